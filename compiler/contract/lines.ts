@@ -1,0 +1,951 @@
+import {
+  AGRI_LOCS,
+  AIRPORTS,
+  BALANCING_AUTHORITIES,
+  BORDER_CROSSINGS,
+  CITY_LOCS,
+  CITY_RIVER_GAUGE,
+  CONVECTION_REGIONS,
+  DROUGHT_REGIONS,
+  DRUGS,
+  EARTHQUAKE_REGIONS,
+  GRID_LOCS,
+  HURRICANE_BASINS,
+  SHIPPING_LOCS,
+  THERAPEUTIC_CLASSES,
+  TICKERS,
+  WILDFIRE_REGIONS,
+} from './entities.ts';
+import type { Cadence } from './freshness.ts';
+import {
+  CROP_VHI,
+  FLOOD_STAGE_BANDS,
+  PM25,
+  type Ruler,
+  SAFFIR_SIMPSON,
+  SEA_STATE,
+  SOIL_MOISTURE_USDM,
+  US_AQI,
+} from './rulers.ts';
+
+/** One measured signal: what it reads, how often, in which metrics and bands. */
+export interface SignalRow {
+  /** A noun phrase for catalogues. */
+  readonly measures: string;
+  readonly cadence: Cadence;
+  /** Metric names with their unit as suffix; the main one first. Others may follow in a snapshot. */
+  readonly metrics: readonly [string, ...string[]];
+  /** Mildest first. */
+  readonly bands?: readonly string[];
+  /** Official scales, oldest first; absent when no agency publishes one for every entity. */
+  readonly rulers?: readonly Ruler[];
+  /** The snapshot itself may carry official thresholds of its entity (river stages). */
+  readonly ownThresholds?: readonly string[];
+  /** Percentiles are computed over the last five same-season years. */
+  readonly seasonal?: boolean;
+  /** Entities other than the line's own: `open` takes any id. */
+  readonly entities?: 'open';
+}
+export interface Signal<Id extends string = string> extends SignalRow {
+  readonly id: Id;
+}
+
+/** One position of a causal chain: leading, current, then realized. */
+export interface Leg {
+  readonly name: string;
+  readonly signals: readonly string[];
+}
+
+/** One subject area: its signals, its entities and the bundle that joins them. */
+export interface Line<Path extends string = string, Id extends string = string> {
+  readonly id: string;
+  readonly industry: string;
+  readonly title: string;
+  readonly signals: readonly Signal<Id>[];
+  /** `open`: any id with a stored reading is valid; otherwise the list is closed. */
+  readonly entities: readonly string[];
+  readonly open: boolean;
+  readonly upperCase?: boolean;
+  /** Price, parameter and legs of the bundle; absent where the line has none. */
+  readonly bundle?: {
+    readonly path: Path;
+    readonly param: 'loc' | 'entity';
+    readonly legs: readonly Leg[];
+  };
+  /** Where a leg's entity differs from the bundle's: signal id -> bundle entity -> entity. */
+  readonly entityOf?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Life-cycle states of the line; absent where subjects do not end. */
+  readonly states?: readonly string[];
+  /** Nothing is sold until the operator has a data key and snapshots exist. */
+  readonly emptyUntilKeyed?: boolean;
+}
+
+function signal<const Id extends string>(id: Id, row: SignalRow): Signal<Id> {
+  return { id, ...row };
+}
+
+// Without a bundle no path is inferred: `never` keeps the union of literal paths clean.
+function line<const Path extends string = never, Id extends string = string>(
+  row: Line<Path, Id>,
+): Line<Path, Id> {
+  return row;
+}
+
+/** States that every life-cycle line shares, healthiest first. */
+export const LIFECYCLE_STATES = ['operating', 'at_risk', 'ended', 'dead'] as const;
+
+interface LifecycleRow<Path extends string> {
+  readonly path: Path;
+  readonly industry: string;
+  readonly title: string;
+  readonly legs: readonly [string, string];
+  readonly entities: readonly string[];
+  readonly terms?: readonly string[];
+}
+
+/** The shape all life-cycle lines share: life cycle first, then the two legs, and a timeline. */
+function lifecycleLine<const L extends string, const P extends string>(
+  id: L,
+  row: LifecycleRow<P>,
+): Line<P, string> {
+  const [second, third] = row.legs;
+  const leg = (name: string): Signal =>
+    signal(`${id}.${name}`, {
+      measures: `${name.replaceAll('-', ' ')} of ${row.title}`,
+      cadence: 'as-events',
+      metrics: ['events_90d_count'],
+    });
+  const lifecycle = signal(`${id}.lifecycle`, {
+    measures: `official life-cycle state of ${row.title}`,
+    cadence: 'as-events',
+    metrics: ['state'],
+  });
+  const timeline = signal(`${id}.industry-timeline`, {
+    measures: `births and ends among ${row.title}`,
+    cadence: 'as-events',
+    metrics: ['ends_365d_count'],
+  });
+  return {
+    id,
+    industry: row.industry,
+    title: row.title,
+    signals: [lifecycle, leg(second), leg(third), timeline],
+    entities: row.entities,
+    open: true,
+    states: [...LIFECYCLE_STATES, ...(row.terms ?? [])],
+    bundle: {
+      path: row.path,
+      param: 'entity',
+      legs: [
+        { name: 'lifecycle', signals: [`${id}.lifecycle`] },
+        { name: second, signals: [`${id}.${second}`] },
+        { name: third, signals: [`${id}.${third}`] },
+      ],
+    },
+  };
+}
+
+/** Each leg of a chain whose legs are one signal each is named after that signal's species. */
+function chain(...ids: readonly string[]): readonly Leg[] {
+  return ids.map((id) => ({ name: id.slice(id.indexOf('.') + 1), signals: [id] }));
+}
+
+/** What is measured, in the order of the specification. */
+export const LINES = [
+  line({
+    id: 'environment',
+    industry: 'environment',
+    title: 'cities and their river',
+    entities: CITY_LOCS,
+    open: false,
+    signals: [
+      signal('hydrology.river-level', {
+        measures: 'river stage at a gauge',
+        cadence: 'hourly',
+        metrics: ['stage_ft'],
+        bands: FLOOD_STAGE_BANDS,
+        ownThresholds: ['action', 'minor', 'moderate', 'major'],
+        seasonal: true,
+        entities: 'open',
+      }),
+      signal('hydrology.streamflow', {
+        measures: 'discharge of a river at a gauge',
+        cadence: 'hourly',
+        metrics: ['discharge_cfs'],
+        seasonal: true,
+        entities: 'open',
+      }),
+      signal('airquality.aqi', {
+        measures: 'US air quality index',
+        cadence: 'hourly',
+        metrics: ['aqi_index'],
+        bands: US_AQI.steps.map((step) => step.band),
+        rulers: [US_AQI],
+        seasonal: true,
+      }),
+      signal('airquality.pm25', {
+        measures: 'fine particles in the air',
+        cadence: 'hourly',
+        metrics: ['pm25_ugm3'],
+        bands: US_AQI.steps.map((step) => step.band),
+        rulers: PM25,
+        seasonal: true,
+      }),
+      signal('precipitation.daily', {
+        measures: 'rainfall of the last complete day',
+        cadence: 'daily',
+        metrics: ['precip_mm'],
+        seasonal: true,
+      }),
+      signal('precipitation.wetness30d', {
+        measures: 'rainfall of the last 30 complete days',
+        cadence: 'daily',
+        metrics: ['precip_30d_mm'],
+        seasonal: true,
+      }),
+    ],
+    bundle: {
+      path: '/gauge/region',
+      param: 'loc',
+      legs: [
+        { name: 'air-quality', signals: ['airquality.aqi', 'airquality.pm25'] },
+        { name: 'precipitation', signals: ['precipitation.daily', 'precipitation.wetness30d'] },
+        { name: 'river', signals: ['hydrology.river-level', 'hydrology.streamflow'] },
+      ],
+    },
+    entityOf: {
+      'hydrology.river-level': CITY_RIVER_GAUGE,
+      'hydrology.streamflow': CITY_RIVER_GAUGE,
+    },
+  }),
+  line({
+    id: 'agriculture',
+    industry: 'agriculture',
+    title: 'growing regions',
+    entities: AGRI_LOCS,
+    open: false,
+    signals: [
+      signal('agriculture.drought', {
+        measures: 'soil moisture against the official drought classes',
+        cadence: 'weekly',
+        metrics: ['soil_moisture_percentile_pct'],
+        bands: SOIL_MOISTURE_USDM.steps.map((step) => step.band),
+        rulers: [SOIL_MOISTURE_USDM],
+        seasonal: true,
+      }),
+      signal('agriculture.heat', {
+        measures: 'highest temperature of the last complete day',
+        cadence: 'daily',
+        metrics: ['tmax_c'],
+        seasonal: true,
+      }),
+      signal('agriculture.crop-vhi', {
+        measures: 'vegetation health index',
+        cadence: 'weekly',
+        metrics: ['vhi_index'],
+        bands: CROP_VHI.steps.map((step) => step.band),
+        rulers: [CROP_VHI],
+        seasonal: true,
+      }),
+    ],
+    bundle: {
+      path: '/gauge/agri-region',
+      param: 'loc',
+      legs: chain('agriculture.drought', 'agriculture.heat', 'agriculture.crop-vhi'),
+    },
+  }),
+  line({
+    id: 'grid',
+    industry: 'energy',
+    title: 'power grids and energy prices',
+    entities: GRID_LOCS,
+    open: false,
+    signals: [
+      signal('electricity.demand', {
+        measures: 'demand pressure in degree days',
+        cadence: 'daily',
+        metrics: ['cdd_degree_days', 'hdd_degree_days'],
+        seasonal: true,
+      }),
+      signal('electricity.renewable', {
+        measures: 'renewable availability',
+        cadence: 'daily',
+        metrics: ['renewable_availability_pct'],
+        seasonal: true,
+      }),
+      signal('energy.inflation', {
+        measures: 'year-on-year change of the energy price index',
+        cadence: 'monthly',
+        metrics: ['cpi_energy_yoy_pct'],
+      }),
+      signal('energy.gas-price', {
+        measures: 'price of gas or gasoline as the metric name says',
+        cadence: 'monthly',
+        metrics: ['gas_usd_therm'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/grid-region',
+      param: 'loc',
+      legs: [
+        { name: 'demand-pressure', signals: ['electricity.demand'] },
+        { name: 'renewable-availability', signals: ['electricity.renewable'] },
+        { name: 'energy-price', signals: ['energy.inflation', 'energy.gas-price'] },
+      ],
+    },
+  }),
+  line({
+    id: 'shipping',
+    industry: 'shipping',
+    title: 'sea routes',
+    entities: SHIPPING_LOCS,
+    open: false,
+    signals: [
+      signal('shipping.route-disruption', {
+        measures: 'disruption of a sea route',
+        cadence: 'hourly',
+        metrics: ['wave_height_m'],
+        bands: ['operable', 'marginal', 'disrupted', 'severe'],
+      }),
+      signal('shipping.sea-state', {
+        measures: 'significant wave height',
+        cadence: 'hourly',
+        metrics: ['wave_height_m'],
+        bands: SEA_STATE.steps.map((step) => step.band),
+        rulers: [SEA_STATE],
+        seasonal: true,
+      }),
+      signal('shipping.throughput', {
+        measures: 'vessels that passed',
+        cadence: 'weekly',
+        metrics: ['vessels_7d_count'],
+        seasonal: true,
+      }),
+    ],
+    bundle: {
+      path: '/gauge/shipping-region',
+      param: 'loc',
+      legs: chain('shipping.route-disruption', 'shipping.sea-state', 'shipping.throughput'),
+    },
+  }),
+  line({
+    id: 'filing',
+    industry: 'filings',
+    title: 'listed companies',
+    entities: TICKERS,
+    open: true,
+    upperCase: true,
+    signals: [
+      signal('filing.delinquency', {
+        measures: 'notices of late filing',
+        cadence: 'as-events',
+        metrics: ['nt_24mo_count'],
+      }),
+      signal('filing.material-events', {
+        measures: 'filed material events',
+        cadence: 'as-events',
+        metrics: ['filings_8k_90d_count', 'filings_8k_30d_count'],
+      }),
+      signal('filing.insider', {
+        measures: 'filed insider transactions',
+        cadence: 'as-events',
+        metrics: ['form4_90d_count', 'form4_30d_count'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/filing-company',
+      param: 'entity',
+      legs: chain('filing.delinquency', 'filing.material-events', 'filing.insider'),
+    },
+  }),
+  line({
+    id: 'wildfire',
+    industry: 'wildfire',
+    title: 'fire regions',
+    entities: WILDFIRE_REGIONS,
+    open: false,
+    signals: [
+      signal('wildfire.fire-weather', {
+        measures: 'fire weather',
+        cadence: 'daily',
+        metrics: ['vpd_kpa', 'wind_kt'],
+      }),
+      signal('wildfire.active-fire', {
+        measures: 'satellite fire detections of 24 hours',
+        cadence: 'daily',
+        metrics: ['detections_24h_count', 'frp_sum_mw'],
+      }),
+      signal('wildfire.impact-confirm', {
+        measures: 'smoke at the ground',
+        cadence: 'daily',
+        metrics: ['smoke_pm25_ugm3'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/wildfire-region',
+      param: 'entity',
+      legs: chain('wildfire.fire-weather', 'wildfire.active-fire', 'wildfire.impact-confirm'),
+    },
+  }),
+  line({
+    id: 'nas',
+    industry: 'aviation',
+    title: 'US airports',
+    entities: AIRPORTS,
+    open: false,
+    signals: [
+      signal('nas.aviation_wx', {
+        measures: 'weather at an airport by flight category',
+        cadence: 'hourly',
+        metrics: ['visibility_mi', 'ceiling_ft', 'wind_kt'],
+        bands: ['vfr_clear', 'mvfr', 'ifr', 'lifr', 'convective_or_high_wind'],
+      }),
+      signal('nas.ground_ops', {
+        measures: 'traffic management programmes at an airport',
+        cadence: 'hourly',
+        metrics: ['avg_delay_min', 'max_delay_min'],
+        bands: ['normal', 'minor_delay', 'afp', 'gdp', 'ground_stop', 'closure'],
+      }),
+      signal('nas.impact_cascade', {
+        measures: 'realized delay around an airport',
+        cadence: 'hourly',
+        metrics: ['delayed_flights_pct'],
+        bands: ['none', 'contained', 'local_impact', 'propagating', 'network_cascade'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/nas-region',
+      param: 'entity',
+      legs: chain('nas.aviation_wx', 'nas.ground_ops', 'nas.impact_cascade'),
+    },
+  }),
+  line({
+    id: 'border-wait',
+    industry: 'border',
+    title: 'land border crossings',
+    entities: BORDER_CROSSINGS,
+    open: false,
+    signals: [
+      signal('border-wait.upstream-pressure', {
+        measures: 'pressure upstream of a crossing',
+        cadence: 'hourly',
+        metrics: ['wait_vs_average_pct'],
+      }),
+      signal('border-wait.lane-wait', {
+        measures: 'waiting time by lane',
+        cadence: 'hourly',
+        metrics: ['wait_standard_min', 'lanes_open_count'],
+      }),
+      signal('border-wait.commercial-delay', {
+        measures: 'delay of commercial freight',
+        cadence: 'hourly',
+        metrics: ['wait_commercial_min'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/border-wait-region',
+      param: 'entity',
+      legs: chain(
+        'border-wait.upstream-pressure',
+        'border-wait.lane-wait',
+        'border-wait.commercial-delay',
+      ),
+    },
+  }),
+  line({
+    id: 'earthquake',
+    industry: 'seismic',
+    title: 'seismic regions',
+    entities: EARTHQUAKE_REGIONS,
+    open: false,
+    signals: [
+      signal('earthquake.swarm_rate', {
+        measures: 'rate of quakes against the days before, descriptive',
+        cadence: 'hourly',
+        metrics: ['rate_ratio', 'count_24h_count', 'mean_daily_6d_count'],
+        bands: ['baseline', 'slightly_elevated', 'elevated', 'swarm'],
+      }),
+      signal('earthquake.current_activity', {
+        measures: 'quakes of the last 24 hours',
+        cadence: 'hourly',
+        metrics: ['max_mag', 'count_m25_count'],
+        bands: ['quiet', 'minor', 'notable', 'strong', 'major'],
+      }),
+      signal('earthquake.impact_realized', {
+        measures: 'measured and reported shaking',
+        cadence: 'as-events',
+        metrics: ['intensity_mmi', 'felt_reports_count'],
+        bands: ['none', 'felt', 'moderate', 'significant', 'severe'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/earthquake-region',
+      param: 'entity',
+      legs: chain(
+        'earthquake.swarm_rate',
+        'earthquake.current_activity',
+        'earthquake.impact_realized',
+      ),
+    },
+  }),
+  line({
+    id: 'hurricane',
+    industry: 'tropical-cyclones',
+    title: 'tropical basins',
+    entities: HURRICANE_BASINS,
+    open: false,
+    signals: [
+      signal('hurricane.formation-outlook', {
+        measures: 'published outlook of tropical formation',
+        cadence: 'daily',
+        metrics: ['formation_7d_pct'],
+        bands: ['none', 'low', 'medium', 'high'],
+      }),
+      signal('hurricane.active-storms', {
+        measures: 'active tropical cyclones',
+        cadence: 'hourly',
+        metrics: ['max_wind_kt', 'storm_count', 'min_pressure_hpa'],
+        bands: ['none', 'depression', 'tropical-storm', 'cat1-2', 'major'],
+        rulers: [SAFFIR_SIMPSON],
+      }),
+      signal('hurricane.impact-cascade', {
+        measures: 'coastal watches and warnings in force',
+        cadence: 'hourly',
+        metrics: ['warnings_count'],
+        bands: ['none', 'watch', 'warning'],
+      }),
+      signal('hurricane.industry-timeline', {
+        measures: 'season so far against the average season',
+        cadence: 'weekly',
+        metrics: ['ace_vs_normal_pct'],
+        bands: ['below-normal', 'normal', 'above-normal', 'hyperactive'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/hurricane-region',
+      param: 'entity',
+      legs: chain(
+        'hurricane.formation-outlook',
+        'hurricane.active-storms',
+        'hurricane.impact-cascade',
+        'hurricane.industry-timeline',
+      ),
+    },
+  }),
+  line({
+    id: 'drought',
+    industry: 'drought',
+    title: 'US drought regions',
+    entities: DROUGHT_REGIONS,
+    open: false,
+    signals: [
+      signal('drought.onset-pressure', {
+        measures: 'evaporative demand ahead of drought',
+        cadence: 'weekly',
+        metrics: ['eddi_percentile_pct'],
+        bands: ['nominal', 'ED0', 'ED1', 'ED2', 'ED3'],
+      }),
+      signal('drought.status', {
+        measures: 'official drought class',
+        cadence: 'weekly',
+        metrics: ['dsci_index', 'd1_pct'],
+        bands: [
+          'none',
+          'D0-abnormally-dry',
+          'D1-moderate',
+          'D2-severe',
+          'D3-extreme',
+          'D4-exceptional',
+        ],
+      }),
+      signal('drought.impact-cascade', {
+        measures: 'reported drought impacts',
+        cadence: 'weekly',
+        metrics: ['impact_reports_count'],
+        bands: ['no-impact', 'emerging', 'significant', 'severe', 'extreme'],
+      }),
+      signal('drought.industry-timeline', {
+        measures: 'area in drought against the average season',
+        cadence: 'weekly',
+        metrics: ['area_vs_normal_pct'],
+        bands: ['below-normal', 'normal', 'above-normal', 'severe-widespread'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/drought-region',
+      param: 'entity',
+      legs: chain(
+        'drought.onset-pressure',
+        'drought.status',
+        'drought.impact-cascade',
+        'drought.industry-timeline',
+      ),
+    },
+  }),
+  line({
+    id: 'drug-shortage',
+    industry: 'drug-supply',
+    title: 'therapeutic classes',
+    entities: THERAPEUTIC_CLASSES,
+    open: true,
+    signals: [
+      signal('drug-shortage.new-incidence', {
+        measures: 'new shortages of a class',
+        cadence: 'daily',
+        metrics: ['new_90d_count'],
+      }),
+      signal('drug-shortage.active-shortages', {
+        measures: 'active shortages of a class',
+        cadence: 'daily',
+        metrics: ['active_count'],
+      }),
+      signal('drug-shortage.resolution-rate', {
+        measures: 'resolved shortages of a class',
+        cadence: 'daily',
+        metrics: ['resolved_90d_pct'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/drug-shortage-region',
+      param: 'entity',
+      legs: chain(
+        'drug-shortage.new-incidence',
+        'drug-shortage.active-shortages',
+        'drug-shortage.resolution-rate',
+      ),
+    },
+  }),
+  line({
+    id: 'drug-detail',
+    industry: 'drug-supply',
+    title: 'generic drugs',
+    entities: DRUGS,
+    open: false,
+    signals: [
+      signal('drug-detail.supply-narrowing', {
+        measures: 'number of makers that supply a drug',
+        cadence: 'daily',
+        metrics: ['companies_count'],
+        bands: ['broad', 'adequate', 'narrow', 'sole-source', 'none'],
+      }),
+      signal('drug-detail.status', {
+        measures: 'official shortage status of a drug',
+        cadence: 'daily',
+        metrics: ['packages_count', 'unavailable_count'],
+        bands: ['available', 'limited', 'in-shortage', 'severe-shortage', 'discontinuing'],
+      }),
+      signal('drug-detail.alternatives-status', {
+        measures: 'shortage status of the alternatives',
+        cadence: 'daily',
+        metrics: ['alternatives_short_count'],
+        bands: [
+          'alternatives-ok',
+          'some-alts-short',
+          'most-alts-short',
+          'no-safe-alternative',
+          'no-alternatives',
+        ],
+      }),
+      signal('drug-detail.alternative-supply', {
+        measures: 'makers that ship an alternative',
+        cadence: 'daily',
+        metrics: ['alternative_sources_count'],
+        bands: [
+          'multi-source-available',
+          'single-source-available',
+          'thin-supply',
+          'no-shipping-alternative',
+          'no-alternatives',
+        ],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/drug-detail-region',
+      param: 'entity',
+      legs: chain(
+        'drug-detail.supply-narrowing',
+        'drug-detail.status',
+        'drug-detail.alternatives-status',
+        'drug-detail.alternative-supply',
+      ),
+    },
+  }),
+  line({
+    id: 'severe-convection',
+    industry: 'severe-weather',
+    title: 'US convective regions',
+    entities: CONVECTION_REGIONS,
+    open: false,
+    signals: [
+      signal('severe-convection.forecast-risk-env', {
+        measures: 'published convective outlook category',
+        cadence: 'daily',
+        metrics: ['outlook_category_index'],
+        bands: ['tstm', 'marginal', 'slight', 'enhanced', 'moderate', 'high'],
+      }),
+      signal('severe-convection.active-warning-state', {
+        measures: 'watches and warnings in force',
+        cadence: 'hourly',
+        metrics: ['active_alerts_count'],
+        bands: ['none', 'watch', 'svr-warning', 'tornado-warning', 'pds-emergency'],
+      }),
+      signal('severe-convection.realized-severe-reports', {
+        measures: 'local storm reports',
+        cadence: 'daily',
+        metrics: ['reports_24h_count'],
+        bands: [
+          'none',
+          'marginal-severe',
+          'significant-hail',
+          'significant-wind',
+          'tornado-confirmed',
+          'violent',
+        ],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/severe-convection-region',
+      param: 'entity',
+      legs: chain(
+        'severe-convection.forecast-risk-env',
+        'severe-convection.active-warning-state',
+        'severe-convection.realized-severe-reports',
+      ),
+    },
+  }),
+  line({
+    id: 'grid-reliability',
+    industry: 'energy',
+    title: 'balancing authorities',
+    entities: BALANCING_AUTHORITIES,
+    open: false,
+    emptyUntilKeyed: true,
+    signals: [
+      signal('grid-reliability.forecast-stress', {
+        measures: 'published day-ahead demand against the reference peak',
+        cadence: 'hourly',
+        metrics: ['forecast_peak_pct'],
+        bands: ['slack', 'watch', 'stressed', 'peak-risk', 'over-peak'],
+      }),
+      signal('grid-reliability.stress', {
+        measures: 'demand against the reference peak',
+        cadence: 'hourly',
+        metrics: ['demand_peak_pct', 'demand_mw'],
+        bands: ['normal', 'elevated', 'tight', 'critical', 'emergency'],
+      }),
+      signal('grid-reliability.realized-strain', {
+        measures: 'realized strain, which is no outage claim',
+        cadence: 'hourly',
+        metrics: ['realized_peak_pct'],
+        bands: ['confirmed-slack', 'nominal', 'strained', 'ran-tight', 'severe-strain'],
+      }),
+    ],
+    bundle: {
+      path: '/gauge/grid-reliability-region',
+      param: 'entity',
+      legs: chain(
+        'grid-reliability.forecast-stress',
+        'grid-reliability.stress',
+        'grid-reliability.realized-strain',
+      ),
+    },
+  }),
+  lifecycleLine('climate-policy', {
+    path: '/gauge/policy-region',
+    industry: 'climate-policy',
+    title: 'climate policies',
+    legs: ['distress-events', 'cascade'],
+    entities: ['kyoto-protocol', 'eu-ets', 'us-inflation-reduction-act', 'au-carbon-pricing'],
+    terms: ['rescinded', 'struck-down', 'superseded', 'expired'],
+  }),
+  lifecycleLine('ai-tool', {
+    path: '/gauge/tool-region',
+    industry: 'ai-tools',
+    title: 'AI tools and servers',
+    legs: ['distress', 'zombie'],
+    entities: ['sample-tool-alpha', 'sample-tool-beta'],
+    terms: ['deprecated', 'withdrawn'],
+  }),
+  lifecycleLine('ai-dependency', {
+    path: '/gauge/dependency-region',
+    industry: 'ai-dependencies',
+    title: 'AI models and APIs',
+    legs: ['deprecation-notices', 'cascade'],
+    entities: ['sample-model-alpha', 'sample-api-beta'],
+    terms: ['deprecated', 'withdrawn', 'superseded'],
+  }),
+  lifecycleLine('promise', {
+    path: '/gauge/promise-region',
+    industry: 'promises',
+    title: 'announced products',
+    legs: ['slippage', 'delivery-recon'],
+    entities: ['sample-product-alpha', 'sample-product-beta'],
+    terms: ['withdrawn'],
+  }),
+  lifecycleLine('carbon-project', {
+    path: '/gauge/carbon-region',
+    industry: 'carbon-markets',
+    title: 'carbon projects',
+    legs: ['rating-drift', 'price-integrity'],
+    entities: ['sample-project-alpha', 'sample-project-beta'],
+    terms: ['suspended', 'revoked', 'withdrawn'],
+  }),
+  lifecycleLine('stablecoin', {
+    path: '/gauge/stablecoin-region',
+    industry: 'stablecoins',
+    title: 'stablecoins',
+    legs: ['peg-distress', 'redemption-flight'],
+    entities: ['sample-coin-alpha', 'sample-coin-beta'],
+    terms: ['exploited', 'insolvent', 'delisted'],
+  }),
+  lifecycleLine('ai-compute', {
+    path: '/gauge/aicompute-region',
+    industry: 'ai-compute',
+    title: 'GPU-cloud providers',
+    legs: ['financing-distress', 'workload-exposure'],
+    entities: ['sample-cloud-alpha', 'sample-cloud-beta'],
+    terms: ['insolvent'],
+  }),
+  lifecycleLine('depin', {
+    path: '/gauge/depin-region',
+    industry: 'depin',
+    title: 'physical-infrastructure networks',
+    legs: ['reward-churn', 'downstream-exposure'],
+    entities: ['sample-network-alpha', 'sample-network-beta'],
+    terms: ['demand-dead', 'exploited'],
+  }),
+  lifecycleLine('esg-fund', {
+    path: '/gauge/esgfund-region',
+    industry: 'esg-funds',
+    title: 'ESG funds',
+    legs: ['rating-drift', 'holdings-cascade'],
+    entities: ['sample-fund-alpha', 'sample-fund-beta'],
+    terms: ['delisted', 'withdrawn'],
+  }),
+  lifecycleLine('rwa', {
+    path: '/gauge/rwa-region',
+    industry: 'real-world-assets',
+    title: 'tokenised issuers and pools',
+    legs: ['redemption-stress', 'exposure-cascade'],
+    entities: ['sample-pool-alpha', 'sample-pool-beta'],
+    terms: ['insolvent', 'exploited', 'suspended'],
+  }),
+  lifecycleLine('smallsat', {
+    path: '/gauge/smallsat-region',
+    industry: 'small-satellites',
+    title: 'small-satellite operators',
+    legs: ['spectrum-milestone', 'orbital-decay'],
+    entities: ['sample-operator-alpha', 'sample-operator-beta'],
+    terms: ['insolvent', 'revoked', 'expired'],
+  }),
+  lifecycleLine('lrt', {
+    path: '/gauge/lrt-region',
+    industry: 'liquid-restaking',
+    title: 'liquid-restaking tokens',
+    legs: ['redemption-queue', 'collateral-cascade'],
+    entities: ['sample-token-alpha', 'sample-token-beta'],
+    terms: ['exploited', 'deprecated'],
+  }),
+  lifecycleLine('defi-lending', {
+    path: '/gauge/defilending-region',
+    industry: 'defi-lending',
+    title: 'lending protocols',
+    legs: ['bad-debt-stress', 'contagion-cascade'],
+    entities: ['sample-protocol-alpha', 'sample-protocol-beta'],
+    terms: ['exploited', 'insolvent'],
+  }),
+  lifecycleLine('ai-dataset', {
+    path: '/gauge/aidataset-region',
+    industry: 'ai-datasets',
+    title: 'AI datasets',
+    legs: ['legal-distress', 'model-lineage-exposure'],
+    entities: ['sample-dataset-alpha', 'sample-dataset-beta'],
+    terms: ['withdrawn', 'suspended'],
+  }),
+  lifecycleLine('med-device', {
+    path: '/gauge/meddevice-region',
+    industry: 'medical-devices',
+    title: 'device product lines',
+    legs: ['adverse-event', 'recall-cascade'],
+    entities: ['sample-device-alpha', 'sample-device-beta'],
+    terms: ['recall', 'withdrawn'],
+  }),
+  lifecycleLine('tariff-policy', {
+    path: '/gauge/tariff-region',
+    industry: 'trade-policy',
+    title: 'trade measures',
+    legs: ['review-pipeline', 'tradeflow-cascade'],
+    entities: ['sample-measure-alpha', 'sample-measure-beta'],
+    terms: ['rescinded', 'struck-down', 'expired', 'superseded'],
+  }),
+  lifecycleLine('biodiversity-credit', {
+    path: '/gauge/biodiversity-region',
+    industry: 'biodiversity-credits',
+    title: 'biodiversity credits and schemes',
+    legs: ['mrv-integrity-drift', 'buyer-holder-cascade'],
+    entities: ['sample-scheme-alpha', 'sample-scheme-beta'],
+    terms: ['suspended', 'revoked'],
+  }),
+  line({
+    id: 'crypto',
+    industry: 'crypto',
+    title: 'spot prices',
+    entities: ['btc', 'eth'],
+    open: true,
+    signals: [
+      signal('crypto.spot', {
+        measures: 'spot price',
+        cadence: 'hourly',
+        metrics: ['price_usd'],
+      }),
+    ],
+  }),
+  line({
+    id: 'macro',
+    industry: 'macro',
+    title: 'official statistics',
+    entities: ['us'],
+    open: true,
+    signals: [
+      signal('macro.unemployment', {
+        measures: 'unemployment rate, seasonally adjusted',
+        cadence: 'monthly',
+        metrics: ['unemployment_pct'],
+      }),
+    ],
+  }),
+] as const;
+
+/** Literal path of every bundle, derived from the rows. */
+export type BundlePath = NonNullable<(typeof LINES)[number]['bundle']>['path'];
+
+/** Every signal of every line, in table order. */
+export const SIGNALS: readonly Signal[] = LINES.flatMap((row): readonly Signal[] => row.signals);
+
+const SIGNAL_BY_ID = new Map(SIGNALS.map((row) => [row.id, row]));
+const LINE_BY_SIGNAL = new Map<string, Line>(
+  LINES.flatMap((row: Line) => row.signals.map((item) => [item.id, row] as const)),
+);
+
+/** The signal row of an id, or undefined for an id that is not in the table. */
+export function signalOf(id: string): Signal | undefined {
+  return SIGNAL_BY_ID.get(id);
+}
+
+/** The line that a signal belongs to, or undefined. */
+export function lineOf(signalId: string): Line | undefined {
+  return LINE_BY_SIGNAL.get(signalId);
+}
+
+/** Entities a reading of this signal may name; `open` when any id is valid. */
+export function entitiesOf(signalId: string): readonly string[] | 'open' {
+  const row = LINE_BY_SIGNAL.get(signalId);
+  if (row === undefined) return [];
+  const own = row.signals.find((item) => item.id === signalId)?.entities;
+  return own === 'open' || row.open ? 'open' : row.entities;
+}
+
+/** The entity that a leg's signal is read at, for a bundle's own entity. */
+export function legEntity(row: Line, signalId: string, bundleEntity: string): string {
+  return row.entityOf?.[signalId]?.[bundleEntity] ?? bundleEntity;
+}

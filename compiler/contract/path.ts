@@ -1,0 +1,116 @@
+import type { Endpoint } from './endpoints.ts';
+
+/** Longest encoded path segment in bytes; file systems stop at 255. */
+export const SEGMENT_BYTES_MAX = 200;
+
+const PLAIN = /^[a-z0-9_-][a-z0-9._-]*$/;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Turns any text into one reversible, case-insensitive-safe path segment: `[a-z0-9._-]` stays,
+ * every other byte (and a leading dot) becomes `~` and two hex digits. Throws a RangeError for
+ * empty text, a lone surrogate and anything longer than SEGMENT_BYTES_MAX.
+ */
+export function encodeSegment(text: string): string {
+  if (text === '') throw new RangeError('Cannot encode path segment "": empty');
+  if (!text.isWellFormed()) throw new RangeError('Cannot encode path segment: lone surrogate');
+  const segment = PLAIN.test(text) ? text : escapeBytes(encoder.encode(text));
+  if (segment.length > SEGMENT_BYTES_MAX) {
+    throw new RangeError(
+      `Cannot encode path segment "${text.slice(0, 40)}…": longer than ${SEGMENT_BYTES_MAX} bytes`,
+    );
+  }
+  return segment;
+}
+
+function escapeBytes(bytes: Uint8Array): string {
+  let out = '';
+  for (const [index, byte] of bytes.entries()) {
+    const char = String.fromCharCode(byte);
+    const plain = index === 0 ? /[a-z0-9_-]/ : /[a-z0-9._-]/;
+    out += plain.test(char) ? char : `~${byte.toString(16).padStart(2, '0')}`;
+  }
+  return out;
+}
+
+/** The inverse of encodeSegment; throws a RangeError for a segment that it never makes. */
+export function decodeSegment(segment: string): string {
+  const bytes: number[] = [];
+  for (let at = 0; at < segment.length; at++) {
+    const escaped = segment[at] === '~';
+    bytes.push(
+      escaped ? Number.parseInt(segment.slice(at + 1, at + 3), 16) : segment.charCodeAt(at),
+    );
+    if (escaped) at += 2;
+  }
+  const text = decodeBytes(segment, bytes);
+  if (encodeSegment(text) !== segment) {
+    throw new RangeError(`Cannot decode path segment "${segment}": not canonical`);
+  }
+  return text;
+}
+
+function decodeBytes(segment: string, bytes: readonly number[]): string {
+  try {
+    return decoder.decode(Uint8Array.from(bytes));
+  } catch (cause) {
+    throw new RangeError(`Cannot decode path segment "${segment}": not UTF-8`, { cause });
+  }
+}
+
+/** Stands for an absent optional parameter in a path; no value encodes to it. */
+const ABSENT = '~';
+
+/** Parameter values by name; absent optional parameters are missing. */
+export type Values = Readonly<Record<string, string>>;
+
+/** The path of an operation's file inside a release, or null when the row has no file. */
+export function filePath(endpoint: Endpoint, values: Values): string | null {
+  if (endpoint.file === undefined) return null;
+  const path = endpoint.file.replace(/\{([a-z_]+)\}/g, (_, name: string) => {
+    const value = values[name];
+    return value === undefined ? ABSENT : encodeSegment(value);
+  });
+  return variantPrefix(endpoint, values) + path;
+}
+
+/** Folder of the compiled form that the variant parameters choose, '' for the usual one. */
+function variantPrefix(endpoint: Endpoint, values: Values): string {
+  let prefix = '';
+  for (const [name, param] of Object.entries(endpoint.params)) {
+    const folder = param.variant?.[values[name] ?? ''];
+    if (folder !== undefined) prefix += `${folder}/`;
+  }
+  return prefix;
+}
+
+/** The inverse of filePath for the usual variant: parameter values, or null for another file. */
+export function parseFilePath(endpoint: Endpoint, path: string): Values | null {
+  if (endpoint.file === undefined) return null;
+  const want = endpoint.file.split('/');
+  const have = path.split('/');
+  if (want.length !== have.length) return null;
+  const values: Record<string, string> = {};
+  for (const [index, part] of want.entries()) {
+    const found = matchPart(part, have[index] ?? '');
+    if (found === null) return null;
+    if (found.name !== null && found.value !== ABSENT) {
+      values[found.name] = decodeSegment(found.value);
+    }
+  }
+  return values;
+}
+
+function matchPart(part: string, have: string): { name: string | null; value: string } | null {
+  const slot = /^\{([a-z_]+)\}(.*)$/.exec(part);
+  if (slot === null) return part === have ? { name: null, value: '' } : null;
+  const suffix = slot[2] ?? '';
+  if (!have.endsWith(suffix) || have.length === suffix.length) return null;
+  return { name: slot[1] ?? null, value: have.slice(0, have.length - suffix.length) };
+}
+
+/** Where the look-up shard of a record hash stands: one file per first byte of the digest. */
+export function verifyShardPath(recordHash: string): string {
+  return `verify/${recordHash.slice('sha256:'.length, 'sha256:'.length + 2)}.txt`;
+}

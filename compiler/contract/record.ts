@@ -1,0 +1,266 @@
+import { z } from 'zod';
+
+const dateTime = z.iso.datetime();
+const recordHash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const open = z.record(z.string(), z.unknown());
+
+/** One measuring body behind a reading; only name, weight, independent and relay_of are hashed. */
+export const sourceSchema = z.strictObject({
+  name: z.string(),
+  value: z.union([z.number(), z.string(), z.null()]).optional(),
+  weight: z.number(),
+  as_of: dateTime.optional(),
+  role: z.string().optional(),
+  independent: z.boolean(),
+  relay_of: z.string().optional(),
+});
+export type Source = z.infer<typeof sourceSchema>;
+
+/** Life-cycle state of a subject; `state` is one of the line's own words. */
+export const lifecycleSchema = z.looseObject({
+  state: z.string(),
+  birth_at: z.string().nullable(),
+  end_at: z.string().nullable(),
+  death_type: z.string().nullable(),
+  context: open.nullable(),
+});
+export type Lifecycle = z.infer<typeof lifecycleSchema>;
+
+export const updateStatusSchema = z.strictObject({
+  state: z.enum(['on_schedule', 'overdue', 'not_published', 'unknown']),
+  official_cadence: z.string().nullable(),
+  overdue_days: z.int().nullable(),
+  text: z.string(),
+});
+
+const lineageSchema = z.strictObject({
+  signal: z.string(),
+  independent_dimension: z.string(),
+  traceable_to: z.string().nullable(),
+  uncertainty: z.string(),
+  observed_at: dateTime,
+  record_hash: recordHash,
+  source_ref: z.string().nullable(),
+});
+
+/** Where a body comes from; the three request-time members are added when it is served. */
+export const provenanceSchema = z.strictObject({
+  age_hours_now: z.number().min(0).optional(),
+  freshness: z.enum(['fresh', 'recent', 'stale']).optional(),
+  dead_source: z.string().optional(),
+  served_from: z.string(),
+  data_as_of: dateTime,
+  oldest_leg_as_of: dateTime,
+  data_age_hours: z.number(),
+  freshness_basis: z.string(),
+  data_lineage: z.array(lineageSchema),
+  validation_status: z.string(),
+  lineage_note: z.string().optional(),
+  qualifiers: z.array(z.string()).optional(),
+  revision_note: z.string().optional(),
+});
+export type Provenance = z.infer<typeof provenanceSchema>;
+
+const changeOf = z.strictObject({
+  delta: z.number().nullable(),
+  direction: z.enum(['rising', 'falling', 'stable', 'unknown']),
+  direction_reason: z
+    .enum([
+      'no-previous-record',
+      'metric-absent-in-previous',
+      'metric-absent-in-current',
+      'non-numeric-value',
+    ])
+    .optional(),
+});
+export type MetricChange = z.infer<typeof changeOf>;
+
+export const standardRulerSchema = z.strictObject({
+  band: z.string(),
+  official_category: z.string(),
+  thresholds: z.array(z.strictObject({ band: z.string(), at: z.number() })),
+  distance_to_action: z.number().nullable(),
+  pct_to_action: z.number().nullable(),
+  normalized_index: z.number(),
+  unit: z.string(),
+  provenance: z.string(),
+});
+export type StandardRuler = z.infer<typeof standardRulerSchema>;
+
+export const statRulerSchema = z.strictObject({
+  current_percentile: z.number().min(0).max(1),
+  frequency_label: z.string(),
+  window_years: z.int(),
+  n: z.int(),
+});
+
+export const strataSchema = z.strictObject({
+  window_years: z.int(),
+  n: z.int(),
+  basis: z.string(),
+  shares: z.array(z.strictObject({ band: z.string(), share: z.number(), n: z.int() })),
+  current_band: z.string(),
+});
+
+export const historySchema = z.strictObject({
+  seasonal_percentile: z.number(),
+  frequency: z.string(),
+  percentile_table: z.array(z.strictObject({ percentile: z.int(), value: z.number() })),
+  window_years: z.int(),
+  n: z.int(),
+  method: z.string(),
+  source: z.string(),
+});
+
+const decisionPointsSchema = z.strictObject({
+  count: z.int(),
+  points: z.array(
+    z.strictObject({
+      tag: z.string(),
+      current: z.string(),
+      swappable: z.array(z.string()),
+      how: z.string(),
+    }),
+  ),
+  note: z.string(),
+});
+export type DecisionPoints = z.infer<typeof decisionPointsSchema>;
+
+const verifiableSchema = z.strictObject({
+  mode: z.enum(['offline', 'via-endpoint']),
+  note: z.string(),
+});
+
+/** Signed statement about one body; see citation.ts for what is signed. */
+const citationSchema = z.looseObject({
+  statement_type: z.literal('description'),
+  not_advice: z.literal(true),
+  record_hash: recordHash,
+  signature: z.string(),
+  key_id: z.string(),
+  issuer_DID: z.string(),
+  verify_url: z.url(),
+});
+
+const disclosure = { grade: z.string().nullable(), scope: z.string().nullable() };
+const lastFact = { last_fact: open.optional(), leg_availability: open.optional() };
+
+/** The signal record: answer of `/gauge`. */
+export const recordSchema = z.strictObject({
+  nature: z.string(),
+  tier: z.enum(['full', 'history-series']).optional(),
+  update_status: updateStatusSchema,
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  snapshot_date: dateTime,
+  observed_at: dateTime,
+  data_age_hours: z.number().nullable(),
+  current: open.nullable(),
+  previous: open.nullable(),
+  change: z.record(z.string(), z.union([changeOf, z.string(), z.null()])).nullable(),
+  trend_7d: z.array(z.strictObject({ observed_at: dateTime, value: z.unknown() })).nullable(),
+  sources: z.array(sourceSchema).nullable(),
+  source_agreement_cv: z.number().nullable(),
+  standard_ruler: standardRulerSchema.nullable(),
+  stat_ruler: statRulerSchema.nullable(),
+  strata: strataSchema.nullable(),
+  decision_points: decisionPointsSchema.nullable(),
+  summary_en: z.string().optional(),
+  summary_zh: z.string().nullable(),
+  ...disclosure,
+  record_hash_verifiable: verifiableSchema.nullable(),
+  lifecycle: lifecycleSchema.nullable(),
+  hash_core_version: z.literal(3),
+  ots_status: z.literal('pending').nullable(),
+  provenance: provenanceSchema,
+  source_ref: z.string().nullable(),
+  source_tier: z.string().nullable(),
+  record_hash: recordHash,
+  ...lastFact,
+  unverified: z.boolean(),
+  _citation: citationSchema.optional(),
+});
+export type SignalRecord = z.infer<typeof recordSchema>;
+
+const addOn = {
+  nature: z.string(),
+  dim: z.string(),
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  observed_at: dateTime,
+};
+const addOnTail = {
+  record_hash: recordHash,
+  provenance: provenanceSchema,
+  ...disclosure,
+  _citation: citationSchema.optional(),
+};
+
+export const rulerBodySchema = z.strictObject({
+  ...addOn,
+  ruler: standardRulerSchema,
+  ...addOnTail,
+});
+export const calibratedBodySchema = z.strictObject({
+  ...addOn,
+  calibrated: z.strictObject({
+    normalized_index: z.number(),
+    pct_to_action: z.number().nullable(),
+    comparable: z.string(),
+  }),
+  ...addOnTail,
+});
+export const strataBodySchema = z.strictObject({ ...addOn, strata: strataSchema, ...addOnTail });
+export const historyBodySchema = z.strictObject({ ...addOn, history: historySchema, ...addOnTail });
+
+const legSchema = z.looseObject({
+  signal_id: z.string(),
+  entity: z.string(),
+  current: open.nullable(),
+  observed_at: dateTime,
+  data_age_hours: z.number().nullable(),
+  record_hash: recordHash,
+});
+
+/** The cross-line bundle: answer of every `*-region` operation. */
+export const bundleSchema = z.strictObject({
+  nature: z.string(),
+  location: z.string().optional(),
+  entity: z.string().optional(),
+  name: z.string().nullable(),
+  legs: z.record(z.string(), z.union([legSchema, z.array(legSchema)])),
+  cross_line_narrative: z.string(),
+  data_timespans: z.array(
+    z.strictObject({
+      leg: z.string(),
+      signal_id: z.string(),
+      observed_at: dateTime,
+      hours_since: z.number(),
+    }),
+  ),
+  note: z.string().optional(),
+  provenance: provenanceSchema,
+  decision_points: decisionPointsSchema,
+  ...disclosure,
+  record_hash_verifiable: verifiableSchema,
+  ...lastFact,
+  _citation: citationSchema.optional(),
+});
+export type Bundle = z.infer<typeof bundleSchema>;
+
+/** `/gauge/air` and `/gauge/precip`. */
+export const readingsBodySchema = z.strictObject({
+  nature: z.string(),
+  addon: z.enum(['air', 'precip']),
+  location: z.string(),
+  name: z.string().nullable(),
+  line: z.string(),
+  readings: z.array(recordSchema.omit({ _citation: true })),
+  note: z.string(),
+  provenance: provenanceSchema,
+  decision_points: decisionPointsSchema,
+  ...disclosure,
+  _citation: citationSchema.optional(),
+});

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { LINES } from './lines.ts';
+
+/** Version of everything in this folder; a gatekeeper serves only its own. */
+export const CONTRACT_VERSION = 1;
+
+/** Names of the two files that describe a release; neither is listed in FILES_NAME. */
+export const RELEASE_NAME = 'release.json';
+export const FILES_NAME = 'files.txt';
+
+const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+/** The signed head of a release; the signature covers the canonical JSON without `signature`. */
+export const releaseSchema = z.strictObject({
+  format: z.literal('signalpress-release/1'),
+  contract_version: z.int(),
+  sequence: z.int().min(1),
+  as_of: z.iso.datetime(),
+  base_url: z.url(),
+  issuer_name: z.string().min(1),
+  issuer_did: z.string().startsWith('did:key:z6Mk'),
+  key_id: z.string().min(1),
+  table_digest: hash,
+  files_sha256: hash,
+  files_count: z.int().min(0),
+  previous: hash.nullable(),
+  counts: z.strictObject({
+    readings: z.int(),
+    entities: z.int(),
+    records: z.int(),
+    bundles: z.int(),
+    revisions: z.int(),
+    repeats: z.int(),
+  }),
+  signature: z.string(),
+});
+export type Release = z.infer<typeof releaseSchema>;
+
+/** What the two tables say, as plain data: its digest is in every release. */
+export function tables(): { endpoints: readonly Endpoint[]; lines: unknown } {
+  return { endpoints: ENDPOINTS, lines: LINES };
+}
+
+/** One published file: path inside the release, size in bytes, sha256 in hex. */
+export interface FileEntry {
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** Text of FILES_NAME: `<sha256> <size> <path>` a line, sorted by path. */
+export function formatFiles(entries: readonly FileEntry[]): string {
+  const lines = entries.map((entry) => `${entry.sha256} ${entry.size} ${entry.path}\n`);
+  return lines.join('');
+}
+
+/** Reads FILES_NAME; throws a RangeError that names the line for anything malformed or unsorted. */
+export function parseFiles(text: string): FileEntry[] {
+  const entries: FileEntry[] = [];
+  let last = '';
+  for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
+    const entry = parseLine(line);
+    if (entry === null || entry.path <= last) {
+      throw new RangeError(`Cannot read ${FILES_NAME}: line ${index + 1} is malformed or unsorted`);
+    }
+    last = entry.path;
+    entries.push(entry);
+  }
+  if (text !== '' && !text.endsWith('\n')) {
+    throw new RangeError(`Cannot read ${FILES_NAME}: cut off in its last line`);
+  }
+  return entries;
+}
+
+function parseLine(line: string): FileEntry | null {
+  const sha256 = line.slice(0, 64);
+  const gap = line.indexOf(' ', 65);
+  const size = Number(line.slice(65, gap));
+  const path = line.slice(gap + 1);
+  const good =
+    line[64] === ' ' && gap > 65 && path !== '' && Number.isSafeInteger(size) && size >= 0;
+  return good ? { path, size, sha256 } : null;
+}
+
+/** One line of a verify shard: which reading a record hash stands for. */
+export interface VerifyEntry {
+  readonly record_hash: string;
+  readonly state: 'current' | 'superseded';
+  readonly signal_id: string;
+  readonly entity: string;
+  readonly observed_at: string;
+}
+
+/** A shard line holds the five members as a JSON array, so that any entity text survives. */
+export function formatVerifyEntry(entry: VerifyEntry): string {
+  const { record_hash, state, signal_id, entity, observed_at } = entry;
+  return `${JSON.stringify([record_hash, state, signal_id, entity, observed_at])}\n`;
+}
+
+/** The inverse of formatVerifyEntry, of one line without its line end. */
+export function parseVerifyEntry(line: string): VerifyEntry {
+  const row = z
+    .tuple([hash, z.enum(['current', 'superseded']), z.string(), z.string(), z.string()])
+    .parse(JSON.parse(line));
+  const [record_hash, state, signal_id, entity, observed_at] = row;
+  return { record_hash, state, signal_id, entity, observed_at };
+}
+
+/** One latest reading in a compiled list, for coverage, catalog and previews. */
+export interface CatalogRow {
+  readonly signal_id: string;
+  readonly entity: string;
+  readonly entity_name: string | null;
+  readonly observed_at: string;
+  readonly band: string | null;
+  readonly record_hash: string;
+  readonly update_state: string;
+}
+
+/** Internal list of every latest reading, one JSON array of six a line, sorted by signal and entity. */
+export const CATALOG_PATH = 'index/catalog.txt';
+
+/** Text of one catalog line, with its line end. */
+export function formatCatalogRow(row: CatalogRow): string {
+  const { signal_id, entity, entity_name, observed_at, band, record_hash, update_state } = row;
+  const cells = [signal_id, entity, entity_name, observed_at, band, record_hash, update_state];
+  return `${JSON.stringify(cells)}\n`;
+}
+
+/** The inverse of formatCatalogRow, of one line without its line end. */
+export function parseCatalogRow(line: string): CatalogRow {
+  const [signal_id, entity, entity_name, observed_at, band, record_hash, update_state] = JSON.parse(
+    line,
+  ) as [string, string, string | null, string, string | null, string, string];
+  return { signal_id, entity, entity_name, observed_at, band, record_hash, update_state };
+}
