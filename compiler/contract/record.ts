@@ -230,7 +230,7 @@ export const bundleSchema = z.strictObject({
   location: z.string().optional(),
   entity: z.string().optional(),
   name: z.string().nullable(),
-  legs: z.record(z.string(), z.union([legSchema, z.array(legSchema)])),
+  legs: z.record(z.string(), legSchema),
   cross_line_narrative: z.string(),
   data_timespans: z.array(
     z.strictObject({

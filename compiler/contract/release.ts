@@ -83,28 +83,41 @@ function parseLine(line: string): FileEntry | null {
   return good ? { path, size, sha256 } : null;
 }
 
-/** One line of a verify shard: which reading a record hash stands for. */
+/** One line of a verify shard: what a record hash stands for. */
 export interface VerifyEntry {
   readonly record_hash: string;
+  /** Hash core of a reading, or signed statement of a citation. */
+  readonly kind: 'reading' | 'citation';
   readonly state: 'current' | 'superseded';
-  readonly signal_id: string;
+  /** File of the release that carries the hash; null for a superseded reading. */
+  readonly file: string | null;
+  /** Null when a citation signs a body that joins signals. */
+  readonly signal_id: string | null;
   readonly entity: string;
   readonly observed_at: string;
 }
 
-/** A shard line holds the five members as a JSON array, so that any entity text survives. */
+/** A shard line holds the members as a JSON array, so that any entity text survives. */
 export function formatVerifyEntry(entry: VerifyEntry): string {
-  const { record_hash, state, signal_id, entity, observed_at } = entry;
-  return `${JSON.stringify([record_hash, state, signal_id, entity, observed_at])}\n`;
+  const { record_hash, kind, state, file, signal_id, entity, observed_at } = entry;
+  return `${JSON.stringify([record_hash, kind, state, file, signal_id, entity, observed_at])}\n`;
 }
+
+const verifyLine = z.tuple([
+  hash,
+  z.enum(['reading', 'citation']),
+  z.enum(['current', 'superseded']),
+  z.string().nullable(),
+  z.string().nullable(),
+  z.string(),
+  z.string(),
+]);
 
 /** The inverse of formatVerifyEntry, of one line without its line end. */
 export function parseVerifyEntry(line: string): VerifyEntry {
-  const row = z
-    .tuple([hash, z.enum(['current', 'superseded']), z.string(), z.string(), z.string()])
-    .parse(JSON.parse(line));
-  const [record_hash, state, signal_id, entity, observed_at] = row;
-  return { record_hash, state, signal_id, entity, observed_at };
+  const row = verifyLine.parse(JSON.parse(line));
+  const [record_hash, kind, state, file, signal_id, entity, observed_at] = row;
+  return { record_hash, kind, state, file, signal_id, entity, observed_at };
 }
 
 /** One latest reading in a compiled list, for coverage, catalog and previews. */

@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+import { cpus } from 'node:os';
+import { Command } from 'commander';
+import { compile } from './compile.ts';
+import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
+import { progressReporter, summaryText } from './progress.ts';
+
+/** More workers than this only share the disk. */
+const WORKERS_MAX = 8;
+
+interface CompileFlags {
+  readonly snapshots: string;
+  readonly data: string;
+  readonly key?: string;
+  readonly issuerName: string;
+  readonly baseUrl: string;
+  readonly asOf?: string;
+  readonly workers: string;
+}
+
+const program = new Command('signalpress')
+  .description('Compiles official readings into signed files that anybody can verify offline')
+  .showHelpAfterError();
+
+program
+  .command('compile')
+  .description('turn stored snapshots into one new signed release')
+  .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+  .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
+  .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
+  .option(
+    '--issuer-name <name>',
+    'issuer in citations',
+    process.env.SIGNALPRESS_ISSUER_NAME ?? 'Signalpress',
+  )
+  .option(
+    '--base-url <url>',
+    'public address',
+    process.env.SIGNALPRESS_BASE_URL ?? 'http://127.0.0.1:4021',
+  )
+  .option('--as-of <time>', 'the instant the release speaks about (default: now)')
+  .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
+  .action(runCompile);
+
+program
+  .command('keygen')
+  .description('make an issuer key, readable by its owner only')
+  .argument('[file]', 'where to write it', 'issuer.key')
+  .action((file: string) => {
+    console.log(`Issuer ${writeIssuerKey(file)}\nKey file "${file}": keep it secret, keep a copy`);
+  });
+
+function defaultWorkers(): number {
+  return Math.min(WORKERS_MAX, cpus().length);
+}
+
+async function runCompile(flags: CompileFlags): Promise<void> {
+  const started = performance.now();
+  const progress = progressReporter(process.stderr);
+  try {
+    const summary = await compile({
+      snapshots: flags.snapshots,
+      data: flags.data,
+      asOf: instant(flags.asOf),
+      issuerName: flags.issuerName,
+      baseUrl: baseUrl(flags.baseUrl),
+      seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
+      workers: workerCount(flags.workers),
+      progress: progress.step,
+    });
+    progress.done();
+    console.log(summaryText(summary, performance.now() - started));
+  } catch (error) {
+    progress.done();
+    throw error;
+  }
+}
+
+function instant(asOf: string | undefined): string {
+  const time = asOf === undefined ? Date.now() : Date.parse(asOf);
+  if (Number.isNaN(time)) {
+    throw new RangeError(
+      `Cannot compile as of "${asOf}": not an ISO-8601 time, e.g. 2026-11-20T12:00:00Z`,
+    );
+  }
+  return new Date(time).toISOString().replace('.000Z', 'Z');
+}
+
+function baseUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) {
+    throw new RangeError(`Cannot publish at "${text}": not an http or https address`);
+  }
+  return text.replace(/\/+$/, '');
+}
+
+function workerCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0 && count <= WORKERS_MAX) return count;
+  throw new RangeError(`Cannot use "${text}" workers: not a whole number from 0 to ${WORKERS_MAX}`);
+}
+
+program.parseAsync().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+});

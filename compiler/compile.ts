@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import { keyIdOf } from './contract/citation.ts';
+import { CONTRACT_VERSION, type Release, tables } from './contract/release.ts';
+import { inlineRunner, workerRunner } from './job-runner.ts';
+import type { JobResult, SignalJob } from './signal-job.ts';
+import { Assembly } from './stages/assemble/assembly.ts';
+import { CompileError, type Problem } from './stages/intake/compile-error.ts';
+import { listSnapshots, type SignalFiles } from './stages/intake/list-snapshots.ts';
+import { fileWriter } from './stages/publish/file-writer.ts';
+import { writeHead } from './stages/publish/release-head.ts';
+import { openStaging, type Staging } from './stages/publish/release-store.ts';
+import { verifyShards } from './stages/publish/verify-shards.ts';
+import { jcs } from './stages/seal/jcs.ts';
+import { type Issuer, issuerDid, makeSealer, signingKey } from './stages/seal/sealer.ts';
+import { openSignatureStore } from './stages/seal/signature-store.ts';
+
+export interface CompileOptions {
+  /** Folder of batches. */
+  readonly snapshots: string;
+  /** Folder of releases. */
+  readonly data: string;
+  /** The instant the compile speaks about, ISO-8601 UTC; the only clock there is. */
+  readonly asOf: string;
+  readonly issuerName: string;
+  /** Public address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+  /** 32-byte Ed25519 seed. */
+  readonly seed: Uint8Array;
+  /** Worker threads; 0 compiles in this thread. */
+  readonly workers: number;
+  readonly progress?: (step: Progress) => void;
+}
+
+/** How far a compile is. */
+export interface Progress {
+  readonly stage: 'read' | 'join' | 'publish';
+  readonly done: number;
+  readonly total: number;
+  readonly label: string;
+}
+
+export interface CompileSummary {
+  readonly release: Release;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Snapshots in, one new release out: signal by signal, then what joins signals, then the switch. */
+export async function compile(options: CompileOptions): Promise<CompileSummary> {
+  const signals = listSnapshots(options.snapshots);
+  const issuer = issuerOf(options);
+  const staging = openStaging(options.data);
+  try {
+    const shards = verifyShards(`${staging.scratch}/verify`);
+    const assembly = new Assembly(shards);
+    const results = await runJobs(options, { signals, staging, issuer, assembly });
+    refuseProblems(results);
+    return publish(options, { staging, issuer, assembly, results });
+  } catch (error) {
+    staging.discard();
+    throw error;
+  }
+}
+
+function issuerOf(options: CompileOptions): Issuer {
+  const did = issuerDid(signingKey(options.seed));
+  const { issuerName: name, baseUrl } = options;
+  return { name, did, keyId: keyIdOf(did), baseUrl };
+}
+
+interface Run {
+  readonly staging: Staging;
+  readonly issuer: Issuer;
+  readonly assembly: Assembly;
+}
+
+/** Every signal is one job; jobs start largest first, their output is joined in any order. */
+async function runJobs(
+  options: CompileOptions,
+  run: Run & { signals: readonly SignalFiles[] },
+): Promise<JobResult[]> {
+  const runner = options.workers > 0 ? workerRunner(options.workers) : inlineRunner();
+  const queue = [...run.signals].sort((a, b) => b.bytes - a.bytes);
+  const report = progressOf(options, queue);
+  try {
+    const jobs = queue.map(async (signal) => {
+      const job = jobOf(options, run, signal);
+      const result = await runner.run(job, (chunk) => run.assembly.add(chunk));
+      report(signal);
+      return result;
+    });
+    return await Promise.all(jobs);
+  } finally {
+    await runner.close();
+  }
+}
+
+function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJob {
+  return {
+    signal,
+    issuer: run.issuer,
+    seed: options.seed,
+    staging: run.staging.root,
+    scratch: run.staging.scratch,
+    signatures: run.staging.signatures,
+  };
+}
+
+function progressOf(options: CompileOptions, queue: readonly SignalFiles[]) {
+  const total = queue.reduce((sum, signal) => sum + signal.bytes, 0);
+  let done = 0;
+  return (signal: SignalFiles): void => {
+    done += signal.bytes;
+    options.progress?.({ stage: 'read', done, total, label: signal.signal_id });
+  };
+}
+
+function refuseProblems(results: readonly JobResult[]): void {
+  const problems: Problem[] = results.flatMap((result) => result.problems);
+  if (problems.length === 0) return;
+  throw new CompileError(problems.sort(byPlace));
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0);
+}
+
+function publish(
+  options: CompileOptions,
+  run: Run & { results: readonly JobResult[] },
+): CompileSummary {
+  const { staging, assembly } = run;
+  options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
+  const store = openSignatureStore(`${staging.signatures}/joined`);
+  const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
+  const files = assembly.write(fileWriter(staging.root), sealer);
+  const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);
+  store.save();
+  options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
+  const folder = staging.publish(releaseName(release));
+  const bytes = files.reduce((sum, file) => sum + file.size, 0);
+  return { release, folder, files: files.length, bytes };
+}
+
+/** The head without what follows from the files, and without its signature. */
+function unsignedHead(options: CompileOptions, run: Run & { results: readonly JobResult[] }) {
+  const { previous } = run.staging;
+  return {
+    format: 'signalpress-release/1' as const,
+    contract_version: CONTRACT_VERSION,
+    sequence: (previous?.sequence ?? 0) + 1,
+    as_of: options.asOf,
+    base_url: options.baseUrl,
+    issuer_name: run.issuer.name,
+    issuer_did: run.issuer.did,
+    key_id: run.issuer.keyId,
+    table_digest: digest(jcs(tables())),
+    previous: previous === null ? null : digest(jcs(previous)),
+    counts: {
+      readings: sum(run.results, 'readings'),
+      entities: sum(run.results, 'entities'),
+      records: run.assembly.records,
+      bundles: run.assembly.bundles,
+      revisions: sum(run.results, 'revisions'),
+      repeats: sum(run.results, 'repeats'),
+    },
+  };
+}
+
+function sum(
+  results: readonly JobResult[],
+  count: 'readings' | 'entities' | 'revisions' | 'repeats',
+): number {
+  return results.reduce((total, result) => total + result[count], 0);
+}
+
+function digest(text: string): string {
+  return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+}
+
+/** Sorts like the sequence and tells the day: `000012-20261120T120000Z`. */
+function releaseName(release: Release): string {
+  const time = release.as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
+  return `${String(release.sequence).padStart(6, '0')}-${time}`;
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { RECORD_HASH } from './record-hash.ts';
+import { JSON_DEPTH_MAX } from './strict-json.ts';
+
+/** Members that follow the signed statement and are not part of it. */
+export const CITATION_SEAL_FIELDS = [
+  'record_hash',
+  'signature',
+  'key_id',
+  'issuer_DID',
+  'verify_url',
+] as const;
+
+/** Members of a `provenance` object that depend on the moment of the request; they are outside every hash. */
+export const REQUEST_TIME_FIELDS = ['age_hours_now', 'freshness', 'dead_source'] as const;
+
+const hash = z.string().regex(RECORD_HASH);
+const text = z.string().min(1);
+
+/** A citation, ours or one of another issuer of the same contract, which may lack `claim`; other members are refused. */
+export const citationSchema = z.strictObject({
+  schema_version: z.literal('1.0'),
+  statement_type: z.literal('description'),
+  not_advice: z.literal(true),
+  claim: text.exactOptional(),
+  fact: text,
+  source: z.strictObject({
+    issuer: text,
+    type: text,
+    url: text.nullable(),
+    content_hash: hash,
+    published_at: text.nullable(),
+  }),
+  retrieved_at: text,
+  status: text,
+  translated: z.boolean(),
+  record_hash: hash,
+  signature: text,
+  key_id: text,
+  issuer_DID: text,
+  verify_url: text,
+});
+
+/** The `_citation` of a delivered body: a statement with its hash, its signature and who signed. */
+export type Citation = z.infer<typeof citationSchema>;
+
+/** The signed part: its canonical JSON is hashed into `record_hash` and signed. */
+export type CitationStatement = Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]>;
+
+/** The signed part of a citation, its members in their order. */
+export function citationStatement(citation: Citation): CitationStatement {
+  const { record_hash, signature, key_id, issuer_DID, verify_url, ...statement } = citation;
+  return statement;
+}
+
+/**
+ * What `source.content_hash` covers: a deep copy of a delivered body without its `_citation` and without the
+ * request-time members of every `provenance` object; throws a TypeError beyond JSON_DEPTH_MAX.
+ */
+export function contentOf(body: object): object {
+  const members = Object.entries(body).filter(([key]) => key !== '_citation');
+  return Object.fromEntries(members.map(([key, value]) => [key, copyMember(key, value, 1)]));
+}
+
+function copyMember(key: string, value: unknown, depth: number): unknown {
+  const copy = deepCopy(value, depth);
+  if (key !== 'provenance' || !isObject(copy)) return copy;
+  for (const field of REQUEST_TIME_FIELDS) delete copy[field];
+  return copy;
+}
+
+function deepCopy(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= JSON_DEPTH_MAX) {
+    throw new TypeError(`Cannot copy the body: more than ${JSON_DEPTH_MAX} open containers`);
+  }
+  if (Array.isArray(value)) return value.map((item) => deepCopy(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, copyMember(key, member, depth + 1)]),
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The key id of an issuer: its DID as a DID URL, `<did>#<multibase part>`. */
+export function keyIdOf(did: string): string {
+  return `${did}#${did.slice(did.lastIndexOf(':') + 1)}`;
+}
+
+/** Where a record hash can be looked up: `{base}/v/<hash>`; throws a TypeError for any other hash text. */
+export function verifyUrl(baseUrl: string, recordHash: string): string {
+  if (!RECORD_HASH.test(recordHash)) {
+    throw new TypeError(`Cannot address "${recordHash.slice(0, 80)}": not a record hash`);
+  }
+  return `${baseUrl.replace(/\/$/, '')}/v/${recordHash}`;
+}

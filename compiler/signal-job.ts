@@ -1,0 +1,254 @@
+import { join } from 'node:path';
+import { type Line, lineOf, type Signal, signalOf } from './contract/lines.ts';
+import {
+  type FileEntry,
+  formatCatalogRow,
+  formatFiles,
+  formatVerifyEntry,
+} from './contract/release.ts';
+import { CITY_ADD_ONS, type CityReading } from './stages/assemble/city-readings.ts';
+import { entityFiles, type PublishedFile, recordPath } from './stages/assemble/entity-files.ts';
+import { coreFields, type EntityFacts, entityFacts } from './stages/assemble/entity-record.ts';
+import { type LegReading, legReading } from './stages/assemble/leg.ts';
+import type { Problem } from './stages/intake/compile-error.ts';
+import type { SignalFiles } from './stages/intake/list-snapshots.ts';
+import { grouping } from './stages/intake/partition.ts';
+import { readSignal, type StoredReading } from './stages/intake/read-signal.ts';
+import type { Reading } from './stages/intake/reading.ts';
+import { buildTimeline, type Timeline } from './stages/intake/timeline.ts';
+import { type FileWriter, fileWriter } from './stages/publish/file-writer.ts';
+import {
+  citationOf,
+  type Issuer,
+  makeSealer,
+  type Sealer,
+  signingKey,
+} from './stages/seal/sealer.ts';
+import { openSignatureStore } from './stages/seal/signature-store.ts';
+
+/** Entities whose output is held before it is handed over. */
+const CHUNK_ENTITIES = 250;
+
+/** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
+export interface SignalJob {
+  readonly signal: SignalFiles;
+  readonly issuer: Issuer;
+  readonly seed: Uint8Array;
+  /** Folder of the release being written. */
+  readonly staging: string;
+  /** Folder for what only this compile needs. */
+  readonly scratch: string;
+  /** Folder of signatures kept between compiles. */
+  readonly signatures: string;
+}
+
+/** What a job hands over while it runs. */
+export interface JobChunk {
+  readonly files: string;
+  readonly catalog: string;
+  readonly verify: string;
+  readonly legs: readonly LegReading[];
+  readonly cities: readonly CityReading[];
+  readonly sample: { readonly signal_id: string; readonly entity: string; readonly record: object };
+}
+
+export interface JobResult {
+  readonly readings: number;
+  readonly entities: number;
+  readonly revisions: number;
+  readonly repeats: number;
+  readonly problems: readonly Problem[];
+}
+
+/** Intake, derive, assemble and seal of one signal: writes its files, hands over the rest. */
+export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): JobResult {
+  const id = job.signal.signal_id;
+  const groups = grouping(job.signal.bytes, join(job.scratch, id));
+  try {
+    const read = readSignal(job.signal, (stored) => groups.add(stored));
+    const run = new SignalRun(job, emit);
+    if (read.problems.length > 0) return { ...run.result(), problems: read.problems };
+    for (const group of groups.groups()) run.group(group);
+    return run.finish(read.readings);
+  } finally {
+    groups.dispose();
+  }
+}
+
+/** The state of one running job: its output so far and its counts. */
+class SignalRun {
+  readonly #signal: Signal;
+  readonly #line: Line;
+  readonly #sealer: Sealer;
+  readonly #writer: FileWriter;
+  readonly #emit: (chunk: JobChunk) => void;
+  readonly #saveSignatures: () => void;
+  readonly #problems: Problem[] = [];
+  #held = new ChunkBuilder();
+  #entities = 0;
+  #revisions = 0;
+  #repeats = 0;
+
+  constructor(job: SignalJob, emit: (chunk: JobChunk) => void) {
+    const id = job.signal.signal_id;
+    const signal = signalOf(id);
+    const line = lineOf(id);
+    if (signal === undefined || line === undefined)
+      throw new RangeError(`Cannot find signal "${id}"`);
+    const store = openSignatureStore(join(job.signatures, id));
+    this.#signal = signal;
+    this.#line = line;
+    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), store);
+    this.#writer = fileWriter(job.staging);
+    this.#emit = emit;
+    this.#saveSignatures = () => store.save();
+  }
+
+  /** Entities in the order of their ids, whatever order they were stored in. */
+  group(stored: ReadonlyMap<string, readonly StoredReading[]>): void {
+    for (const entity of [...stored.keys()].sort()) {
+      const outcome = buildTimeline(entity, stored.get(entity) ?? []);
+      if ('problem' in outcome) this.#problems.push(outcome.problem);
+      else this.#entity(outcome.ok);
+    }
+    this.#flush();
+  }
+
+  finish(readings: number): JobResult {
+    if (this.#problems.length === 0) this.#saveSignatures();
+    return { ...this.result(), readings };
+  }
+
+  result(): JobResult {
+    return {
+      readings: 0,
+      entities: this.#entities,
+      revisions: this.#revisions,
+      repeats: this.#repeats,
+      problems: this.#problems,
+    };
+  }
+
+  #entity(timeline: Timeline): void {
+    const hashes = new Map<Reading, string>();
+    const hashOf = (reading: Reading): string => {
+      const known = hashes.get(reading);
+      if (known !== undefined) return known;
+      const hash = this.#sealer.recordHash(coreFields(this.#signal, reading));
+      hashes.set(reading, hash);
+      return hash;
+    };
+    const facts = entityFacts(this.#signal, timeline, hashOf);
+    const { bare, record, files } = entityFiles(facts, this.#sealer, hashOf);
+    for (const file of files) {
+      this.#held.files.push(this.#writer.write(file.path, JSON.stringify(file.body)));
+      this.#held.citation(facts, file);
+    }
+    this.#held.sample(facts, record);
+    this.#held.readings(facts, hashOf);
+    this.#join(facts, bare);
+    this.#count(timeline);
+    if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
+  }
+
+  #join(facts: EntityFacts, record: CityReading['record']): void {
+    const leg = legReading(facts);
+    this.#held.catalog(leg, record.update_status.state);
+    if (isJoined(this.#line, leg.entity)) this.#held.legs.push(leg);
+    const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
+    if (inCity.includes(leg.signal_id)) this.#held.cities.push({ record, leg });
+  }
+
+  #count(timeline: Timeline): void {
+    this.#entities += 1;
+    this.#revisions += timeline.replaced.length;
+    this.#repeats += timeline.repeats;
+  }
+
+  #flush(): void {
+    const chunk = this.#held.build();
+    this.#held = new ChunkBuilder();
+    if (chunk !== null) this.#emit(chunk);
+  }
+}
+
+/** True when some bundle of the line, or its life-cycle answer, reads this entity. */
+function isJoined(line: Line, entity: string): boolean {
+  if (line.bundle === undefined) return false;
+  if (line.open || line.entities.includes(entity)) return true;
+  const mapped = Object.values(line.entityOf ?? {});
+  return mapped.some((map) => Object.values(map).includes(entity));
+}
+
+/** Gathers the output of some entities. */
+class ChunkBuilder {
+  readonly files: FileEntry[] = [];
+  readonly legs: LegReading[] = [];
+  readonly cities: CityReading[] = [];
+  entities = 0;
+  #catalog = '';
+  #verify = '';
+  #sample: JobChunk['sample'] | null = null;
+
+  sample(facts: EntityFacts, record: object): void {
+    const { signal, latest } = facts;
+    this.#sample ??= { signal_id: signal.id, entity: latest.entity, record };
+  }
+
+  catalog(leg: LegReading, update_state: string): void {
+    const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
+    this.entities += 1;
+    this.#catalog += formatCatalogRow({
+      signal_id,
+      entity,
+      entity_name,
+      observed_at,
+      band,
+      record_hash,
+      update_state,
+    });
+  }
+
+  /** Every citation has a look-up entry, since its verify_url names its own hash. */
+  citation({ signal, latest }: EntityFacts, { path, body }: PublishedFile): void {
+    const record_hash = citationOf(body)?.record_hash;
+    if (record_hash === undefined) return;
+    this.#verify += formatVerifyEntry({
+      record_hash,
+      kind: 'citation',
+      state: 'current',
+      file: path,
+      signal_id: signal.id,
+      entity: latest.entity,
+      observed_at: latest.observed_at,
+    });
+  }
+
+  /** Every reading has a look-up entry: the latest as current, all others as superseded. */
+  readings({ signal, timeline, latest }: EntityFacts, hashOf: (reading: Reading) => string): void {
+    const file = recordPath(signal.id, latest.entity);
+    for (const reading of [...timeline.replaced, ...timeline.readings]) {
+      this.#verify += formatVerifyEntry({
+        record_hash: hashOf(reading),
+        kind: 'reading',
+        state: reading === latest ? 'current' : 'superseded',
+        file: reading === latest ? file : null,
+        signal_id: signal.id,
+        entity: reading.entity,
+        observed_at: reading.observed_at,
+      });
+    }
+  }
+
+  build(): JobChunk | null {
+    if (this.#sample === null) return null;
+    return {
+      files: formatFiles(this.files.sort((a, b) => (a.path < b.path ? -1 : 1))),
+      catalog: this.#catalog,
+      verify: this.#verify,
+      legs: this.legs,
+      cities: this.cities,
+      sample: this.#sample,
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import type { StandardRuler } from '../../contract/record.ts';
+import { disclosures, type EntityFacts, recordProvenance } from './entity-record.ts';
+import { NATURE } from './provenance.ts';
+
+/** One add-on: the member that gives it its name, between identity and provenance. */
+function addOn(facts: EntityFacts, dim: string, member: Record<string, unknown>) {
+  const { signal, latest, record_hash } = facts;
+  return {
+    nature: NATURE,
+    dim,
+    signal_id: signal.id,
+    entity: latest.entity,
+    entity_name: latest.entity_name ?? null,
+    observed_at: latest.observed_at,
+    ...member,
+    record_hash,
+    provenance: recordProvenance(facts),
+    ...disclosures(latest),
+  };
+}
+
+export type AddOnBody = ReturnType<typeof addOn>;
+
+function calibratedMember(ruler: StandardRuler) {
+  const { normalized_index, pct_to_action } = ruler;
+  const comparable = 'the same index is the same official position at any station of this signal';
+  return { normalized_index, pct_to_action, comparable };
+}
+
+/** The add-ons that a reading supports, by the path of the operation that sells them. */
+export function addOns(facts: EntityFacts) {
+  const { ruler, strata, history } = facts;
+  return {
+    '/gauge/ruler': ruler === null ? null : addOn(facts, 'ruler', { ruler }),
+    '/gauge/calibrated':
+      ruler === null ? null : addOn(facts, 'calibrated', { calibrated: calibratedMember(ruler) }),
+    '/gauge/strata': strata === null ? null : addOn(facts, 'strata', { strata }),
+    '/gauge/history': history === null ? null : addOn(facts, 'history', { history }),
+  } as const;
+}
+
+/** The thin form of the calibrated add-on: identity, figures, hash and times only. */
+export function thinCalibrated(facts: EntityFacts, ruler: StandardRuler) {
+  const { nature, dim, signal_id, entity, observed_at, record_hash, provenance } = addOn(
+    facts,
+    'calibrated',
+    {},
+  );
+  const calibrated = calibratedMember(ruler);
+  return { nature, dim, signal_id, entity, observed_at, calibrated, record_hash, provenance };
+}

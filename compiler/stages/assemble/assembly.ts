@@ -1,0 +1,172 @@
+import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { CITY_LOCS } from '../../contract/entities.ts';
+import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
+import { filePath, type Values } from '../../contract/path.ts';
+import {
+  CATALOG_PATH,
+  type CatalogRow,
+  type FileEntry,
+  formatVerifyEntry,
+  parseCatalogRow,
+  parseFiles,
+} from '../../contract/release.ts';
+import type { JobChunk } from '../../signal-job.ts';
+import type { FileWriter } from '../publish/file-writer.ts';
+import type { VerifyShards } from '../publish/verify-shards.ts';
+import { citationOf, type Sealer } from '../seal/sealer.ts';
+import { bundleBody, legReadings, placeLegs, thinBundle } from './bundle.ts';
+import { CITY_ADD_ONS, type CityReading, cityBody } from './city-readings.ts';
+import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
+import type { LegReading } from './leg.ts';
+import { lifecycleBody } from './lifecycle-body.ts';
+
+const place = (signalId: string, entity: string): string => `${signalId}\n${entity}`;
+const SAMPLE_DEFAULT = 'airquality.aqi';
+
+type Put = (path: EndpointPath, values: Values, body: object) => void;
+
+/** Gathers what the signal jobs hand over and writes everything that joins signals. */
+export class Assembly {
+  records = 0;
+  bundles = 0;
+  readonly #shards: VerifyShards;
+  readonly #files: FileEntry[] = [];
+  readonly #catalog: string[] = [];
+  readonly #legs = new Map<string, LegReading>();
+  readonly #cities = new Map<string, CityReading>();
+  readonly #samples = new Map<string, JobChunk['sample']>();
+
+  constructor(shards: VerifyShards) {
+    this.#shards = shards;
+  }
+
+  add(chunk: JobChunk): void {
+    for (const file of parseFiles(chunk.files)) this.#files.push(file);
+    this.#shards.add(chunk.verify);
+    for (const line of chunk.catalog.split('\n')) if (line !== '') this.#catalog.push(line);
+    for (const leg of chunk.legs) this.#legs.set(place(leg.signal_id, leg.entity), leg);
+    for (const city of chunk.cities) {
+      this.#cities.set(place(city.leg.signal_id, city.leg.entity), city);
+    }
+    const known = this.#samples.get(chunk.sample.signal_id);
+    if (known === undefined || chunk.sample.entity < known.entity) {
+      this.#samples.set(chunk.sample.signal_id, chunk.sample);
+    }
+  }
+
+  /** Writes the joined files and returns every file of the release, sorted by path. */
+  write(writer: FileWriter, sealer: Sealer): FileEntry[] {
+    this.records = this.#catalog.length;
+    const put: Put = (path, values, body) => {
+      const file = filePath(endpointAt(path), values);
+      if (file === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
+      this.#files.push(writer.write(file, JSON.stringify(body)));
+      this.#addCitation(file, values, body);
+    };
+    this.#writeBundles(put, sealer);
+    this.#writeCities(put, sealer);
+    this.#writeLifecycles(put, sealer);
+    this.#writeSamples(put);
+    this.#files.push(writer.write(CATALOG_PATH, this.#catalogText()));
+    this.#files.push(...this.#shards.write(writer));
+    return this.#files.sort((a, b) => compare(a.path, b.path));
+  }
+
+  #addCitation(file: string, values: Values, body: object): void {
+    const citation = citationOf(body);
+    if (citation === undefined) return;
+    const { record_hash, source, retrieved_at } = citation;
+    const entry = { record_hash, kind: 'citation', state: 'current', file } as const;
+    const entity = values.loc ?? values.entity ?? '';
+    const observed_at = source.published_at ?? retrieved_at;
+    this.#shards.add(formatVerifyEntry({ ...entry, signal_id: null, entity, observed_at }));
+  }
+
+  #catalogText(): string {
+    const rows = this.#catalog.map((line) => ({ line, row: parseCatalogRow(line) }));
+    rows.sort((a, b) => compare(rowPlace(a.row), rowPlace(b.row)));
+    return rows.map(({ line }) => `${line}\n`).join('');
+  }
+
+  #writeBundles(put: Put, sealer: Sealer): void {
+    for (const line of LINES as readonly Line<BundlePath>[]) {
+      if (line.bundle === undefined) continue;
+      const { path, param } = line.bundle;
+      for (const subject of this.#subjects(line)) {
+        const find = (signalId: string, entity: string) => this.#legs.get(place(signalId, entity));
+        const placed = placeLegs(line, subject, find);
+        const bundle = bundleBody(line, subject, placed);
+        if (bundle === null) continue;
+        this.bundles += 1;
+        const values = { [param]: subject };
+        const says = bundleStatement(line, bundle, legReadings(placed));
+        put(path, values, sealer.seal(bundle, says('')));
+        const thin = { ...values, format: 'thin' };
+        put(path, thin, sealer.seal(thinBundle(bundle), says('&format=thin')));
+      }
+    }
+  }
+
+  /** Listed subjects; of an open line also every id that one of its legs has a reading of. */
+  #subjects(line: Line): string[] {
+    const subjects = new Set(line.entities);
+    if (line.open) {
+      const signals = new Set(line.bundle?.legs.flatMap((leg) => leg.signals));
+      for (const leg of this.#legs.values()) {
+        if (signals.has(leg.signal_id)) subjects.add(leg.entity);
+      }
+    }
+    return [...subjects].sort();
+  }
+
+  #writeCities(put: Put, sealer: Sealer): void {
+    for (const addon of ['air', 'precip'] as const) {
+      for (const loc of CITY_LOCS) {
+        const readings = CITY_ADD_ONS[addon].flatMap((signalId) => {
+          const found = this.#cities.get(place(signalId, loc));
+          return found === undefined ? [] : [found];
+        });
+        if (readings.length === 0) continue;
+        const body = cityBody(addon, loc, readings);
+        put(`/gauge/${addon}`, { loc }, sealer.seal(body, cityStatement(addon, loc, readings)));
+      }
+    }
+  }
+
+  #writeLifecycles(put: Put, sealer: Sealer): void {
+    const byEntity = new Map<string, LegReading[]>();
+    for (const line of LINES as readonly Line[]) {
+      const signalId = `${line.id}.lifecycle`;
+      for (const leg of this.#legs.values()) {
+        if (leg.signal_id !== signalId) continue;
+        byEntity.set(leg.entity, [...(byEntity.get(leg.entity) ?? []), leg]);
+      }
+    }
+    for (const [entity, subjects] of byEntity) {
+      const says = lifecycleStatement(entity, subjects);
+      put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), says));
+    }
+  }
+
+  /** One whole record of each signal is free; the one for no signal is the usual default. */
+  #writeSamples(put: Put): void {
+    for (const [signal_id, { record }] of this.#samples) {
+      put('/gauge/sample', { signal_id }, { sample: record });
+    }
+    const usual =
+      this.#samples.get(SAMPLE_DEFAULT) ?? [...this.#samples.values()].sort(bySignal)[0];
+    if (usual !== undefined) put('/gauge/sample', {}, { sample: usual.record });
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function bySignal(a: JobChunk['sample'], b: JobChunk['sample']): number {
+  return compare(a.signal_id, b.signal_id);
+}
+
+function rowPlace(row: CatalogRow): string {
+  return place(row.signal_id, row.entity);
+}

@@ -1,0 +1,136 @@
+import { type Line, legEntity } from '../../contract/lines.ts';
+import type { Bundle } from '../../contract/record.ts';
+import { bundleDecisions } from './decision-points.ts';
+import type { LegReading } from './leg.ts';
+import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
+
+/** A leg of a bundle with its place in the causal chain. */
+export interface PlacedLeg {
+  readonly leg: string;
+  readonly position: number;
+  readonly signal_id: string;
+  readonly reading: LegReading | undefined;
+}
+
+/** Looks up the latest reading of a signal at an entity. */
+export type FindLeg = (signalId: string, entity: string) => LegReading | undefined;
+
+/** Members of a bundle's legs are named after the species of their signal. */
+const species = (signalId: string): string => signalId.slice(signalId.indexOf('.') + 1);
+
+/** The readings behind a bundle, in causal order. */
+export function legReadings(placed: readonly PlacedLeg[]): LegReading[] {
+  return placed.flatMap((item) => (item.reading === undefined ? [] : [item.reading]));
+}
+
+/** The bundle of one subject, or null when none of its legs has a reading. */
+export function bundleBody(
+  line: Line,
+  subject: string,
+  placed: readonly PlacedLeg[],
+): Bundle | null {
+  const readings = legReadings(placed);
+  if (readings.length === 0 || line.bundle === undefined) return null;
+  const degraded = degradedLegs(placed);
+  return {
+    nature: NATURE,
+    ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
+    name: readings.find((reading) => reading.entity === subject)?.entity_name ?? null,
+    legs: legMembers(placed),
+    cross_line_narrative: narrative(placed),
+    data_timespans: placed.flatMap(timespan),
+    note: `${line.bundle.legs.length} legs in causal order; read how many are lit, never a score`,
+    provenance: joinedProvenance(readings, 'as fresh as the oldest leg; each leg has its own time'),
+    decision_points: bundleDecisions(line, subject),
+    grade: readings[0]?.grade ?? GRADE,
+    scope: readings[0]?.scope ?? SCOPE,
+    record_hash_verifiable: {
+      mode: 'offline',
+      note: 'each leg carries the record hash of its reading; the citation signs the whole bundle',
+    },
+    ...(degraded.length === 0
+      ? {}
+      : {
+          leg_availability: { expected: placed.length, available: readings.length, degraded },
+        }),
+  };
+}
+
+/** The thin form: identity, current, band, hash and times of each leg. */
+export function thinBundle(bundle: Bundle): Record<string, unknown> {
+  const { nature, location, entity, name, legs, leg_availability } = bundle;
+  const { provenance } = bundle;
+  return {
+    nature,
+    ...(location === undefined ? { entity } : { location }),
+    name,
+    legs,
+    provenance,
+    ...(leg_availability === undefined ? {} : { leg_availability }),
+  };
+}
+
+/** The legs of a subject's bundle in causal order, each with its reading where one is stored. */
+export function placeLegs(line: Line, subject: string, find: FindLeg): PlacedLeg[] {
+  return (line.bundle?.legs ?? []).flatMap((leg, index) =>
+    leg.signals.map((signal_id) => ({
+      leg: leg.name,
+      position: index + 1,
+      signal_id,
+      reading: find(signal_id, legEntity(line, signal_id, subject)),
+    })),
+  );
+}
+
+function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
+  const legs: Bundle['legs'] = {};
+  for (const { leg, position, signal_id, reading } of placed) {
+    if (reading === undefined) continue;
+    const { entity, entity_name, current, band, lifecycle } = reading;
+    const { observed_at, data_age_hours, record_hash } = reading;
+    legs[species(signal_id)] = {
+      leg,
+      position,
+      signal_id,
+      entity,
+      entity_name,
+      current,
+      band,
+      observed_at,
+      data_age_hours,
+      record_hash,
+      ...(lifecycle === null ? {} : { lifecycle }),
+    };
+  }
+  return legs;
+}
+
+function timespan({ leg, signal_id, reading }: PlacedLeg): Bundle['data_timespans'] {
+  if (reading === undefined) return [];
+  const { observed_at, data_age_hours } = reading;
+  return [{ leg, signal_id, observed_at, hours_since: data_age_hours }];
+}
+
+/** Legs without a reading, or whose reading was already stale when the source was looked at. */
+function degradedLegs(placed: readonly PlacedLeg[]) {
+  return placed.flatMap(({ leg, signal_id, reading }) => {
+    if (reading === undefined) return [{ leg, signal_id, reason: 'no reading is stored' }];
+    if (reading.at_collection !== 'stale') return [];
+    const reason = `stale when last looked at: official reading of ${reading.observed_at}`;
+    return [{ leg, signal_id, reason }];
+  });
+}
+
+/** Describes each leg in causal order; nothing is concluded from them. */
+function narrative(placed: readonly PlacedLeg[]): string {
+  const sentences = placed.map(({ leg, position, reading, signal_id }) => {
+    if (reading === undefined)
+      return `Leg ${position}, ${leg}: no reading of ${signal_id} is stored.`;
+    const band = reading.band === null ? '' : `, class "${reading.band}"`;
+    return (
+      `Leg ${position}, ${leg}: ${reading.measures} at ${reading.name} read ${reading.text}${band} ` +
+      `at ${reading.observed_at}.`
+    );
+  });
+  return sentences.join(' ');
+}

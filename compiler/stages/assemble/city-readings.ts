@@ -1,0 +1,43 @@
+import type { SignalRecord } from '../../contract/record.ts';
+import { cityDecisions } from './decision-points.ts';
+import type { LegReading } from './leg.ts';
+import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
+
+/** Signals of the two city add-ons, in the order of their readings. */
+export const CITY_ADD_ONS = {
+  air: ['airquality.aqi', 'airquality.pm25'],
+  precip: ['precipitation.daily', 'precipitation.wetness30d'],
+} as const;
+
+const NOTES = {
+  air: 'US AQI and its category, and fine particles, each with its own time',
+  precip: 'rainfall of the last complete day and the 30-day wet-dry context',
+} as const;
+
+/** A record body beside what joined bodies need of it. */
+export interface CityReading {
+  readonly record: SignalRecord;
+  readonly leg: LegReading;
+}
+
+/** `/gauge/air` or `/gauge/precip` of one city, from whole records; needs at least one. */
+export function cityBody(
+  addon: keyof typeof CITY_ADD_ONS,
+  location: string,
+  readings: readonly CityReading[],
+) {
+  const legs = readings.map((reading) => reading.leg);
+  return {
+    nature: NATURE,
+    addon,
+    location,
+    name: legs[0]?.entity_name ?? null,
+    line: 'environment',
+    readings: readings.map((reading) => reading.record),
+    note: NOTES[addon],
+    provenance: joinedProvenance(legs, 'as fresh as the oldest reading'),
+    decision_points: cityDecisions(addon, location),
+    grade: legs[0]?.grade ?? GRADE,
+    scope: legs[0]?.scope ?? SCOPE,
+  };
+}

@@ -1,0 +1,48 @@
+import type { SignalRecord } from '../../contract/record.ts';
+import { dataAgeHours, snapshotDate } from '../derive/age.ts';
+import type { Reading } from '../intake/reading.ts';
+import { type EntityFacts, orderedCurrent } from './entity-record.ts';
+
+/** Snapshots shown by `/gauge/history-preview`. */
+export const HISTORY_PREVIEW_ROWS = 7;
+
+/** `/gauge/history-preview`: the last snapshots, oldest first, each with its own record hash. */
+export function historyPreview(facts: EntityFacts, hashOf: (reading: Reading) => string) {
+  const { signal, timeline, latest } = facts;
+  const rows = timeline.readings.slice(-HISTORY_PREVIEW_ROWS).map((reading) => ({
+    snapshot_date: snapshotDate(reading),
+    observed_at: reading.observed_at,
+    data_age_hours: dataAgeHours(reading),
+    current: orderedCurrent(signal, reading),
+    record_hash: hashOf(reading),
+  }));
+  const identity = { signal_id: signal.id, entity: latest.entity };
+  return { ...identity, entity_name: latest.entity_name ?? null, count: rows.length, rows };
+}
+
+/** `/gauge/raw`: the bare record, without rulers, statistics and what is derived from them. */
+export function rawBody(record: SignalRecord) {
+  const { nature, update_status, signal_id, entity, entity_name, snapshot_date } = record;
+  const { observed_at, data_age_hours, current, sources, grade, scope } = record;
+  const { hash_core_version, lifecycle, provenance, source_ref, source_tier, record_hash } = record;
+  return {
+    nature,
+    update_status,
+    signal_id,
+    entity,
+    entity_name,
+    snapshot_date,
+    observed_at,
+    data_age_hours,
+    current,
+    sources,
+    grade,
+    scope,
+    lifecycle,
+    hash_core_version,
+    provenance,
+    source_ref,
+    source_tier,
+    record_hash,
+  };
+}

@@ -1,0 +1,73 @@
+import { freshnessBasis } from '../../contract/freshness.ts';
+import { lineOf, type Signal } from '../../contract/lines.ts';
+import type { Provenance } from '../../contract/record.ts';
+import { dataAgeHours } from '../derive/age.ts';
+import type { Reading } from '../intake/reading.ts';
+
+export const NATURE =
+  'descriptive record of official readings: no forecast, no judgement, no recommendation, no advice';
+export const GRADE = 'screening-level, not decision-grade';
+export const SCOPE =
+  'a stored snapshot of what the source published; it is not fetched when it is asked for';
+const SERVED_FROM =
+  'stored snapshot, compiled and signed offline; no upstream call at request time';
+const VALIDATION = 'not backtested';
+const UNCERTAINTY = 'not published by the source';
+
+/** One reading as a link of the lineage behind a body. */
+export function lineageOf(signal: Signal, reading: Reading, record_hash: string) {
+  const measurers = reading.sources.map((source) => source.relay_of ?? source.name);
+  return {
+    signal: signal.id,
+    independent_dimension: lineOf(signal.id)?.industry ?? signal.id,
+    traceable_to: [...new Set(measurers)].join(', ') || null,
+    uncertainty: reading.uncertainty ?? UNCERTAINTY,
+    observed_at: reading.observed_at,
+    record_hash,
+    source_ref: reading.source_ref,
+  };
+}
+export type Lineage = ReturnType<typeof lineageOf>;
+
+/** Provenance of a body that rests on one reading. Member order is part of the format. */
+export function provenanceOf(signal: Signal, reading: Reading, lineage: Lineage): Provenance {
+  return {
+    served_from: SERVED_FROM,
+    data_as_of: reading.observed_at,
+    oldest_leg_as_of: reading.observed_at,
+    data_age_hours: dataAgeHours(reading),
+    freshness_basis: freshnessBasis(signal.cadence),
+    data_lineage: [lineage],
+    validation_status: reading.validation_status ?? VALIDATION,
+    ...(reading.qualifiers === undefined ? {} : { qualifiers: reading.qualifiers }),
+  };
+}
+
+/** What a joined body needs to know of each of its readings. */
+export interface LineagePart {
+  readonly cadence: Signal['cadence'];
+  readonly observed_at: string;
+  readonly data_age_hours: number;
+  readonly validation_status: string | null;
+  readonly lineage: Lineage;
+}
+
+/** Provenance of a body that joins readings: as fresh as the oldest of them. */
+export function joinedProvenance(parts: readonly LineagePart[], lineage_note: string): Provenance {
+  const byAge = [...parts].sort((a, b) => (a.observed_at < b.observed_at ? -1 : 1));
+  const oldest = byAge[0];
+  const newest = byAge.at(-1);
+  if (oldest === undefined || newest === undefined) {
+    throw new RangeError('Cannot join provenance: no readings');
+  }
+  return {
+    served_from: SERVED_FROM,
+    data_as_of: newest.observed_at,
+    oldest_leg_as_of: oldest.observed_at,
+    data_age_hours: oldest.data_age_hours,
+    freshness_basis: freshnessBasis(oldest.cadence),
+    data_lineage: parts.map((part) => part.lineage),
+    validation_status: oldest.validation_status ?? VALIDATION,
+    lineage_note,
+  };
+}

@@ -1,0 +1,90 @@
+import { roundDecimal, subtractDecimal } from '../../contract/decimal.ts';
+import type { Signal } from '../../contract/lines.ts';
+import type { StandardRuler } from '../../contract/record.ts';
+import type { Ruler, RulerStep } from '../../contract/rulers.ts';
+import { metricUnit } from '../../contract/units.ts';
+import type { Reading } from '../intake/reading.ts';
+
+/** The official ruler that holds for a reading on its own day, or null when no agency has one. */
+export function rulerFor(signal: Signal, reading: Reading): Ruler | null {
+  if (signal.ownThresholds !== undefined) return ownRuler(signal, reading);
+  const day = reading.observed_at.slice(0, 10);
+  return signal.rulers?.findLast((ruler) => (ruler.since ?? '') <= day) ?? null;
+}
+
+/** A ruler from the thresholds that the snapshot carries, such as the flood stages of a gauge. */
+function ownRuler(signal: Signal, reading: Reading): Ruler | null {
+  const given = reading.thresholds;
+  const names = signal.ownThresholds?.filter((name) => given?.[name] !== undefined) ?? [];
+  const actionBand = names[0];
+  if (given === undefined || actionBand === undefined) return null;
+  const [metric] = signal.metrics;
+  const steps = names.map((band) => ({ band, at: given[band] ?? 0 }));
+  return {
+    scale: `official thresholds of ${reading.entity_name ?? reading.entity}`,
+    metric,
+    unit: metricUnit(metric).label,
+    direction: 'up',
+    edge: 'worse',
+    actionBand,
+    steps: [{ band: `below-${actionBand}`, at: Number.NEGATIVE_INFINITY }, ...steps],
+    provenance: 'National Weather Service, thresholds of the gauge as stored with the reading',
+  };
+}
+
+/** The class a value falls into; an edge belongs to the side that the ruler names. */
+export function classify(ruler: Ruler, value: number): RulerStep {
+  const worse = ruler.direction === 'up' ? 1 : -1;
+  const reached = (step: RulerStep): boolean => {
+    const beyond = worse * subtractDecimal(value, step.at);
+    return ruler.edge === 'worse' ? beyond >= 0 : beyond > 0;
+  };
+  const [mildest, ...others] = ruler.steps;
+  if (mildest === undefined) throw new RangeError(`Cannot classify by "${ruler.scale}": no steps`);
+  return others.findLast(reached) ?? mildest;
+}
+
+/** Where a reading stands on its official ruler, or null without a ruler or a number. */
+export function standardRuler(signal: Signal, reading: Reading): StandardRuler | null {
+  const ruler = rulerFor(signal, reading);
+  const value = ruler === null ? null : reading.current[ruler.metric];
+  if (ruler === null || typeof value !== 'number') return null;
+  const step = classify(ruler, value);
+  const action = ruler.steps.find((item) => item.band === ruler.actionBand)?.at ?? null;
+  return {
+    band: step.band,
+    official_category: step.band.replaceAll('-', ' '),
+    thresholds: ruler.steps.filter((item) => Number.isFinite(item.at)).map((item) => ({ ...item })),
+    distance_to_action: action === null ? null : distanceToAction(ruler, value, action),
+    pct_to_action: action === null ? null : pctToAction(ruler, value, action),
+    normalized_index: normalizedIndex(ruler, value),
+    unit: ruler.unit,
+    provenance: `${ruler.scale}; ${ruler.provenance}`,
+  };
+}
+
+/** Room left before the action class, in the ruler's unit; negative when it is passed. */
+function distanceToAction(ruler: Ruler, value: number, action: number): number {
+  return ruler.direction === 'up' ? subtractDecimal(action, value) : subtractDecimal(value, action);
+}
+
+/** Share of the action threshold in percent: 100 is the threshold itself, more is beyond. */
+function pctToAction(ruler: Ruler, value: number, action: number): number | null {
+  const [part, whole] = ruler.direction === 'up' ? [value, action] : [action, value];
+  return whole <= 0 ? null : roundDecimal((part / whole) * 100, 1);
+}
+
+/**
+ * 0 to 100 over the classes, each class an equal share, linear inside a class; the last class is
+ * as wide as the one before it. The same number means the same official position at any station.
+ */
+function normalizedIndex(ruler: Ruler, value: number): number {
+  const sign = ruler.direction === 'up' ? 1 : -1;
+  const index = ruler.steps.indexOf(classify(ruler, value));
+  const edge = (at: number): number => sign * (ruler.steps[at]?.at ?? Number.NaN);
+  const last = index === ruler.steps.length - 1;
+  const low = Number.isFinite(edge(index)) ? edge(index) : Math.min(0, sign * value);
+  const width = last ? edge(index) - edge(index - 1) : edge(index + 1) - low;
+  const inside = width > 0 ? Math.min(1, Math.max(0, (sign * value - low) / width)) : 0;
+  return roundDecimal(((index + inside) / ruler.steps.length) * 100, 1);
+}

@@ -1,0 +1,146 @@
+import { roundDecimal } from '../../contract/decimal.ts';
+import type { Signal } from '../../contract/lines.ts';
+import type { Reading } from '../intake/reading.ts';
+import { classify, rulerFor } from './ruler.ts';
+
+/** Same-season years that statistics look back. */
+export const WINDOW_YEARS = 5;
+/** Days on either side of the same calendar day. */
+export const WINDOW_DAYS = 15;
+/** Fewer window readings than this say nothing, so nothing is said. */
+export const WINDOW_READINGS_MIN = 10;
+
+const DAY_MS = 86_400_000;
+const TABLE = [5, 10, 25, 50, 75, 90, 95];
+
+/** Statistics of one reading against its season; null where the history does not carry them. */
+export interface Season {
+  readonly percentile: number;
+  readonly label: string;
+  readonly years: number;
+  readonly n: number;
+  readonly values: readonly number[];
+  readonly readings: readonly Reading[];
+}
+
+/** The same calendar day in another year; 29 February stands for 28 February in a common year. */
+export function sameDayInYear(time: number, year: number): number {
+  const date = new Date(time);
+  const month = date.getUTCMonth();
+  const day = date.getUTCDate();
+  const leap = new Date(Date.UTC(year, 1, 29)).getUTCMonth() === 1;
+  return Date.UTC(year, month, month === 1 && day === 29 && !leap ? 28 : day);
+}
+
+/** Readings within WINDOW_DAYS of the same calendar day in each of the WINDOW_YEARS years before. */
+export function seasonWindow(current: Reading, history: readonly Reading[]): readonly Reading[] {
+  const now = Date.parse(current.observed_at);
+  const year = new Date(now).getUTCFullYear();
+  const centres = Array.from({ length: WINDOW_YEARS }, (_, back) =>
+    sameDayInYear(now, year - back - 1),
+  );
+  const inSeason = (reading: Reading): boolean => {
+    const at = Date.parse(reading.observed_at);
+    return centres.some(
+      (centre) => at >= centre - WINDOW_DAYS * DAY_MS && at < centre + (WINDOW_DAYS + 1) * DAY_MS,
+    );
+  };
+  return history.filter(inSeason);
+}
+
+/** Share of values below, ties counted half: 0 to 1, three decimals. */
+export function percentileOf(value: number, values: readonly number[]): number {
+  const below = values.filter((other) => other < value).length;
+  const equal = values.filter((other) => other === value).length;
+  return roundDecimal((below + equal / 2) / values.length, 3);
+}
+
+/** Words for a percentile, after the classes that the USGS uses for streamflow. */
+export function frequencyLabel(percentile: number): string {
+  if (percentile < 0.1) return 'much below normal';
+  if (percentile < 0.25) return 'below normal';
+  if (percentile <= 0.75) return 'normal';
+  if (percentile <= 0.9) return 'above normal';
+  return 'much above normal';
+}
+
+/** Places the main metric of a reading in its season, or null when the history is too thin. */
+export function seasonOf(
+  signal: Signal,
+  current: Reading,
+  history: readonly Reading[],
+): Season | null {
+  const [metric] = signal.metrics;
+  const value = current.current[metric];
+  if (!signal.seasonal || typeof value !== 'number') return null;
+  const readings = seasonWindow(current, history).filter(
+    (reading) => typeof reading.current[metric] === 'number',
+  );
+  const values = readings.map((reading) => Number(reading.current[metric]));
+  if (values.length < WINDOW_READINGS_MIN) return null;
+  const percentile = percentileOf(value, values);
+  const years = new Set(readings.map((reading) => reading.observed_at.slice(0, 4))).size;
+  return {
+    percentile,
+    label: frequencyLabel(percentile),
+    years: Math.min(years, WINDOW_YEARS),
+    n: values.length,
+    values,
+    readings,
+  };
+}
+
+/** The `stat_ruler` member of a record. */
+export function statRuler(season: Season | null) {
+  if (season === null) return null;
+  const { percentile, label, years, n } = season;
+  return { current_percentile: percentile, frequency_label: label, window_years: years, n };
+}
+
+/** Share of the window in each official class, and the class of the current reading. */
+export function strataOf(signal: Signal, current: Reading, season: Season | null) {
+  const ruler = rulerFor(signal, current);
+  const value = ruler === null ? null : current.current[ruler.metric];
+  if (season === null || ruler === null || typeof value !== 'number') return null;
+  const bands = season.readings.map((reading) => {
+    const own = signal.ownThresholds === undefined ? rulerFor(signal, reading) : ruler;
+    return classify(own ?? ruler, Number(reading.current[ruler.metric])).band;
+  });
+  const shares = ruler.steps.map(({ band }) => {
+    const n = bands.filter((other) => other === band).length;
+    return { band, share: roundDecimal(n / bands.length, 3), n };
+  });
+  return {
+    window_years: season.years,
+    n: bands.length,
+    basis:
+      `readings within ${WINDOW_DAYS} days of this calendar day in ${WINDOW_YEARS} years before; ` +
+      'approximate, can be recomputed from the stored series',
+    shares,
+    current_band: classify(ruler, value).band,
+  };
+}
+
+/** Nearest-rank value of a percentile: always a value that occurred. */
+function nearestRank(sorted: readonly number[], percentile: number): number {
+  const rank = Math.max(1, Math.ceil((percentile / 100) * sorted.length));
+  return sorted[rank - 1] ?? Number.NaN;
+}
+
+/** The `history` member: seasonal placement with the percentile table behind it. */
+export function historyOf(current: Reading, season: Season | null) {
+  if (season === null) return null;
+  const sorted = [...season.values].sort((a, b) => a - b);
+  return {
+    seasonal_percentile: season.percentile,
+    frequency: season.label,
+    percentile_table: TABLE.map((percentile) => ({
+      percentile,
+      value: nearestRank(sorted, percentile),
+    })),
+    window_years: season.years,
+    n: season.n,
+    method: `share of same-season readings below, ties counted half; window of ${WINDOW_DAYS} days`,
+    source: current.sources.map((source) => source.name).join(', '),
+  };
+}

@@ -1,0 +1,116 @@
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { lineOf, SIGNALS } from '../../contract/lines.ts';
+import { CompileError, type Problem } from './compile-error.ts';
+
+/** A batch folder: a day, or a day and hour, in UTC. */
+const BATCH = /^\d{4}-\d{2}-\d{2}(T\d{2}Z)?$/;
+
+/** One snapshot file of a signal. */
+export interface SnapshotFile {
+  readonly batch: string;
+  readonly path: string;
+  /** Path that problems name. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** All snapshot files of one signal, oldest batch first. */
+export interface SignalFiles {
+  readonly signal_id: string;
+  readonly files: readonly SnapshotFile[];
+  readonly bytes: number;
+}
+
+/**
+ * Lists what is stored, by signal, in table order and batch order, whatever order the disk has.
+ * Throws a CompileError that names every folder or file that is not part of the format.
+ */
+export function listSnapshots(root: string): SignalFiles[] {
+  const problems: Problem[] = [];
+  const files = existsSync(root) ? listBatches(root, problems) : [];
+  if (problems.length > 0) throw new CompileError(problems);
+  if (files.length === 0) throw new CompileError([nothingStored(root)]);
+  const order = new Map(SIGNALS.map((signal, index) => [signal.id, index]));
+  return [...groupBySignal(files)]
+    .sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
+    .map(([signal_id, own]) => ({
+      signal_id,
+      files: own.sort((a, b) => (batchTime(a.batch) < batchTime(b.batch) ? -1 : 1)),
+      bytes: own.reduce((sum, file) => sum + file.bytes, 0),
+    }));
+}
+
+function nothingStored(root: string): Problem {
+  return {
+    code: 'no_snapshots',
+    file: root,
+    message:
+      'no snapshots found; put readings into <batch>/<signal_id>.ndjson there, ' +
+      'or import an official payload with: signalpress import usgs-earthquakes FILE',
+  };
+}
+
+/** A batch without an hour stands for the start of its day. */
+function batchTime(batch: string): string {
+  return batch.includes('T') ? batch : `${batch}T00Z`;
+}
+
+function groupBySignal(files: readonly (SnapshotFile & { signal_id: string })[]) {
+  const groups = new Map<string, SnapshotFile[]>();
+  for (const { signal_id, ...file } of files) {
+    const group = groups.get(signal_id);
+    if (group === undefined) groups.set(signal_id, [file]);
+    else group.push(file);
+  }
+  return groups;
+}
+
+type Listed = SnapshotFile & { signal_id: string };
+
+function listBatches(root: string, problems: Problem[]): Listed[] {
+  const files: Listed[] = [];
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    if (entry.isFile() && (entry.name === 'README.md' || entry.name.startsWith('.'))) continue;
+    if (entry.isDirectory() && isBatch(entry.name)) {
+      files.push(...listBatch(root, entry.name, problems));
+    } else {
+      problems.push({
+        code: 'bad_name',
+        file: entry.name,
+        message: 'not a batch folder; name it after its day (2026-11-20) or hour (2026-11-20T06Z)',
+      });
+    }
+  }
+  return files;
+}
+
+function isBatch(name: string): boolean {
+  const day = name.slice(0, 10);
+  const real = !Number.isNaN(Date.parse(`${day}T00:00:00Z`));
+  return BATCH.test(name) && real && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
+  const files: Listed[] = [];
+  for (const entry of readdirSync(join(root, batch), { withFileTypes: true })) {
+    const found = snapshotFile(root, batch, entry);
+    if (found === null) {
+      problems.push({
+        code: 'bad_name',
+        file: `${batch}/${entry.name}`,
+        message: `not a snapshot file; name it <signal_id>.ndjson with a signal of lines.ts`,
+      });
+    } else {
+      files.push(found);
+    }
+  }
+  return files;
+}
+
+function snapshotFile(root: string, batch: string, entry: Dirent): Listed | null {
+  const signal_id = entry.name.replace(/\.ndjson$/, '');
+  if (!entry.isFile() || signal_id === entry.name || lineOf(signal_id) === undefined) return null;
+  const path = join(root, batch, entry.name);
+  return { signal_id, batch, path, name: `${batch}/${entry.name}`, bytes: statSync(path).size };
+}

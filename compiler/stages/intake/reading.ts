@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { entitiesOf, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
+import { sourceSchema } from '../../contract/record.ts';
+import { foreignUnit } from '../../contract/units.ts';
+import type { Problem } from './compile-error.ts';
+
+/** Longest entity id; it must also fit one path segment. */
+export const ENTITY_CHARS_MAX = 120;
+const TEXT_CHARS_MAX = 2000;
+
+const time = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
+const label = z.string().min(1).max(TEXT_CHARS_MAX);
+const metricName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
+const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
+const metricValue = z.union([scalar, z.array(scalar).max(64)]);
+/** Splicing at request time rests on this word being ours alone. */
+const RESERVED_METRIC = 'provenance';
+
+/** Fields of a reading; any of them may stand in the header line of its file instead. */
+const fieldsSchema = z.strictObject({
+  entity: z
+    .string()
+    .min(1)
+    .max(ENTITY_CHARS_MAX)
+    .regex(/^[!-~]+$/, 'an entity is printable ASCII'),
+  entity_name: label.nullable(),
+  observed_at: time,
+  collected_at: time,
+  current: z.record(metricName, metricValue),
+  sources: z.array(sourceSchema).min(1).max(16),
+  source_ref: z.url().nullable(),
+  source_tier: z
+    .string()
+    .regex(
+      /^(T1|T2|T2-[a-z-]+|screen-viewpoint)$/,
+      'T1, T2, T2-<subtype>, screen-viewpoint or null',
+    )
+    .nullable(),
+  thresholds: z.record(z.string(), z.number()),
+  lifecycle: z.strictObject({
+    state: label,
+    birth_at: z.string().nullable(),
+    end_at: z.string().nullable(),
+    death_type: z.string().nullable(),
+    context: z.record(z.string(), scalar).nullable(),
+  }),
+  grade: label.nullable(),
+  scope: label.nullable(),
+  validation_status: label,
+  qualifiers: z.array(label).max(16),
+  uncertainty: label,
+});
+const partSchema = fieldsSchema.partial();
+const headerSchema = z.strictObject({ header: partSchema });
+export type Fields = z.infer<typeof fieldsSchema>;
+type Part = z.infer<typeof partSchema>;
+
+const REQUIRED = [
+  'entity',
+  'observed_at',
+  'collected_at',
+  'current',
+  'sources',
+  'source_ref',
+  'source_tier',
+] as const;
+
+/** One stored reading after intake; what a snapshot leaves out is absent here too. */
+export type Reading = Pick<Fields, (typeof REQUIRED)[number]> &
+  Partial<Omit<Fields, (typeof REQUIRED)[number]>>;
+
+/** What went wrong with one line, without its place. */
+export type LineFault = Omit<Problem, 'file' | 'line'>;
+export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
+
+/** Reads the optional first line `{"header": {…}}`; null when the value is no header. */
+export function parseHeader(value: unknown): Outcome<Part> | null {
+  if (typeof value !== 'object' || value === null || !('header' in value)) return null;
+  const parsed = headerSchema.safeParse(value);
+  return parsed.success ? { ok: parsed.data.header } : { faults: zodFaults(parsed.error) };
+}
+
+/** Reads one line of a signal's file; fields that it leaves out come from the header. */
+export function parseReading(value: unknown, header: Part, signalId: string): Outcome<Reading> {
+  const parsed = partSchema.safeParse(value);
+  if (!parsed.success) return { faults: zodFaults(parsed.error) };
+  const merged = { ...header, ...parsed.data };
+  const missing = REQUIRED.filter((name) => merged[name] === undefined);
+  if (missing.length > 0) return { faults: missing.map(missingFault) };
+  const reading = merged as Reading;
+  const faults = checkAgainstTable(reading, signalId);
+  return faults.length > 0 ? { faults } : { ok: reading };
+}
+
+function missingFault(field: string): LineFault {
+  return {
+    code: 'bad_field',
+    field,
+    message: `missing; give it in the line or in the header line of the file`,
+  };
+}
+
+function zodFaults(error: z.ZodError): LineFault[] {
+  return error.issues.map((issue) => ({
+    code: 'bad_field' as const,
+    field: issue.path.join('.') || 'line',
+    message: issue.message,
+  }));
+}
+
+function checkAgainstTable(reading: Reading, signalId: string): LineFault[] {
+  const signal = signalOf(signalId);
+  if (signal === undefined) return [];
+  return [
+    ...entityFaults(reading, signalId),
+    ...metricFaults(reading, signal),
+    ...bandFaults(reading, signal),
+    ...stateFaults(reading, signalId),
+    ...timeFaults(reading),
+  ];
+}
+
+function entityFaults(reading: Reading, signalId: string): LineFault[] {
+  const legal = entitiesOf(signalId);
+  if (lineOf(signalId)?.upperCase && reading.entity !== reading.entity.toUpperCase()) {
+    return [
+      { code: 'bad_field', field: 'entity', message: `"${reading.entity}" is not upper case` },
+    ];
+  }
+  if (legal === 'open' || legal.includes(reading.entity)) return [];
+  const message = `"${reading.entity}" is not one of ${legal.slice(0, 6).join(', ')}, … (lines.ts)`;
+  return [{ code: 'unknown_entity', field: 'entity', message }];
+}
+
+function metricFaults(reading: Reading, signal: Signal): LineFault[] {
+  const names = Object.keys(reading.current);
+  const faults: LineFault[] = [];
+  for (const name of names) {
+    const declared = foreignUnit(name, signal.metrics);
+    const field = `current.${name}`;
+    if (declared !== null) {
+      const message = `foreign unit; this signal stores "${declared}", convert before storing`;
+      faults.push({ code: 'foreign_unit', field, message });
+    }
+    if (name === RESERVED_METRIC) {
+      faults.push({
+        code: 'bad_field',
+        field,
+        message: 'reserved name; choose another metric name',
+      });
+    }
+  }
+  const main = signal.metrics[0];
+  if (faults.length === 0 && reading.current[main] === undefined) {
+    const message = `main metric missing; store it, or null when the source gives none`;
+    faults.push({ code: 'bad_field', field: `current.${main}`, message });
+  }
+  return faults;
+}
+
+function bandFaults(reading: Reading, signal: Signal): LineFault[] {
+  const band = reading.current.band;
+  if (band === undefined || band === null || signal.bands === undefined) return [];
+  if (typeof band === 'string' && signal.bands.includes(band)) return [];
+  const message = `band "${String(band)}" is not one of ${signal.bands.join(', ')}`;
+  return [{ code: 'bad_field', field: 'current.band', message }];
+}
+
+function stateFaults(reading: Reading, signalId: string): LineFault[] {
+  const states = lineOf(signalId)?.states;
+  const state = reading.lifecycle?.state;
+  if (state === undefined || states === undefined || states.includes(state)) return [];
+  const message = `state "${state}" is not one of ${states.join(', ')}`;
+  return [{ code: 'bad_field', field: 'lifecycle.state', message }];
+}
+
+function timeFaults(reading: Reading): LineFault[] {
+  if (Date.parse(reading.observed_at) <= Date.parse(reading.collected_at)) return [];
+  const message = `"${reading.observed_at}" is after collected_at; a reading is never in the future`;
+  return [{ code: 'bad_field', field: 'observed_at', message }];
+}

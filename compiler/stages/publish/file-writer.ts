@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FileEntry } from '../../contract/release.ts';
+
+/** Writes new files under one root and says what was written; never replaces a file. */
+export interface FileWriter {
+  write(path: string, text: string): FileEntry;
+}
+
+export function fileWriter(root: string): FileWriter {
+  const made = new Set<string>();
+  return {
+    write(path, text) {
+      const full = join(root, path);
+      const folder = dirname(full);
+      if (!made.has(folder)) {
+        mkdirSync(folder, { recursive: true });
+        made.add(folder);
+      }
+      const bytes = Buffer.from(text, 'utf8');
+      writeFileSync(full, bytes, { flag: 'wx' });
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      return { path, size: bytes.length, sha256 };
+    },
+  };
+}

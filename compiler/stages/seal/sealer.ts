@@ -1,0 +1,109 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import {
+  type Citation,
+  type citationStatement,
+  contentOf,
+  verifyUrl,
+} from '../../contract/citation.ts';
+import { didKey, encodeBase64Url } from '../../contract/did-key.ts';
+import { hashCore } from '../../contract/record-hash.ts';
+import { jcs } from './jcs.ts';
+import type { SignatureStore } from './signature-store.ts';
+
+/** Who publishes: in every citation, and part of what is signed. */
+export interface Issuer {
+  readonly name: string;
+  readonly did: string;
+  readonly keyId: string;
+  readonly baseUrl: string;
+}
+
+/** What a citation says about the body it is attached to. */
+export interface Statement {
+  readonly claim: string;
+  readonly fact: string;
+  /** Path and query of the operation that sells the body. */
+  readonly target: string;
+  readonly observed_at: string;
+  readonly retrieved_at: string;
+}
+
+/** Hashes cores and signs bodies with node:crypto. */
+export interface Sealer {
+  recordHash(core: Parameters<typeof hashCore>[0]): string;
+  seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
+  /** Signature over the canonical JSON of any head that is not a citation, base64url. */
+  signText(text: string): string;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** The node key of a 32-byte Ed25519 seed. */
+export function signingKey(seed: Uint8Array): KeyObject {
+  const der = Buffer.concat([PKCS8_ED25519, seed]);
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+/** The issuer's DID of a signing key. */
+export function issuerDid(key: KeyObject): string {
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return didKey(new Uint8Array(spki.subarray(-32)));
+}
+
+/** Makes the sealer of an issuer; signatures already in the store are not computed again. */
+export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore): Sealer {
+  const signText = (text: string): string =>
+    encodeBase64Url(new Uint8Array(sign(null, Buffer.from(text, 'utf8'), key)));
+  return {
+    recordHash: (record) => `sha256:${sha256(jcs(hashCore(record)))}`,
+    signText,
+    seal(body, statement) {
+      const claims = citationClaims(issuer, statement, `sha256:${sha256(jcs(contentOf(body)))}`);
+      const text = jcs(claims);
+      const digest = sha256(text);
+      const signature = store.get(digest) ?? signText(text);
+      store.put(digest, signature);
+      const record_hash = `sha256:${digest}`;
+      const _citation: Citation = {
+        ...claims,
+        record_hash,
+        signature,
+        key_id: issuer.keyId,
+        issuer_DID: issuer.did,
+        verify_url: verifyUrl(issuer.baseUrl, record_hash),
+      };
+      return { ...body, _citation };
+    },
+  };
+}
+
+/** The signed part of a citation, in the order it is published. */
+function citationClaims(
+  issuer: Issuer,
+  statement: Statement,
+  content_hash: string,
+): ReturnType<typeof citationStatement> {
+  return {
+    schema_version: '1.0',
+    statement_type: 'description',
+    not_advice: true,
+    claim: statement.claim,
+    fact: statement.fact,
+    source: {
+      issuer: issuer.name,
+      type: 'aggregator',
+      url: issuer.baseUrl + statement.target,
+      content_hash,
+      published_at: statement.observed_at,
+    },
+    retrieved_at: statement.retrieved_at,
+    status: 'as_published',
+    translated: false,
+  };
+}
+
+/** The citation of a sealed body; undefined for a body that is given away unsigned. */
+export function citationOf(body: { readonly _citation?: Citation } | object): Citation | undefined {
+  return '_citation' in body ? body._citation : undefined;
+}
