@@ -10,6 +10,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,6 +20,8 @@ import { CompileError } from '../intake/compile-error.ts';
 
 /** Releases kept beside the current one, so that requests in flight and rollbacks find theirs. */
 export const RELEASES_KEPT = 3;
+/** Twice the longest payment: a paid retry within it still finds the bytes that were bought. */
+export const RELEASE_AGE_MIN_MS = 600_000;
 const CURRENT = 'current';
 const STAGING = '.staging';
 
@@ -143,11 +146,14 @@ function switchCurrent(data: string, name: string): void {
   syncFolder(data);
 }
 
+/** Removes releases that are neither among the newest nor young; ages are the disk's own. */
 function prune(releases: string, name: string): void {
+  const written = (release: string): number => statSync(join(releases, release)).mtimeMs;
   const others = readdirSync(releases)
     .filter((other) => other !== name)
     .sort();
   for (const old of others.slice(0, -RELEASES_KEPT)) {
+    if (written(name) - written(old) < RELEASE_AGE_MIN_MS) continue;
     rmSync(join(releases, old), { recursive: true, force: true });
   }
 }
