@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { keyIdOf } from './contract/citation.ts';
+import { signalOf } from './contract/lines.ts';
 import { CONTRACT_VERSION, type Release, tables } from './contract/release.ts';
 import { inlineRunner, workerRunner } from './job-runner.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
@@ -75,13 +76,13 @@ interface Run {
   readonly assembly: Assembly;
 }
 
-/** Every signal is one job; jobs start largest first, their output is joined in any order. */
+/** Every signal is one job; jobs start with the most work, their output is joined in any order. */
 async function runJobs(
   options: CompileOptions,
   run: Run & { signals: readonly SignalFiles[] },
 ): Promise<JobResult[]> {
   const runner = options.workers > 0 ? workerRunner(options.workers) : inlineRunner();
-  const queue = [...run.signals].sort((a, b) => b.bytes - a.bytes);
+  const queue = [...run.signals].sort((a, b) => effort(b) - effort(a));
   const report = progressOf(options, queue);
   try {
     const jobs = queue.map(async (signal) => {
@@ -94,6 +95,13 @@ async function runJobs(
   } finally {
     await runner.close();
   }
+}
+
+/** Readings on an official scale become about twice as many files. */
+function effort({ signal_id, bytes }: SignalFiles): number {
+  const signal = signalOf(signal_id);
+  const scaled = signal?.rulers !== undefined || signal?.ownThresholds !== undefined;
+  return scaled ? 2 * bytes : bytes;
 }
 
 function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJob {
@@ -177,7 +185,7 @@ function sum(
 }
 
 function digest(text: string): string {
-  return `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+  return `sha256:${hash('sha256', text, 'hex')}`;
 }
 
 /** Sorts like the sequence and tells the day: `000012-20261120T120000Z`. */

@@ -7,6 +7,12 @@ export interface JobRunner {
   close(): Promise<void>;
 }
 
+/**
+ * A roomy young generation: nearly all of a job's objects die young, and each collection costs. The
+ * old generation holds one partition of readings at a time.
+ */
+const WORKER_LIMITS = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 512 };
+
 /** Messages from a worker to the main thread. */
 export type WorkerMessage =
   | { readonly chunk: JobChunk }
@@ -24,7 +30,10 @@ export function inlineRunner(): JobRunner {
 /** Jobs of `count` worker threads; a job waits until one of them is free. */
 export function workerRunner(count: number): JobRunner {
   const file = import.meta.url.endsWith('.ts') ? './signal-worker.ts' : './signal-worker.js';
-  const workers = Array.from({ length: count }, () => new Worker(new URL(file, import.meta.url)));
+  const workers = Array.from(
+    { length: count },
+    () => new Worker(new URL(file, import.meta.url), { resourceLimits: WORKER_LIMITS }),
+  );
   const idle = [...workers];
   const waiting: ((worker: Worker) => void)[] = [];
   const release = (worker: Worker): void => {

@@ -38,19 +38,24 @@ function guardText(text: string, path: string[]): void {
 
 function guardContainer(value: object, path: string[]): void {
   if (path.length >= JSON_DEPTH_MAX) refuse('a cycle or too many open containers', path);
-  const keys = Object.keys(value);
-  if (Array.isArray(value)) {
-    if (keys.length !== value.length) refuse('an array with holes or named members', path);
-  } else if (!isPlain(value)) {
-    refuse('an object with a class', path);
-  }
   if (Object.getOwnPropertySymbols(value).length > 0) refuse('a symbol as key', path);
-  for (const key of keys) {
+  for (const key of memberNames(value, path)) {
     path.push(key);
     guardText(key, path);
     guard((value as Record<string, unknown>)[key], path);
     path.pop();
   }
+}
+
+/** For an array every index, so that a hole is met as undefined. */
+function memberNames(value: object, path: string[]): string[] {
+  const names = Object.keys(value);
+  if (!Array.isArray(value)) {
+    if (!isPlain(value)) refuse('an object with a class', path);
+    return names;
+  }
+  if (names.length !== value.length) refuse('an array with holes or named members', path);
+  return Array.from(value.keys(), String);
 }
 
 function isPlain(value: object): boolean {

@@ -4,6 +4,7 @@ const BASE58_CHARS_MAX = 256;
 const DID_KEY = 'did:key:';
 /** Multicodec of an Ed25519 public key, as a varint. */
 const ED25519_CODEC: readonly number[] = [0xed, 0x01];
+/** Bytes of an Ed25519 public key, RFC 8032 §5.1.5. */
 export const PUBLIC_KEY_BYTES = 32;
 
 /**

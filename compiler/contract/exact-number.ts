@@ -5,7 +5,7 @@ export function isExact(written: string, value: number): boolean {
 
 /** The number that a text spells, without its sign, as significant digits and a power of ten: `0.050` is `5e-2`. */
 function decimal(written: string): string {
-  const [mantissa = '', exponent = '0'] = written.replace('-', '').toLowerCase().split('e');
+  const [mantissa = '', exponent = '0'] = written.replace(/^-/, '').toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = whole + fraction;
   let first = 0;

@@ -1,3 +1,4 @@
+import { freshness } from '../../contract/freshness.ts';
 import { type Line, legEntity } from '../../contract/lines.ts';
 import type { Bundle } from '../../contract/record.ts';
 import { bundleDecisions } from './decision-points.ts';
@@ -111,12 +112,15 @@ function timespan({ leg, signal_id, reading }: PlacedLeg): Bundle['data_timespan
   return [{ leg, signal_id, observed_at, hours_since: data_age_hours }];
 }
 
-/** Legs without a reading, or whose reading was already stale when the source was looked at. */
+/** Legs without a reading, or already stale when any leg of the bundle was last looked at. */
 function degradedLegs(placed: readonly PlacedLeg[]) {
+  const looked = Math.max(
+    ...legReadings(placed).map((reading) => Date.parse(reading.last_collected_at)),
+  );
   return placed.flatMap(({ leg, signal_id, reading }) => {
     if (reading === undefined) return [{ leg, signal_id, reason: 'no reading is stored' }];
-    if (reading.at_collection !== 'stale') return [];
-    const reason = `stale when last looked at: official reading of ${reading.observed_at}`;
+    if (freshness(reading.cadence, reading.observed_at, looked).freshness !== 'stale') return [];
+    const reason = `stale beside the other legs: official reading of ${reading.observed_at}`;
     return [{ leg, signal_id, reason }];
   });
 }

@@ -1,5 +1,3 @@
-import type { FreshnessClass } from '../../contract/freshness.ts';
-import { freshness } from '../../contract/freshness.ts';
 import type { Lifecycle, SignalRecord } from '../../contract/record.ts';
 import { dataAgeHours } from '../derive/age.ts';
 import { type EntityFacts, orderedCurrent } from './entity-record.ts';
@@ -21,8 +19,8 @@ export interface LegReading extends LineagePart {
   /** Value and unit as people write it. */
   readonly text: string;
   readonly name: string;
-  /** Freshness of the reading when its source was last looked at. */
-  readonly at_collection: FreshnessClass;
+  /** When the source was last looked at, also without anything new. */
+  readonly last_collected_at: string;
   readonly grade: string | null;
   readonly scope: string | null;
 }
@@ -42,11 +40,7 @@ export function legReading(facts: EntityFacts): LegReading {
     band: ruler?.band ?? (typeof stored === 'string' ? stored : null),
     text: valueText(signal, latest),
     name: nameOf(latest),
-    at_collection: freshness(
-      signal.cadence,
-      latest.observed_at,
-      Date.parse(timeline.lastCollectedAt),
-    ).freshness,
+    last_collected_at: timeline.lastCollectedAt,
     grade: latest.grade ?? null,
     scope: latest.scope ?? null,
     cadence: signal.cadence,

@@ -5,9 +5,9 @@ import type { Reading } from '../intake/reading.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** UTC day of the collection, at midnight. */
+/** UTC day of the collection, at midnight; intake takes no time but UTC. */
 export function snapshotDate(reading: Reading): string {
-  return `${new Date(Date.parse(reading.collected_at)).toISOString().slice(0, 10)}T00:00:00Z`;
+  return `${reading.collected_at.slice(0, 10)}T00:00:00Z`;
 }
 
 /** Age at collection in hours, one decimal: frozen, for reference only. */
@@ -41,7 +41,7 @@ export function updateStatus(
   lastCollectedAt: string,
 ): SignalRecord['update_status'] {
   const due = DUE_HOURS[cadence];
-  const age = hoursBetween(observedAt, lastCollectedAt);
+  const age = (Date.parse(lastCollectedAt) - Date.parse(observedAt)) / HOUR_MS;
   const seen = `last official reading ${observedAt}, last looked at ${lastCollectedAt}`;
   const base = { official_cadence: cadence, overdue_days: null };
   if (due === null) {

@@ -34,18 +34,22 @@ export function sameDayInYear(time: number, year: number): number {
 
 /** Readings within WINDOW_DAYS of the same calendar day in each of the WINDOW_YEARS years before. */
 export function seasonWindow(current: Reading, history: readonly Reading[]): readonly Reading[] {
+  const centres = seasonCentres(current);
+  return history.filter((reading) => seasonIndex(centres, reading) >= 0);
+}
+
+function seasonCentres(current: Reading): readonly number[] {
   const now = Date.parse(current.observed_at);
   const year = new Date(now).getUTCFullYear();
-  const centres = Array.from({ length: WINDOW_YEARS }, (_, back) =>
-    sameDayInYear(now, year - back - 1),
+  return Array.from({ length: WINDOW_YEARS }, (_, back) => sameDayInYear(now, year - back - 1));
+}
+
+/** Which of the seasons a reading belongs to, -1 for none; a season may span a year end. */
+function seasonIndex(centres: readonly number[], reading: Reading): number {
+  const at = Date.parse(reading.observed_at);
+  return centres.findIndex(
+    (centre) => at >= centre - WINDOW_DAYS * DAY_MS && at < centre + (WINDOW_DAYS + 1) * DAY_MS,
   );
-  const inSeason = (reading: Reading): boolean => {
-    const at = Date.parse(reading.observed_at);
-    return centres.some(
-      (centre) => at >= centre - WINDOW_DAYS * DAY_MS && at < centre + (WINDOW_DAYS + 1) * DAY_MS,
-    );
-  };
-  return history.filter(inSeason);
 }
 
 /** Share of values below, ties counted half: 0 to 1, three decimals. */
@@ -79,11 +83,12 @@ export function seasonOf(
   const values = readings.map((reading) => Number(reading.current[metric]));
   if (values.length < WINDOW_READINGS_MIN) return null;
   const percentile = percentileOf(value, values);
-  const years = new Set(readings.map((reading) => reading.observed_at.slice(0, 4))).size;
+  const centres = seasonCentres(current);
+  const years = new Set(readings.map((reading) => seasonIndex(centres, reading))).size;
   return {
     percentile,
     label: frequencyLabel(percentile),
-    years: Math.min(years, WINDOW_YEARS),
+    years,
     n: values.length,
     values,
     readings,

@@ -4,7 +4,7 @@ import { lineOf, SIGNALS } from '../../contract/lines.ts';
 import { CompileError, type Problem } from './compile-error.ts';
 
 /** A batch folder: a day, or a day and hour, in UTC. */
-const BATCH = /^\d{4}-\d{2}-\d{2}(T\d{2}Z)?$/;
+const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
 
 /** One snapshot file of a signal. */
 export interface SnapshotFile {
@@ -36,7 +36,7 @@ export function listSnapshots(root: string): SignalFiles[] {
     .sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
     .map(([signal_id, own]) => ({
       signal_id,
-      files: own.sort((a, b) => (batchTime(a.batch) < batchTime(b.batch) ? -1 : 1)),
+      files: own.sort((a, b) => (batchOrder(a.batch) < batchOrder(b.batch) ? -1 : 1)),
       bytes: own.reduce((sum, file) => sum + file.bytes, 0),
     }));
 }
@@ -51,9 +51,9 @@ function nothingStored(root: string): Problem {
   };
 }
 
-/** A batch without an hour stands for the start of its day. */
-function batchTime(batch: string): string {
-  return batch.includes('T') ? batch : `${batch}T00Z`;
+/** A batch without an hour stands for the start of its day, before the batch of hour 00. */
+function batchOrder(batch: string): string {
+  return batch.includes('T') ? batch : `${batch}T00`;
 }
 
 function groupBySignal(files: readonly (SnapshotFile & { signal_id: string })[]) {

@@ -1,4 +1,4 @@
-import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import type { Problem } from './compile-error.ts';
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
@@ -72,14 +72,15 @@ class FileReader {
   #parse(line: Line): unknown {
     if (line.bytes === null) {
       const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading a line`;
-      this.#fault(line, [{ code: 'bad_line', message }]);
+      this.#fault(line, [{ code: 'bad_line', field: 'line', message }]);
       return undefined;
     }
     try {
       return parseJson(decodeUtf8(line.bytes));
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#fault(line, [{ code: 'bad_line', message }]);
+      if (!(error instanceof JsonError)) throw error;
+      const field = error.path === '' ? 'line' : error.path;
+      this.#fault(line, [{ code: 'bad_line', field, message: error.message }]);
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { entitiesOf, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
+import { encodeSegment } from '../../contract/path.ts';
 import { sourceSchema } from '../../contract/record.ts';
 import { foreignUnit } from '../../contract/units.ts';
 import type { Problem } from './compile-error.ts';
@@ -13,8 +14,8 @@ const label = z.string().min(1).max(TEXT_CHARS_MAX);
 const metricName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
 const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
 const metricValue = z.union([scalar, z.array(scalar).max(64)]);
-/** Splicing at request time rests on this word being ours alone. */
-const RESERVED_METRIC = 'provenance';
+/** Splicing at request time rests on the first word being ours alone; the second is a member of `change`. */
+const RESERVED_METRICS: readonly string[] = ['provenance', 'period'];
 
 /** Fields of a reading; any of them may stand in the header line of its file instead. */
 const fieldsSchema = z.strictObject({
@@ -115,6 +116,7 @@ function checkAgainstTable(reading: Reading, signalId: string): LineFault[] {
     ...entityFaults(reading, signalId),
     ...metricFaults(reading, signal),
     ...bandFaults(reading, signal),
+    ...thresholdFaults(reading, signal),
     ...stateFaults(reading, signalId),
     ...timeFaults(reading),
   ];
@@ -122,6 +124,10 @@ function checkAgainstTable(reading: Reading, signalId: string): LineFault[] {
 
 function entityFaults(reading: Reading, signalId: string): LineFault[] {
   const legal = entitiesOf(signalId);
+  if (!fitsSegment(reading.entity)) {
+    const message = `"${reading.entity}" does not fit a file name; shorten it`;
+    return [{ code: 'bad_field', field: 'entity', message }];
+  }
   if (lineOf(signalId)?.upperCase && reading.entity !== reading.entity.toUpperCase()) {
     return [
       { code: 'bad_field', field: 'entity', message: `"${reading.entity}" is not upper case` },
@@ -130,6 +136,15 @@ function entityFaults(reading: Reading, signalId: string): LineFault[] {
   if (legal === 'open' || legal.includes(reading.entity)) return [];
   const message = `"${reading.entity}" is not one of ${legal.slice(0, 6).join(', ')}, … (lines.ts)`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
+}
+
+function fitsSegment(entity: string): boolean {
+  try {
+    return encodeSegment(entity) !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 function metricFaults(reading: Reading, signal: Signal): LineFault[] {
@@ -142,7 +157,7 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
       const message = `foreign unit; this signal stores "${declared}", convert before storing`;
       faults.push({ code: 'foreign_unit', field, message });
     }
-    if (name === RESERVED_METRIC) {
+    if (RESERVED_METRICS.includes(name)) {
       faults.push({
         code: 'bad_field',
         field,
@@ -166,6 +181,24 @@ function bandFaults(reading: Reading, signal: Signal): LineFault[] {
   return [{ code: 'bad_field', field: 'current.band', message }];
 }
 
+/** Thresholds of the entity itself: known classes only, and a worse class never begins below a milder one. */
+function thresholdFaults({ thresholds }: Reading, signal: Signal): LineFault[] {
+  if (thresholds === undefined) return [];
+  const known = signal.ownThresholds ?? [];
+  const strange = Object.keys(thresholds).find((name) => !known.includes(name));
+  if (strange !== undefined) {
+    const message = `"${strange}" is not one of ${known.join(', ') || 'none, this signal has no own'}`;
+    return [{ code: 'bad_field', field: `thresholds.${strange}`, message }];
+  }
+  const given = known.filter((name) => thresholds[name] !== undefined);
+  const low = given.find(
+    (name, index) => Number(thresholds[name]) < Number(thresholds[given[index - 1] ?? name]),
+  );
+  if (low === undefined) return [];
+  const message = `below the milder class before it; correct the order of ${given.join(', ')}`;
+  return [{ code: 'bad_field', field: `thresholds.${low}`, message }];
+}
+
 function stateFaults(reading: Reading, signalId: string): LineFault[] {
   const states = lineOf(signalId)?.states;
   const state = reading.lifecycle?.state;
@@ -175,7 +208,12 @@ function stateFaults(reading: Reading, signalId: string): LineFault[] {
 }
 
 function timeFaults(reading: Reading): LineFault[] {
-  if (Date.parse(reading.observed_at) <= Date.parse(reading.collected_at)) return [];
+  if (!isAfter(reading.observed_at, reading.collected_at)) return [];
   const message = `"${reading.observed_at}" is after collected_at; a reading is never in the future`;
   return [{ code: 'bad_field', field: 'observed_at', message }];
+}
+
+/** True when one ISO-8601 UTC time is later than another; equal lengths compare as text. */
+export function isAfter(time: string, other: string): boolean {
+  return time.length === other.length ? time > other : Date.parse(time) > Date.parse(other);
 }

@@ -1,3 +1,5 @@
+import { canonicalJson } from '../../contract/canonical.ts';
+import { hashCore } from '../../contract/record-hash.ts';
 import type { Problem } from './compile-error.ts';
 import type { StoredReading } from './read-signal.ts';
 import type { Reading } from './reading.ts';
@@ -43,9 +45,7 @@ export function buildTimeline(entity: string, stored: readonly StoredReading[]):
     repeats += settled.repeats;
     if (settled.replaced.length > 0) revisedAt.add(settled.kept.observed_at);
   }
-  const lastCollectedAt = stored
-    .map((item) => item.reading.collected_at)
-    .reduce((last, time) => (Date.parse(time) > Date.parse(last) ? time : last));
+  const lastCollectedAt = stored.map((item) => item.reading.collected_at).reduce(laterTime);
   return { ok: { entity, readings, replaced, revisedAt, lastCollectedAt, repeats } };
 }
 
@@ -56,58 +56,98 @@ function tooMany(entity: string, first: StoredReading, count: number): Problem {
   return { code: 'too_many_readings', file: first.file, field: 'entity', message };
 }
 
+/** The later of two times; of two spellings of one instant the same one, whatever their order. */
+function laterTime(a: string, b: string): string {
+  const lead = Date.parse(b) - Date.parse(a);
+  return lead > 0 || (lead === 0 && b < a) ? b : a;
+}
+
 /** Groups by instant, oldest instant first; inside a group oldest batch, then first collected. */
 function groupByTime(stored: readonly StoredReading[]): StoredReading[][] {
-  const sorted = [...stored].sort(
-    (a, b) =>
-      Date.parse(a.reading.observed_at) - Date.parse(b.reading.observed_at) ||
-      a.batch - b.batch ||
-      Date.parse(a.reading.collected_at) - Date.parse(b.reading.collected_at) ||
-      a.line - b.line,
-  );
-  const groups: StoredReading[][] = [];
-  let last = Number.NaN;
-  for (const item of sorted) {
+  const byTime = new Map<number, StoredReading[]>();
+  for (const item of stored) {
     const at = Date.parse(item.reading.observed_at);
-    if (at === last) groups.at(-1)?.push(item);
-    else groups.push([item]);
-    last = at;
+    const group = byTime.get(at);
+    if (group === undefined) byTime.set(at, [item]);
+    else group.push(item);
   }
-  return groups;
+  const times = [...byTime.keys()].sort((a, b) => a - b);
+  return times.map((at) => (byTime.get(at) ?? []).sort(byCollection));
+}
+
+function byCollection(a: StoredReading, b: StoredReading): number {
+  return (
+    a.batch - b.batch ||
+    Date.parse(a.reading.collected_at) - Date.parse(b.reading.collected_at) ||
+    byWholeText(a.reading, b.reading)
+  );
+}
+
+/** Line numbers must not decide which of two spellings of one fact is published. */
+function byWholeText(a: Reading, b: Reading): number {
+  const text = (reading: Reading): string =>
+    JSON.stringify(Object.entries(reading).sort(([one], [other]) => (one < other ? -1 : 1)));
+  const [left, right] = [text(a), text(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 type Settled =
-  | { readonly kept: Reading; readonly replaced: Reading[]; readonly repeats: number }
+  | { readonly kept: Reading; readonly replaced: readonly Reading[]; readonly repeats: number }
   | { readonly problem: Problem };
 
+/** Every batch speaks with one voice, and the last batch has the last word. */
 function settle(group: readonly StoredReading[]): Settled {
-  let kept: StoredReading | undefined;
+  const [first] = group;
+  if (first === undefined) throw new RangeError('Cannot settle readings: empty group');
+  let kept = first;
+  let said = first;
   const replaced: Reading[] = [];
-  let repeats = 0;
-  for (const item of group) {
-    if (kept === undefined) kept = item;
-    else if (factText(item.reading) === factText(kept.reading)) repeats += 1;
-    else if (item.batch === kept.batch) return { problem: conflict(kept, item) };
-    else {
+  for (const item of group.slice(1)) {
+    const fact = factText(item.reading);
+    if (item.batch === said.batch && fact !== factText(said.reading)) {
+      return { problem: conflict(said, item) };
+    }
+    if (fact !== factText(kept.reading)) {
       replaced.push(kept.reading);
       kept = item;
     }
+    said = item;
   }
-  if (kept === undefined) throw new RangeError('Cannot settle readings: empty group');
-  return { kept: kept.reading, replaced, repeats };
+  const repeats = group.length - 1 - replaced.length;
+  return { kept: kept.reading, replaced: otherHashes(kept.reading, replaced), repeats };
 }
 
-function conflict(first: StoredReading, second: StoredReading): Problem {
+/** Replaced readings that hash differently from the kept one and from each other. */
+function otherHashes(kept: Reading, replaced: readonly Reading[]): readonly Reading[] {
+  if (replaced.length < 2) return replaced;
+  const seen = new Set([hashedText(kept)]);
+  return replaced.filter((reading) => {
+    const text = hashedText(reading);
+    const fresh = !seen.has(text);
+    seen.add(text);
+    return fresh;
+  });
+}
+
+function conflict(one: StoredReading, other: StoredReading): Problem {
+  const { entity, observed_at } = other.reading;
   const message =
-    `"${second.reading.entity}" at ${second.reading.observed_at} differs from line ${first.line} ` +
+    `"${entity}" at ${observed_at} differs from line ${Math.min(one.line, other.line)} ` +
     'of the same batch; keep one of them, or put the revision into a later batch';
-  return { code: 'conflict', file: second.file, line: second.line, field: 'current', message };
+  const line = Math.max(one.line, other.line);
+  return { code: 'conflict', file: other.file, line, field: 'current', message };
 }
 
-/** What makes two readings of one instant the same fact; compared only, never hashed. */
-function factText(reading: Reading): string {
-  const { current, source_ref, source_tier, lifecycle = null, sources } = reading;
-  const measured = sources.map((source) => [source.name, source.weight, source.independent]);
-  const entries = Object.entries(current).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([entries, source_ref, source_tier, lifecycle, measured]);
+/** What is hashed of a reading; compared only, never hashed here. */
+function hashedText({ observed_at, collected_at, ...reading }: Reading): string {
+  const day = new Date(Date.parse(collected_at)).toISOString().slice(0, 10);
+  return `${day} ${observed_at} ${factText(reading)}`;
+}
+
+/** What makes two readings of one instant the same fact: the hash core without its times. */
+function factText(reading: Omit<Reading, 'observed_at' | 'collected_at'>): string {
+  const { current, source_ref, source_tier, sources, lifecycle = null } = reading;
+  const fact = { current, source_ref, source_tier, sources, lifecycle };
+  const elsewhere = { signal_id: null, entity: null, snapshot_date: null, observed_at: null };
+  return canonicalJson(hashCore({ ...fact, ...elsewhere }));
 }

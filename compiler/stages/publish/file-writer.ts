@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FileEntry } from '../../contract/release.ts';
@@ -20,8 +20,7 @@ export function fileWriter(root: string): FileWriter {
       }
       const bytes = Buffer.from(text, 'utf8');
       writeFileSync(full, bytes, { flag: 'wx' });
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
-      return { path, size: bytes.length, sha256 };
+      return { path, size: bytes.length, sha256: hash('sha256', bytes, 'hex') };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -22,7 +22,7 @@ export interface ReleaseParts {
 /** Writes the list of files and the signed head into the folder of a release. */
 export function writeHead(root: string, { files, head }: ReleaseParts, sealer: Sealer): Release {
   const list = formatFiles(files);
-  const files_sha256 = `sha256:${createHash('sha256').update(list).digest('hex')}`;
+  const files_sha256 = `sha256:${hash('sha256', list, 'hex')}`;
   const unsigned = { ...head, files_sha256, files_count: files.length };
   const release: Release = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
   writeFileSync(join(root, FILES_NAME), list, { flag: 'wx' });

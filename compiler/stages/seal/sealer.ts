@@ -1,10 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import {
-  type Citation,
-  type citationStatement,
-  contentOf,
-  verifyUrl,
-} from '../../contract/citation.ts';
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
+import { type Citation, type citationStatement, verifyUrl } from '../../contract/citation.ts';
 import { didKey, encodeBase64Url } from '../../contract/did-key.ts';
 import { hashCore } from '../../contract/record-hash.ts';
 import { jcs } from './jcs.ts';
@@ -31,12 +26,13 @@ export interface Statement {
 /** Hashes cores and signs bodies with node:crypto. */
 export interface Sealer {
   recordHash(core: Parameters<typeof hashCore>[0]): string;
+  /** `body` as it is stored: without a citation, and without the members of request time. */
   seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
   /** Signature over the canonical JSON of any head that is not a citation, base64url. */
   signText(text: string): string;
 }
 
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** The node key of a 32-byte Ed25519 seed. */
@@ -59,7 +55,7 @@ export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore
     recordHash: (record) => `sha256:${sha256(jcs(hashCore(record)))}`,
     signText,
     seal(body, statement) {
-      const claims = citationClaims(issuer, statement, `sha256:${sha256(jcs(contentOf(body)))}`);
+      const claims = citationClaims(issuer, statement, `sha256:${sha256(jcs(body))}`);
       const text = jcs(claims);
       const digest = sha256(text);
       const signature = store.get(digest) ?? signText(text);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -35,7 +35,7 @@ export function openSignatureStore(path: string): StoredSignatures {
 function readStore(path: string): Map<string, string> {
   const store = new Map<string, string>();
   const [head = '', rest = ''] = splitFirstLine(readIfThere(path));
-  if (head !== digestOf(rest)) return store;
+  if (head !== hash('sha256', rest, 'hex')) return store;
   for (const line of rest.split('\n')) store.set(line.slice(0, 64), line.slice(65));
   return store;
 }
@@ -53,13 +53,9 @@ function splitFirstLine(text: string): [string, string] {
   return end < 0 ? ['', ''] : [text.slice(0, end), text.slice(end + 1)];
 }
 
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
 function writeStore(path: string, signatures: ReadonlyMap<string, string>): void {
   const rest = [...signatures].map(([digest, signature]) => `${digest} ${signature}`).join('\n');
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, `${digestOf(rest)}\n${rest}`);
+  writeFileSync(`${path}.new`, `${hash('sha256', rest, 'hex')}\n${rest}`);
   renameSync(`${path}.new`, path);
 }

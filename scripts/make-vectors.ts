@@ -1,0 +1,36 @@
+// Writes test/vectors/{canonical,record-hash,citation}.json. Hashes and signatures come from node:crypto, the checks that
+// read the vectors use other code.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { canonicalVectors } from './vector-rows/canonical-rows.ts';
+import { citationVectors } from './vector-rows/citation-rows.ts';
+import { recordHashVectors } from './vector-rows/record-hash-rows.ts';
+
+const FOLDER = 'test/vectors';
+
+/** One row: what `want` holds is said by the file's own test, `error` is why the input is refused. */
+export interface Vector {
+  readonly comment: string;
+  readonly input: unknown;
+  readonly want?: unknown;
+  readonly error?: unknown;
+}
+
+/** The vector files by name; the same text on every run. */
+export function vectorFiles(): ReadonlyMap<string, string> {
+  const files = new Map<string, readonly Vector[]>([
+    ['canonical.json', canonicalVectors()],
+    ['record-hash.json', recordHashVectors()],
+    ['citation.json', citationVectors()],
+  ]);
+  return new Map(Array.from(files, ([name, rows]) => [name, `${JSON.stringify(rows, null, 1)}\n`]));
+}
+
+const main = process.argv[1];
+if (main !== undefined && import.meta.url === pathToFileURL(main).href) {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const [name, text] of vectorFiles()) {
+    writeFileSync(`${FOLDER}/${name}`, text);
+    console.log(`${FOLDER}/${name} ${text.length}`);
+  }
+}
