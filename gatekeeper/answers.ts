@@ -1,0 +1,81 @@
+import { filePath } from '../compiler/contract/path.ts';
+import { catalog } from './catalog.ts';
+import { channels } from './channels.ts';
+import { coverage } from './coverage.ts';
+import { manifest } from './manifest.ts';
+import { preview } from './preview.ts';
+import { bytesAt } from './release-index.ts';
+import { jsonReply } from './reply.ts';
+import { gone } from './route.ts';
+import { type Answered, KEEP_FOR_RELEASE, MISS, type Question, type Service } from './service.ts';
+import { verify } from './verify.ts';
+
+/** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
+export const SPLICED_KEEP_MS = 1000;
+
+/** One function per word of the table; what it throws charges nobody. */
+export function answer(question: Question, service: Service): Promise<Answered> {
+  const { answer: word } = question.route.endpoint;
+  switch (word) {
+    case 'file':
+      return file(question, service);
+    case 'coverage':
+      return coverage(question, service);
+    case 'catalog':
+      return catalog(question, service.release);
+    case 'preview':
+      return preview(service);
+    case 'channels':
+      return channels(service);
+    case 'verify':
+      return verify(question, service);
+    case 'manifest':
+      return manifest(question, service);
+    case 'gone':
+      return Promise.resolve({ kind: 'reply', reply: gone() });
+    case 'series':
+    case 'resolve':
+    case 'mint':
+    case 'watch':
+    case 'anchor':
+    case 'rpc':
+    case 'proof':
+    case 'check':
+      return Promise.resolve(notBuilt(question));
+  }
+}
+
+/** The stored body of the request, its request-time fields filled in. */
+async function file({ route }: Question, { release, clock }: Service): Promise<Answered> {
+  const path = storedPath(route.endpoint, route.values);
+  if (!release.has(path)) return MISS;
+  const body = await release.body(path);
+  const timed = body.points.length > 0;
+  const content = {
+    body: bytesAt(body, clock()),
+    contentType: 'application/json',
+    keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
+  };
+  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
+}
+
+/** The file of a request; null for values that no file name can be made of. */
+function storedPath(...request: Parameters<typeof filePath>): string | null {
+  try {
+    return filePath(...request);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** What is in the table but not in this version: nothing for sale, and an honest 501 where it is free. */
+function notBuilt({ route }: Question): Answered {
+  const { path, priceUsd } = route.endpoint;
+  if (priceUsd !== null) return MISS;
+  const error = `${path} is not served by this version`;
+  return {
+    kind: 'reply',
+    reply: jsonReply(501, { error, no_charge: true, catalog: '/gauge/catalog' }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Answer } from '../compiler/contract/endpoints.ts';
+
+/** Whether this version can answer a word at all; the switch of answers.ts refuses the others. */
+const BUILT: Readonly<Record<Answer, boolean>> = {
+  file: true,
+  coverage: true,
+  catalog: true,
+  preview: true,
+  channels: true,
+  verify: true,
+  manifest: true,
+  gone: true,
+  series: false,
+  resolve: false,
+  mint: false,
+  watch: false,
+  anchor: false,
+  rpc: false,
+  proof: false,
+  check: false,
+};
+
+export function isBuilt(answer: Answer): boolean {
+  return BUILT[answer];
+}

@@ -1,0 +1,185 @@
+import { z } from 'zod';
+import { findNetwork, type Network } from './networks.ts';
+import { StartError } from './start-error.ts';
+
+/** Who is "paid" while the local facilitator is on: plainly nobody. */
+export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
+
+/** The file beside the working directory that settings may stand in. */
+export const CONFIG_NAME = 'signalpress.config.json';
+
+/** Where settings come from, the first that has one wins. */
+export interface ConfigSources {
+  /** Command-line options by setting name: `{ port: '8080' }`. */
+  readonly options: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Text of CONFIG_NAME, null when there is none. */
+  readonly fileText: string | null;
+}
+
+/** Everything that a gatekeeper is told; null where the operator said nothing. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl: string | null;
+  readonly payTo: string;
+  readonly network: Network;
+  /** Null for the local test facilitator, which moves no money. */
+  readonly facilitatorUrl: string | null;
+  readonly rpcUrl: string | null;
+  readonly dataDir: string;
+  readonly stateDir: string;
+  readonly tokenSecret: string | null;
+  readonly issuerDid: string | null;
+  /** Requests a second and client; 0 for no limit. */
+  readonly rateLimit: number;
+}
+
+const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
+const origin = url.refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query');
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, 'not a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
+
+/** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
+const SETTINGS = {
+  host: { schema: z.string().min(1), help: 'address to listen on, for example 127.0.0.1' },
+  port: { schema: integer(0, 65_535), help: 'TCP port, for example 4021' },
+  base_url: { schema: origin, help: 'public address, for example https://api.example.com' },
+  pay_to: { schema: address, help: 'address that is paid, 0x and 40 hex digits' },
+  network: {
+    schema: z.string().refine((name) => findNetwork(name) !== undefined, 'not a known network'),
+    help: 'base or base-sepolia',
+  },
+  asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
+  facilitator_url: {
+    schema: url,
+    help: 'https URL, or leave it out for the local test facilitator',
+  },
+  rpc_url: { schema: url, help: 'https URL of a node of the network' },
+  data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
+  state: { schema: z.string().min(1), help: 'folder of the payment journal' },
+  token_secret: { schema: z.string().min(32, 'shorter than 32 characters'), help: 'random text' },
+  issuer_did: {
+    schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
+    help: 'the did:key:z6Mk… whose releases are served',
+  },
+  rate_limit: { schema: integer(0, 1_000_000), help: 'requests a second and client, 0 for none' },
+} as const;
+type Name = keyof typeof SETTINGS;
+
+/** Settings of the compiler that share the file and the environment; they are not read here. */
+const FOREIGN = ['issuer_key', 'issuer_name'];
+
+/** Values that do not go into an error. */
+const SECRET: readonly string[] = ['token_secret'];
+
+/** Reads all settings; throws one StartError that names every problem and what to set instead. */
+export function loadConfig(sources: ConfigSources): Config {
+  const problems: string[] = [];
+  const file = fileSettings(sources.fileText, problems);
+  const values: Partial<Record<Name, unknown>> = {};
+  for (const name of Object.keys(SETTINGS) as Name[]) {
+    const text = sources.options[name] ?? sources.env[envName(name)] ?? file[name];
+    if (text !== undefined && text !== '') values[name] = checked(name, text, problems);
+  }
+  const config = configOf(values);
+  problems.push(...joint(values, config));
+  if (problems.length === 0) return config;
+  throw new StartError(
+    `Cannot start: ${problems.length} setting${problems.length === 1 ? '' : 's'} to correct\n` +
+      problems.map((problem) => `  ${problem}`).join('\n'),
+  );
+}
+
+/** The environment variable of a setting. */
+export function envName(name: string): string {
+  return `SIGNALPRESS_${name.toUpperCase()}`;
+}
+
+function fileSettings(text: string | null, problems: string[]): Record<string, string | undefined> {
+  if (text === null) return {};
+  const known = z.record(z.string(), z.union([z.string(), z.number().transform(String)]));
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    problems.push(`${CONFIG_NAME}: not JSON; write one object of settings`);
+    return {};
+  }
+  const parsed = known.safeParse(json);
+  if (!parsed.success) {
+    problems.push(`${CONFIG_NAME}: not an object of texts and numbers; write {"port": 4021}`);
+    return {};
+  }
+  for (const name of Object.keys(parsed.data)) {
+    if (name in SETTINGS || FOREIGN.includes(name)) continue;
+    const legal = Object.keys(SETTINGS).join(', ');
+    problems.push(`${CONFIG_NAME}: "${name}" is no setting; use one of ${legal}`);
+  }
+  return parsed.data;
+}
+
+function checked(name: Name, text: string, problems: string[]): unknown {
+  const { schema, help } = SETTINGS[name];
+  const parsed = schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  const why = parsed.error.issues[0]?.message ?? 'malformed';
+  const shown = SECRET.includes(name) ? '' : ` "${text.slice(0, 80)}"`;
+  problems.push(`${envName(name)}${shown}: ${why}; set ${help}`);
+  return undefined;
+}
+
+function configOf(values: Partial<Record<Name, unknown>>): Config {
+  const text = (name: Name): string | null => {
+    const value = values[name];
+    return typeof value === 'string' ? value : null;
+  };
+  const whole = (name: Name, otherwise: number): number => {
+    const value = values[name];
+    return typeof value === 'number' ? value : otherwise;
+  };
+  const network = findNetwork(text('network') ?? 'base-sepolia');
+  if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
+  return {
+    host: text('host') ?? '127.0.0.1',
+    port: whole('port', 4021),
+    baseUrl: text('base_url'),
+    payTo: text('pay_to') ?? TEST_PAYEE,
+    network,
+    facilitatorUrl: text('facilitator_url'),
+    rpcUrl: text('rpc_url'),
+    dataDir: text('data') ?? 'dist-data',
+    stateDir: text('state') ?? '.signalpress',
+    tokenSecret: text('token_secret'),
+    issuerDid: text('issuer_did'),
+    rateLimit: whole('rate_limit', 0),
+  };
+}
+
+/** Settings that only make sense together. */
+function joint(values: Partial<Record<Name, unknown>>, config: Config): string[] {
+  const problems: string[] = [];
+  if (config.facilitatorUrl !== null && values.pay_to === undefined) {
+    problems.push(`SIGNALPRESS_PAY_TO: missing beside a facilitator; set ${SETTINGS.pay_to.help}`);
+  }
+  if (config.facilitatorUrl === null && config.network.name === 'base') {
+    const help = SETTINGS.facilitator_url.help;
+    problems.push(
+      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; set ${help}`,
+    );
+  }
+  const { asset } = values;
+  const other =
+    typeof asset === 'string' && asset.toLowerCase() !== config.network.asset.toLowerCase();
+  if (other) {
+    problems.push(
+      `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${config.network.name}; set ${config.network.asset} or leave it out`,
+    );
+  }
+  return problems;
+}

@@ -1,0 +1,289 @@
+import { Pool } from 'undici';
+import { z } from 'zod';
+import type { Requirements } from './challenge.ts';
+import { findNetwork } from './networks.ts';
+import type { Payment, X402Version } from './payment-header.ts';
+import type { Authorization } from './signature.ts';
+
+/** What both calls send. */
+export interface FacilitatorRequest {
+  readonly x402Version: X402Version;
+  readonly paymentPayload: PaymentPayload;
+  readonly paymentRequirements: Requirements;
+}
+interface SignedPayload {
+  readonly signature: string;
+  readonly authorization: Authorization;
+}
+/** A payment as it travels, in the shape of its version. */
+export type PaymentPayload =
+  | {
+      readonly x402Version: 1;
+      readonly scheme: string;
+      readonly network: string;
+      readonly payload: SignedPayload;
+    }
+  | {
+      readonly x402Version: 2;
+      readonly accepted: Requirements;
+      readonly payload: SignedPayload;
+    };
+
+/** `none` is no verdict at all: the call may or may not have had its effect. */
+export type VerifyOutcome =
+  | { readonly verdict: 'valid'; readonly payer: string }
+  | { readonly verdict: 'invalid'; readonly reason: string }
+  | { readonly verdict: 'none'; readonly detail: string };
+export type SettleOutcome =
+  | {
+      readonly verdict: 'settled';
+      readonly transaction: string;
+      readonly payer: string;
+      readonly network: string;
+    }
+  | { readonly verdict: 'refused'; readonly reason: string }
+  | { readonly verdict: 'none'; readonly detail: string };
+export type SupportedOutcome =
+  | { readonly verdict: 'supported'; readonly kinds: readonly PaymentKind[] }
+  | { readonly verdict: 'none'; readonly detail: string };
+export interface PaymentKind {
+  readonly x402Version: number;
+  readonly scheme: string;
+  readonly network: string;
+}
+
+/** Who verifies and settles for us. */
+export interface Facilitator {
+  verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
+  settle(request: FacilitatorRequest): Promise<SettleOutcome>;
+  supported(): Promise<SupportedOutcome>;
+}
+
+export const VERIFY_TIMEOUT_MS = 10_000;
+export const SETTLE_TIMEOUT_MS = 60_000;
+export const FACILITATOR_BODY_BYTES_MAX = 65_536;
+/** Hung settlements must not starve the others, so the pool is far larger than what a healthy one needs. */
+export const FACILITATOR_CONNECTIONS_MAX = 1024;
+/** Longest reason that is passed on. */
+const REASON_CHARS_MAX = 200;
+
+const optionalText = z.string().max(1024).nullish();
+const verifyAnswer = z.object({
+  isValid: z.boolean(),
+  invalidReason: optionalText,
+  payer: optionalText,
+});
+const settleAnswer = z.object({
+  success: z.boolean(),
+  errorReason: optionalText,
+  transaction: optionalText,
+  network: optionalText,
+  payer: optionalText,
+});
+const supportedAnswer = z.object({
+  kinds: z.array(z.object({ x402Version: z.number(), scheme: z.string(), network: z.string() })),
+});
+/** Shown in receipts, which are base64, so any printable name of a transaction will do. */
+const TRANSACTION = /^[\x21-\x7e]{1,128}$/;
+
+/** Where the facilitator answers and how patiently it is waited for. */
+export interface RemoteFacilitatorOptions {
+  /** Base URL; https unless the host is loopback. */
+  readonly url: string;
+  /** Sent with every call, for facilitators that know their sellers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly verifyTimeoutMs?: number;
+  readonly settleTimeoutMs?: number;
+}
+
+/** A facilitator over HTTP, trusted no further than needed; `close` ends its connections. */
+export function remoteFacilitator(
+  options: RemoteFacilitatorOptions,
+): Facilitator & { close(): Promise<void> } {
+  const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
+  const call = caller(options, settleTimeoutMs);
+  return {
+    async verify(request) {
+      const body = JSON.stringify(request);
+      const answer = await call({
+        method: 'POST',
+        name: 'verify',
+        body,
+        timeoutMs: verifyTimeoutMs,
+      });
+      return 'detail' in answer ? noVerdict(answer.detail) : verifyOutcome(answer.json, request);
+    },
+    async settle(request) {
+      const body = JSON.stringify(request);
+      const answer = await call({
+        method: 'POST',
+        name: 'settle',
+        body,
+        timeoutMs: settleTimeoutMs,
+      });
+      return 'detail' in answer ? noVerdict(answer.detail) : settleOutcome(answer.json, request);
+    },
+    async supported() {
+      const answer = await call({ method: 'GET', name: 'supported', timeoutMs: verifyTimeoutMs });
+      if ('detail' in answer) return noVerdict(answer.detail);
+      const parsed = supportedAnswer.safeParse(answer.json);
+      if (!parsed.success) return noVerdict('/supported lists no kinds');
+      return { verdict: 'supported', kinds: parsed.data.kinds };
+    },
+    close: call.close,
+  };
+}
+
+/** A decoded payment as it travels; whatever else the payer sent stays here. */
+export function facilitatorRequest(
+  payment: Payment,
+  requirements: Requirements,
+): FacilitatorRequest {
+  const { version, scheme, network, signature, authorization } = payment;
+  const payload = { signature, authorization };
+  const paymentPayload: PaymentPayload =
+    version === 1
+      ? { x402Version: version, scheme, network, payload }
+      : { x402Version: version, accepted: requirements, payload };
+  return { x402Version: version, paymentPayload, paymentRequirements: requirements };
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly name: 'verify' | 'settle' | 'supported';
+  readonly body?: string;
+  readonly timeoutMs: number;
+}
+type Answer = { readonly json: unknown } | { readonly detail: string };
+type Caller = ((call: Call) => Promise<Answer>) & { close(): Promise<void> };
+
+function caller(options: RemoteFacilitatorOptions, longestMs: number): Caller {
+  const base = facilitatorUrl(options.url);
+  // undici follows no redirect and decodes no body unless told to.
+  const pool = new Pool(base.origin, {
+    connections: FACILITATOR_CONNECTIONS_MAX,
+    pipelining: 1,
+    connect: { timeout: VERIFY_TIMEOUT_MS },
+    headersTimeout: longestMs,
+    bodyTimeout: longestMs,
+  });
+  const prefix = base.pathname.replace(/\/$/, '');
+  const headers = {
+    ...options.headers,
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+  };
+  const send = async ({ method, name, body, timeoutMs }: Call): Promise<Answer> => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const timer = setTimeout(() => controller.abort(), timeoutMs);
+    try {
+      const path = `${prefix}/${name}`;
+      const response = await pool.request({ method, path, headers, body: body ?? null, signal });
+      return await readAnswer(name, response);
+    } catch (error) {
+      const timedOut = signal.aborted;
+      const detail = timedOut ? `no answer in ${timeoutMs} ms` : errorCode(error);
+      return { detail: `/${name}: ${detail}` };
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return Object.assign(send, { close: () => pool.destroy() });
+}
+
+/** The base URL of a facilitator; throws a RangeError for one that anybody on the way could read or change. */
+export function facilitatorUrl(text: string): URL {
+  if (!URL.canParse(text)) {
+    throw new RangeError(`Cannot use facilitator "${text}": not a URL; give https://host/path`);
+  }
+  const url = new URL(text);
+  const loopback = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) {
+    throw new RangeError(
+      `Cannot use facilitator "${text}": not https; only a loopback address may be http`,
+    );
+  }
+  return url;
+}
+
+async function readAnswer(
+  name: string,
+  response: Awaited<ReturnType<Pool['request']>>,
+): Promise<Answer> {
+  const { statusCode, headers, body } = response;
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const redirected = statusCode >= 300 && statusCode < 400;
+  if (statusCode >= 500 || redirected || encoding !== 'identity') {
+    body.on('error', () => {}).destroy();
+    return { detail: `/${name}: status ${statusCode}, encoding of ${encoding.length} characters` };
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop destroys the body and with it the connection.
+    if (size > FACILITATOR_BODY_BYTES_MAX) return { detail: `/${name}: body too long` };
+    chunks.push(chunk);
+  }
+  return parsedAnswer(name, Buffer.concat(chunks).toString('utf8'));
+}
+
+function parsedAnswer(name: string, text: string): Answer {
+  try {
+    return { json: JSON.parse(text) };
+  } catch {
+    return { detail: `/${name}: not JSON` };
+  }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
+}
+
+function noVerdict(detail: string): { readonly verdict: 'none'; readonly detail: string } {
+  return { verdict: 'none', detail };
+}
+
+function verifyOutcome(json: unknown, request: FacilitatorRequest): VerifyOutcome {
+  const parsed = verifyAnswer.safeParse(json);
+  if (!parsed.success) return noVerdict('/verify: no boolean "isValid"');
+  const { isValid, invalidReason, payer } = parsed.data;
+  if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
+  if (!isOurs(payer, request)) return noVerdict('/verify: speaks of another payer');
+  return { verdict: 'valid', payer: payerOf(request) };
+}
+
+function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcome {
+  const parsed = settleAnswer.safeParse(json);
+  if (!parsed.success) return noVerdict('/settle: no boolean "success"');
+  const { success, errorReason, transaction, network, payer } = parsed.data;
+  if (!success) return { verdict: 'refused', reason: reasonText(errorReason) };
+  if (!isOurs(payer, request)) return noVerdict('/settle: speaks of another payer');
+  const { network: asked } = request.paymentRequirements;
+  if (network && findNetwork(network) !== findNetwork(asked)) {
+    return noVerdict('/settle: speaks of another network');
+  }
+  if (!TRANSACTION.test(transaction ?? '')) return noVerdict('/settle: names no transaction');
+  return {
+    verdict: 'settled',
+    transaction: transaction ?? '',
+    payer: payerOf(request),
+    network: asked,
+  };
+}
+
+function payerOf(request: FacilitatorRequest): string {
+  return request.paymentPayload.payload.authorization.from;
+}
+
+function isOurs(payer: string | null | undefined, request: FacilitatorRequest): boolean {
+  return !payer || payer.toLowerCase() === payerOf(request).toLowerCase();
+}
+
+/** Reasons are an open set; control characters of a stranger go no further. */
+function reasonText(reason: string | null | undefined): string {
+  const text = (reason ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, REASON_CHARS_MAX);
+  return text === '' ? 'unspecified' : text;
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { CONFIG_NAME, type Config, loadConfig } from './config.ts';
+import { lineLog } from './line-log.ts';
+import { startGatekeeper } from './start.ts';
+import { StartError } from './start-error.ts';
+
+const OPTION_NAMES = [
+  'host',
+  'port',
+  'base-url',
+  'pay-to',
+  'network',
+  'asset',
+  'facilitator-url',
+  'rpc-url',
+  'data',
+  'state',
+  'issuer-did',
+  'rate-limit',
+];
+
+/** Options by setting name; secrets are no options, for process lists show them. */
+function commandLine(): Record<string, string | undefined> {
+  const options = Object.fromEntries(
+    OPTION_NAMES.map((name) => [name, { type: 'string' } as const]),
+  );
+  try {
+    const { values } = parseArgs({ options });
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name.replaceAll('-', '_'), String(value)]),
+    );
+  } catch (cause) {
+    const known = OPTION_NAMES.map((name) => `--${name}`).join(' ');
+    throw new StartError(`Cannot read the command line; use ${known}`, { cause });
+  }
+}
+
+function configText(): string | null {
+  try {
+    return readFileSync(CONFIG_NAME, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function announce(config: Config, url: string): void {
+  console.error(`signalpress listens on ${url}`);
+  if (config.facilitatorUrl !== null) return;
+  console.error(
+    `TEST-ONLY: the local facilitator is on. No money moves; payments to ${config.payTo} are pretended.\n` +
+      'To be paid, set SIGNALPRESS_FACILITATOR_URL, SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
+  );
+}
+
+async function main(): Promise<void> {
+  const config = loadConfig({ options: commandLine(), env: process.env, fileText: configText() });
+  const clock = (): number => Date.now();
+  // A reader of the log that goes away must not take the service with it.
+  process.stdout.on('error', () => {});
+  const log = lineLog((text) => process.stdout.write(text), clock);
+  const gatekeeper = await startGatekeeper(config, { clock, log });
+  announce(config, gatekeeper.url);
+  const stop = async (): Promise<void> => {
+    await gatekeeper.close();
+    log.flush();
+    process.exit(0);
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+main().catch((error: unknown) => {
+  if (!(error instanceof StartError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+});

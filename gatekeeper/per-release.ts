@@ -1,0 +1,18 @@
+import type { ReleaseIndex } from './release-index.ts';
+
+/** Computes something once for each release and forgets it with the release; a failure is not kept. */
+export function perRelease<Value>(
+  make: (release: ReleaseIndex) => Promise<Value>,
+): (release: ReleaseIndex) => Promise<Value> {
+  const made = new WeakMap<ReleaseIndex, Promise<Value>>();
+  return (release) => {
+    const known = made.get(release);
+    if (known !== undefined) return known;
+    const making = make(release).catch((error: unknown) => {
+      made.delete(release);
+      throw error;
+    });
+    made.set(release, making);
+    return making;
+  };
+}

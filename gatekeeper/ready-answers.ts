@@ -1,0 +1,62 @@
+/** Ready answers kept for one release. */
+export const READY_MAX = 8192;
+/** Bytes of ready answers kept for one release. */
+export const READY_BYTES_MAX = 32 * 1024 * 1024;
+/** Longest body that is kept ready. */
+export const READY_BODY_BYTES_MAX = 1024 * 1024;
+/** Longest raw target that is a key. */
+const KEY_CHARS_MAX = 1024;
+
+/** An answer that needs nothing but to be written. */
+export interface ReadyAnswer {
+  readonly status: number;
+  /** Names and values in turn, made once. */
+  readonly headers: readonly string[];
+  readonly notModified: readonly string[];
+  readonly body: Buffer;
+  readonly etag: string | null;
+  /** What the log calls it. */
+  readonly path: string;
+  /** Milliseconds since the epoch; from then on it is made anew. */
+  readonly expires: number;
+  /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
+  readonly unpaid: boolean;
+  /** Who paid, for the log. */
+  readonly payer?: string;
+}
+
+/** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
+export class ReadyAnswers {
+  readonly #answers = new Map<string, ReadyAnswer>();
+  #bytes = 0;
+
+  get size(): number {
+    return this.#answers.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(target: string): ReadyAnswer | undefined {
+    return this.#answers.get(target);
+  }
+
+  keep(target: string, answer: ReadyAnswer): void {
+    if (target.length > KEY_CHARS_MAX || answer.body.length > READY_BODY_BYTES_MAX) return;
+    this.#drop(target);
+    this.#answers.set(target, answer);
+    this.#bytes += answer.body.length;
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= READY_MAX && this.#bytes <= READY_BYTES_MAX) return;
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(target: string): void {
+    const known = this.#answers.get(target);
+    if (known === undefined) return;
+    this.#answers.delete(target);
+    this.#bytes -= known.body.length;
+  }
+}

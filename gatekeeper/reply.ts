@@ -1,0 +1,24 @@
+/** One header of a reply as name (lower case) and value. */
+export type Header = readonly [string, string];
+
+/** An answer as a value, before anything touches a socket. */
+export type Reply = {
+  readonly status: number;
+  readonly headers: readonly Header[];
+  readonly body: Buffer | string;
+};
+
+/** What every refusal carries: no cache may keep it. */
+export const NO_STORE: Header = ['cache-control', 'no-store'];
+
+/** What every paid 200 carries: it belongs to the one who paid. */
+export const PRIVATE_NO_STORE: Header = ['cache-control', 'private, no-store'];
+
+const JSON_TYPE: Header = ['content-type', 'application/json'];
+
+/** A JSON reply; a status of 400 or more also carries `cache-control: no-store`. */
+export function jsonReply(status: number, body: unknown, headers: readonly Header[] = []): Reply {
+  const own = status >= 400 ? [JSON_TYPE, NO_STORE] : [JSON_TYPE];
+  const bytes = Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  return { status, headers: [...own, ...headers], body: bytes };
+}

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { answer } from './answers.ts';
+import { type CanonicalRequest, canonicalRequest } from './canonical-request.ts';
+import { challengeReply } from './challenge.ts';
+import type { HeaderFacts } from './header-facts.ts';
+import { noCharge } from './no-charge.ts';
+import type { X402Version } from './payment-header.ts';
+import { DamagedFileError } from './read-body.ts';
+import { type Header, jsonReply, type Reply } from './reply.ts';
+import { type Route, refuseMethod, route } from './route.ts';
+import {
+  type Answered,
+  type Content,
+  KEEP_FOR_RELEASE,
+  type Question,
+  type Service,
+} from './service.ts';
+import { tokenGate } from './token-gate.ts';
+import { verifyUsage } from './verify.ts';
+
+/** Seconds that anybody may keep a free answer. */
+export const FREE_MAX_AGE_S = 60;
+
+/** Longest path in the log. */
+const PATH_CHARS_MAX = 200;
+
+const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
+
+/** A request as far as its answer depends on it. */
+export interface Visit {
+  readonly method: string;
+  /** The raw request target. */
+  readonly target: string;
+  readonly facts: HeaderFacts;
+}
+
+/** A reply with what the socket side needs to know about it. */
+export interface Served {
+  readonly reply: Reply;
+  /** What the log calls the request: never a query, which may hold a token. */
+  readonly path: string;
+  /** Strong validator of a free 200. */
+  readonly etag: string | null;
+  /** Milliseconds that the reply may be repeated to the same unpaid target. */
+  readonly keepMs: number;
+  readonly unpaid: boolean;
+  /** Who paid, for the log. */
+  readonly payer?: string;
+}
+
+/** The order of answers: target, path, method, token, parameters, then data, and only then money. */
+export async function respond(visit: Visit, service: Service): Promise<Served> {
+  const request = canonicalRequest(visit.target);
+  if ('status' in request) {
+    return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
+  }
+  const refusal = refuseMethod(request.path, visit.method);
+  const routed = refusal === null ? route(request) : undefined;
+  if (refusal !== null || routed === undefined) {
+    return plain(refusal ?? preflight(), shortPath(request));
+  }
+  return visit.method === 'OPTIONS'
+    ? plain(preflight(), shortPath(request))
+    : serve({ visit, request, routed }, service);
+}
+
+interface Call {
+  readonly visit: Visit;
+  readonly request: CanonicalRequest;
+  readonly routed: Route;
+}
+
+async function serve(call: Call, service: Service): Promise<Served> {
+  const { visit, request, routed } = call;
+  const path = shortPath(request);
+  try {
+    if (routed.endpoint.token) return plain(tokenGate(visit.facts, request, service), path);
+    if (routed.endpoint.priceUsd === null) return await free(call, service);
+    return await paid(call, service);
+  } catch (error) {
+    return plain(failure(error, path, service), path);
+  }
+}
+
+/** Unknown paths are strangers' text: the log shows a piece of them, the reply a piece more. */
+function shortPath({ path }: CanonicalRequest): string {
+  return path.slice(0, PATH_CHARS_MAX);
+}
+
+function plain(reply: Reply, path: string): Served {
+  return { reply, path, etag: null, keepMs: 0, unpaid: false };
+}
+
+/** Whatever threw, nobody was charged and nothing of the body leaves. */
+function failure(error: unknown, path: string, service: Service): Reply {
+  const message = error instanceof Error ? error.message : String(error);
+  service.log({ event: 'request_failed', path, error: message });
+  if (error instanceof DamagedFileError) {
+    const body = { error: 'Not charged. The stored file is damaged', retryable: true };
+    return jsonReply(503, body, [['retry-after', '30']]);
+  }
+  return jsonReply(500, { error: 'Not charged. The service failed', retryable: true });
+}
+
+/** The answer to OPTIONS; the headers of every reply already say who may ask. */
+function preflight(): Reply {
+  return { status: 204, headers: PREFLIGHT, body: '' };
+}
+
+const PREFLIGHT: readonly Header[] = [
+  ['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
+  [
+    'access-control-allow-headers',
+    'X-PAYMENT, PAYMENT-SIGNATURE, Authorization, Content-Type, Access-Control-Expose-Headers',
+  ],
+  ['access-control-max-age', '86400'],
+];
+
+async function free({ visit, request, routed }: Call, service: Service): Promise<Served> {
+  const path = shortPath(request);
+  const { endpoint, trouble } = routed;
+  if (trouble !== null) {
+    const isLookUp = endpoint.answer === 'verify' && trouble.miss === 'missing_parameter';
+    return plain(isLookUp ? verifyUsage() : noCharge(routed, service.release), path);
+  }
+  const answered = await answer(questionOf(routed, visit), service);
+  if (answered.kind !== 'content') return plain(missReply(answered, routed, service), path);
+  const { content } = answered;
+  const etag = etagOf(content);
+  const { body, contentType, headers = [], keepMs } = content;
+  const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
+  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
+}
+
+function questionOf(routed: Route, visit: Visit): Question {
+  return { route: routed, accept: visit.facts.accept };
+}
+
+/** Over the bytes that are sent, so that a changed freshness word is a changed tag. */
+function etagOf({ sha256, body }: Content): string {
+  const hex = sha256 ?? createHash('sha256').update(body).digest('hex');
+  return `"${hex.slice(0, 32)}"`;
+}
+
+function missReply(
+  answered: Exclude<Answered, { kind: 'content' }>,
+  routed: Route,
+  service: Service,
+): Reply {
+  return answered.kind === 'miss' ? noCharge(routed, service.release) : answered.reply;
+}
+
+async function paid(call: Call, service: Service): Promise<Served> {
+  const { visit, request, routed } = call;
+  const path = shortPath(request);
+  const { paymentV1, paymentV2 } = visit.facts;
+  const pays = visit.method === 'GET' && (paymentV1 !== null || paymentV2 !== null);
+  if (!pays) return unpaid(call, service);
+  if (routed.trouble !== null) return plain(noCharge(routed, service.release), path);
+  if (paymentV1 !== null && paymentV2 !== null) {
+    const error = 'invalid_payload: send either X-PAYMENT or PAYMENT-SIGNATURE, not both';
+    const { endpoint, target } = routed;
+    return plain(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
+  }
+  const version: X402Version = paymentV1 === null ? 2 : 1;
+  const reply = await bought({ call, version, header: paymentV1 ?? paymentV2 ?? '' }, service);
+  const payer = payerOf(reply);
+  return { ...plain(reply, path), ...(payer === undefined ? {} : { payer }) };
+}
+
+/** The payer that a receipt names. */
+function payerOf({ headers }: Reply): string | undefined {
+  const receipt = headers.find(([name]) => name.endsWith('payment-response'))?.[1];
+  if (receipt === undefined) return undefined;
+  return JSON.parse(Buffer.from(receipt, 'base64').toString('utf8')).payer;
+}
+
+async function unpaid({ visit, request, routed }: Call, service: Service): Promise<Served> {
+  const path = shortPath(request);
+  const { endpoint, target, bare, trouble } = routed;
+  if (!bare && trouble !== null) return plain(noCharge(routed, service.release), path);
+  // A price question needs no data; for anything else it is read first: nobody signs for nothing.
+  const answered = bare ? null : await answer(questionOf(routed, visit), service);
+  if (answered !== null && answered.kind !== 'content') {
+    return plain(missReply(answered, routed, service), path);
+  }
+  const reply = challengeReply(service.challenger.challenge(endpoint, target));
+  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
+}
+
+interface Purchase {
+  readonly call: Call;
+  readonly version: X402Version;
+  readonly header: string;
+}
+
+class NothingToDeliver extends Error {}
+
+/** Thrown to the desk when the answer is no 200; the desk's report of it is no failure of ours. */
+export function isNothingToDeliver(error: unknown): boolean {
+  return error instanceof NothingToDeliver;
+}
+
+/** A settled payment is delivered again whatever is stored now; anything else must have an answer before money is looked at. */
+async function bought({ call, version, header }: Purchase, service: Service): Promise<Reply> {
+  const { visit, routed } = call;
+  const { endpoint, target } = routed;
+  const ask = (): Promise<Answered> => answer(questionOf(routed, visit), service);
+  let asked: Answered | null = null;
+  const deliver = async (): Promise<Content> => {
+    asked = await ask();
+    if (asked.kind === 'content') return asked.content;
+    throw new NothingToDeliver();
+  };
+  const order = { endpoint, target, method: visit.method, version, header, deliver };
+  const reply = await service.desk.pay(order);
+  const answered = reply.status === 402 ? (asked ?? (await ask())) : (asked as Answered | null);
+  if (reply.status === 200 || answered === null || answered.kind === 'content') return reply;
+  return missReply(answered, routed, service);
+}

@@ -1,0 +1,277 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type HeaderFacts, headerFacts } from './header-facts.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import { respond, type Served } from './respond.ts';
+import type { Service } from './service.ts';
+import { refuseFraming } from './socket-errors.ts';
+
+/** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
+export const SERVER_LIMITS = {
+  headersTimeout: 6000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1000,
+  keepAliveTimeout: 5000,
+  maxHeaderSize: 16_384,
+} as const;
+export const SOCKET_IDLE_MS = 20_000;
+export const CONNECTIONS_MAX = 4096;
+export const REQUESTS_PER_SOCKET_MAX = 10_000;
+/** How long a stop waits for answers that are on their way. */
+export const DRAIN_MS = 10_000;
+
+/** Headers of every reply. */
+const BASE_HEADERS: readonly string[] = [
+  'access-control-allow-origin',
+  '*',
+  'access-control-expose-headers',
+  'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED',
+  'x-content-type-options',
+  'nosniff',
+];
+
+export interface GateServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The service of this moment; a request keeps the one that it started with. */
+  readonly service: () => Service;
+  readonly limit: RateLimit;
+  /** Answers `/healthz`, which is no operation of the table. */
+  readonly health: () => Reply;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A listening gatekeeper. */
+export interface GateServer {
+  readonly port: number;
+  /** Stops accepting, lets answers finish for at most DRAIN_MS, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+/** Starts to listen; rejects with the error of the socket. */
+export async function startServer(options: GateServerOptions): Promise<GateServer> {
+  const desk = new FrontDesk(options);
+  const server = createServer({ ...SERVER_LIMITS, noDelay: true });
+  server.maxConnections = CONNECTIONS_MAX;
+  server.maxRequestsPerSocket = REQUESTS_PER_SOCKET_MAX;
+  server.timeout = SOCKET_IDLE_MS;
+  server.on('request', (request, response) => desk.receive(request, response));
+  // GET has no body to wait for, and nothing else is expected of us.
+  server.on('checkContinue', (request, response) => desk.refuseExpectation(request, response));
+  server.on('checkExpectation', (request, response) => desk.refuseExpectation(request, response));
+  server.on('clientError', (error, socket) => desk.refuseSocket(error, socket as Socket));
+  // A payment may be under way for longer than an idle connection is kept.
+  server.on('timeout', (socket: Socket) => {
+    if (!desk.isBusy(socket)) socket.destroy();
+  });
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  return { port, close: () => drain(server, desk) };
+}
+
+function listen(server: Server, { host, port }: GateServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function drain(server: Server, desk: FrontDesk): Promise<void> {
+  desk.draining = true;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** Takes requests off the wire and puts replies on it: the only code that writes to a socket. */
+class FrontDesk {
+  draining = false;
+  readonly #options: GateServerOptions;
+  readonly #ready = new WeakMap<object, ReadyAnswers>();
+  /** Requests under way by socket. */
+  readonly #busy = new Map<object, number>();
+
+  constructor(options: GateServerOptions) {
+    this.#options = options;
+  }
+
+  isBusy(socket: object): boolean {
+    return this.#busy.has(socket);
+  }
+
+  receive(request: IncomingMessage, response: ServerResponse): void {
+    const started = performance.now();
+    const facts = headerFacts(request.rawHeaders);
+    const early = this.#refuseEarly(request, facts);
+    if (early !== null) {
+      this.#write({ request, response, facts, started }, plainServed(early, '(refused)'));
+      return;
+    }
+    const service = this.#options.service();
+    const ready = this.#readyFor(request, facts, service);
+    if (ready !== null) {
+      this.#writeReady({ request, response, facts, started }, ready);
+      return;
+    }
+    this.#answer({ request, response, facts, started }, service).catch((error: unknown) => {
+      this.#options.log({ event: 'write_failed', error: textOf(error) });
+      request.socket.destroy();
+    });
+  }
+
+  refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+    response.shouldKeepAlive = false;
+    const facts = headerFacts(request.rawHeaders);
+    const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
+    const exchange = { request, response, facts, started: performance.now() };
+    this.#write(exchange, plainServed(reply, '(refused)'));
+  }
+
+  refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
+    const code = error.code ?? '';
+    if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
+    if (this.isBusy(socket)) socket.destroy();
+    else refuseFraming(code, socket);
+  }
+
+  #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
+    const wait = this.#options.limit.take(request.socket.remoteAddress ?? '', Date.now());
+    if (wait > 0) return tooMany(wait);
+    if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
+    if (facts.hasBody && request.method !== 'POST') {
+      return jsonReply(400, { error: `${request.method} must not carry a body` });
+    }
+    return request.url === '/healthz' && request.method !== 'POST' ? this.#options.health() : null;
+  }
+
+  #readyFor(request: IncomingMessage, facts: HeaderFacts, service: Service): ReadyAnswer | null {
+    if (request.method !== 'GET') return null;
+    const ready = this.#ready.get(service)?.get(request.url ?? '');
+    if (ready === undefined || service.clock() >= ready.expires) return null;
+    const pays = facts.paymentV1 !== null || facts.paymentV2 !== null;
+    return ready.unpaid && pays ? null : ready;
+  }
+
+  async #answer(exchange: Exchange, service: Service): Promise<void> {
+    const { request, facts } = exchange;
+    const { socket } = request;
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
+    const visit = { method: request.method ?? '', target: request.url ?? '', facts };
+    const served = await respond(visit, service).catch((error: unknown) => {
+      this.#options.log({ event: 'request_failed', error: textOf(error) });
+      const reply = jsonReply(500, { error: 'The service failed', retryable: true });
+      return plainServed(reply, '(failed)');
+    });
+    this.#free(socket);
+    this.#keepReady(exchange, served, service);
+    this.#write(exchange, served);
+  }
+
+  #free(socket: object): void {
+    const left = (this.#busy.get(socket) ?? 1) - 1;
+    if (left === 0) this.#busy.delete(socket);
+    else this.#busy.set(socket, left);
+  }
+
+  #keepReady({ request }: Exchange, served: Served, service: Service): void {
+    if (request.method !== 'GET' || served.keepMs <= 0) return;
+    const answers = this.#ready.get(service) ?? new ReadyAnswers();
+    this.#ready.set(service, answers);
+    answers.keep(request.url ?? '', readyAnswer(served, service.clock() + served.keepMs));
+  }
+
+  #write(exchange: Exchange, served: Served): void {
+    this.#writeReady(exchange, readyAnswer(served, 0));
+  }
+
+  #writeReady(exchange: Exchange, ready: ReadyAnswer): void {
+    const { request, response, facts } = exchange;
+    this.#prepare(exchange);
+    const unchanged = matches(facts.ifNoneMatch, ready.etag);
+    const status = unchanged ? 304 : ready.status;
+    response.writeHead(status, (unchanged ? ready.notModified : ready.headers) as string[]);
+    const bodiless = unchanged || request.method === 'HEAD';
+    if (bodiless) response.end();
+    else response.end(ready.body);
+    this.#note(exchange, ready, { status, bytes: bodiless ? 0 : ready.body.length });
+  }
+
+  /** A connection that a body is still arriving on, or that is being drained, is not used again. */
+  #prepare({ response, facts }: Exchange): void {
+    if (facts.hasBody || facts.objection !== null || this.draining)
+      response.shouldKeepAlive = false;
+  }
+
+  #note(
+    { request, started }: Exchange,
+    { path, payer }: ReadyAnswer,
+    sent: { readonly status: number; readonly bytes: number },
+  ): void {
+    const ms = Math.round((performance.now() - started) * 100) / 100;
+    const paid = payer === undefined ? {} : { payer };
+    this.#options.log({ method: request.method, path, ...sent, ms, ...paid });
+  }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly facts: HeaderFacts;
+  readonly started: number;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function plainServed(reply: Reply, path: string): Served {
+  return { reply, path, etag: null, keepMs: 0, unpaid: false };
+}
+
+function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {
+  return {
+    status: reply.status,
+    headers: flatHeaders(reply),
+    notModified: etag === null ? [] : flatHeaders({ ...reply, status: 304 }),
+    body: bytesOf(reply),
+    etag,
+    path,
+    expires,
+    unpaid,
+    ...(payer === undefined ? {} : { payer }),
+  };
+}
+
+function tooMany(wait: number): Reply {
+  const body = { error: 'Too many requests; nothing was charged', retry_after_s: wait };
+  return jsonReply(429, body, [['retry-after', String(wait)]]);
+}
+
+function bytesOf({ body }: Reply): Buffer {
+  return typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
+}
+
+/** Names and values in turn; a 304 repeats what a cache needs and describes no body. */
+function flatHeaders(reply: Reply): string[] {
+  const flat = [...BASE_HEADERS];
+  const short = reply.status === 304;
+  for (const [name, value] of reply.headers) {
+    if (!short || name !== 'content-type') flat.push(name, value);
+  }
+  if (!short && reply.status !== 204) flat.push('content-length', String(bytesOf(reply).length));
+  return flat;
+}
+
+/** Weak comparison, as If-None-Match asks for. */
+function matches(ifNoneMatch: string | null, etag: string | null): boolean {
+  if (ifNoneMatch === null || etag === null) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

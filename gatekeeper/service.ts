@@ -1,0 +1,63 @@
+import type { Challenger } from './challenge.ts';
+import type { Network } from './networks.ts';
+import type { PaymentDesk } from './payment.ts';
+import type { ReleaseIndex } from './release-index.ts';
+import type { Header, Reply } from './reply.ts';
+import type { Route } from './route.ts';
+
+/** How the operator is paid, as far as strangers may know. */
+export interface Operator {
+  readonly network: Network;
+  readonly payTo: string;
+  /** A subscription secret is set. */
+  readonly subscription: boolean;
+  /** The local facilitator stands in for a real one: no money moves. */
+  readonly testOnly: boolean;
+}
+
+/** Everything that answers are made from; the release changes as a whole. */
+export interface Service {
+  readonly release: ReleaseIndex;
+  /** Public origin without a trailing slash. */
+  readonly baseUrl: string;
+  readonly operator: Operator;
+  readonly challenger: Challenger;
+  readonly desk: PaymentDesk;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A request after routing, with the one header that an answer may depend on. */
+export interface Question {
+  readonly route: Route;
+  readonly accept: string;
+}
+
+/** A complete 200 body. */
+export interface Content {
+  readonly body: Buffer;
+  readonly contentType: string;
+  /** Milliseconds that the same bytes may be given to the next one who asks; 0 for never. */
+  readonly keepMs: number;
+  /** Hash of the body, hex, where it is known already. */
+  readonly sha256?: string;
+  readonly headers?: readonly Header[];
+}
+
+/** What came of a question: a body, nothing stored, or another reply than 200. */
+export type Answered =
+  | { readonly kind: 'content'; readonly content: Content }
+  | { readonly kind: 'miss' }
+  | { readonly kind: 'reply'; readonly reply: Reply };
+
+export const MISS: Answered = { kind: 'miss' };
+
+/** A JSON body that is computed rather than stored. */
+export function jsonContent(body: unknown, keepMs: number): Answered {
+  const bytes = Buffer.from(JSON.stringify(body), 'utf8');
+  return { kind: 'content', content: { body: bytes, contentType: 'application/json', keepMs } };
+}
+
+/** For content that changes with the release alone. */
+export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;

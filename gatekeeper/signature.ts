@@ -1,0 +1,114 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import secp256k1 from 'secp256k1';
+import type { Network } from './networks.ts';
+
+/** The signed part of an `exact` EVM payment: an EIP-3009 transfer authorization as it arrived. */
+export interface Authorization {
+  readonly from: string;
+  readonly to: string;
+  /** Atomic units. */
+  readonly value: string;
+  /** Unix seconds, both. */
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: string;
+}
+
+/** Hex characters of a plain 65-byte signature with its `0x`; wallets with code send more. */
+export const SIGNATURE_CHARS = 132;
+
+const UINT256_BYTES = 32;
+/** Half the order of the curve: the token refuses a greater `s`, because it would be a second signature of the same text. */
+const HALF_ORDER_HEX = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0';
+const HALF_ORDER = Buffer.from(HALF_ORDER_HEX, 'hex');
+
+const DOMAIN_TYPE = hashText(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+);
+const TRANSFER_TYPE = hashText(
+  'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
+);
+
+const separators = new WeakMap<Network, Uint8Array>();
+
+/** The 32 bytes that a payer signs for a transfer on a network (EIP-712); fields must be well-formed already. */
+export function transferDigest(network: Network, authorization: Authorization): Uint8Array {
+  const struct = Buffer.alloc(7 * UINT256_BYTES);
+  struct.set(TRANSFER_TYPE, 0);
+  writeHex(struct, 1, authorization.from);
+  writeHex(struct, 2, authorization.to);
+  writeUint(struct, 3, authorization.value);
+  writeUint(struct, 4, authorization.validAfter);
+  writeUint(struct, 5, authorization.validBefore);
+  writeHex(struct, 6, authorization.nonce);
+  const signed = Buffer.alloc(2 + 2 * UINT256_BYTES);
+  signed[0] = 0x19;
+  signed[1] = 0x01;
+  signed.set(domainSeparator(network), 2);
+  signed.set(keccak_256(struct), 2 + UINT256_BYTES);
+  return keccak_256(signed);
+}
+
+/**
+ * The lower-case address that signed a digest, or null. As strict as the token contract: 65 bytes,
+ * v 27 or 28, s in the lower half.
+ */
+export function recoverPayer(digest: Uint8Array, signature: string): string | null {
+  if (signature.length !== SIGNATURE_CHARS) return null;
+  const bytes = Buffer.from(signature.slice(2), 'hex');
+  const v = bytes[64];
+  if (bytes.length !== 65 || (v !== 27 && v !== 28)) return null;
+  if (bytes.compare(HALF_ORDER, 0, 32, 32, 64) > 0) return null;
+  return addressOf(bytes.subarray(0, 64), v - 27, digest);
+}
+
+function addressOf(rs: Uint8Array, recovery: number, digest: Uint8Array): string | null {
+  try {
+    const publicKey = secp256k1.ecdsaRecover(rs, recovery, digest, false);
+    const hash = keccak_256(publicKey.subarray(1));
+    return `0x${Buffer.from(hash.buffer, hash.byteOffset + 12, 20).toString('hex')}`;
+  } catch {
+    // r or s is zero or beyond the order, or r is on no point: there is no signer.
+    return null;
+  }
+}
+
+/** The EIP-55 spelling of an address in any case. */
+export function checksumAddress(address: string): string {
+  const hex = address.slice(2).toLowerCase();
+  const hash = Buffer.from(hashText(hex)).toString('hex');
+  let out = '0x';
+  for (let at = 0; at < hex.length; at++) {
+    const char = hex.charAt(at);
+    out += Number.parseInt(hash.charAt(at), 16) >= 8 ? char.toUpperCase() : char;
+  }
+  return out;
+}
+
+function domainSeparator(network: Network): Uint8Array {
+  const known = separators.get(network);
+  if (known !== undefined) return known;
+  const domain = Buffer.alloc(5 * UINT256_BYTES);
+  domain.set(DOMAIN_TYPE, 0);
+  domain.set(hashText(network.extra.name), UINT256_BYTES);
+  domain.set(hashText(network.extra.version), 2 * UINT256_BYTES);
+  writeUint(domain, 3, String(network.chainId));
+  writeHex(domain, 4, network.asset);
+  const separator = keccak_256(domain);
+  separators.set(network, separator);
+  return separator;
+}
+
+/** Writes `0x…` right-aligned into a word. */
+function writeHex(words: Buffer, index: number, hex: string): void {
+  const bytes = (hex.length - 2) / 2;
+  words.write(hex.slice(2), (index + 1) * UINT256_BYTES - bytes, 'hex');
+}
+
+function writeUint(words: Buffer, index: number, decimal: string): void {
+  writeHex(words, index, `0x${BigInt(decimal).toString(16).padStart(64, '0')}`);
+}
+
+function hashText(text: string): Uint8Array {
+  return keccak_256(Buffer.from(text, 'utf8'));
+}

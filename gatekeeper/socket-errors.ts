@@ -1,0 +1,30 @@
+import type { Socket } from 'node:net';
+
+/** Time for the refusal to reach the client before the connection is cut. */
+const LINGER_MS = 500;
+
+const STATUS_OF: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** Answers once what is no HTTP request, then cuts the connection. */
+export function refuseFraming(code: string, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_OF[code] ?? '400 Bad Request';
+  const body = JSON.stringify({ error: 'Not a valid HTTP request', no_charge: true });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    'Cache-Control: no-store',
+    'Access-Control-Allow-Origin: *',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}

@@ -1,0 +1,224 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Challenger, challenger } from './challenge.ts';
+import type { Config } from './config.ts';
+import { type Facilitator, remoteFacilitator } from './facilitator.ts';
+import type { Journal } from './journal.ts';
+import type { Log } from './line-log.ts';
+import { localFacilitator } from './local-facilitator.ts';
+import { paymentDesk } from './payment.ts';
+import { rateLimit } from './rate-limit.ts';
+import type { ReadFile } from './read-body.ts';
+import type { ReleaseTerms } from './release-head.ts';
+import { openRelease, type ReleaseIndex } from './release-index.ts';
+import { jsonReply, type Reply } from './reply.ts';
+import { isNothingToDeliver } from './respond.ts';
+import { startServer } from './server.ts';
+import type { Service } from './service.ts';
+import { sqliteJournal } from './sqlite-journal.ts';
+import { StartError } from './start-error.ts';
+import { watchRelease } from './watch-release.ts';
+
+/** File of the payment journal inside the state folder. */
+export const JOURNAL_NAME = 'payments.db';
+/** Longest service name that v2 catalogues show. */
+const SERVICE_NAME_CHARS_MAX = 32;
+
+/** What a gatekeeper is given beside its settings. */
+export interface Surroundings {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Log;
+  /** Stands in for the one that the settings name. */
+  readonly facilitator?: Facilitator;
+  readonly journal?: Journal;
+  readonly read?: ReadFile;
+  readonly pollMs?: number;
+}
+
+/** A gatekeeper that listens. */
+export interface Gatekeeper {
+  readonly url: string;
+  /** Looks for a new release at once. */
+  checkRelease(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
+export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
+  const release = await openRelease({ ...config, ...readOption(by) });
+  const books = await openBooks(config, by);
+  try {
+    const service = firstService(config, by, { release, books });
+    return await listen({ config, by, books }, service);
+  } catch (error) {
+    await books.close();
+    throw error;
+  }
+}
+
+function readOption({ read }: Surroundings): { read?: ReadFile } {
+  return read === undefined ? {} : { read };
+}
+
+interface Books {
+  readonly journal: Journal;
+  readonly facilitator: Facilitator;
+  close(): Promise<void>;
+}
+
+async function openBooks(config: Config, by: Surroundings): Promise<Books> {
+  const { clock } = by;
+  const journal = by.journal === undefined ? await openJournal(config, clock) : null;
+  const { facilitatorUrl } = config;
+  const remote =
+    by.facilitator === undefined && facilitatorUrl !== null ? remoteOrRefuse(facilitatorUrl) : null;
+  return {
+    journal: by.journal ?? journal ?? refuseJournal(config),
+    facilitator: by.facilitator ?? remote ?? localFacilitator({ clock }),
+    async close() {
+      await remote?.close();
+      journal?.close();
+    },
+  };
+}
+
+function refuseJournal({ stateDir }: Config, cause?: unknown): never {
+  throw new StartError(
+    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": not writable, damaged or in use; ` +
+      'set SIGNALPRESS_STATE to a folder of its own',
+    { cause },
+  );
+}
+
+async function openJournal(
+  config: Config,
+  clock: () => number,
+): Promise<ReturnType<typeof sqliteJournal>> {
+  try {
+    await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
+    return sqliteJournal({ path: join(config.stateDir, JOURNAL_NAME), clock });
+  } catch (cause) {
+    return refuseJournal(config, cause);
+  }
+}
+
+function remoteOrRefuse(url: string): ReturnType<typeof remoteFacilitator> {
+  try {
+    return remoteFacilitator({ url });
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface Setting {
+  readonly config: Config;
+  readonly by: Surroundings;
+  readonly books: Books;
+}
+
+async function listen(setting: Setting, first: Service): Promise<Gatekeeper> {
+  const { config, by, books } = setting;
+  let service = first;
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    service: () => service,
+    limit: rateLimit(config.rateLimit),
+    health: () => health(service),
+    log: by.log,
+  }).catch((error: unknown) => refuseAddress(config, error));
+  const watcher = watchRelease({
+    dataDir: config.dataDir,
+    current: () => service.release,
+    open: () => openRelease({ ...config, ...readOption(by), ...pinned(first) }),
+    swap: (next) => {
+      service = { ...service, release: next };
+    },
+    log: by.log,
+    ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
+  });
+  return {
+    url: urlOf(config.host, server.port),
+    checkRelease: () => watcher.check(),
+    async close() {
+      watcher.close();
+      await server.close();
+      await books.close();
+    },
+  };
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function refuseAddress({ host, port }: Config, error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+  const state = code === 'EADDRINUSE' ? 'taken by another process' : `refused with ${code}`;
+  throw new StartError(
+    `Cannot listen on "${host}:${port}": ${state}; stop it, or set SIGNALPRESS_PORT or SIGNALPRESS_HOST`,
+    { cause: error },
+  );
+}
+
+/** Issuer and address stay what they were at the start: payments and challenges are bound to them. */
+function pinned({ release, baseUrl }: Service): ReleaseTerms {
+  return { issuerDid: release.head.issuer_did, baseUrl };
+}
+
+/** The service at its start; later releases take the place of the first, the desk stays. */
+function firstService(
+  config: Config,
+  { clock, log }: Surroundings,
+  { release, books }: { release: ReleaseIndex; books: Books },
+): Service {
+  const baseUrl = config.baseUrl ?? release.head.base_url;
+  const terms = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
+  const report = (error: unknown): void => {
+    if (!isNothingToDeliver(error)) log({ event: 'payment_failed', error: messageOf(error) });
+  };
+  const operator = {
+    network: config.network,
+    payTo: config.payTo,
+    subscription: config.tokenSecret !== null,
+    testOnly: config.facilitatorUrl === null,
+  };
+  const desk = paymentDesk({ ...books, challenger: terms, clock, report });
+  return { release, baseUrl, operator, challenger: terms, desk, clock, log };
+}
+
+function challengerOrRefuse(
+  { payTo, network }: Config,
+  baseUrl: string,
+  issuerName: string,
+): Challenger {
+  const name = issuerName.replace(/[^\x20-\x7e]/g, '').slice(0, SERVICE_NAME_CHARS_MAX);
+  try {
+    return challenger({ baseUrl, payTo, network, serviceName: name || 'x402' });
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause });
+  }
+}
+
+function health({ release, operator, clock }: Service): Reply {
+  const { sequence, as_of } = release.head;
+  return jsonReply(
+    200,
+    {
+      status: 'ready',
+      release: {
+        sequence,
+        as_of,
+        age_s: Math.max(0, Math.round((clock() - Date.parse(as_of)) / 1000)),
+      },
+      files: release.files.size,
+      facilitator: operator.testOnly ? 'local test facilitator, no money moves' : 'remote',
+    },
+    [['cache-control', 'no-store']],
+  );
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../compiler/contract/canonical.ts';
+import { citationStatement } from '../compiler/contract/citation.ts';
+import { verifyShardPath } from '../compiler/contract/path.ts';
+import { hashCore, recordHashText } from '../compiler/contract/record-hash.ts';
+import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
+import type { ReleaseIndex } from './release-index.ts';
+
+/** Fewest hex digits of a hash that are looked up. */
+export const HASH_PREFIX_MIN = 8;
+
+const HASH_PREFIX = new RegExp(`^(?:sha256:)?([0-9a-f]{${HASH_PREFIX_MIN},64})$`);
+
+/** The hex digits of a whole or shortened record hash, or null for anything else. */
+export function hashPrefix(text: string): string | null {
+  return HASH_PREFIX.exec(text)?.[1] ?? null;
+}
+
+/** What this release knows about a hash. */
+export type LookUp =
+  | { readonly state: 'not_found' }
+  | { readonly state: 'ambiguous'; readonly matches: number }
+  | { readonly state: 'listed'; readonly entry: VerifyEntry; readonly check: Recomputed | null };
+
+/** The hash that a stored body gives now, and the body. */
+export interface Recomputed {
+  readonly recomputedHash: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Looks a hash up in its shard and recomputes it from the stored record; throws when the disk does not allow it. */
+export async function lookUpHash(digits: string, release: ReleaseIndex): Promise<LookUp> {
+  const shard = verifyShardPath(`sha256:${digits}`);
+  if (!release.has(shard)) return { state: 'not_found' };
+  const { bytes } = await release.body(shard);
+  const entries = matching(bytes.toString('utf8'), digits);
+  const [entry] = entries;
+  if (entry === undefined) return { state: 'not_found' };
+  if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
+  const check = entry.file === null ? null : await recompute(entry, entry.file, release);
+  return { state: 'listed', entry, check };
+}
+
+/** Entries of a shard whose hash starts with the digits, one for each hash. */
+function matching(text: string, digits: string): readonly VerifyEntry[] {
+  const opening = `["sha256:${digits}`;
+  const found = new Map<string, VerifyEntry>();
+  for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
+    if (at > 0 && text[at - 1] !== '\n') continue;
+    const entry = parseVerifyEntry(text.slice(at, text.indexOf('\n', at)));
+    if (found.get(entry.record_hash)?.state !== 'current') found.set(entry.record_hash, entry);
+  }
+  return [...found.values()];
+}
+
+async function recompute(
+  { kind }: VerifyEntry,
+  file: string,
+  release: ReleaseIndex,
+): Promise<Recomputed> {
+  const { bytes } = await release.body(file);
+  const body = JSON.parse(bytes.toString('utf8'));
+  const core = kind === 'reading' ? hashCore(body) : citationStatement(body._citation);
+  const digest = createHash('sha256').update(canonicalJson(core)).digest('hex');
+  return { body, recomputedHash: recordHashText(digest) };
+}

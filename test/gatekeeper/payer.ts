@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Requirements } from '../../gatekeeper/challenge.ts';
+import type { Network } from '../../gatekeeper/networks.ts';
+import { priceOf } from '../../gatekeeper/payment-check.ts';
+import type { Authorization } from '../../gatekeeper/signature.ts';
+
+/** The one instant of payment tests, in milliseconds. */
+export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
+export const NOW_S = NOW_MS / 1000;
+
+/** A signed payment with the parts that a test may want to change. */
+export interface SignedPayment {
+  readonly authorization: Authorization;
+  readonly signature: `0x${string}`;
+}
+
+/** A plain account that pays; the same name is always the same account. */
+export interface Payer {
+  readonly address: `0x${string}`;
+  /** Signs a transfer; what is left out is what a usual client would send. */
+  sign(to: string, value: string, overrides?: Partial<Authorization>): Promise<SignedPayment>;
+  /** A header value that meets the requirements, of the version that they have. */
+  header(requirements: Requirements, overrides?: Partial<Authorization>): Promise<string>;
+}
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+
+let nonces = 0;
+
+/** A 32-byte nonce that no other call returns. */
+export function freshNonce(): `0x${string}` {
+  nonces += 1;
+  return `0x${createHash('sha256').update(`nonce ${nonces}`).digest('hex')}`;
+}
+
+export function payer(network: Network, name = 'payer'): Payer {
+  const key = createHash('sha256').update(name).digest('hex');
+  const account = privateKeyToAccount(`0x${key}`);
+  const sign: Payer['sign'] = async (to, value, overrides = {}) => {
+    const authorization: Authorization = {
+      from: account.address,
+      to,
+      value,
+      validAfter: String(NOW_S - 600),
+      validBefore: String(NOW_S + 300),
+      nonce: freshNonce(),
+      ...overrides,
+    };
+    const signature = await account.signTypedData(typedTransfer(network, authorization));
+    return { authorization, signature };
+  };
+  return {
+    address: account.address,
+    sign,
+    async header(requirements, overrides) {
+      const payment = await sign(requirements.payTo, priceOf(requirements), overrides);
+      return headerOf(requirements, payment);
+    },
+  };
+}
+
+/** The argument of viem's signTypedData and hashTypedData for a transfer. */
+export function typedTransfer(network: Network, authorization: Authorization) {
+  return {
+    domain: {
+      ...network.extra,
+      chainId: network.chainId,
+      verifyingContract: network.asset as `0x${string}`,
+    },
+    types: TYPES,
+    primaryType: 'TransferWithAuthorization' as const,
+    message: {
+      from: authorization.from as `0x${string}`,
+      to: authorization.to as `0x${string}`,
+      value: BigInt(authorization.value),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
+      nonce: authorization.nonce as `0x${string}`,
+    },
+  };
+}
+
+/** The payment object of either version. */
+export function paymentObject(requirements: Requirements, payment: SignedPayment): object {
+  const payload = { signature: payment.signature, authorization: payment.authorization };
+  if ('amount' in requirements) return { x402Version: 2, accepted: requirements, payload };
+  const { scheme, network } = requirements;
+  return { x402Version: 1, scheme, network, payload };
+}
+
+/** Base64 of the JSON of any value, as clients put it into a header. */
+export function encoded(value: unknown): string {
+  return Buffer.from(JSON.stringify(value), 'utf8').toString('base64');
+}
+
+/** The header value of a signed payment. */
+export function headerOf(requirements: Requirements, payment: SignedPayment): string {
+  return encoded(paymentObject(requirements, payment));
+}

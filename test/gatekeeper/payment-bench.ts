@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { challenger } from '../../gatekeeper/challenge.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  SettleOutcome,
+  VerifyOutcome,
+} from '../../gatekeeper/facilitator.ts';
+import type { Journal } from '../../gatekeeper/journal.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { type Order, type PaymentDeskOptions, paymentDesk } from '../../gatekeeper/payment.ts';
+import type { Delivery } from '../../gatekeeper/payment-reply.ts';
+import type { Reply } from '../../gatekeeper/reply.ts';
+import { sqliteJournal } from '../../gatekeeper/sqlite-journal.ts';
+import { NOW_MS, payer } from './payer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'desk-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+export const PAY_TO = `0x${'ab'.repeat(20)}`;
+export const TX = `0x${'12'.repeat(32)}`;
+export const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+export const network = NETWORKS.base;
+export const shop = challenger({
+  baseUrl: 'https://api.example.com',
+  payTo: PAY_TO,
+  network,
+  serviceName: 'Example',
+});
+export const gauge = endpointAt('/gauge');
+export const v1 = shop.requirements(gauge, TARGET, 1);
+export const v2 = shop.requirements(gauge, TARGET, 2);
+export const alice = payer(network);
+
+/** What a test may script while the desk runs. */
+interface Script {
+  now: number;
+  verify: (request: FacilitatorRequest) => Promise<VerifyOutcome>;
+  settle: (request: FacilitatorRequest) => Promise<SettleOutcome>;
+  deliver: () => Promise<Delivery>;
+}
+export interface Bench {
+  readonly calls: { verify: FacilitatorRequest[]; settle: FacilitatorRequest[]; deliver: number };
+  readonly script: Script;
+  journal(): Journal;
+  pay(order: Partial<Order> & { header: string }): Promise<Reply>;
+  /** A new desk over the same journal file. */
+  restart(): void;
+}
+
+export const settled = async (): Promise<SettleOutcome> => ({
+  verdict: 'settled',
+  transaction: TX,
+  payer: alice.address,
+  network: 'base',
+});
+
+/** A journal on a file of its own. */
+export function freshJournal(): ReturnType<typeof sqliteJournal> {
+  files += 1;
+  return sqliteJournal({ path: join(folder, `${files}.db`), clock: () => NOW_MS });
+}
+
+/** A desk over a real journal and a scripted facilitator. */
+export function bench(overrides: Partial<PaymentDeskOptions> = {}): Bench {
+  files += 1;
+  const path = join(folder, `${files}.db`);
+  const calls: Bench['calls'] = { verify: [], settle: [], deliver: 0 };
+  const script: Script = {
+    now: NOW_MS,
+    verify: async () => ({ verdict: 'valid', payer: alice.address }),
+    settle: settled,
+    deliver: async () => ({
+      body: Buffer.from(`{"body":${calls.deliver}}`),
+      contentType: 'application/json',
+    }),
+  };
+  const facilitator: Facilitator = {
+    verify: (request) => {
+      calls.verify.push(request);
+      return script.verify(request);
+    },
+    settle: (request) => {
+      calls.settle.push(request);
+      return script.settle(request);
+    },
+    supported: async () => ({ verdict: 'none', detail: '' }),
+  };
+  const deliver = () => {
+    calls.deliver += 1;
+    return script.deliver();
+  };
+  const opened = () => {
+    const clock = () => script.now;
+    const journal = sqliteJournal({ path, clock });
+    const desk = paymentDesk({ journal, facilitator, challenger: shop, clock, ...overrides });
+    return { journal, desk };
+  };
+  let open = opened();
+  const usual = { endpoint: gauge, target: TARGET, method: 'GET', version: 1, deliver } as const;
+  return {
+    calls,
+    script,
+    journal: () => open.journal,
+    pay: (order) => open.desk.pay({ ...usual, ...order }),
+    restart() {
+      open.journal.close();
+      open = opened();
+    },
+  };
+}
+
+export const header = (reply: Reply, name: string) =>
+  reply.headers.find(([key]) => key === name)?.[1];
+export const json = (reply: Reply) => JSON.parse(reply.body.toString());
+export const receipt = (reply: Reply, name = 'x-payment-response') =>
+  JSON.parse(Buffer.from(header(reply, name) ?? '', 'base64').toString());
+export const tick = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export function expectRefused(reply: Reply, reason: string | RegExp): void {
+  expect(reply.status).toBe(402);
+  expect(json(reply).error).toMatch(reason);
+  expect(json(reply).accepts).toHaveLength(1);
+  expect(header(reply, 'cache-control')).toBe('no-store');
+  expect(header(reply, 'x-payment-response')).toBeUndefined();
+}
+
+/** The journal key of a v1 header. */
+export function keyOf(value: string): string {
+  const { payload } = JSON.parse(Buffer.from(value, 'base64').toString());
+  const { from, nonce } = payload.authorization;
+  return `base|${network.asset}|${from}|${nonce}`.toLowerCase();
+}

@@ -1,0 +1,44 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../../gatekeeper/config.ts';
+import { type Gatekeeper, type Surroundings, startGatekeeper } from '../../gatekeeper/start.ts';
+import { TINY_NOW, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
+
+/** A gatekeeper on a loopback port over a tiny release. */
+export interface TinyGate extends Gatekeeper {
+  readonly port: number;
+  readonly dataDir: string;
+  /** Directory of the release. */
+  readonly root: string;
+  readonly logged: Readonly<Record<string, unknown>>[];
+  /** Moves the clock, which otherwise stands still. */
+  now: number;
+}
+
+export interface TinyGateOptions extends Partial<Surroundings> {
+  readonly config?: Partial<Config>;
+}
+
+export function tinyConfig(dataDir: string): Config {
+  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+  return loadConfig({ options: { data: dataDir, state, port: '0' }, env: {}, fileText: null });
+}
+
+export async function tinyGate({ config, ...by }: TinyGateOptions = {}): Promise<TinyGate> {
+  const dataDir = tinyDataDir();
+  const root = writeTinyRelease(dataDir);
+  const logged: Readonly<Record<string, unknown>>[] = [];
+  const time = { now: TINY_NOW };
+  const gatekeeper = await startGatekeeper(
+    { ...tinyConfig(dataDir), ...config },
+    { clock: () => time.now, log: (entry) => logged.push(entry), ...by },
+  );
+  const port = Number(new URL(gatekeeper.url).port);
+  return Object.defineProperty({ ...gatekeeper, port, dataDir, root, logged, now: 0 }, 'now', {
+    get: () => time.now,
+    set: (now: number) => {
+      time.now = now;
+    },
+  });
+}

@@ -1,0 +1,210 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { keyIdOf } from '../../compiler/contract/citation.ts';
+import { didKey } from '../../compiler/contract/did-key.ts';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { freshnessBasis } from '../../compiler/contract/freshness.ts';
+import { signalOf } from '../../compiler/contract/lines.ts';
+import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
+import { hashCore } from '../../compiler/contract/record-hash.ts';
+import {
+  CATALOG_PATH,
+  CONTRACT_VERSION,
+  formatCatalogRow,
+  formatFiles,
+  formatVerifyEntry,
+  tables,
+} from '../../compiler/contract/release.ts';
+
+/** The address that tiny releases are compiled for. */
+export const TINY_BASE_URL = 'https://records.example';
+/** Noon of the day after the readings. */
+export const TINY_NOW = Date.parse('2026-11-21T12:00:00Z');
+const OBSERVED_AT = '2026-11-21T10:45:00Z';
+
+/** A key that is the same in every run. */
+export function tinyKey(seed = 1): { key: KeyObject; did: string } {
+  const pkcs8 = Buffer.concat([
+    Buffer.from('302e020100300506032b657004220420', 'hex'),
+    Buffer.alloc(32, seed),
+  ]);
+  const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return { key, did: didKey(Buffer.from(x, 'base64url')) };
+}
+
+const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
+
+function provenance(cadence: Parameters<typeof freshnessBasis>[0], observedAt: string): object {
+  return {
+    served_from: 'stored snapshot 2026-11-21',
+    data_as_of: observedAt,
+    oldest_leg_as_of: observedAt,
+    data_age_hours: 0.2,
+    freshness_basis: freshnessBasis(cadence),
+    data_lineage: [],
+    validation_status: 'screening-level',
+  };
+}
+
+/** A record as far as the gatekeeper looks into it. */
+export function tinyRecord(signalId: string, entity: string, current: object): TinyRecord {
+  const core = {
+    signal_id: signalId,
+    entity,
+    snapshot_date: '2026-11-21T00:00:00Z',
+    observed_at: OBSERVED_AT,
+    current,
+    source_ref: 'https://source.example/reading',
+    source_tier: 'T1',
+    sources: [{ name: 'Source', weight: 1, independent: true }],
+    lifecycle: null,
+  };
+  const record_hash = `sha256:${sha256(canonicalJson(hashCore(core)))}`;
+  const cadence = signalOf(signalId)?.cadence ?? 'hourly';
+  return {
+    nature: 'descriptive',
+    ...core,
+    summary_en: `paid words about ${signalId} at ${entity}: ${'canary '.repeat(40)}`,
+    scope: 'screening-level',
+    hash_core_version: 3,
+    ots_status: null,
+    provenance: provenance(cadence, OBSERVED_AT),
+    record_hash,
+    _citation: { statement_type: 'description', not_advice: true },
+  };
+}
+type TinyRecord = Record<string, unknown> & { record_hash: string };
+
+const PAIRS: readonly (readonly [string, string, object])[] = [
+  ['airquality.aqi', 'us-denver', { aqi_index: 42, band: 'good' }],
+  ['airquality.aqi', 'us-chicago', { aqi_index: 61, band: 'moderate' }],
+  ['hydrology.river-level', '07010000', { stage_ft: 13.6 }],
+  ['filing.insider', 'AAPL', { form4_90d_count: 7 }],
+];
+
+/** Files of a release by path: four records, two rulers, a bundle, lists and free files. */
+export function tinyFiles(): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  const put = (path: string | null, body: unknown): void => {
+    if (path === null) throw new Error('no file');
+    files.set(path, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  };
+  const records = PAIRS.map(([signalId, entity, current]) => tinyRecord(signalId, entity, current));
+  const shards = new Map<string, string>();
+  let catalog = '';
+  for (const [at, [signal_id, entity]] of PAIRS.entries()) {
+    const record = records[at] as TinyRecord;
+    const file = filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
+    put(file, record);
+    put(filePath(endpointAt('/gauge/history-preview'), { signal_id, entity }), {
+      nature: 'last seven',
+      snapshots: [],
+    });
+    const { record_hash } = record;
+    const entry = { record_hash, kind: 'reading', state: 'current', file } as const;
+    const shard = verifyShardPath(record_hash);
+    const line = formatVerifyEntry({ ...entry, signal_id, entity, observed_at: OBSERVED_AT });
+    shards.set(shard, (shards.get(shard) ?? '') + line);
+    const row = { signal_id, entity, entity_name: `Name of ${entity}`, observed_at: OBSERVED_AT };
+    catalog += formatCatalogRow({ ...row, band: null, record_hash, update_state: 'on_schedule' });
+  }
+  const old = { record_hash: SUPERSEDED_HASH, kind: 'reading', state: 'superseded' } as const;
+  const [signal_id, entity] = ['airquality.aqi', 'us-denver'];
+  shards.set(
+    verifyShardPath(SUPERSEDED_HASH),
+    (shards.get(verifyShardPath(SUPERSEDED_HASH)) ?? '') +
+      formatVerifyEntry({ ...old, file: null, signal_id, entity, observed_at: OBSERVED_AT }),
+  );
+  for (const [path, text] of shards) put(path, text);
+  put(
+    CATALOG_PATH,
+    catalog
+      .split('\n')
+      .slice(0, -1)
+      .sort()
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+  put('ruler/airquality.aqi/us-denver.json', {
+    nature: 'descriptive',
+    dim: 'ruler',
+    ruler: { band: 'good', provenance: 'official scale' },
+    provenance: provenance('hourly', OBSERVED_AT),
+  });
+  put('bundle/environment/us-denver.json', {
+    nature: 'descriptive',
+    location: 'us-denver',
+    legs: { 'air-quality': records[0], river: records[2] },
+    provenance: provenance('daily', '2026-09-01T00:00:00Z'),
+  });
+  put('free/sample/~.json', { sample: records[0] });
+  put('free/merkle-spec.json', { retired: true, text: 'archival' });
+  put('lifecycle/kyoto-protocol.json', { nature: 'descriptive', lifecycle: { state: 'ended' } });
+  return files;
+}
+
+/** A hash that the tiny release lists as superseded. */
+export const SUPERSEDED_HASH = `sha256:${'ab'.repeat(32)}`;
+
+export interface TinyOptions {
+  readonly files?: ReadonlyMap<string, Buffer>;
+  readonly sequence?: number;
+  readonly seed?: number;
+  /** Changes the head before it is signed. */
+  readonly head?: Readonly<Record<string, unknown>>;
+  /** Changes the head after it was signed. */
+  readonly forged?: Readonly<Record<string, unknown>>;
+}
+
+/** A folder for tests that has no release yet. */
+export function tinyDataDir(): string {
+  return mkdtempSync(join(tmpdir(), 'signalpress-'));
+}
+
+/** Writes a signed release and points `current` at it; answers its directory. */
+export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): string {
+  const { files = tinyFiles(), sequence = 1, seed = 1 } = options;
+  const id = `${String(sequence).padStart(6, '0')}-${seed}`;
+  const root = join(dataDir, 'releases', id);
+  const entries = [...files].map(([path, bytes]) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), bytes);
+    return { path, size: bytes.length, sha256: sha256(bytes) };
+  });
+  entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+  mkdirSync(root, { recursive: true });
+  const text = formatFiles(entries);
+  writeFileSync(join(root, 'files.txt'), text);
+  const head = { ...tinyHead(sequence, seed), ...counted(text, entries.length), ...options.head };
+  const signature = sign(null, Buffer.from(canonicalJson(head)), tinyKey(seed).key);
+  const signed = { ...head, signature: signature.toString('base64url'), ...options.forged };
+  writeFileSync(join(root, 'release.json'), JSON.stringify(signed));
+  symlinkSync(`releases/${id}`, join(dataDir, 'next'));
+  renameSync(join(dataDir, 'next'), join(dataDir, 'current'));
+  return root;
+}
+
+function counted(text: string, count: number): object {
+  return { files_sha256: `sha256:${sha256(text)}`, files_count: count };
+}
+
+function tinyHead(sequence: number, seed: number): object {
+  const { did } = tinyKey(seed);
+  return {
+    format: 'signalpress-release/1',
+    contract_version: CONTRACT_VERSION,
+    sequence,
+    as_of: '2026-11-21T11:00:00Z',
+    base_url: TINY_BASE_URL,
+    issuer_name: 'Tiny Issuer',
+    issuer_did: did,
+    key_id: keyIdOf(did),
+    table_digest: `sha256:${sha256(canonicalJson(tables()))}`,
+    previous: null,
+    counts: { readings: 4, entities: 4, records: 4, bundles: 1, revisions: 0, repeats: 0 },
+  };
+}
