@@ -2,8 +2,16 @@
 import { cpus } from 'node:os';
 import { Command } from 'commander';
 import { compile } from './compile.ts';
+import {
+  IMPORT_SOURCES,
+  type ImportOptions,
+  importSummaryText,
+  runImport,
+} from './import/import-command.ts';
+import { importDisk } from './import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { progressReporter, summaryText } from './progress.ts';
+import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
@@ -17,6 +25,8 @@ interface CompileFlags {
   readonly asOf?: string;
   readonly workers: string;
 }
+
+type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
@@ -41,6 +51,31 @@ program
   .option('--as-of <time>', 'the instant the release speaks about (default: now)')
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
   .action(runCompile);
+
+const importer = program
+  .command('import')
+  .description('turn an official payload, exactly as the agency answered, into a snapshot batch');
+
+for (const source of IMPORT_SOURCES) {
+  importer
+    .command(source)
+    .argument('<file>', 'the payload')
+    .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
+    .option('--fetched-at <time>', 'time of the fetch, in place of a note')
+    .option('--out <folder>', 'folder of batches', 'snapshots')
+    .action((file: string, flags: ImportFlags) => {
+      console.log(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
+    });
+}
+
+program
+  .command('verify')
+  .description('re-derive every hash and signature of a body or of a whole release, offline')
+  .argument('<target>', 'a body as saved, a release or data folder, or - for standard input')
+  .option('--issuer <did...>', 'issuers you trust, did:key:z6Mk…')
+  .option('--json', 'report for machines')
+  .addHelpText('after', `\n${VERIFY_HELP}`)
+  .action(runVerifyCommand);
 
 program
   .command('keygen')
@@ -74,6 +109,15 @@ async function runCompile(flags: CompileFlags): Promise<void> {
     progress.done();
     throw error;
   }
+}
+
+async function runVerifyCommand(
+  target: string,
+  flags: { readonly issuer?: string[]; readonly json?: boolean },
+): Promise<void> {
+  const { exitCode, text } = await runVerify(target, flags);
+  process.stdout.write(text);
+  process.exitCode = exitCode;
 }
 
 function instant(asOf: string | undefined): string {

@@ -13,58 +13,73 @@ export interface HeaderFacts {
   readonly hasBody: boolean;
 }
 
-interface Watched {
+type Watched = { -readonly [Key in Exclude<keyof HeaderFacts, 'objection'>]: HeaderFacts[Key] } & {
   host: string | null;
-  accept: string | null;
-  paymentV1: string | null;
-  paymentV2: string | null;
-  authorization: string | null;
-  ifNoneMatch: string | null;
-  contentLength: string | null;
-  transferEncoding: string | null;
+};
+type Reader = (seen: Watched, value: string) => void;
+
+/** By name in lower case; a repeated header is joined, which nothing that matters allows. */
+const READERS: Readonly<Record<string, Reader>> = {
+  host: (seen, value) => {
+    seen.host = joined(seen.host, value);
+  },
+  accept: (seen, value) => {
+    seen.accept = seen.accept === '' ? value : joined(seen.accept, value);
+  },
+  'x-payment': (seen, value) => {
+    seen.paymentV1 = joined(seen.paymentV1, value);
+  },
+  'payment-signature': (seen, value) => {
+    seen.paymentV2 = joined(seen.paymentV2, value);
+  },
+  authorization: (seen, value) => {
+    seen.authorization = joined(seen.authorization, value);
+  },
+  'if-none-match': (seen, value) => {
+    seen.ifNoneMatch = joined(seen.ifNoneMatch, value);
+  },
+  'content-length': (seen, value) => {
+    seen.hasBody ||= value !== '0';
+  },
+  'transfer-encoding': (seen) => {
+    seen.hasBody = true;
+  },
+};
+
+/** Readers by every spelling that was met, so that a name is folded once; bounded, for names are strangers' text. */
+const spellings = new Map<string, Reader | null>();
+const SPELLINGS_MAX = 1000;
+const HOST = /^[A-Za-z0-9._~%:[\]-]{1,255}$/;
+
+function joined(before: string | null, value: string): string {
+  return before === null ? value : `${before}, ${value}`;
 }
 
-const WATCHED = new Map<string, keyof Watched>([
-  ['host', 'host'],
-  ['accept', 'accept'],
-  ['x-payment', 'paymentV1'],
-  ['payment-signature', 'paymentV2'],
-  ['authorization', 'authorization'],
-  ['if-none-match', 'ifNoneMatch'],
-  ['content-length', 'contentLength'],
-  ['transfer-encoding', 'transferEncoding'],
-]);
-const NAME_LENGTHS = new Set([...WATCHED.keys()].map((name) => name.length));
-/** A repeated Host is joined by a comma, which no host has. */
-const HOST = /^[A-Za-z0-9._~%:[\]-]{1,255}$/;
+function readerOf(name: string): Reader | null {
+  const known = spellings.get(name);
+  if (known !== undefined) return known;
+  const folded = name.toLowerCase();
+  const reader = Object.hasOwn(READERS, folded) ? (READERS[folded] ?? null) : null;
+  if (spellings.size < SPELLINGS_MAX) spellings.set(name, reader);
+  return reader;
+}
 
 /** Reads raw header names and values in one pass, without building an object of them all. */
 export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
-  const seen = watchedHeaders(rawHeaders);
-  const { host, accept, contentLength, transferEncoding, ...facts } = seen;
-  const objection = HOST.test(host ?? '') ? null : 'send exactly one Host header';
-  const hasBody = transferEncoding !== null || (contentLength !== null && contentLength !== '0');
-  return { ...facts, accept: accept ?? '', objection, hasBody };
-}
-
-function watchedHeaders(rawHeaders: readonly string[]): Watched {
-  const seen: Watched = {
+  const seen: Watched & { objection: string | null } = {
+    objection: null,
     host: null,
-    accept: null,
     paymentV1: null,
     paymentV2: null,
+    accept: '',
     authorization: null,
     ifNoneMatch: null,
-    contentLength: null,
-    transferEncoding: null,
+    hasBody: false,
   };
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    const key = NAME_LENGTHS.has(name.length) ? WATCHED.get(name.toLowerCase()) : undefined;
-    if (key === undefined) continue;
-    const value = rawHeaders[at + 1] ?? '';
-    const before = seen[key];
-    seen[key] = before === null ? value : `${before}, ${value}`;
+    const reader = readerOf(rawHeaders[at] ?? '');
+    if (reader !== null) reader(seen, rawHeaders[at + 1] ?? '');
   }
+  if (seen.host === null || !HOST.test(seen.host)) seen.objection = 'send exactly one Host header';
   return seen;
 }

@@ -16,16 +16,20 @@ export function lineLog(
     write(text);
   };
   const log = (entry: Readonly<Record<string, unknown>>): void => {
-    lines.push(`${escapeControls(JSON.stringify({ time: timestamp(clock()), ...entry }))}\n`);
+    const members = JSON.stringify(entry).slice(1);
+    lines.push(`{"time":"${timestamp(clock())}",${escapeControls(members)}\n`);
     if (lines.length === 1) setImmediate(flush);
     else if (lines.length >= LOG_BUFFER_LINES) flush();
   };
   return Object.assign(log, { flush });
 }
 
+const CONTROLS = /[\u007f-\u009f\u2028\u2029]/;
+
 /** JSON leaves DEL, the C1 controls and the two Unicode line breaks as they are. */
 function escapeControls(json: string): string {
-  return json.replace(/[\u007f-\u009f\u2028\u2029]/g, (char) => {
+  if (!CONTROLS.test(json)) return json;
+  return json.replace(new RegExp(CONTROLS, 'g'), (char) => {
     return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }

@@ -79,13 +79,12 @@ function wellKnown({ release, baseUrl, challenger }: Service): object {
     version: 1,
     x402Version: 1,
     resources: paid.map((row) => baseUrl + row.path),
-    items: paid.map((row) => ({
-      resource: baseUrl + row.path,
-      type: 'http',
-      x402Version: 1,
-      accepts: [challenger.requirements(row, row.path, 1)],
-      ...manifestEntry(row, release),
-    })),
+    items: paid.map((row) => {
+      const accepts = [challenger.requirements(row, row.path, 1)];
+      // The requirements hold the parameters already.
+      const { params, ...entry } = manifestEntry(row, release);
+      return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...entry };
+    }),
     ...(described ? { openapi: `${baseUrl}/openapi.json` } : {}),
     manifest: `${baseUrl}/manifest?all=1`,
   };

@@ -12,16 +12,19 @@ interface Bucket {
 
 /** Decides per request; 0 lets it pass, otherwise the seconds to wait. */
 export interface RateLimit {
+  readonly isOn: boolean;
+  /** `now` in milliseconds of any steady clock. */
   take(address: string, now: number): number;
   readonly clients: number;
 }
 
 /** Token buckets per client address and for all together; `perSecond` 0 turns them off. Forwarding headers are not believed. */
 export function rateLimit(perSecond: number): RateLimit {
-  if (perSecond === 0) return { take: () => 0, clients: 0 };
+  if (perSecond === 0) return { isOn: false, take: () => 0, clients: 0 };
   const overall = { tokens: perSecond * OVERALL_FACTOR * BURST_S, at: 0 };
   const buckets = new Map<string, Bucket>();
   return {
+    isOn: true,
     take(address, now) {
       const key = clientKey(address);
       const bucket = buckets.get(key) ?? { tokens: perSecond * BURST_S, at: now };

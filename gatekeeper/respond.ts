@@ -74,7 +74,8 @@ async function serve(call: Call, service: Service): Promise<Served> {
   const { visit, request, routed } = call;
   const path = shortPath(request);
   try {
-    if (routed.endpoint.token) return plain(tokenGate(visit.facts, request, service), path);
+    const gated = tokenGate(routed.endpoint, { facts: visit.facts, request }, service);
+    if (gated !== null) return plain(gated, path);
     if (routed.endpoint.priceUsd === null) return await free(call, service);
     return await paid(call, service);
   } catch (error) {

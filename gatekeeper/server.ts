@@ -28,8 +28,6 @@ const BASE_HEADERS: readonly string[] = [
   '*',
   'access-control-expose-headers',
   'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED',
-  'x-content-type-options',
-  'nosniff',
 ];
 
 export interface GateServerOptions {
@@ -142,7 +140,8 @@ class FrontDesk {
   }
 
   #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
-    const wait = this.#options.limit.take(request.socket.remoteAddress ?? '', Date.now());
+    const { limit } = this.#options;
+    const wait = limit.isOn ? limit.take(request.socket.remoteAddress ?? '', performance.now()) : 0;
     if (wait > 0) return tooMany(wait);
     if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
     if (facts.hasBody && request.method !== 'POST') {

@@ -50,7 +50,7 @@ export async function verify(question: Question, service: Service): Promise<Answ
   const page = wantsPage(question.accept);
   const text = page ? verifyPage(body, service.release.head.issuer_name) : JSON.stringify(body);
   const contentType = page ? 'text/html; charset=utf-8' : 'application/json';
-  const headers = page ? [VARY, PAGE_POLICY] : [VARY];
+  const headers = page ? [VARY, PAGE_POLICY, NO_SNIFF] : [VARY];
   const content = { body: Buffer.from(text, 'utf8'), contentType, headers, keepMs: 0 };
   return { kind: 'content', content };
 }
@@ -59,6 +59,8 @@ const PAGE_POLICY: Header = [
   'content-security-policy',
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
 ];
+
+const NO_SNIFF: Header = ['x-content-type-options', 'nosniff'];
 
 function wantsPage(accept: string): boolean {
   return accept.includes('text/html') && !accept.includes('json');

@@ -1,4 +1,6 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync, hash, sign } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,8 +21,8 @@ const SIGNALS = [
 ];
 const METRIC = ['stage_ft', 'discharge_cfs', 'price_usd', 'unemployment_pct'];
 const WORKERS = 2;
-/** Bytes of a typical hash core, statement and signed body. */
-const CORE_BYTES = 500;
+/** Characters of a typical hash core. */
+const CORE_CHARS = 500;
 
 interface FloorWork {
   readonly source: string;
@@ -50,23 +52,23 @@ async function main([readings = 100_000, entities = 5000, rounds = 3]: number[])
 
 async function runRound(root: string, round: number, readings: number): Promise<number> {
   const data = join(root, `data-${round}`);
-  const [full, summary] = await timed(() => compileInto(root, data));
+  const full = await timed(() => compileInto(root, data));
   const peakMb = process.resourceUsage().maxRSS / 1024;
-  const [again] = await timed(() => compileInto(root, data));
-  const [floorMs] = await timed(() => runFloor(summary, join(root, `floor-${round}`), readings));
-  const { files, bytes } = summary;
+  const again = await timed(() => compileInto(root, data));
+  const floor = await timedFloor(full.value, join(root, `floor-${round}`), readings);
+  const { files, bytes } = full.value;
   console.log(
     [
       `round ${round}: compile ${seconds(full)}, ${rate(readings, full)} readings/s`,
       `${rate(files, full)} files/s (${files} files, ${(bytes / 1e6).toFixed(0)} MB)`,
       `unchanged ${seconds(again)}`,
-      `floor ${seconds(floorMs)}`,
-      `ratio ${(full / floorMs).toFixed(2)}`,
+      `floor ${seconds(floor)}`,
+      `ratio ${(full.ms / floor.ms).toFixed(2)}`,
       `peak so far ${peakMb.toFixed(0)} MB`,
     ].join(', '),
   );
   rmSync(data, { recursive: true });
-  return full / floorMs;
+  return full.ms / floor.ms;
 }
 
 function compileInto(root: string, data: string): Promise<CompileSummary> {
@@ -81,51 +83,73 @@ function compileInto(root: string, data: string): Promise<CompileSummary> {
   });
 }
 
-async function timed<T>(work: () => Promise<T>): Promise<[number, T]> {
+interface Timed<T> {
+  readonly ms: number;
+  /** User and system time of all threads. */
+  readonly cpuMs: number;
+  readonly value: T;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
+  const cpu = process.cpuUsage();
   const started = performance.now();
   const value = await work();
-  return [performance.now() - started, value];
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms: performance.now() - started, cpuMs: (user + system) / 1000, value };
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`;
+function seconds({ ms, cpuMs }: Timed<unknown>): string {
+  return `${(ms / 1000).toFixed(2)} s (cpu ${(cpuMs / 1000).toFixed(2)})`;
 }
 
-function rate(count: number, ms: number): string {
+function rate(count: number, { ms }: Timed<unknown>): string {
   return Math.round((count / ms) * 1000).toString();
 }
 
-/** The same bytes as the release, hashed, signed where they carry a citation, and written. */
-async function runFloor(summary: CompileSummary, target: string, readings: number): Promise<void> {
-  const paths = parseFiles(readFileSync(join(summary.folder, FILES_NAME), 'utf8')).map(
-    (f) => f.path,
-  );
-  const half = Math.ceil(paths.length / WORKERS);
-  const parts = Array.from({ length: WORKERS }, (_, at) => paths.slice(at * half, (at + 1) * half));
-  const runs = parts.map((part) => {
-    const data = { source: summary.folder, target, paths: part, cores: readings / WORKERS };
-    const worker = new Worker(new URL(import.meta.url), { workerData: data satisfies FloorWork });
-    return new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject));
+/** The same bytes as the release, hashed, signed where they carry a citation, written and synced. */
+async function timedFloor(
+  { folder }: CompileSummary,
+  target: string,
+  readings: number,
+): Promise<Timed<void>> {
+  const list = parseFiles(readFileSync(join(folder, FILES_NAME), 'utf8'));
+  const half = Math.ceil(list.length / WORKERS);
+  const workers = Array.from({ length: WORKERS }, (_, at) => {
+    const paths = list.slice(at * half, (at + 1) * half).map((file) => file.path);
+    const data = { source: folder, target, paths, cores: readings / WORKERS } satisfies FloorWork;
+    return new Worker(new URL(import.meta.url), { workerData: data });
   });
-  await Promise.all(runs);
+  await Promise.all(workers.map((worker) => once(worker, 'message')));
+  const result = await timed(async () => {
+    for (const worker of workers) worker.postMessage('go');
+    await Promise.all(workers.map((worker) => once(worker, 'exit')));
+    execFileSync('sync', ['-f', target]);
+  });
   rmSync(target, { recursive: true });
+  return result;
 }
 
-function floor({ source, target, paths, cores }: FloorWork): void {
+/** Reads everything first, so that only hash, sign and write are timed. */
+function floor(work: FloorWork): void {
+  const bodies = work.paths.map((path) => [path, readFileSync(join(work.source, path))] as const);
+  parentPort?.once('message', () => sealAndWrite(work, bodies));
+  parentPort?.postMessage('ready');
+}
+
+function sealAndWrite(work: FloorWork, bodies: readonly (readonly [string, Buffer])[]): void {
   const { privateKey } = generateKeyPairSync('ed25519');
-  const core = Buffer.alloc(CORE_BYTES, 'x');
-  for (let count = 0; count < cores; count++) createHash('sha256').update(core).digest('hex');
+  const core = 'x'.repeat(CORE_CHARS);
+  for (let count = 0; count < work.cores; count++) hash('sha256', core, 'hex');
   const made = new Set<string>();
-  for (const path of paths) {
-    const bytes = readFileSync(join(source, path));
-    const digest = createHash('sha256').update(bytes).digest();
+  for (const [path, bytes] of bodies) {
+    const digest = hash('sha256', bytes, 'buffer');
     if (bytes.includes('"_citation"')) sign(null, digest, privateKey);
-    const folder = dirname(join(target, path));
+    const full = join(work.target, path);
+    const folder = dirname(full);
     if (!made.has(folder)) mkdirSync(folder, { recursive: true });
     made.add(folder);
-    writeFileSync(join(target, path), bytes, { flag: 'wx' });
+    writeFileSync(full, bytes, { flag: 'wx' });
   }
-  parentPort?.postMessage('done');
 }
 
 function makeSnapshots(root: string, readings: number, entities: number): void {

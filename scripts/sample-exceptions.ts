@@ -41,7 +41,7 @@ export const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches)
   // a revision: the stage of the day before comes again, one tenth higher
   'hydrology.river-level': (batches) => {
     const old = batches.get(BEFORE)?.find((item) => item.entity === '07010000');
-    const stage = Number(old?.current['stage_ft']);
+    const stage = Number(old?.current.stage_ft);
     again(batches, '07010000', { stage_ft: Math.round(stage * 100 + 10) / 100 });
   },
   // a repeat: the same reading collected twice
@@ -68,7 +68,7 @@ export const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches)
 };
 
 function withTwoSources(item: SampleReading): SampleReading {
-  const price = Number(item.current['price_usd']);
+  const price = Number(item.current.price_usd);
   const values = [price, Math.round(price * 1001) / 1000];
   const sources = values.map((value, index) => ({
     name: `Signalpress sample generator ${index + 1}`,

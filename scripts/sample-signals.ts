@@ -69,30 +69,37 @@ function weather({ severity, fixed }: Situation): Values {
   };
 }
 
+const magnitudeOf = (severity: number) => inRange([1.2, 7.3, 10], severity * severity);
+
+/** Quakes of magnitude 2.5 and up in 24 hours: none where even the largest one is smaller. */
+function quakeCount(severity: number): number {
+  return magnitudeOf(severity) < 2.5 ? 0 : 1 + Math.round(24 * severity * severity);
+}
+
 function swarm({ severity, fixed }: Situation): Values {
-  const daily = rounded(0.5 + 9 * fixed('daily'), 10);
-  const count = Math.round(daily * (0.3 + 8 * severity * severity * severity));
+  const daily = rounded(0.5 + 5 * fixed('daily'), 10);
+  const count = quakeCount(severity);
   const ratio = rounded(count / daily, 100);
   const band = swarmBand(count, ratio);
   return { rate_ratio: ratio, band, count_24h_count: count, mean_daily_6d_count: daily };
 }
 
 function activity({ severity }: Situation): Values {
-  const magnitude = inRange([1.2, 7.3, 10], severity * severity);
-  const count = magnitude < 2.5 ? 0 : 1 + Math.round(14 * severity);
-  return { max_mag: magnitude, band: activityBand(magnitude), count_m25_count: count };
+  const magnitude = magnitudeOf(severity);
+  const band = activityBand(magnitude);
+  return { max_mag: magnitude, band, count_m25_count: quakeCount(severity) };
 }
 
 function shaking({ severity }: Situation): Values {
   const felt = severity > 0.4;
   const intensity = felt ? inRange([1.5, 8, 10], severity * severity) : null;
   const reports = felt ? Math.round(3 + 900 * severity * severity * severity) : 0;
-  const band = impactBand(intensity, null);
+  const band = impactBand({ intensity, alert: null, felt: reports });
   return { intensity_mmi: intensity, band, felt_reports_count: reports };
 }
 
 function storms({ severity }: Situation): Values {
-  const wind = inRange([-60, 130, 0.2], severity);
+  const wind = inRange([-40, 150, 0.2], severity * severity);
   if (wind < 25) return { max_wind_kt: 0, storm_count: 0, min_pressure_hpa: null };
   const count = wind < 60 ? 1 : 2;
   return { max_wind_kt: wind, storm_count: count, min_pressure_hpa: 1012 - Math.round(wind / 2) };

@@ -56,7 +56,8 @@ export function sampleValues(signal: Signal, entity: string, observedAt: string)
 
 function rangeValues(recipe: Recipe, severity: number): Values {
   const pairs = Object.entries(recipe.ranges ?? {}).map(([metric, range]) => {
-    const value = inRange(range, severity);
+    // bands of our own are rare at the far end: most days are mild
+    const value = inRange(range, recipe.bandAt === undefined ? severity : severity * severity);
     return [metric, recipe.signed === true ? value : Math.max(0, value)] as const;
   });
   return Object.fromEntries(pairs);
@@ -71,7 +72,7 @@ interface BandBasis {
 function bandFor(signal: Signal, values: Values, basis: BandBasis): string | undefined {
   const { recipe, situation, observedAt } = basis;
   const main = values[signal.metrics[0]];
-  if (signal.bands === undefined || values['band'] !== undefined || typeof main !== 'number') {
+  if (signal.bands === undefined || values.band !== undefined || typeof main !== 'number') {
     return undefined;
   }
   const ruler = rulerAt(signal.rulers ?? [], observedAt);

@@ -6,30 +6,35 @@ export interface RegionBox {
   readonly east: number;
 }
 
-function box(south: number, north: number, west: number, east: number): RegionBox {
+function box(
+  latitudes: readonly [number, number],
+  longitudes: readonly [number, number],
+): RegionBox {
+  const [south, north] = latitudes;
+  const [west, east] = longitudes;
   return { south, north, west, east };
 }
 
 /** Our boxes of the line's entities; no agency publishes them, so `regionScope` says whose they are. */
 export const EARTHQUAKE_BOXES: Readonly<Record<string, RegionBox>> = {
-  'california-san-andreas': box(32, 42, -125, -114),
-  'cascadia-pnw': box(40, 51, -130, -118),
-  'alaska-aleutians': box(50, 72, 170, -130),
-  japan: box(30, 46, 128, 148),
-  'sumatra-indonesia': box(-11, 7, 92, 135),
-  philippines: box(4, 21, 116, 128),
-  chile: box(-56, -17, -78, -66),
-  mexico: box(14, 33, -118, -92),
-  'central-america': box(7, 18, -93, -77),
-  'turkey-anatolia': box(35.5, 42.5, 26, 45),
-  'greece-italy-med': box(34, 47, 6, 30),
-  iran: box(25, 40, 44, 63.5),
-  'nepal-himalaya': box(26, 36, 74, 97),
-  'new-zealand': box(-50, -33, 164, -176),
-  iceland: box(62.5, 67.5, -26, -12),
-  'png-solomon': box(-13, 0, 140, 164),
-  taiwan: box(21, 26, 119, 123),
-  caribbean: box(10, 24, -85, -59),
+  'california-san-andreas': box([32, 42], [-125, -114]),
+  'cascadia-pnw': box([40, 51], [-130, -118]),
+  'alaska-aleutians': box([50, 72], [170, -130]),
+  japan: box([30, 46], [128, 148]),
+  'sumatra-indonesia': box([-11, 7], [92, 135]),
+  philippines: box([4, 21], [116, 128]),
+  chile: box([-56, -17], [-78, -66]),
+  mexico: box([14, 33], [-118, -92]),
+  'central-america': box([7, 18], [-93, -77]),
+  'turkey-anatolia': box([35.5, 42.5], [26, 45]),
+  'greece-italy-med': box([34, 47], [6, 30]),
+  iran: box([25, 40], [44, 63.5]),
+  'nepal-himalaya': box([26, 36], [74, 97]),
+  'new-zealand': box([-50, -33], [164, -176]),
+  iceland: box([62.5, 67.5], [-26, -12]),
+  'png-solomon': box([-13, 0], [140, 164]),
+  taiwan: box([21, 26], [119, 123]),
+  caribbean: box([10, 24], [-85, -59]),
 };
 
 /** Whether a place lies in a box, edges included, on either side of longitude 180. */
@@ -73,7 +78,7 @@ export const SWARM_STEPS: readonly BandStep[] = [
 ];
 /** Bands by intensity (ours); the alert levels of ALERT_BANDS can only raise them. */
 export const IMPACT_STEPS: readonly BandStep[] = [
-  { band: 'felt', from: 0 },
+  { band: 'felt', from: 1.5 },
   { band: 'moderate', from: 4.5 },
   { band: 'significant', from: 6.5 },
   { band: 'severe', from: 7.5 },
@@ -101,10 +106,23 @@ export function swarmBand(count24h: number, ratio: number | null): string {
 
 const IMPACT_ORDER = ['none', ...IMPACT_STEPS.map((step) => step.band)];
 
-/** Band of `earthquake.impact_realized`; an intensity or an alert that is null says nothing. */
-export function impactBand(intensity: number | null, alert: string | null): string {
+/** What was measured and reported of one quake; null says nothing, it is neither zero nor green. */
+export interface Shaking {
+  readonly intensity: number | null;
+  readonly alert: string | null;
+  readonly felt: number;
+}
+
+/** Band of `earthquake.impact_realized`: the worst of intensity, alert level and reports. */
+export function impactBand(shaking: Shaking): string {
+  return IMPACT_ORDER[impactRank(shaking)] ?? 'none';
+}
+
+/** Position of the impact band, 0 for `none`. */
+export function impactRank({ intensity, alert, felt }: Shaking): number {
   const byShaking = intensity === null ? undefined : reached(IMPACT_STEPS, intensity);
-  const byAlert = alert === null ? undefined : ALERT_BANDS[alert];
-  const ranks = [byShaking, byAlert].map((band) => IMPACT_ORDER.indexOf(band ?? 'none'));
-  return IMPACT_ORDER[Math.max(...ranks)] ?? 'none';
+  const byAlert = alert === null ? undefined : ALERT_BANDS[alert.toLowerCase()];
+  const byReports = felt > 0 ? 'felt' : undefined;
+  const bands = [byShaking, byAlert, byReports];
+  return Math.max(...bands.map((band) => IMPACT_ORDER.indexOf(band ?? 'none')));
 }

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { ImportError } from './import-error.ts';
+
+/** Query parameters that carry a data key at the official sources, in lower case. */
+export const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
+
+/** When and where a payload was fetched; many payloads hold no time of their own. */
+export const fetchNoteSchema = z.strictObject({
+  url: z.url().transform(withoutKeys),
+  fetched_at: z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T11:00:12Z' }),
+  http_status: z.int(),
+  http_date: z.string().optional(),
+  last_modified: z.string().optional(),
+});
+export type FetchNote = z.infer<typeof fetchNoteSchema>;
+
+/** The same address without data keys and credentials, so that none is ever stored. */
+export function withoutKeys(address: string): string {
+  const url = new URL(address);
+  for (const name of [...url.searchParams.keys()]) {
+    if (KEY_PARAMETERS.includes(name.toLowerCase())) url.searchParams.delete(name);
+  }
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** Reads the bytes of a note file; throws an ImportError that names the member at fault. */
+export function parseFetchNote(bytes: Uint8Array, file: string): FetchNote {
+  let value: unknown;
+  try {
+    value = parseJson(decodeUtf8(bytes));
+  } catch (cause) {
+    throw new ImportError(
+      { subject: file, state: 'the fetch note is not JSON; write it again' },
+      { cause },
+    );
+  }
+  const parsed = fetchNoteSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const member = issue?.path.join('.') || 'fetch note';
+    throw new ImportError(
+      { subject: file, state: `${member}: ${issue?.message}; correct the fetch note` },
+      {
+        cause: parsed.error,
+      },
+    );
+  }
+  if (parsed.data.http_status !== 200) {
+    const status = parsed.data.http_status;
+    throw new ImportError({
+      subject: file,
+      state: `the source answered HTTP ${status}; fetch it again`,
+    });
+  }
+  return parsed.data;
+}

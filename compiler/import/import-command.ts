@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { type FetchNote, parseFetchNote } from './fetch-note.ts';
+import type { ImportDisk } from './import-disk.ts';
+import { ImportError } from './import-error.ts';
+import { type Imported, isoTime, type Skipped } from './payload.ts';
+import { earthquakeFeedNote, importEarthquakes } from './usgs-earthquakes.ts';
+import { importGauges } from './usgs-nwis.ts';
+import { type BatchFile, batchName, writeBatch } from './write-batch.ts';
+
+/** What `signalpress import` knows how to read. */
+export const IMPORT_SOURCES = ['usgs-earthquakes', 'usgs-nwis'] as const;
+export type ImportSource = (typeof IMPORT_SOURCES)[number];
+
+export interface ImportOptions {
+  readonly source: ImportSource;
+  /** Path of the payload, exactly as the agency answered. */
+  readonly file: string;
+  /** Path of the fetch note. */
+  readonly note?: string | undefined;
+  /** ISO-8601 UTC time of the fetch, in place of a note. */
+  readonly fetchedAt?: string | undefined;
+  /** The snapshots folder. */
+  readonly out: string;
+}
+
+/** What an import did. */
+export interface ImportSummary {
+  readonly source: ImportSource;
+  readonly batch: string;
+  readonly fetchedAt: string;
+  /** Where the time of the fetch comes from. */
+  readonly noteFrom: string;
+  readonly entities: number;
+  readonly readings: number;
+  readonly skipped: readonly Skipped[];
+  readonly remarks: readonly string[];
+  readonly files: readonly BatchFile[];
+}
+
+const NWIS_URL = 'https://waterservices.usgs.gov/nwis/';
+
+const SOURCES: Readonly<
+  Record<
+    ImportSource,
+    {
+      readonly read: (bytes: Uint8Array, note: FetchNote, subject: string) => Imported;
+      /** The note that the payload itself holds; null where it holds no time of its own. */
+      readonly ownNote: ((bytes: Uint8Array, subject: string) => FetchNote) | null;
+      readonly defaultUrl: (bytes: Uint8Array, subject: string) => string;
+    }
+  >
+> = {
+  'usgs-earthquakes': {
+    read: importEarthquakes,
+    ownNote: earthquakeFeedNote,
+    defaultUrl: (bytes, subject) => earthquakeFeedNote(bytes, subject).url,
+  },
+  'usgs-nwis': { read: importGauges, ownNote: null, defaultUrl: () => NWIS_URL },
+};
+
+/** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
+export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
+  const bytes = disk.readFile(options.file);
+  const { note, from } = findNote(options, bytes, disk);
+  const imported = SOURCES[options.source].read(bytes, note, options.file);
+  const files = writeBatch(imported, note.fetched_at, disk.snapshots(options.out));
+  const readings = [...imported.readings.values()].flat();
+  return {
+    source: options.source,
+    batch: batchName(note.fetched_at),
+    fetchedAt: note.fetched_at,
+    noteFrom: from,
+    entities: new Set(readings.map((reading) => reading.entity)).size,
+    readings: readings.length,
+    skipped: imported.skipped,
+    remarks: imported.remarks,
+    files,
+  };
+}
+
+function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
+  const { source, file, note, fetchedAt } = options;
+  if (note !== undefined && fetchedAt !== undefined) {
+    throw new ImportError({ subject: file, state: '--note and --fetched-at given; keep one' });
+  }
+  if (note !== undefined) {
+    return { note: parseFetchNote(disk.readFile(note), note), from: `note "${note}"` };
+  }
+  const { ownNote, defaultUrl } = SOURCES[source];
+  if (fetchedAt !== undefined) {
+    const fetched_at = givenTime(fetchedAt, file);
+    const given = { url: defaultUrl(bytes, file), fetched_at, http_status: 200 };
+    return { note: given, from: '--fetched-at' };
+  }
+  if (ownNote !== null) return { note: ownNote(bytes, file), from: 'metadata.generated of the payload' };
+  const state = 'this payload holds no time of its fetch; give --note FILE or --fetched-at TIME';
+  throw new ImportError({ subject: file, state });
+}
+
+function givenTime(text: string, file: string): string {
+  if (z.iso.datetime().safeParse(text).success) return isoTime(Date.parse(text));
+  const state = `--fetched-at "${text}" is not a time such as 2026-11-20T11:00:12Z; correct it`;
+  throw new ImportError({ subject: file, state });
+}
+
+/** The summary as a few lines for people. */
+export function importSummaryText(summary: ImportSummary): string {
+  const { source, batch, fetchedAt, noteFrom, entities, readings } = summary;
+  return [
+    `Imported ${source} into batch ${batch}: ${readings} readings of ${entities} entities`,
+    `  fetched   ${fetchedAt} (from ${noteFrom})`,
+    ...summary.files.map(({ path, written }) => `  ${written ? 'wrote    ' : 'unchanged'} ${path}`),
+    ...summary.skipped.map((item) => `  skipped   ${item.count} × ${item.subject}: ${item.reason}`),
+    ...summary.remarks.map((remark) => `  note      ${remark}`),
+  ].join('\n');
+}

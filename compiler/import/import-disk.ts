@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { ImportError } from './import-error.ts';
+import { PAYLOAD_BYTES_MAX } from './payload.ts';
+import type { BatchDisk } from './write-batch.ts';
+
+/** What an import reads and writes. */
+export interface ImportDisk {
+  /** The bytes of a payload or note; throws an ImportError when there are none or too many. */
+  readFile(path: string): Uint8Array;
+  /** The snapshots folder. */
+  snapshots(folder: string): BatchDisk;
+}
+
+/** The real disk; a file appears under its name only when all of it is written. */
+export const importDisk: ImportDisk = {
+  readFile: readBounded,
+  snapshots: (folder) => ({
+    read: (path) => {
+      const file = join(folder, path);
+      return existsSync(file) ? readFileSync(file, 'utf8') : null;
+    },
+    write: (path, text) => {
+      const file = join(folder, path);
+      // a name with a dot in front is no part of the snapshots if the write is cut short
+      const unfinished = join(folder, `.${basename(dirname(path))}-${basename(path)}`);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(unfinished, text);
+      renameSync(unfinished, file);
+    },
+  }),
+};
+
+function readBounded(path: string): Uint8Array {
+  try {
+    const { size } = statSync(path);
+    if (size <= PAYLOAD_BYTES_MAX) return readFileSync(path);
+  } catch (cause) {
+    const state = 'the file cannot be read; check the path and its permissions';
+    throw new ImportError({ subject: path, state }, { cause });
+  }
+  const state = `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`;
+  throw new ImportError({ subject: path, state });
+}

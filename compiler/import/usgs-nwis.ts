@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import type { Reading } from '../stages/intake/reading.ts';
+import type { FetchNote } from './fetch-note.ts';
+import { ImportError } from './import-error.ts';
+import { ogcSeries } from './nwis-ogc.ts';
+import type { GaugeSeries, SeriesPoint } from './nwis-series.ts';
+import { waterMlSeries } from './nwis-waterml.ts';
+import { type Imported, isoTime, parsePayload, SkipCount } from './payload.ts';
+
+/** Parameter codes that become readings; stage on another datum has another code and is left out. */
+const PARAMETERS: Readonly<Record<string, { readonly signal: string; readonly metric: string }>> = {
+  '00065': { signal: 'hydrology.river-level', metric: 'stage_ft' },
+  '00060': { signal: 'hydrology.streamflow', metric: 'discharge_cfs' },
+};
+const INSTANT_STATISTICS = ['00000', '00011'];
+const DAILY_MEAN = '00003';
+
+const SITE = /^\d{8,15}$/;
+const NUMBER = /^-?\d{1,12}(\.\d{1,6})?$/;
+const DAY = /^(\d{4}-\d{2}-\d{2})(T00:00:00(\.0+)?)?$/;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const QUALIFIERS_MAX = 16;
+
+const waterMlSchema = z.looseObject({ value: z.looseObject({ timeSeries: z.array(z.unknown()) }) });
+const ogcSchema = z.looseObject({
+  type: z.literal('FeatureCollection'),
+  features: z.array(z.unknown()),
+});
+
+/**
+ * Makes river readings from a USGS water answer of either front end: every usable point, so that
+ * history comes too. Throws an ImportError when the payload is no such answer or gives nothing.
+ */
+export function importGauges(bytes: Uint8Array, note: FetchNote, subject = note.url): Imported {
+  const skips = new SkipCount();
+  const series = readSeries(parsePayload(bytes, subject), subject, skips);
+  const readings = new Map<string, Reading[]>();
+  for (const one of onePerMeaning(
+    series.filter((item) => isWanted(item, skips)),
+    skips,
+  )) {
+    const signal = PARAMETERS[one.parameter]?.signal ?? '';
+    const list = readings.get(signal) ?? [];
+    readings.set(signal, list);
+    for (const reading of seriesReadings(one, note, skips)) list.push(reading);
+  }
+  for (const list of readings.values()) list.sort(byEntityAndTime);
+  const count = [...readings.values()].reduce((sum, list) => sum + list.length, 0);
+  if (count === 0) throw nothingUsable(subject, skips);
+  return { readings, skipped: skips.list(), remarks: [] };
+}
+
+function nothingUsable(subject: string, skips: SkipCount): ImportError {
+  const reasons = skips.list().map((item) => `${item.subject}: ${item.reason}`);
+  const why = reasons.length === 0 ? 'it is empty' : reasons.slice(0, 5).join('; ');
+  const state = `no usable stage (00065) or discharge (00060): ${why}; ask for another period`;
+  return new ImportError({ subject, state });
+}
+
+function byEntityAndTime(a: Reading, b: Reading): number {
+  if (a.entity !== b.entity) return a.entity < b.entity ? -1 : 1;
+  return Date.parse(a.observed_at) - Date.parse(b.observed_at);
+}
+
+function readSeries(value: unknown, subject: string, skips: SkipCount): GaugeSeries[] {
+  const waterMl = waterMlSchema.safeParse(value);
+  if (waterMl.success) return waterMlSeries(waterMl.data.value.timeSeries, skips);
+  const ogc = ogcSchema.safeParse(value);
+  if (ogc.success) return ogcSeries(ogc.data.features, skips);
+  const state = 'neither value.timeSeries nor a FeatureCollection; fetch format=json again';
+  throw new ImportError({ subject, state }, { cause: waterMl.error });
+}
+
+function isWanted(series: GaugeSeries, skips: SkipCount): boolean {
+  const reason = unwanted(series);
+  if (reason !== null) skips.add(series.site, reason);
+  return reason === null;
+}
+
+function unwanted({ site, parameter, statistic, points }: GaugeSeries): string | null {
+  if (!SITE.test(site)) return 'not a USGS site number';
+  if (PARAMETERS[parameter] === undefined) return `parameter ${parameter} is not used`;
+  if (statistic !== DAILY_MEAN && !INSTANT_STATISTICS.includes(statistic)) {
+    return `statistic "${statistic}" of ${parameter} is not used`;
+  }
+  return points.length === 0 ? `empty series of ${parameter}` : null;
+}
+
+/** Two sensors of one meaning are never averaged: the primary one is taken, or none. */
+function onePerMeaning(series: readonly GaugeSeries[], skips: SkipCount): GaugeSeries[] {
+  const groups = new Map<string, GaugeSeries[]>();
+  for (const one of series) {
+    const key = `${one.site} ${one.parameter}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    if (group.length === 1) return group;
+    const primary = group.filter(({ method }) => method === '' || /primary/i.test(method));
+    if (primary.length === 1) {
+      skips.add(group[0]?.site ?? '', 'another method beside the primary one', group.length - 1);
+      return primary;
+    }
+    const parameter = group[0]?.parameter ?? '';
+    skips.add(group[0]?.site ?? '', `${group.length} series of ${parameter}, none of them primary`);
+    return [];
+  });
+}
+
+function seriesReadings(series: GaugeSeries, note: FetchNote, skips: SkipCount): Reading[] {
+  const byTime = new Map<string, Reading>();
+  for (const point of series.points) {
+    const parsed = parsePoint(point, series, note);
+    if (typeof parsed === 'string') {
+      skips.add(series.site, parsed);
+      continue;
+    }
+    const reading = readingOf(series, parsed, note);
+    const twin = byTime.get(reading.observed_at);
+    if (twin === undefined) byTime.set(reading.observed_at, reading);
+    else if (JSON.stringify(twin.current) !== JSON.stringify(reading.current)) {
+      skips.add(series.site, `two values of ${series.parameter} at one time`, series.points.length);
+      return [];
+    }
+  }
+  return [...byTime.values()];
+}
+
+interface UsablePoint {
+  readonly value: number;
+  readonly observedAt: string;
+  readonly qualifiers: readonly string[];
+}
+
+/** A usable point, or the reason why it is none. */
+function parsePoint(
+  point: SeriesPoint,
+  series: GaugeSeries,
+  note: FetchNote,
+): UsablePoint | string {
+  const text = point.value?.trim() ?? '';
+  if (text === '') return 'empty value';
+  if (!NUMBER.test(text)) return 'value is not a number';
+  const value = Number(text);
+  if (value === series.noData) return `no data${codes(point.qualifiers)}`;
+  const epochMs = timeOf(point.time, series.statistic);
+  if (epochMs === null) return `time "${point.time.slice(0, 40)}" has no offset or does not exist`;
+  if (epochMs > Date.parse(note.fetched_at)) return 'observed after the fetch';
+  return { value, observedAt: isoTime(epochMs), qualifiers: point.qualifiers };
+}
+
+function codes(qualifiers: readonly string[]): string {
+  return qualifiers.length === 0 ? '' : ` (${qualifiers.slice(0, QUALIFIERS_MAX).join(', ')})`;
+}
+
+/** A daily value covers a local calendar day: its date at 00:00Z stands for it (ours). */
+function timeOf(time: string, statistic: string): number | null {
+  const day = statistic === DAILY_MEAN ? DAY.exec(time)?.[1] : undefined;
+  if (day !== undefined) return realDay(day);
+  if (statistic === DAILY_MEAN || !INSTANT.test(time) || realDay(time.slice(0, 10)) === null) {
+    return null;
+  }
+  const epochMs = Date.parse(time);
+  return Number.isNaN(epochMs) ? null : epochMs;
+}
+
+function realDay(day: string): number | null {
+  const epochMs = Date.parse(`${day}T00:00:00Z`);
+  return isoTime(epochMs || 0).startsWith(day) ? epochMs : null;
+}
+
+function readingOf(series: GaugeSeries, point: UsablePoint, note: FetchNote): Reading {
+  const { metric } = PARAMETERS[series.parameter] ?? { metric: '' };
+  const qualifiers = [...new Set(point.qualifiers)].slice(0, QUALIFIERS_MAX);
+  return {
+    entity: series.site,
+    ...(series.siteName === null ? {} : { entity_name: series.siteName }),
+    observed_at: point.observedAt,
+    collected_at: note.fetched_at,
+    current: { [metric]: point.value },
+    sources: [
+      {
+        name: 'USGS NWIS',
+        value: point.value,
+        weight: 1,
+        as_of: point.observedAt,
+        role: 'measurement',
+        independent: true,
+      },
+    ],
+    source_ref: `https://waterdata.usgs.gov/monitoring-location/USGS-${series.site}/`,
+    source_tier: 'T1',
+    ...(qualifiers.length === 0 ? {} : { qualifiers }),
+    grade: gradeOf(qualifiers),
+    scope: series.statistic === DAILY_MEAN ? DAILY_SCOPE : INSTANT_SCOPE,
+    validation_status: 'as published by USGS',
+    uncertainty: 'not stated in the payload',
+  };
+}
+
+const DAILY_SCOPE = 'daily mean of a local calendar day at one gauge; its date stands at 00:00Z';
+const INSTANT_SCOPE = 'instantaneous value at one gauge';
+
+function gradeOf(qualifiers: readonly string[]): string | null {
+  const estimated = qualifiers.includes('e') ? ', estimated' : '';
+  if (qualifiers.includes('P')) return `provisional, subject to revision${estimated}`;
+  return qualifiers.includes('A') ? `approved${estimated}` : null;
+}

@@ -1,0 +1,66 @@
+import type { Reading } from '../stages/intake/reading.ts';
+import { ImportError } from './import-error.ts';
+import type { Imported } from './payload.ts';
+
+/** The disk of an import: paths are below the snapshots folder, with `/`. */
+export interface BatchDisk {
+  /** The text of a file, or null when there is none. */
+  read(path: string): string | null;
+  /** Writes a whole file or nothing. */
+  write(path: string, text: string): void;
+}
+
+/** One file of a batch; `written` is false when it was there already with the same bytes. */
+export interface BatchFile {
+  readonly path: string;
+  readonly written: boolean;
+}
+
+/** These differ from reading to reading, so they always stand in the line. */
+const LINE_FIELDS: readonly string[] = ['entity', 'observed_at', 'current'];
+
+/** Name of the batch of a fetch: its UTC day and hour. */
+export function batchName(fetchedAt: string): string {
+  return `${new Date(fetchedAt).toISOString().slice(0, 13)}Z`;
+}
+
+/** Text of a snapshot file: what all readings share goes into the header line, then one a line. */
+export function batchText(readings: readonly Reading[]): string {
+  const [first] = readings;
+  if (first === undefined) throw new RangeError('Cannot write a batch file: no readings');
+  const shared = Object.entries(first).filter(([name, value]) => {
+    const text = JSON.stringify(value);
+    const same = (reading: Reading) => JSON.stringify(reading[name as keyof Reading]) === text;
+    return !LINE_FIELDS.includes(name) && readings.every(same);
+  });
+  const names = new Set(shared.map(([name]) => name));
+  const lines = readings.map((reading) =>
+    Object.fromEntries(Object.entries(reading).filter(([name]) => !names.has(name))),
+  );
+  const header = { header: Object.fromEntries(shared) };
+  return `${[header, ...lines].map((line) => JSON.stringify(line)).join('\n')}\n`;
+}
+
+/**
+ * Writes the files of a batch, or nothing: a file that is there with other bytes is never replaced,
+ * the same bytes are left as they are. Throws an ImportError that names the file in the way.
+ */
+export function writeBatch(imported: Imported, fetchedAt: string, disk: BatchDisk): BatchFile[] {
+  const batch = batchName(fetchedAt);
+  const files = [...imported.readings]
+    .filter(([, readings]) => readings.length > 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([signal, readings]) => checked(`${batch}/${signal}.ndjson`, batchText(readings), disk));
+  for (const file of files) if (file.missing) disk.write(file.path, file.text);
+  return files.map(({ path, missing }) => ({ path, written: missing }));
+}
+
+function checked(path: string, text: string, disk: BatchDisk) {
+  const stored = disk.read(path);
+  if (stored !== null && stored !== text) {
+    const state =
+      'another payload of this hour is stored there; move it away, or keep the stored one';
+    throw new ImportError({ subject: path, state });
+  }
+  return { path, text, missing: stored === null };
+}

@@ -1,0 +1,48 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../contract/canonical.ts';
+import { recordHashText } from '../contract/record-hash.ts';
+
+export type CheckStatus = 'pass' | 'fail' | 'not_applicable';
+
+/** What was looked at in a delivered body. */
+export type BodyCheckName =
+  | 'json'
+  | 'citation'
+  | 'cover'
+  | 'content'
+  | 'record_hash'
+  | 'consistency'
+  | 'request_time';
+
+/** One check of a body; `where` is a path into it, like `legs.aqi.record_hash`. */
+export interface BodyCheck {
+  readonly check: BodyCheckName;
+  readonly where: string;
+  readonly status: CheckStatus;
+  readonly detail: string;
+}
+
+/** Makes the checks of one place. */
+export function checkAt(check: BodyCheckName, where: string) {
+  const made = (status: CheckStatus, detail: string): BodyCheck => ({
+    check,
+    where,
+    status,
+    detail,
+  });
+  return {
+    pass: (detail: string) => made('pass', detail),
+    fail: (detail: string) => made('fail', detail),
+    notApplicable: (detail: string) => made('not_applicable', detail),
+  };
+}
+
+/** `sha256:<hex>` of the canonical JSON of a value. */
+export function canonicalHash(value: unknown): string {
+  return recordHashText(bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))));
+}
+
+export function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,29 @@
+import type { JsonValue } from '../contract/strict-json.ts';
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** One object of a body and where it stands, like `legs.aqi`; the body itself is ``. */
+export interface ObjectNode {
+  readonly path: string;
+  readonly value: JsonObject;
+}
+
+/** Members that hold facts or a signed statement under names of their own: no record stands inside. */
+const CLOSED = new Set(['_citation', '_hash_core', 'current', 'previous', 'context']);
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function memberPath(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+/** Every object of a body that can be a record, a row, a leg or a link of lineage, outside first. */
+export function* objectNodes(value: JsonValue, path = ''): Generator<ObjectNode> {
+  if (typeof value !== 'object' || value === null) return;
+  if (isObject(value)) yield { path, value };
+  for (const [key, member] of Object.entries<JsonValue>(value as JsonObject)) {
+    if (!CLOSED.has(key)) yield* objectNodes(member, memberPath(path, key));
+  }
+}

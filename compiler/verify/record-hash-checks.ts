@@ -1,0 +1,66 @@
+import {
+  CORE_FIELDS,
+  HASH_CORE_VERSION,
+  type HashedRecord,
+  hashCore,
+  RECORD_HASH,
+} from '../contract/record-hash.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
+import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
+import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
+
+/** Members of a core beside its version, which a reader may leave out. */
+const FACT_FIELDS = CORE_FIELDS.filter((name) => name !== 'hash_core_version');
+
+/** Recomputes the record hash of an object; nothing for an object that neither has nor owes one. */
+export function recordHashChecks({ path, value }: ObjectNode): BodyCheck[] {
+  const at = checkAt('record_hash', memberPath(path, 'record_hash'));
+  const { record_hash, hash_core_version } = value;
+  if (record_hash === undefined || record_hash === null) {
+    if (typeof hash_core_version === 'number') return [at.fail('missing beside its core version')];
+    return record_hash === null ? [at.notApplicable('this row was never hashed')] : [];
+  }
+  if (typeof record_hash !== 'string' || !RECORD_HASH.test(record_hash)) {
+    return [at.fail('not "sha256:" and 64 lower-case hex digits')];
+  }
+  const core = coreOf(value);
+  if (core === null) {
+    return [at.notApplicable('the hash core is not in this body; the citation signs this hash')];
+  }
+  return [recomputed(at, record_hash, core)];
+}
+
+function recomputed(at: ReturnType<typeof checkAt>, claimed: string, core: () => unknown) {
+  try {
+    const hash = canonicalHash(core());
+    return hash === claimed
+      ? at.pass('recomputed from the hash core')
+      : at.fail(`the hash core hashes to ${hash}`);
+  } catch (error) {
+    return at.fail(reason(error));
+  }
+}
+
+/** How to compose the core of an object, or null where the object does not carry one. */
+function coreOf(value: JsonObject): (() => unknown) | null {
+  const { _hash_core: given, hash_core_version } = value;
+  if (given !== undefined) return () => givenCore(value, given);
+  const declared = hash_core_version !== undefined && hash_core_version !== null;
+  const complete = FACT_FIELDS.every((name) => Object.hasOwn(value, name));
+  if (!declared && !complete) return null;
+  return () => hashCore({ ...value, hash_core_version } as unknown as HashedRecord);
+}
+
+/** A pre-image that is delivered beside its row; it must be about that row and of a known version. */
+function givenCore(row: JsonObject, core: JsonValue): JsonValue {
+  if (!isObject(core)) throw new TypeError('"_hash_core" is not an object');
+  if (core.hash_core_version !== HASH_CORE_VERSION) {
+    throw new TypeError(`"_hash_core" is not of version ${HASH_CORE_VERSION}`);
+  }
+  for (const name of ['signal_id', 'entity', 'observed_at', 'snapshot_date'] as const) {
+    if (row[name] !== undefined && row[name] !== core[name]) {
+      throw new TypeError(`"_hash_core.${name}" differs from the row`);
+    }
+  }
+  return core;
+}

@@ -1,0 +1,20 @@
+/** What is wrong with one file of a release; `where` is a member, a line or ''. */
+export interface ReleaseFault {
+  readonly file: string;
+  readonly where: string;
+  readonly detail: string;
+}
+
+/** Faults that are kept; more are only counted. */
+export const FAULTS_MAX = 100;
+
+/** Gathers faults in memory that does not grow with them. */
+export class Faults {
+  readonly kept: ReleaseFault[] = [];
+  count = 0;
+
+  add(file: string, where: string, detail: string): void {
+    this.count += 1;
+    if (this.kept.length < FAULTS_MAX) this.kept.push({ file, where, detail });
+  }
+}

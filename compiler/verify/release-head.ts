@@ -1,0 +1,103 @@
+import * as ed from '@noble/ed25519';
+import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../contract/canonical.ts';
+import { keyIdOf } from '../contract/citation.ts';
+import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
+import {
+  CONTRACT_VERSION,
+  FILES_NAME,
+  RELEASE_NAME,
+  type Release,
+  releaseSchema,
+  tables,
+} from '../contract/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { canonicalHash, reason } from './body-check.ts';
+import { type Disk, readAll } from './disk.ts';
+import type { Faults } from './release-fault.ts';
+import type { CitationTrust } from './verify-citation.ts';
+
+ed.hashes.sha512 = sha512;
+
+/** The head of a release is a few hundred bytes. */
+export const HEAD_BYTES_MAX = 65_536;
+
+export interface OpenHead {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly trust: CitationTrust['trust'];
+  readonly faults: Faults;
+}
+
+/** Reads and checks `release.json`; null when it cannot be read as one. */
+export function readHead({ disk, root, trust, faults }: OpenHead): Release | null {
+  const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
+  const head = parseHead(disk, root, fault);
+  if (head === null) return null;
+  const { signature, ...signed } = head;
+  const problem = signatureProblem(signature, utf8ToBytes(canonicalJson(signed)), head.issuer_did);
+  if (problem !== null) fault('signature', problem);
+  if (trust !== 'any' && !trust.includes(head.issuer_did)) {
+    fault('issuer_did', `signed by ${head.issuer_did}, who is not one of the trusted issuers`);
+  }
+  if (head.key_id !== keyIdOf(head.issuer_did)) fault('key_id', 'not the key of the issuer DID');
+  if (head.contract_version !== CONTRACT_VERSION) {
+    fault('contract_version', `this program reads version ${CONTRACT_VERSION}; use its own`);
+  }
+  const files = filesHash(disk, root);
+  if (files !== head.files_sha256) fault('files_sha256', `${FILES_NAME} hashes to ${files}`);
+  return head;
+}
+
+type Fault = (where: string, detail: string) => void;
+
+function parseHead(disk: Disk, root: string, fault: Fault): Release | null {
+  let value: JsonValue;
+  let text: string;
+  try {
+    text = decodeUtf8(readAll(disk.chunks(`${root}/${RELEASE_NAME}`), HEAD_BYTES_MAX));
+    value = parseJson(text);
+  } catch (error) {
+    fault('', reason(error));
+    return null;
+  }
+  const parsed = releaseSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    fault(issue?.path.join('.') ?? '', issue?.message ?? 'not the head of a release');
+    return null;
+  }
+  // One head has one spelling: the text as compile writes it.
+  if (text !== `${JSON.stringify(value, null, 2)}\n`) fault('', 'not spelled as compile writes it');
+  return parsed.data;
+}
+
+function signatureProblem(signature: string, bytes: Uint8Array, did: string): string | null {
+  try {
+    const signed = ed.verify(decodeBase64Url(signature), bytes, parseDidKey(did), {
+      zip215: false,
+    });
+    return signed ? null : `not a signature of ${did} over this head`;
+  } catch (error) {
+    return `not verifiable: ${reason(error)}`;
+  }
+}
+
+function filesHash(disk: Disk, root: string): string {
+  const path = `${root}/${FILES_NAME}`;
+  const kind = disk.entry(path)?.kind ?? 'missing file';
+  if (kind !== 'file') return `nothing: it is a ${kind}`;
+  const hash = sha256.create();
+  try {
+    for (const chunk of disk.chunks(path)) hash.update(chunk);
+  } catch (error) {
+    return `nothing: ${reason(error)}`;
+  }
+  return `sha256:${bytesToHex(hash.digest())}`;
+}
+
+/** Whether a release was compiled from the tables of this program. */
+export function hasOwnTables(head: Release): boolean {
+  return head.table_digest === canonicalHash(tables());
+}

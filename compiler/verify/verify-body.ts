@@ -1,0 +1,123 @@
+import { canonicalJson } from '../contract/canonical.ts';
+import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
+import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
+import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
+import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
+import { recordHashChecks } from './record-hash-checks.ts';
+import { requestTimeChecks } from './request-time-checks.ts';
+import { type CitationTrust, type NamedCheck, verifyCitation } from './verify-citation.ts';
+
+/** `unsigned`: nothing contradicts the body, but nobody signed all of it either. */
+export type BodyVerdict = 'verified' | 'failed' | 'unsigned';
+
+export interface BodyReport {
+  readonly verdict: BodyVerdict;
+  /** Who signed, where a readable citation says so. */
+  readonly issuer: string | null;
+  readonly checks: readonly BodyCheck[];
+}
+
+/** Re-derives everything that one delivered body says about itself; needs the body alone. */
+export function verifyBody(body: JsonValue, { trust }: CitationTrust): BodyReport {
+  const unfit = unfitness(body);
+  if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  const nodes = [...objectNodes(body)];
+  const cited = nodes.filter((node) => node.value._citation !== undefined);
+  const cover = coverCheck(body, cited);
+  const checks = [
+    ...cited.flatMap((node) => citationChecks(node, trust)),
+    cover,
+    ...nodes.flatMap(recordHashChecks),
+    ...nodes.flatMap(lineageChecks),
+    ...nodes.flatMap(requestTimeChecks),
+  ];
+  return { verdict: verdictOf(checks, cover), issuer: issuerOf(cited), checks };
+}
+
+/** Why a value cannot be hashed at all. */
+function unfitness(body: JsonValue): BodyCheck | null {
+  try {
+    canonicalJson(body);
+    return isObject(body) ? null : checkAt('json', '').fail('not an object');
+  } catch (error) {
+    return checkAt('json', '').fail(reason(error));
+  }
+}
+
+function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck): BodyVerdict {
+  if (checks.some((each) => each.status === 'fail')) return 'failed';
+  return cover.status === 'pass' ? 'verified' : 'unsigned';
+}
+
+function issuerOf([first]: readonly ObjectNode[]): string | null {
+  const citation = first?.value._citation;
+  const did = isObject(citation) ? citation.issuer_DID : undefined;
+  return typeof did === 'string' ? did : null;
+}
+
+/** Whether some citation is about the whole body: its own, or that of the record a sample wraps. */
+function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
+  const at = checkAt('cover', '');
+  const paths = new Set(cited.map((node) => node.path));
+  const wraps = isObject(body) && Object.keys(body).join() === 'sample' && paths.has('sample');
+  if (paths.has('') || wraps) return at.pass('the citation is about the whole body');
+  return at.notApplicable(
+    paths.size === 0
+      ? 'no citation: the record hashes can be looked up, nothing here is signed'
+      : 'parts of the body stand outside every citation',
+  );
+}
+
+function citationChecks(node: ObjectNode, trust: CitationTrust['trust']): BodyCheck[] {
+  const where = memberPath(node.path, '_citation');
+  const checks = verifyCitation(node.value._citation, { trust }).map((each) => named(each, where));
+  const parsed = citationSchema.safeParse(node.value._citation);
+  if (!parsed.success) return checks;
+  const own = isOwnForm(parsed.data);
+  return [
+    ...checks,
+    contentCheck(node, parsed.data, own),
+    addressCheck(node, parsed.data),
+    ...(own ? citedChecks(node, parsed.data) : []),
+  ];
+}
+
+/** Where each check of a citation looks. */
+const CITATION_MEMBER: Readonly<Record<NamedCheck['check'], string | null>> = {
+  shape: null,
+  record_hash: 'record_hash',
+  signature: 'signature',
+  issuer: 'issuer_DID',
+  key_id: 'key_id',
+  verify_url: 'verify_url',
+};
+
+function named({ check, status, detail }: NamedCheck, where: string): BodyCheck {
+  const member = CITATION_MEMBER[check];
+  return {
+    check: 'citation',
+    where: member === null ? where : memberPath(where, member),
+    status,
+    detail,
+  };
+}
+
+/**
+ * Statements of this format carry a claim, and a content hash that covers the body. The claim is
+ * signed, so nobody but the issuer can turn one form into the other.
+ */
+function isOwnForm(citation: Citation): boolean {
+  return citation.claim !== undefined;
+}
+
+function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyCheck {
+  const where = memberPath(node.path, '_citation.source.content_hash');
+  const at = checkAt('content', where);
+  const hash = canonicalHash(contentOf(node.value));
+  if (hash === citation.source.content_hash) return at.pass('recomputed from the body');
+  if (own) return at.fail(`the body hashes to ${hash}`);
+  return at.notApplicable(
+    'not recomputable: this issuer hashes something else, so only the citation is signed',
+  );
+}

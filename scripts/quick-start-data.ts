@@ -1,0 +1,86 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type CompileSummary, compile } from '../compiler/compile.ts';
+import { importSummaryText, runImport } from '../compiler/import/import-command.ts';
+import { importDisk } from '../compiler/import/import-disk.ts';
+import { readIssuerKey, writeIssuerKey } from '../compiler/issuer-key.ts';
+import { type Config, loadConfig } from '../gatekeeper/config.ts';
+
+/** Says in every citation that most of what is compiled here was generated. */
+const ISSUER_NAME = 'Signalpress quick start (sample data)';
+const SAMPLE = 'snapshots';
+/** Lines of the sample that give way to the genuine feed. */
+const GENUINE = 'earthquake.';
+
+interface QuickStart {
+  /** Folder that holds everything of the quick start. */
+  readonly root: string;
+  readonly baseUrl: string;
+  readonly asOf: Date;
+}
+
+/** Imports the genuine feed beside the sample and compiles both; what was imported, in words. */
+export async function prepareData({ root, baseUrl, asOf }: QuickStart) {
+  const snapshots = join(root, 'snapshots');
+  rmSync(snapshots, { recursive: true, force: true });
+  mkdirSync(snapshots, { recursive: true });
+  copySample(snapshots);
+  const imported = importFeed(snapshots);
+  const summary = await compile({
+    snapshots,
+    data: dataFolder(root),
+    asOf: asOf.toISOString(),
+    issuerName: ISSUER_NAME,
+    baseUrl,
+    seed: readIssuerKey(issuerKey(root)),
+    workers: 2,
+  });
+  return { imported, summary } satisfies { imported: string; summary: CompileSummary };
+}
+
+const dataFolder = (root: string): string => join(root, 'dist-data');
+
+function issuerKey(root: string): string {
+  const file = join(root, 'issuer.key');
+  if (!existsSync(file)) writeIssuerKey(file);
+  return file;
+}
+
+function copySample(snapshots: string): void {
+  for (const entry of readdirSync(SAMPLE, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    for (const file of readdirSync(join(SAMPLE, entry.name))) {
+      if (file.startsWith(GENUINE)) continue;
+      cpSync(join(SAMPLE, entry.name, file), join(snapshots, entry.name, file));
+    }
+  }
+}
+
+/** The feed of the USGS that the development dependency vega-datasets ships unchanged. */
+function importFeed(out: string): string {
+  const file = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
+  return importSummaryText(runImport({ source: 'usgs-earthquakes', file, out }, importDisk));
+}
+
+/** Settings of a gatekeeper that pretends payments, at the address that was compiled in. */
+export function demoSettings(root: string, baseUrl: string): Config {
+  const { port } = new URL(baseUrl);
+  const env = {
+    SIGNALPRESS_PORT: port,
+    SIGNALPRESS_DATA: dataFolder(root),
+    SIGNALPRESS_STATE: join(root, 'state'),
+  };
+  return loadConfig({ options: {}, env, fileText: null });
+}
+
+/** A port that nobody listens on at the moment. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+    });
+  });
+}

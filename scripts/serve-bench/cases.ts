@@ -1,0 +1,109 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { Payer } from './payer.ts';
+import type { ReadyAnswer } from './server.ts';
+
+const SIGNAL = 'airquality.aqi';
+const ENTITY = 'us-denver';
+const PRODUCT = `/gauge?signal_id=${SIGNAL}&entity=${ENTITY}`;
+/** Headers that node:http writes by itself. */
+const OWN_HEADERS = ['date', 'connection', 'keep-alive'];
+
+export type ServerName = 'gatekeeper' | 'bare' | 'x402-express';
+
+/** One question that servers are asked under load. */
+export interface Case {
+  readonly name: string;
+  readonly target: string;
+  readonly status: 200 | 402;
+  /** Payments are made before the load and used once. */
+  readonly paid: boolean;
+  /** How the gatekeeper and the peer settle: inside the process, or by calls over loopback. */
+  readonly facilitator: 'inside' | 'http';
+  readonly servers: readonly ServerName[];
+  /** What the gatekeeper should reach, as a share of another server. */
+  readonly goal: { readonly of: ServerName; readonly least: number };
+}
+
+const OF_BARE = { of: 'bare', least: 0.75 } as const;
+const unpaid = { paid: false, facilitator: 'inside', goal: OF_BARE } as const;
+
+export const CASES: readonly Case[] = [
+  {
+    ...unpaid,
+    name: 'free file',
+    target: `/gauge/sample?signal_id=${SIGNAL}`,
+    status: 200,
+    servers: ['gatekeeper', 'bare'],
+  },
+  {
+    ...unpaid,
+    name: '402, price question',
+    target: '/gauge',
+    status: 402,
+    servers: ['gatekeeper', 'bare', 'x402-express'],
+  },
+  {
+    ...unpaid,
+    name: '402, with query',
+    target: PRODUCT,
+    status: 402,
+    servers: ['gatekeeper', 'bare', 'x402-express'],
+  },
+  {
+    name: 'paid, facilitator inside',
+    target: PRODUCT,
+    status: 200,
+    paid: true,
+    facilitator: 'inside',
+    servers: ['gatekeeper', 'bare'],
+    goal: { of: 'bare', least: 0 },
+  },
+  {
+    name: 'paid, verify and settle by HTTP',
+    target: PRODUCT,
+    status: 200,
+    paid: true,
+    facilitator: 'http',
+    servers: ['gatekeeper', 'x402-express'],
+    goal: { of: 'x402-express', least: 5 },
+  },
+];
+
+/** The bytes of one GET. */
+export function requestBytes(target: string, payment?: string): Buffer {
+  const pays = payment === undefined ? '' : `X-PAYMENT: ${payment}\r\n`;
+  return Buffer.from(`GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\n${pays}\r\n`);
+}
+
+/** As many payments for the product as asked for, each with a nonce of its own. */
+export function signedRequests(payer: Payer, challenge: ReadyAnswer, count: number): Buffer[] {
+  const { accepts } = JSON.parse(challenge.body) as {
+    accepts: [Parameters<Payer['signPayment']>[0]];
+  };
+  return Array.from({ length: count }, () => requestBytes(PRODUCT, payer.signPayment(accepts[0])));
+}
+
+/** Asks the gatekeeper once, so that the bare server can send the same bytes. */
+export async function capture(
+  port: number,
+  target: string,
+  payment?: string,
+): Promise<ReadyAnswer> {
+  const headers = payment === undefined ? {} : { 'x-payment': payment };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ port, path: target, headers, agent: false }, resolve).once('error', reject).end();
+  });
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString('utf8');
+  return { status: answer.statusCode ?? 0, headers: keptHeaders(answer.rawHeaders), body };
+}
+
+function keptHeaders(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at] ?? '';
+    if (!OWN_HEADERS.includes(name.toLowerCase())) kept.push(name, raw[at + 1] ?? '');
+  }
+  return kept;
+}

@@ -1,0 +1,29 @@
+import { openSync, writeSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadConfig } from '../../gatekeeper/config.ts';
+import { lineLog } from '../../gatekeeper/line-log.ts';
+import { startGatekeeper } from '../../gatekeeper/start.ts';
+
+/** Any address will do: nothing is ever settled. */
+export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+
+export interface GateOptions {
+  /** Holds `data`, a folder of releases; the journal and the log go beside it. */
+  readonly folder: string;
+  /** Null for the facilitator inside the process. */
+  readonly facilitator: string | null;
+}
+
+/** Starts the gatekeeper as it is run for real, with its journal and its log on disk; tells its port. */
+export async function startGate({ folder, facilitator }: GateOptions): Promise<number> {
+  const state = await mkdtemp(join(folder, 'state-'));
+  const log = openSync(join(state, 'log'), 'a');
+  const clock = (): number => Date.now();
+  const remote = facilitator === null ? {} : { facilitator_url: facilitator };
+  const options = { port: '0', pay_to: PAYEE, data: join(folder, 'data'), state, ...remote };
+  const config = loadConfig({ options, env: {}, fileText: null });
+  const write = (text: string): number => writeSync(log, text);
+  const { url } = await startGatekeeper(config, { clock, log: lineLog(write, clock) });
+  return Number(new URL(url).port);
+}

@@ -1,0 +1,121 @@
+import { connect, type Socket } from 'node:net';
+
+/** Keep-alive connections, each with one request in flight. */
+export const CONNECTIONS = 32;
+/** One read buffer per connection; a body that is larger arrives in several reads. */
+const READ_BYTES = 65_536;
+const HEAD_END = Buffer.from('\r\n\r\n');
+const CARRIAGE_RETURN = 13;
+/** How much of an unexpected answer an error shows. */
+const SHOWN_BYTES = 400;
+const STATUS_AT = 'HTTP/1.1 '.length;
+
+export interface LoadOptions {
+  readonly port: number;
+  /** Prebuilt request bytes, one request each; the same ones again where `once` is false. */
+  readonly requests: readonly Buffer[];
+  /** Each request is sent once, then the load ends. */
+  readonly once: boolean;
+  readonly status: number;
+  readonly ms: number;
+}
+
+export interface LoadResult {
+  readonly answers: number;
+  readonly ms: number;
+}
+
+interface Run {
+  readonly options: LoadOptions;
+  readonly until: number;
+  sent: number;
+  answers: number;
+}
+
+/**
+ * Loads one server over raw sockets and counts complete answers; rejects at the first answer of
+ * another status. Every connection sends its next request when the answer is in.
+ */
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const started = performance.now();
+  const run: Run = { options, until: started + options.ms, sent: 0, answers: 0 };
+  const connections = Math.min(CONNECTIONS, options.requests.length * (options.once ? 1 : 32));
+  await Promise.all(Array.from({ length: connections }, () => connection(run)));
+  return { answers: run.answers, ms: performance.now() - started };
+}
+
+function nextRequest(run: Run): Buffer | undefined {
+  const { requests, once } = run.options;
+  if (performance.now() > run.until || (once && run.sent >= requests.length)) return undefined;
+  const request = requests[run.sent % requests.length];
+  run.sent += 1;
+  return request;
+}
+
+function connection(run: Run): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const answer = answerReader(run.options.status);
+    const send = (): void => {
+      const request = nextRequest(run);
+      if (request === undefined) socket.end(resolve);
+      else socket.write(request);
+    };
+    const onRead = (size: number, buffer: Uint8Array): boolean => {
+      try {
+        if (!answer(buffer as Buffer, size)) return true;
+        run.answers += 1;
+        send();
+      } catch (error) {
+        socket.destroy();
+        reject(error);
+      }
+      return true;
+    };
+    const socket: Socket = connect({
+      port: run.options.port,
+      host: '127.0.0.1',
+      onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onRead },
+    });
+    socket.setNoDelay(true).once('connect', send).once('error', reject);
+  });
+}
+
+/** Says true when the bytes read so far end an answer. A head must arrive in one piece, as it does on loopback. */
+function answerReader(status: number): (buffer: Buffer, size: number) => boolean {
+  let lengthName: Buffer | null = null;
+  let left = 0;
+  return (buffer, size) => {
+    if (left === 0) {
+      const bytes = buffer.subarray(0, size);
+      lengthName ??= lengthNameOf(bytes);
+      left = answerBytes(bytes, status, lengthName);
+    }
+    left -= size;
+    return left === 0;
+  };
+}
+
+/** As the server spells it: one search of bytes for each answer instead of a search in text. */
+function lengthNameOf(bytes: Buffer): Buffer {
+  const found = /\r\ncontent-length: /i.exec(bytes.toString('latin1'));
+  if (found === null) throw new Error(`Cannot count: no content-length in ${startOf(bytes)}`);
+  return Buffer.from(found[0]);
+}
+
+function answerBytes(bytes: Buffer, status: number, lengthName: Buffer): number {
+  const got = bytes.toString('latin1', STATUS_AT, STATUS_AT + 3);
+  if (Number(got) !== status) {
+    throw new Error(`Cannot go on: status ${got} instead of ${status}: ${startOf(bytes)}`);
+  }
+  const head = bytes.indexOf(HEAD_END);
+  const at = bytes.indexOf(lengthName) + lengthName.length;
+  const length = Number(bytes.toString('latin1', at, bytes.indexOf(CARRIAGE_RETURN, at)));
+  if (head === -1 || at > head || Number.isNaN(length)) {
+    throw new Error(`Cannot count: no whole head in ${startOf(bytes)}`);
+  }
+  return head + HEAD_END.length + length;
+}
+
+function startOf(bytes: Buffer): string {
+  return JSON.stringify(bytes.toString('latin1', 0, SHOWN_BYTES));
+}

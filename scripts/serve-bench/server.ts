@@ -1,0 +1,123 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { pathToFileURL } from 'node:url';
+import { PAYEE, startGate } from './gate.ts';
+
+/** What one child process serves. Ports come back in the same order. */
+export type Role =
+  | { readonly kind: 'gate'; readonly folder: string; readonly facilitator: string | null }
+  | { readonly kind: 'bare'; readonly answers: readonly ReadyAnswer[] }
+  | {
+      readonly kind: 'peer';
+      readonly manifest: string;
+      readonly facilitator: string;
+      readonly body: string;
+    }
+  | { readonly kind: 'facilitator' };
+
+/** An answer as it was taken off the wire of the gatekeeper. */
+export interface ReadyAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+export interface Usage {
+  /** CPU time of the whole process since its start. */
+  readonly cpuMs: number;
+}
+export type Report = { readonly ports: readonly number[] } | Usage;
+
+const FACILITATOR_ANSWERS: Readonly<Record<string, object>> = {
+  '/verify': { isValid: true },
+  '/settle': { success: true, transaction: `0x${'1'.repeat(64)}`, network: 'base-sepolia' },
+  '/supported': { kinds: [{ x402Version: 1, scheme: 'exact', network: 'base-sepolia' }] },
+};
+
+async function main(role: Role): Promise<void> {
+  const ports = await serve(role);
+  send({ ports });
+  process.on('message', () => send({ cpuMs: cpuMs() }));
+  // The parent is gone or done; leaving this way writes a CPU profile where one was asked for.
+  process.on('disconnect', () => process.exit());
+}
+
+function send(report: Report): void {
+  process.send?.(report);
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+async function serve(role: Role): Promise<readonly number[]> {
+  switch (role.kind) {
+    case 'gate':
+      return [await startGate(role)];
+    case 'bare':
+      return Promise.all(role.answers.map((answer) => listen(bare(answer))));
+    case 'peer':
+      return [await listen(await peer(role))];
+    case 'facilitator':
+      return [await listen(facilitator())];
+  }
+}
+
+function listen(handler: RequestListener): Promise<number> {
+  const server = createServer(handler);
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** node:http with one ready answer and no look at the request: what serving cannot beat. */
+function bare({ status, headers, body }: ReadyAnswer): RequestListener {
+  const bytes = Buffer.from(body, 'utf8');
+  const flat = [...headers];
+  return (_, response) => {
+    response.writeHead(status, flat);
+    response.end(bytes);
+  };
+}
+
+/** Says yes to everything at once. */
+function facilitator(): RequestListener {
+  return (request, response) => {
+    request.resume();
+    request.once('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(FACILITATOR_ANSWERS[request.url ?? '']));
+    });
+  };
+}
+
+interface PeerReply {
+  type(name: string): PeerReply;
+  send(body: string): void;
+}
+type PeerHandler = (request: unknown, reply: PeerReply) => void;
+type PeerApp = RequestListener & {
+  use(middleware: unknown): void;
+  get(path: string, handler: PeerHandler): void;
+};
+interface PeerModule {
+  paymentMiddleware(payTo: string, routes: object, facilitator: { url: string }): unknown;
+}
+
+/** x402-express as its guide shows it, selling the same body at the same price. */
+async function peer(role: Extract<Role, { kind: 'peer' }>): Promise<RequestListener> {
+  const require = createRequire(role.manifest);
+  const express = require('express') as () => PeerApp;
+  const entry = pathToFileURL(require.resolve('x402-express')).href;
+  const { paymentMiddleware } = (await import(entry)) as PeerModule;
+  const app = express();
+  const routes = { 'GET /gauge': { price: '$0.01', network: 'base-sepolia' } };
+  app.use(paymentMiddleware(PAYEE, routes, { url: role.facilitator }));
+  app.get('/gauge', (_, reply) => reply.type('json').send(role.body));
+  return app;
+}
+
+await main(JSON.parse(process.argv[2] ?? '') as Role);
