@@ -92,7 +92,8 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
     const given = { url: defaultUrl(bytes, file), fetched_at, http_status: 200 };
     return { note: given, from: '--fetched-at' };
   }
-  if (ownNote !== null) return { note: ownNote(bytes, file), from: 'metadata.generated of the payload' };
+  if (ownNote !== null)
+    return { note: ownNote(bytes, file), from: 'metadata.generated of the payload' };
   const state = 'this payload holds no time of its fetch; give --note FILE or --fetched-at TIME';
   throw new ImportError({ subject: file, state });
 }

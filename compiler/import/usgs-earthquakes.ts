@@ -54,7 +54,11 @@ export function earthquakeFeedNote(bytes: Uint8Array, subject: string): FetchNot
  * Makes the three readings of every region from a USGS GeoJSON summary feed. Throws an ImportError
  * for a payload that is no such feed, lists too little or was stale when it was fetched.
  */
-export function importEarthquakes(bytes: Uint8Array, note: FetchNote, subject = note.url): Imported {
+export function importEarthquakes(
+  bytes: Uint8Array,
+  note: FetchNote,
+  subject = note.url,
+): Imported {
   const { metadata, features } = readFeed(bytes, subject);
   const skips = new SkipCount();
   const { generated } = metadata;

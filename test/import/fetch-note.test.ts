@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { parseFetchNote, withoutKeys } from '../../compiler/import/fetch-note.ts';
+import { ImportError } from '../../compiler/import/import-error.ts';
+
+const note = {
+  url: 'https://api.eia.gov/v2/data?api_key=SECRET&frequency=hourly',
+  fetched_at: '2026-11-20T11:00:12Z',
+  http_status: 200,
+};
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+describe('withoutKeys()', () => {
+  it('strips every data key whatever its case, and keeps the rest', () => {
+    for (const name of ['api_key', 'API_KEY', 'MAP_KEY', 'registrationkey']) {
+      expect(withoutKeys(`https://agency.test/v1?site=7&${name}=SECRET`)).toBe(
+        'https://agency.test/v1?site=7',
+      );
+    }
+    expect(withoutKeys('https://me:SECRET@agency.test/v1')).toBe('https://agency.test/v1');
+  });
+
+  it('leaves a parameter that only looks like a key', () => {
+    expect(withoutKeys('https://agency.test/v1?keyword=api_key')).toContain('keyword=api_key');
+  });
+});
+
+describe('parseFetchNote()', () => {
+  it('reads a note and forgets its key', () => {
+    const read = parseFetchNote(bytes({ ...note, http_date: 'Fri, 20 Nov 2026' }), 'note.json');
+    expect(read.url).toBe('https://api.eia.gov/v2/data?frequency=hourly');
+    expect(read.fetched_at).toBe(note.fetched_at);
+  });
+
+  it.each([
+    ['no url', { ...note, url: undefined }, 'url'],
+    ['a local time', { ...note, fetched_at: '2026-11-20 11:00' }, 'fetched_at'],
+    ['an unknown member', { ...note, fetchedAt: note.fetched_at }, 'fetchedAt'],
+    ['an error answer', { ...note, http_status: 503 }, 'HTTP 503'],
+  ])('refuses %s', (_name, value, expected) => {
+    expect(() => parseFetchNote(bytes(value), 'note.json')).toThrow(ImportError);
+    expect(() => parseFetchNote(bytes(value), 'note.json')).toThrow(expected);
+  });
+
+  it('refuses a note that is not JSON', () => {
+    expect(() => parseFetchNote(Buffer.from('fetched today'), 'note.json')).toThrow('not JSON');
+  });
+});

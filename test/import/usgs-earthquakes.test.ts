@@ -1,0 +1,253 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ImportError } from '../../compiler/import/import-error.ts';
+import { earthquakeFeedNote, importEarthquakes } from '../../compiler/import/usgs-earthquakes.ts';
+import { parseReading } from '../../compiler/stages/intake/reading.ts';
+import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+
+const note = (over: Record<string, unknown> = {}) => ({
+  url: 'https://earthquake.usgs.gov/feed',
+  fetched_at: '2026-11-20T11:05:00Z',
+  http_status: 200,
+  ...over,
+});
+
+function read(features: readonly unknown[], metadata: Record<string, unknown> = {}) {
+  const imported = importEarthquakes(bytesOf(feed(features, metadata)), note());
+  const at = (signal: string, entity: string) =>
+    imported.readings.get(`earthquake.${signal}`)?.find((item) => item.entity === entity);
+  return { ...imported, at };
+}
+
+describe('importEarthquakes()', () => {
+  it('gives all three readings of all eighteen regions, which intake accepts', () => {
+    const { readings } = read([quake('a')]);
+    expect([...readings.keys()]).toHaveLength(3);
+    for (const [signal, list] of readings) {
+      expect(list).toHaveLength(18);
+      for (const item of list) expect(parseReading(item, {}, signal)).toHaveProperty('ok');
+    }
+  });
+
+  it('takes an empty feed as quiet regions', () => {
+    const { at } = read([]);
+    expect(at('current_activity', 'japan')?.current).toEqual({
+      max_mag: null,
+      band: 'quiet',
+      count_m25_count: 0,
+      events_24h_count: 0,
+    });
+    expect(at('impact_realized', 'japan')?.current.band).toBe('none');
+    expect(at('swarm_rate', 'japan')?.current.rate_ratio).toBeNull();
+    expect(at('swarm_rate', 'japan')?.observed_at).toBe('2026-11-20T11:00:00Z');
+  });
+
+  it('counts a quake with two network ids once, by the newer entry', () => {
+    const old = quake('us1', { mag: 5.9, ids: ',us1,tw2,', updated: GENERATED - 3 * HOUR });
+    const { at, skipped } = read([old, quake('tw2', { mag: 6.4, ids: ',tw2,us1,' })]);
+    expect(at('current_activity', 'taiwan')?.current).toMatchObject({
+      max_mag: 6.4,
+      count_m25_count: 1,
+    });
+    expect(skipped).toEqual([
+      { subject: 'feature', reason: 'same quake under another id', count: 1 },
+    ]);
+  });
+
+  it('joins three entries that only the third connects, whatever their order', () => {
+    const three = [
+      quake('a', { ids: ',a,', updated: GENERATED - HOUR }),
+      quake('b', { ids: ',b,', updated: GENERATED - 2 * HOUR }),
+      quake('c', { ids: ',c,a,b,', updated: GENERATED - 3 * HOUR, mag: 5 }),
+    ];
+    for (const order of [three, [...three].reverse()]) {
+      const { at } = read(order);
+      expect(at('current_activity', 'taiwan')?.current).toMatchObject({
+        max_mag: 3,
+        events_24h_count: 1,
+      });
+    }
+  });
+
+  it('keeps two quakes whose ids differ', () => {
+    const { at } = read([quake('a'), quake('b')]);
+    expect(at('current_activity', 'taiwan')?.current.count_m25_count).toBe(2);
+  });
+
+  it('drops blasts and deleted entries, with a count', () => {
+    const others = [
+      quake('a', { type: 'quarry blast' }),
+      quake('b', { type: 'explosion' }),
+      quake('c', { status: 'DELETED' }),
+    ];
+    const { at, skipped } = read(others);
+    expect(at('current_activity', 'taiwan')?.current.events_24h_count).toBe(0);
+    expect(skipped.reduce((sum, item) => sum + item.count, 0)).toBe(3);
+  });
+
+  it('takes a quake without magnitude as an event that is not counted', () => {
+    const { at } = read([quake('a', { mag: null })]);
+    expect(at('current_activity', 'taiwan')?.current).toMatchObject({
+      max_mag: null,
+      count_m25_count: 0,
+      events_24h_count: 1,
+    });
+  });
+
+  it('keeps a magnitude below 0 and a depth above the sea', () => {
+    const { at } = read([quake('a', { mag: -0.4, at: [120.5, 23.5, -2] })]);
+    expect(at('current_activity', 'taiwan')?.current.max_mag).toBe(-0.4);
+  });
+
+  it('wraps boxes and longitudes near 180', () => {
+    const { at } = read([
+      quake('a', { at: [-178, -40, 5] }),
+      quake('b', { at: [178, -40, 5] }),
+      quake('c', { at: [190, 55, 5] }),
+    ]);
+    expect(at('current_activity', 'new-zealand')?.current.count_m25_count).toBe(2);
+    expect(at('current_activity', 'alaska-aleutians')?.current.count_m25_count).toBe(1);
+    expect(at('current_activity', 'japan')?.current.count_m25_count).toBe(0);
+  });
+
+  it('compares 24 hours with the six days before, from one magnitude up', () => {
+    const recent = Array.from({ length: 6 }, (_, n) => quake(`r${n}`, { mag: 2.5 }));
+    const before = Array.from({ length: 6 }, (_, n) =>
+      quake(`b${n}`, { time: GENERATED - (30 + n * 20) * HOUR }),
+    );
+    const small = quake('s', { mag: 2.4 });
+    const tooOld = quake('o', { time: GENERATED - 169 * HOUR });
+    const { at } = read([...recent, ...before, small, tooOld]);
+    expect(at('swarm_rate', 'taiwan')?.current).toEqual({
+      rate_ratio: 6,
+      band: 'swarm',
+      count_24h_count: 6,
+      mean_daily_6d_count: 1,
+    });
+  });
+
+  it('takes the worst shaking with its own time and page; no alert is not green', () => {
+    const { at } = read([
+      quake('weak', { mmi: 2.9, felt: 2 }),
+      quake('ci37528064', { mag: 4.87, mmi: 6.6, cdi: 5.8, felt: 2775, alert: 'green' }),
+    ]);
+    const impact = at('impact_realized', 'taiwan');
+    expect(impact?.current).toMatchObject({
+      intensity_mmi: 6.6,
+      band: 'significant',
+      felt_reports_count: 2775,
+      event_id: 'ci37528064',
+    });
+    expect(impact?.observed_at).toBe('2026-11-20T10:30:00Z');
+    expect(impact?.source_ref).toContain('/eventpage/ci37528064');
+    const other = read([quake('weak', { mmi: 2.9, felt: 2 })]).at('impact_realized', 'taiwan');
+    expect(other?.current).toMatchObject({ band: 'felt', alert: null });
+  });
+
+  it('does not believe an intensity that two people reported', () => {
+    const two = read([quake('a', { mag: 2.7, cdi: 9.1, felt: 2 })]).at('impact_realized', 'taiwan');
+    expect(two?.current).toMatchObject({ intensity_mmi: null, band: 'felt' });
+    const ten = read([quake('a', { mag: 5, cdi: 5.1, felt: 10 })]).at('impact_realized', 'taiwan');
+    expect(ten?.current).toMatchObject({ intensity_mmi: 5.1, band: 'moderate' });
+  });
+
+  it('skips one unreadable entry and keeps the others; unknown members do not matter', () => {
+    const { at, skipped } = read([
+      quake('a', { brandNew: { nested: true } }),
+      { type: 'Feature', id: 'broken' },
+      quake('../../etc/passwd'),
+    ]);
+    expect(at('current_activity', 'taiwan')?.current.count_m25_count).toBe(1);
+    expect(skipped.map(({ reason }) => reason)).toEqual(['unreadable id', 'unreadable properties']);
+  });
+
+  it('makes no swarm rate from a feed of one day', () => {
+    const url = 'https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_day.geojson';
+    const { readings, skipped } = read([], { url });
+    expect(readings.has('earthquake.swarm_rate')).toBe(false);
+    expect(readings.has('earthquake.current_activity')).toBe(true);
+    expect(skipped[0]?.subject).toBe('earthquake.swarm_rate');
+  });
+
+  it.each(['all_hour', '4.5_week', 'significant_month'])('refuses the feed %s', (name) => {
+    const url = `https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/${name}.geojson`;
+    expect(() => read([], { url })).toThrow('fetch 2.5_week.geojson');
+  });
+
+  it('refuses a feed that was stale when fetched, or made after it', () => {
+    expect(() => read([], { generated: GENERATED - 7 * HOUR })).toThrow('stale');
+    expect(() => read([], { generated: GENERATED + HOUR })).toThrow('after the fetch');
+  });
+
+  const whole = JSON.stringify(feed([quake('a')]));
+  it.each([
+    ['cut in half', whole.slice(0, whole.length / 2), 'not whole JSON'],
+    ['an HTML page', '<!DOCTYPE html><html></html>', 'HTML'],
+    ['empty', ' ', 'empty'],
+    ['another document', '{"error":"over quota"}', 'not a USGS GeoJSON summary feed'],
+    ['an error status', JSON.stringify(feed([], { status: 503 })), 'status 503'],
+    ['a key twice', whole.replace('{"type"', '{"type":"x","type"'), 'twice'],
+  ])('refuses a payload that is %s', (_name, text, message) => {
+    expect(() => importEarthquakes(Buffer.from(text), note())).toThrow(ImportError);
+    expect(() => importEarthquakes(Buffer.from(text), note())).toThrow(message);
+  });
+
+  it('gives the same readings for the same bytes and note', () => {
+    const bytes = bytesOf(feed([quake('a'), quake('b', { mmi: 4 })]));
+    expect(importEarthquakes(bytes, note())).toEqual(importEarthquakes(bytes, note()));
+  });
+});
+
+describe('earthquakeFeedNote()', () => {
+  it("takes the feed's own time and address, without keys", () => {
+    const url = 'https://earthquake.usgs.gov/summary/all_week.geojson?api_key=SECRET';
+    expect(earthquakeFeedNote(bytesOf(feed([], { url })), 'feed.json')).toEqual({
+      url: 'https://earthquake.usgs.gov/summary/all_week.geojson',
+      fetched_at: '2026-11-20T11:00:00Z',
+      http_status: 200,
+    });
+  });
+
+  it('refuses a feed without them', () => {
+    const bytes = bytesOf(feed([], { generated: undefined }));
+    expect(() => earthquakeFeedNote(bytes, 'feed.json')).toThrow('metadata.generated');
+  });
+});
+
+const GENUINE = new URL('../../node_modules/vega-datasets/data/earthquakes.json', import.meta.url)
+  .pathname;
+
+describe('the genuine feed of 2018-02-07', () => {
+  it('has eleven quakes in Taiwan on its last day, the largest 6.4', () => {
+    const bytes = readFileSync(GENUINE);
+    const { readings, skipped } = importEarthquakes(bytes, earthquakeFeedNote(bytes, GENUINE));
+    const taiwan = (signal: string) =>
+      readings.get(`earthquake.${signal}`)?.find(({ entity }) => entity === 'taiwan')?.current;
+    expect(taiwan('current_activity')).toMatchObject({ max_mag: 6.4, count_m25_count: 11 });
+    expect(taiwan('swarm_rate')).toMatchObject({ count_24h_count: 11, band: 'swarm' });
+    expect(skipped).toEqual([
+      { subject: 'feature', reason: 'type "explosion"', count: 15 },
+      { subject: 'feature', reason: 'type "quarry blast"', count: 13 },
+    ]);
+  });
+});
+
+const SHARED = new URL('../../../shared/official-payloads/usgs-earthquake/', import.meta.url)
+  .pathname;
+
+describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)', () => {
+  it.each([
+    ['feed_2.5_week_2016-04-12.json', '2016-04-12T21:50:46Z'],
+    ['feed_all_week_2018-02-07_m1plus.json', '2018-02-07T01:49:14Z'],
+  ])('reads %s', (name, at) => {
+    const bytes = readFileSync(`${SHARED}${name}`);
+    const { readings } = importEarthquakes(bytes, earthquakeFeedNote(bytes, name));
+    for (const list of readings.values()) expect(list).toHaveLength(18);
+    expect(readings.get('earthquake.current_activity')?.[0]?.observed_at).toBe(at);
+  });
+
+  it('refuses a detail document', () => {
+    const bytes = readFileSync(`${SHARED}detail_us1000chhc.geojson`);
+    expect(() => earthquakeFeedNote(bytes, 'detail')).toThrow('not a USGS GeoJSON summary feed');
+  });
+});

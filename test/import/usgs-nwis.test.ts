@@ -1,0 +1,301 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ImportError } from '../../compiler/import/import-error.ts';
+import { decodeEntities } from '../../compiler/import/nwis-series.ts';
+import { importGauges } from '../../compiler/import/usgs-nwis.ts';
+import { parseReading } from '../../compiler/stages/intake/reading.ts';
+
+const note = {
+  url: 'https://waterservices.usgs.gov/nwis/iv/',
+  fetched_at: '2026-11-20T11:00:00Z',
+  http_status: 200,
+};
+type Point = [value: string | null, time: string, ...qualifiers: string[]];
+
+interface SeriesOver {
+  readonly site?: string;
+  readonly name?: string;
+  readonly parameter?: string;
+  readonly statistic?: string;
+  readonly methods?: Record<string, Point[]>;
+}
+
+function series(points: Point[], over: SeriesOver = {}) {
+  const { site = '03336645', name = 'RIVER AT TOWN', parameter = '00065' } = over;
+  const values = Object.entries(over.methods ?? { '': points }).map(([method, own]) => ({
+    method: [{ methodDescription: method }],
+    value: own.map(([value, dateTime, ...qualifiers]) => ({ value, qualifiers, dateTime })),
+  }));
+  const optionCode = over.statistic ?? '00000';
+  return {
+    sourceInfo: { siteName: name, siteCode: [{ value: site }] },
+    variable: {
+      variableCode: [{ value: parameter }],
+      noDataValue: -999999.0,
+      options: { option: [{ name: 'Statistic', optionCode }] },
+    },
+    values,
+  };
+}
+
+const bytesOf = (...timeSeries: unknown[]) =>
+  Buffer.from(JSON.stringify({ value: { timeSeries } }));
+
+function feature(value: string | null, time: string, over: Record<string, unknown> = {}) {
+  const properties = {
+    monitoring_location_id: 'USGS-06904500',
+    parameter_code: '00065',
+    statistic_id: '00011',
+    time_series_id: 'b36569',
+    approval_status: 'Provisional',
+    qualifier: null,
+    time,
+    value,
+    ...over,
+  };
+  return { type: 'Feature', properties };
+}
+const ogcBytes = (...features: unknown[]) =>
+  Buffer.from(JSON.stringify({ type: 'FeatureCollection', features }));
+
+function readings(bytes: Uint8Array, signal = 'hydrology.river-level') {
+  return importGauges(bytes, note).readings.get(signal) ?? [];
+}
+
+describe('importGauges() of WaterML', () => {
+  it('takes every point as text numbers at its own offset, which intake accepts', () => {
+    const bytes = bytesOf(
+      series([
+        ['0.95', '2026-09-15T04:45:00.000-06:00', 'P'],
+        ['-0.20', '2026-09-15T06:45:00.000-05:00', 'A', 'e'],
+      ]),
+      series([['42.3', '2026-09-15T04:45:00.000-06:00', 'P']], { parameter: '00060' }),
+    );
+    const stage = readings(bytes);
+    expect(stage.map(({ observed_at, current }) => [observed_at, current.stage_ft])).toEqual([
+      ['2026-09-15T10:45:00Z', 0.95],
+      ['2026-09-15T11:45:00Z', -0.2],
+    ]);
+    expect(stage[1]?.grade).toBe('approved, estimated');
+    const flow = readings(bytes, 'hydrology.streamflow');
+    expect(flow[0]).toMatchObject({
+      entity: '03336645',
+      entity_name: 'RIVER AT TOWN',
+      collected_at: note.fetched_at,
+      current: { discharge_cfs: 42.3 },
+      source_tier: 'T1',
+      qualifiers: ['P'],
+      grade: 'provisional, subject to revision',
+    });
+    expect(parseReading(flow[0], {}, 'hydrology.streamflow')).toHaveProperty('ok');
+  });
+
+  it('moves with a swapped offset, because no zone name is used', () => {
+    const [reading] = readings(bytesOf(series([['1', '2026-09-15T04:45:00.000+06:00']])));
+    expect(reading?.observed_at).toBe('2026-09-14T22:45:00Z');
+  });
+
+  it('steps back over -999999 at the end, whatever the way it is written', () => {
+    const bytes = bytesOf(
+      series([
+        ['3.93', '2026-09-15T04:45:00.000-06:00', 'P'],
+        ['-999999', '2026-09-15T05:00:00.000-06:00', 'P', 'Ice'],
+        ['-999999.0', '2026-09-15T05:15:00.000-06:00', 'P', 'Eqp'],
+        ['', '2026-09-15T05:30:00.000-06:00'],
+        [null, '2026-09-15T05:45:00.000-06:00'],
+        ['***', '2026-09-15T06:00:00.000-06:00'],
+      ]),
+    );
+    const { readings: all, skipped } = importGauges(bytes, note);
+    expect(all.get('hydrology.river-level')).toHaveLength(1);
+    expect(skipped.map(({ reason, count }) => [reason, count])).toEqual([
+      ['empty value', 2],
+      ['no data (P, Eqp)', 1],
+      ['no data (P, Ice)', 1],
+      ['value is not a number', 1],
+    ]);
+  });
+
+  it('takes a daily mean at its date, and no other daily statistic', () => {
+    const daily = (statistic: string) =>
+      series(
+        [
+          ['466', '2020-02-14T00:00:00.000', 'P'],
+          ['362', '2020-02-15T00:00:00.000', 'P'],
+        ],
+        { parameter: '00060', statistic },
+      );
+    const list = readings(bytesOf(daily('00003'), daily('00001')), 'hydrology.streamflow');
+    expect(list.map(({ observed_at, current }) => [observed_at, current.discharge_cfs])).toEqual([
+      ['2020-02-14T00:00:00Z', 466],
+      ['2020-02-15T00:00:00Z', 362],
+    ]);
+    expect(list[0]?.scope).toContain('daily mean');
+    expect(() => importGauges(bytesOf(daily('00001')), note)).toThrow('statistic "00001"');
+  });
+
+  it('never merges another datum into the stage', () => {
+    const other = series([['134.21', '2026-06-01T00:00:00.000Z']], { parameter: '72375' });
+    expect(() => importGauges(bytesOf(other), note)).toThrow('parameter 72375 is not used');
+  });
+
+  it('takes the primary method of two, and neither of two equal ones', () => {
+    const at = '2026-09-15T04:45:00.000Z';
+    const primary = series([], { methods: { Primary: [['1', at]], '[backup]': [['2', at]] } });
+    expect(readings(bytesOf(primary)).map(({ current }) => current.stage_ft)).toEqual([1]);
+    const equal = series([], { methods: { '[left]': [['1', at]], '[right]': [['2', at]] } });
+    expect(() => importGauges(bytesOf(equal), note)).toThrow('none of them primary');
+  });
+
+  it('takes the same point twice as one, and no series with two values at one time', () => {
+    const at = '2026-09-15T04:45:00.000Z';
+    expect(
+      readings(
+        bytesOf(
+          series([
+            ['1', at],
+            ['1', at],
+          ]),
+        ),
+      ),
+    ).toHaveLength(1);
+    expect(() =>
+      importGauges(
+        bytesOf(
+          series([
+            ['1', at],
+            ['2', at],
+          ]),
+        ),
+        note,
+      ),
+    ).toThrow('two values');
+  });
+
+  it('skips times without an offset, days that do not exist and the future', () => {
+    const bytes = bytesOf(
+      series([
+        ['1', '2026-09-15T04:45:00.000'],
+        ['2', '2026-02-30T04:45:00.000Z'],
+        ['3', '2026-11-20T11:00:01.000Z'],
+        ['4', '2026-11-20T11:00:00.000Z'],
+      ]),
+    );
+    expect(readings(bytes).map(({ current }) => current.stage_ft)).toEqual([4]);
+  });
+
+  it('keeps a good site beside a broken one; unknown members do not matter', () => {
+    const good = { ...series([['1', '2026-09-15T04:45:00Z']]), brandNew: [1] };
+    const { readings: all, skipped } = importGauges(
+      bytesOf({ sourceInfo: {} }, series([['1', '2026-09-15T04:45:00Z']], { site: '../x' }), good),
+      note,
+    );
+    expect(all.get('hydrology.river-level')).toHaveLength(1);
+    expect(skipped.map(({ subject }) => subject)).toEqual(['../x', 'timeSeries']);
+  });
+
+  it('accepts empty series beside full ones, and refuses nothing but empty ones', () => {
+    const full = series([['1', '2026-09-15T04:45:00Z']], { site: '01491000' });
+    expect(readings(bytesOf(series([]), full))).toHaveLength(1);
+    expect(() => importGauges(bytesOf(series([])), note)).toThrow('empty series of 00065');
+  });
+
+  const whole = bytesOf(series([['1', '2026-09-15T04:45:00Z']])).toString();
+  it.each([
+    ['cut in half', whole.slice(0, whole.length / 2), 'not whole JSON'],
+    ['an HTML page', '\n<html><body>Service unavailable</body></html>', 'HTML'],
+    ['tab-separated text', '# US Geological Survey\nagency_cd\tsite_no', 'not whole JSON'],
+    ['an error object', '{"error":{"message":"over rate limit"}}', 'neither value.timeSeries'],
+    ['empty', '', 'empty'],
+  ])('refuses a payload that is %s', (_name, text, message) => {
+    expect(() => importGauges(Buffer.from(text), note)).toThrow(ImportError);
+    expect(() => importGauges(Buffer.from(text), note)).toThrow(message);
+  });
+});
+
+describe('importGauges() of OGC features', () => {
+  it('takes a feature as one point of its series, in time order', () => {
+    const bytes = ogcBytes(
+      feature('1.76', '2025-01-01T00:15:00+00:00'),
+      feature('1.75', '2025-01-01T00:00:00+00:00', {
+        approval_status: 'Approved',
+        qualifier: ['ESTIMATED', 'EVENT'],
+      }),
+    );
+    const list = readings(bytes);
+    expect(list.map(({ observed_at, current }) => [observed_at, current.stage_ft])).toEqual([
+      ['2025-01-01T00:00:00Z', 1.75],
+      ['2025-01-01T00:15:00Z', 1.76],
+    ]);
+    expect(list[0]).toMatchObject({ entity: '06904500', qualifiers: ['A', 'e', 'EVENT'] });
+    expect(list[0]).not.toHaveProperty('entity_name');
+  });
+
+  it('takes a daily mean by its bare date', () => {
+    const daily = { parameter_code: '00060', statistic_id: '00003' };
+    const [reading] = readings(
+      ogcBytes(feature('20.2', '2025-12-26', daily)),
+      'hydrology.streamflow',
+    );
+    expect(reading?.observed_at).toBe('2025-12-26T00:00:00Z');
+  });
+
+  it('leaves out other agencies, and two series of one meaning', () => {
+    const at = '2025-01-01T00:00:00Z';
+    const other = feature('1', at, { monitoring_location_id: 'AZ014-06904500' });
+    expect(() => importGauges(ogcBytes(other), note)).toThrow('not a USGS site');
+    const two = ogcBytes(feature('1', at), feature('2', at, { time_series_id: 'other' }));
+    expect(() => importGauges(two, note)).toThrow('none of them primary');
+  });
+});
+
+describe('decodeEntities()', () => {
+  it('decodes numbers and names', () => {
+    expect(decodeEntities('ft&#179;/s &amp; &#xB3; &quot;x&quot;')).toBe('ft³/s & ³ "x"');
+  });
+
+  it('leaves what is no character as it is', () => {
+    for (const text of ['&#0;', '&#xD800;', '&#x110000;', '&madeup;', 'A & B', '&#;']) {
+      expect(decodeEntities(text)).toBe(text);
+    }
+  });
+});
+
+const SHARED = new URL('../../../shared/official-payloads/usgs-nwis/', import.meta.url).pathname;
+
+describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../shared)', () => {
+  const read = (name: string, fetched_at: string) =>
+    importGauges(readFileSync(`${SHARED}${name}`), { ...note, fetched_at }).readings;
+
+  it('gives the worked values of three rivers', () => {
+    const all = read('iv_03336645_03336890_03336900_2026-09-15.json', '2026-09-15T11:00:00Z');
+    const values = (signal: string) =>
+      all
+        .get(signal)
+        ?.map((item) => [item.entity, item.observed_at, ...Object.values(item.current)]);
+    const at = '2026-09-15T10:45:00Z';
+    expect(values('hydrology.streamflow')).toEqual([
+      ['03336645', at, 42.3],
+      ['03336890', at, 4.01],
+      ['03336900', at, 29.2],
+    ]);
+    expect(values('hydrology.river-level')).toEqual([
+      ['03336645', at, 0.95],
+      ['03336890', at, 3.93],
+      ['03336900', at, 3.17],
+    ]);
+  });
+
+  it('gives the daily means of the Choptank', () => {
+    const all = read('dv_01491000_01645000_2020-02-14.json', '2020-02-20T21:07:37Z');
+    const flow = all.get('hydrology.streamflow')?.filter(({ entity }) => entity === '01491000');
+    expect(flow?.map(({ current }) => current.discharge_cfs)).toEqual([466, 362]);
+  });
+
+  it('reads both newer collections', () => {
+    const stage = read('ogc_continuous_2026-08.json', '2026-08-08T00:00:00Z');
+    expect(stage.get('hydrology.river-level')?.[0]?.current).toEqual({ stage_ft: 1.76 });
+    const daily = read('ogc_daily_2026-08.json', '2026-08-08T00:00:00Z');
+    expect(daily.get('hydrology.streamflow')?.[0]?.current).toEqual({ discharge_cfs: 20.2 });
+  });
+});

@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { LINES, type Line } from '../../compiler/contract/lines.ts';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
+import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/make-sample.ts';
+import { RECENT_READINGS, SAMPLE_AS_OF } from '../../scripts/sample-times.ts';
+
+const SNAPSHOTS = new URL('../../snapshots', import.meta.url).pathname;
+const BYTES_MAX = 3_000_000;
+const LABEL = 'sample data: generated, not observed';
+const files = sampleFiles();
+
+interface Stored {
+  readonly batch: string;
+  readonly signal: string;
+  readonly reading: Reading;
+}
+
+function readFile(path: string, text: string): Stored[] {
+  const [batch = '', name = ''] = path.split('/');
+  const signal = name.replace('.ndjson', '');
+  const [first = '', ...lines] = text.trimEnd().split('\n');
+  const header = parseHeader(parseJson(first));
+  if (header === null || 'faults' in header) throw new Error(`${path}: header`);
+  return lines.map((line) => {
+    const outcome = parseReading(parseJson(line), header.ok, signal);
+    if ('faults' in outcome) throw new Error(`${path}: ${JSON.stringify(outcome.faults)}`);
+    return { batch, signal, reading: outcome.ok };
+  });
+}
+
+const stored = [...files].flatMap(([path, text]) => readFile(path, text));
+const bySeries = new Map<string, Stored[]>();
+for (const item of stored) {
+  const key = `${item.signal}/${item.reading.entity}`;
+  bySeries.set(key, [...(bySeries.get(key) ?? []), item]);
+}
+
+const STALE_LEG = 'airquality.pm25/us-denver';
+/** Every signal with every entity that it has to hold. */
+const TARGETS = (LINES as readonly Line[])
+  .filter((row) => row.emptyUntilKeyed !== true)
+  .flatMap((row) =>
+    row.signals.flatMap((signal) =>
+      sampleEntities(row, signal).map((entity) => ({ signal, entity })),
+    ),
+  );
+
+describe('sampleFiles()', () => {
+  it('gives the committed bytes again', () => {
+    const committed = readdirSync(SNAPSHOTS, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .flatMap(({ name }) => readdirSync(join(SNAPSHOTS, name)).map((file) => `${name}/${file}`));
+    expect(committed.sort()).toEqual([...files.keys()].sort());
+    for (const [path, text] of files)
+      expect(readFileSync(join(SNAPSHOTS, path), 'utf8')).toBe(text);
+  });
+
+  it('covers every signal of every line at every listed entity, with a full trend', () => {
+    for (const { signal, entity } of TARGETS) {
+      const key = `${signal.id}/${entity}`;
+      const recent = (bySeries.get(key) ?? []).filter(({ batch }) => batch >= '2026');
+      const least = key === STALE_LEG ? 1 : RECENT_READINGS;
+      expect(recent.length, key).toBeGreaterThanOrEqual(least);
+    }
+  });
+
+  it('leaves out the line that needs a key', () => {
+    expect(stored.filter(({ signal }) => signal.startsWith('grid-reliability'))).toEqual([]);
+  });
+
+  it('holds five same-season readings of five years wherever a percentile is derived', () => {
+    for (const { signal, entity } of TARGETS.filter((target) => isSeasonal(target.signal))) {
+      const years = (bySeries.get(`${signal.id}/${entity}`) ?? [])
+        .map(({ reading }) => reading.observed_at.slice(0, 4))
+        .filter((year) => year < '2026');
+      expect(years).toHaveLength(25);
+      expect(new Set(years).size).toBe(5);
+    }
+  });
+
+  it('stays under three megabytes and before its own instant', () => {
+    const bytes = [...files.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    expect(bytes).toBeLessThan(BYTES_MAX);
+    for (const { reading, batch } of stored) {
+      expect(reading.collected_at <= SAMPLE_AS_OF).toBe(true);
+      expect(reading.collected_at.slice(0, 10)).toBe(batch);
+    }
+  });
+
+  it('says of every reading that it is generated, and claims no source tier', () => {
+    for (const { reading } of stored) {
+      expect(reading.validation_status).toBe(LABEL);
+      expect(reading.source_tier).toBeNull();
+      expect(reading.sources.every(({ name }) => name.includes('sample generator'))).toBe(true);
+    }
+  });
+
+  it('gives every life-cycle line a subject that ended or died, and one at risk', () => {
+    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+      const newest = row.entities.map(
+        (entity) => bySeries.get(`${row.id}.lifecycle/${entity}`)?.at(-1)?.reading.lifecycle,
+      );
+      const ended = newest.filter((item) => item?.state === 'ended' || item?.state === 'dead');
+      expect(ended.length, row.id).toBeGreaterThan(0);
+      expect(
+        newest.some((item) => item?.state === 'at_risk'),
+        row.id,
+      ).toBe(true);
+      for (const item of ended) {
+        expect(item?.end_at).not.toBeNull();
+        expect(item?.death_type).not.toBeNull();
+        expect(item?.context).not.toBeNull();
+      }
+    }
+  });
+
+  it('holds one revision, one repeat, one stale leg, one new metric and one null metric', () => {
+    const same = (key: string) => {
+      const all = (bySeries.get(key) ?? []).map(({ reading }) => reading);
+      return all.filter((item) => item.observed_at === '2026-11-19T10:45:00Z');
+    };
+    const [old, revised] = same('hydrology.river-level/07010000');
+    expect(revised?.current.stage_ft).not.toBe(old?.current.stage_ft);
+    const [first, repeat] = same('airquality.aqi/us-memphis');
+    expect(repeat?.current).toEqual(first?.current);
+    const stale = bySeries.get(STALE_LEG)?.at(-1);
+    expect(stale?.batch).toBe('2026-11-16');
+    const [before, now] = bySeries.get('nas.aviation_wx/sdf')?.slice(-2) ?? [];
+    expect(before?.reading.current).not.toHaveProperty('wind_kt');
+    expect(now?.reading.current).toHaveProperty('wind_kt');
+    const closed = bySeries.get('border-wait.lane-wait/laredo-bridge1')?.at(-1);
+    expect(closed?.reading.current.wait_standard_min).toBeNull();
+  });
+});
