@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CITY_RIVER_GAUGE } from '../compiler/contract/entities.ts';
@@ -113,19 +113,28 @@ function fileText(readings: readonly SampleReading[]): string {
   return `${[header, ...lines].map((line) => JSON.stringify(line)).join('\n')}\n`;
 }
 
-/** Replaces every batch of a snapshots folder by the sample; other files stay. */
+/** Replaces the sample in a snapshots folder; files that do not carry its label stay. */
 function writeSample(root: string): void {
   for (const entry of readdirSync(root, { withFileTypes: true })) {
-    if (entry.isDirectory()) rmSync(join(root, entry.name), { recursive: true });
+    if (entry.isDirectory()) removeSample(join(root, entry.name));
   }
   const files = sampleFiles();
   let bytes = 0;
   for (const [path, text] of files) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
+    writeFileSync(join(root, path), text, { flag: 'wx' });
     bytes += Buffer.byteLength(text);
   }
   console.log(`Wrote ${files.size} sample files, ${bytes} bytes, into ${root}`);
+}
+
+function removeSample(batch: string): void {
+  for (const name of readdirSync(batch)) {
+    const file = join(batch, name);
+    const [header = ''] = readFileSync(file, 'utf8').split('\n', 1);
+    if (header.includes(LABEL)) rmSync(file);
+  }
+  if (readdirSync(batch).length === 0) rmdirSync(batch);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) writeSample('snapshots');
