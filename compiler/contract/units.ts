@@ -49,7 +49,8 @@ export function metricUnit(metric: string): { stem: string; unit: string; label:
 
 /** The declared metric that `metric` spells in another unit, or null. */
 export function foreignUnit(metric: string, declared: readonly string[]): string | null {
+  if (declared.includes(metric)) return null;
   const { stem, unit } = metricUnit(metric);
-  if (unit === '' || declared.includes(metric)) return null;
+  if (unit === '') return null;
   return declared.find((name) => metricUnit(name).stem === stem) ?? null;
 }

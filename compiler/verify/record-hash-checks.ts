@@ -25,7 +25,7 @@ export function recordHashChecks({ path, value }: ObjectNode): BodyCheck[] {
   }
   const core = coreOf(value);
   if (core === null) {
-    return [at.notApplicable('the hash core is not in this body; the citation signs this hash')];
+    return [at.notApplicable('its hash core is not in this body')];
   }
   return [recomputed(at, record_hash, core)];
 }

@@ -23,6 +23,8 @@ ed.hashes.sha512 = sha512;
 /** The head of a release is a few hundred bytes. */
 export const HEAD_BYTES_MAX = 65_536;
 
+const OWN_TABLES = canonicalHash(tables());
+
 export interface OpenHead {
   readonly disk: Disk;
   readonly root: string;
@@ -99,5 +101,5 @@ function filesHash(disk: Disk, root: string): string {
 
 /** Whether a release was compiled from the tables of this program. */
 export function hasOwnTables(head: Release): boolean {
-  return head.table_digest === canonicalHash(tables());
+  return head.table_digest === OWN_TABLES;
 }

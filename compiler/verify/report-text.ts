@@ -16,23 +16,73 @@ const VERDICT = {
   unsigned: 'cannot be judged: not signed',
 } as const;
 
-/** The report on one body: the verdict, then one line a check, what failed first. */
+/** What a check that passed has shown. */
+const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
+  json: 'readable',
+  citation: 'the statement, its hash, its signature and its key belong together',
+  cover: 'the citation is about the whole body',
+  content: 'the signed content hash is the hash of this body',
+  record_hash: 'recomputed from the hash core',
+  consistency: 'what the body says twice agrees',
+  request_time: 'age and freshness, outside every signature, agree with their basis',
+};
+
+/** The report on one body: the verdict, what failed line by line, then one line for each kind of check. */
 export function bodyText(target: string, report: BodyReport, { pinned }: Pinning): string {
   const of = (status: BodyCheck['status']) =>
-    report.checks.filter((each) => each.status === status).map(checkLine);
-  const lines = [
-    `${VERDICT[report.verdict]}  ${target}`,
-    ...some(of('fail')),
-    ...some(of('pass')),
-    ...some(of('not_applicable')),
+    report.checks.filter((each) => each.status === status && !isNoise(each));
+  const broken = new Set(of('fail').map(({ check }) => check));
+  const shown = ({ check }: BodyCheck): string =>
+    broken.has(check) ? 'the rest of it passed' : SHOWN[check];
+  return printed([
+    `${bodyVerdict(report)}  ${target}`,
+    ...some(of('fail').map(checkLine)),
+    ...grouped(of('pass'), shown),
+    ...grouped(of('not_applicable'), ({ detail }) => detail),
     issuerLine(report.issuer, pinned),
-  ];
-  return `${lines.join('\n')}\n`;
+  ]);
+}
+
+/** Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line. */
+function printed(lines: readonly string[]): string {
+  const plain = lines.map((line) =>
+    line.replace(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`,
+    ),
+  );
+  return `${plain.join('\n')}\n`;
+}
+
+function bodyVerdict({ verdict, checks }: BodyReport): string {
+  const loose = checks.some((each) => each.check === 'content' && each.status !== 'pass');
+  return verdict === 'verified' && loose ? 'verified, the citation alone' : VERDICT[verdict];
+}
+
+/** Links of lineage have a check of their own, and a cover only tells when there is none. */
+function isNoise({ check, where, status }: BodyCheck): boolean {
+  if (check === 'cover') return status === 'pass';
+  return check === 'record_hash' && status !== 'fail' && where.includes('data_lineage.');
 }
 
 function checkLine({ check, where, status, detail }: BodyCheck): string {
   const subject = where === '' ? '' : `${where}  `;
   return `  ${STATUS[status].padEnd(5)} ${check.padEnd(13)} ${subject}${detail}`;
+}
+
+/** One line for all checks of one kind that say the same. */
+function grouped(checks: readonly BodyCheck[], say: (check: BodyCheck) => string): string[] {
+  const groups = new Map<string, BodyCheck[]>();
+  for (const each of checks) {
+    const key = `${each.check} ${say(each)}`;
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const count = group.length > 1 ? `${group.length} × ` : '';
+    return [checkLine({ ...first, where: '', detail: count + say(first) })];
+  });
 }
 
 function some(lines: readonly string[]): string[] {
@@ -55,14 +105,13 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
     return `  FAIL  ${subject}  ${detail}`;
   });
   const rest = faultCount - failed.length;
-  const lines = [
+  return printed([
     `${VERDICT[report.verdict]}  ${target}`,
     ...failed,
     ...(rest > 0 ? [`        … and ${rest} more`] : []),
     ...(head === null ? [] : headLines(report, head)),
     issuerLine(head?.issuer_did ?? null, pinned),
-  ];
-  return `${lines.join('\n')}\n`;
+  ]);
 }
 
 function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head']>): string[] {

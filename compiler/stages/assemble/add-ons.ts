@@ -1,5 +1,5 @@
 import type { StandardRuler } from '../../contract/record.ts';
-import { disclosures, type EntityFacts, recordProvenance } from './entity-record.ts';
+import { disclosures, type EntityFacts } from './entity-record.ts';
 import { NATURE } from './provenance.ts';
 
 /** One add-on: the member that gives it its name, between identity and provenance. */
@@ -14,7 +14,7 @@ function addOn(facts: EntityFacts, dim: string, member: Record<string, unknown>)
     observed_at: latest.observed_at,
     ...member,
     record_hash,
-    provenance: recordProvenance(facts),
+    provenance: facts.provenance,
     ...disclosures(latest),
   };
 }

@@ -9,7 +9,7 @@ import { historyOf, type Season, seasonOf, statRuler, strataOf } from '../derive
 import type { Reading } from '../intake/reading.ts';
 import type { Timeline } from '../intake/timeline.ts';
 import { recordDecisions } from './decision-points.ts';
-import { GRADE, lineageOf, NATURE, provenanceOf, SCOPE } from './provenance.ts';
+import { GRADE, type Lineage, lineageOf, NATURE, provenanceOf, SCOPE } from './provenance.ts';
 import { summaryEn, summaryZh } from './summary.ts';
 
 /** Points of `trend_7d`, the current reading included. */
@@ -26,6 +26,8 @@ export interface EntityFacts {
   readonly strata: ReturnType<typeof strataOf>;
   readonly history: ReturnType<typeof historyOf>;
   readonly record_hash: string;
+  /** Shared by the record and its add-ons. */
+  readonly provenance: SignalRecord['provenance'];
 }
 
 /** Derives what records and add-ons of one entity share. `hashOf` seals the core of a reading. */
@@ -37,6 +39,7 @@ export function entityFacts(
   const latest = timeline.readings.at(-1);
   if (latest === undefined) throw new RangeError(`Cannot derive "${timeline.entity}": no readings`);
   const season = seasonOf(signal, latest, timeline.readings);
+  const record_hash = hashOf(latest);
   return {
     signal,
     timeline,
@@ -46,7 +49,8 @@ export function entityFacts(
     season,
     strata: strataOf(signal, latest, season),
     history: historyOf(latest, season),
-    record_hash: hashOf(latest),
+    record_hash,
+    provenance: recordProvenance(signal, timeline, lineageOf(signal, latest, record_hash)),
   };
 }
 
@@ -118,7 +122,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     lifecycle: latest.lifecycle ?? null,
     hash_core_version: HASH_CORE_VERSION,
     ots_status: null,
-    provenance: recordProvenance(facts),
+    provenance: facts.provenance,
     source_ref: latest.source_ref,
     source_tier: latest.source_tier,
     record_hash,
@@ -132,9 +136,10 @@ export function disclosures(reading: Reading): { grade: string; scope: string } 
 }
 
 /** Provenance of a record, with a note when its reading replaced an earlier one. */
-export function recordProvenance(facts: EntityFacts): SignalRecord['provenance'] {
-  const { signal, latest, timeline, record_hash } = facts;
-  const provenance = provenanceOf(signal, latest, lineageOf(signal, latest, record_hash));
+function recordProvenance(signal: Signal, timeline: Timeline, lineage: Lineage) {
+  const latest = timeline.readings.at(-1);
+  if (latest === undefined) throw new RangeError(`Cannot trace "${timeline.entity}": no readings`);
+  const provenance = provenanceOf(signal, latest, lineage);
   if (!timeline.revisedAt.has(latest.observed_at)) return provenance;
   return { ...provenance, revision_note: 'replaces an earlier value of the same observation' };
 }

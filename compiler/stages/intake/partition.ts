@@ -1,12 +1,20 @@
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { LINE_BYTES_MAX, readLines } from './read-lines.ts';
 import type { StoredReading } from './read-signal.ts';
+import type { Reading } from './reading.ts';
+import { ENTITY_READINGS_MAX } from './timeline.ts';
 
 /** Input of a signal up to this size is grouped in memory; more goes through partitions on disk. */
-export const SIGNAL_BYTES_IN_MEMORY = 12_000_000;
-const PARTITION_BYTES = 3_000_000;
+export const SIGNAL_BYTES_IN_MEMORY = 4_000_000;
+/** Input bytes of one partition; a reading in memory takes some ten times its line. */
+const PARTITION_BYTES = 1_000_000;
 const PARTITIONS_MAX = 512;
-const BUFFER_CHARS = 32_768;
+const BUFFER_CHARS = 16_384;
+/** A header and a line of the longest kind, numbers such as 1e15 written out. */
+const SPILL_LINE_BYTES_MAX = 10 * LINE_BYTES_MAX;
+/** Different texts that are kept once instead of once a reading. */
+const SHARED_MAX = 1000;
 
 /** Collects the readings of a signal by entity, in memory that does not grow with the input. */
 export interface Grouping {
@@ -30,10 +38,11 @@ function memoryGrouping(): Grouping {
   };
 }
 
+/** One more than the limit is kept of an entity, enough to be refused for it. */
 function addTo(groups: Map<string, StoredReading[]>, stored: StoredReading): void {
   const group = groups.get(stored.reading.entity);
   if (group === undefined) groups.set(stored.reading.entity, [stored]);
-  else group.push(stored);
+  else if (group.length <= ENTITY_READINGS_MAX) group.push(stored);
 }
 
 function diskGrouping(bytes: number, folder: string): Grouping {
@@ -82,8 +91,13 @@ class Spill {
 
   read(): Map<string, StoredReading[]> {
     const groups = new Map<string, StoredReading[]>();
-    for (const line of readFileSync(this.#path, 'utf8').split('\n')) {
-      if (line !== '') addTo(groups, JSON.parse(line) as StoredReading);
+    const shared = new Shared();
+    for (const { bytes } of readLines(this.#path, SPILL_LINE_BYTES_MAX)) {
+      if (bytes === null) throw new RangeError('Cannot read a partition: a line beyond its limit');
+      const stored = JSON.parse(
+        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(),
+      );
+      addTo(groups, shared.of(stored as StoredReading));
     }
     rmSync(this.#path);
     return groups;
@@ -93,4 +107,26 @@ class Spill {
     writeSync(this.#file, this.#held);
     this.#held = '';
   }
+}
+
+/** Keeps one copy of what most readings of a file repeat: its name and its sources. */
+class Shared {
+  readonly #texts = new Map<string, string>();
+  readonly #sources = new Map<string, Reading['sources']>();
+
+  of(stored: StoredReading): StoredReading {
+    const { reading } = stored;
+    const sources = keep(this.#sources, JSON.stringify(reading.sources), reading.sources);
+    const entity = keep(this.#texts, reading.entity, reading.entity);
+    const collected_at = keep(this.#texts, reading.collected_at, reading.collected_at);
+    const file = keep(this.#texts, stored.file, stored.file);
+    return { ...stored, file, reading: { ...reading, entity, collected_at, sources } };
+  }
+}
+
+function keep<T>(known: Map<string, T>, text: string, value: T): T {
+  const kept = known.get(text);
+  if (kept !== undefined) return kept;
+  if (known.size < SHARED_MAX) known.set(text, value);
+  return value;
 }

@@ -6,24 +6,24 @@ export const LINE_BYTES_MAX = 1_048_576;
 const CHUNK_BYTES = 262_144;
 const NEWLINE = 0x0a;
 
-/** One line of a file without its line end; `bytes` is null for a line beyond LINE_BYTES_MAX. */
+/** One line of a file without its line end; `bytes` is null for a line beyond the limit. */
 export interface Line {
   readonly number: number;
   readonly bytes: Uint8Array | null;
 }
 
 /** Reads a file line by line in bounded memory. `bytes` is valid until the next line is asked for. */
-export function* readLines(path: string): Generator<Line> {
+export function* readLines(path: string, bytesMax = LINE_BYTES_MAX): Generator<Line> {
   const file = openSync(path, 'r');
   try {
-    yield* splitChunks(file);
+    yield* splitChunks(file, bytesMax);
   } finally {
     closeSync(file);
   }
 }
 
-function* splitChunks(file: number): Generator<Line> {
-  const splitter = new LineSplitter();
+function* splitChunks(file: number, bytesMax: number): Generator<Line> {
+  const splitter = new LineSplitter(bytesMax);
   while (splitter.fill(file)) {
     for (let line = splitter.next(); line !== null; line = splitter.next()) yield line;
   }
@@ -33,16 +33,22 @@ function* splitChunks(file: number): Generator<Line> {
 
 /** One buffer that holds the unfinished line and the chunk behind it. */
 class LineSplitter {
-  readonly #buffer = Buffer.allocUnsafe(LINE_BYTES_MAX + CHUNK_BYTES);
+  readonly #bytesMax: number;
+  readonly #buffer: Buffer;
   #start = 0;
   #end = 0;
   #number = 0;
   /** The unfinished line was already too long and its beginning is gone. */
   #overlong = false;
 
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#buffer = Buffer.allocUnsafe(bytesMax + CHUNK_BYTES);
+  }
+
   /** Keeps what is unfinished, reads the next chunk; false at the end of the file. */
   fill(file: number): boolean {
-    if (this.#end - this.#start > LINE_BYTES_MAX) {
+    if (this.#end - this.#start > this.#bytesMax) {
       this.#overlong = true;
       this.#start = this.#end;
     }
@@ -69,7 +75,7 @@ class LineSplitter {
   }
 
   #take(length: number): Line {
-    const whole = !this.#overlong && length <= LINE_BYTES_MAX;
+    const whole = !this.#overlong && length <= this.#bytesMax;
     const bytes = whole ? this.#buffer.subarray(this.#start, this.#start + length) : null;
     this.#start += length;
     this.#number += 1;

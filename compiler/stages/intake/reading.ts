@@ -85,7 +85,8 @@ export function parseHeader(value: unknown): Outcome<Part> | null {
 export function parseReading(value: unknown, header: Part, signalId: string): Outcome<Reading> {
   const parsed = partSchema.safeParse(value);
   if (!parsed.success) return { faults: zodFaults(parsed.error) };
-  const merged = { ...header, ...parsed.data };
+  // A spread of two objects of varying shape costs microseconds a line, this does not.
+  const merged: Part = Object.assign({}, header, parsed.data);
   const missing = REQUIRED.filter((name) => merged[name] === undefined);
   if (missing.length > 0) return { faults: missing.map(missingFault) };
   const reading = merged as Reading;

@@ -31,8 +31,7 @@ export type TimelineOutcome = { readonly ok: Timeline } | { readonly problem: Pr
 export function buildTimeline(entity: string, stored: readonly StoredReading[]): TimelineOutcome {
   const first = stored[0];
   if (first === undefined) throw new RangeError(`Cannot order readings of "${entity}": none`);
-  if (stored.length > ENTITY_READINGS_MAX)
-    return { problem: tooMany(entity, first, stored.length) };
+  if (stored.length > ENTITY_READINGS_MAX) return { problem: tooMany(entity, first) };
   const readings: Reading[] = [];
   const replaced: Reading[] = [];
   const revisedAt = new Set<string>();
@@ -49,9 +48,9 @@ export function buildTimeline(entity: string, stored: readonly StoredReading[]):
   return { ok: { entity, readings, replaced, revisedAt, lastCollectedAt, repeats } };
 }
 
-function tooMany(entity: string, first: StoredReading, count: number): Problem {
+function tooMany(entity: string, first: StoredReading): Problem {
   const message =
-    `"${entity}" has ${count} readings, more than ${ENTITY_READINGS_MAX}; ` +
+    `"${entity}" has more than ${ENTITY_READINGS_MAX} readings; ` +
     'thin the oldest batches of this entity';
   return { code: 'too_many_readings', file: first.file, field: 'entity', message };
 }
