@@ -73,14 +73,17 @@ export function parseFiles(text: string): FileEntry[] {
   return entries;
 }
 
+const FILE_LINE = /^([0-9a-f]{64}) (0|[1-9][0-9]{0,14}) ([a-z0-9._~/-]+)$/;
+
 function parseLine(line: string): FileEntry | null {
-  const sha256 = line.slice(0, 64);
-  const gap = line.indexOf(' ', 65);
-  const size = Number(line.slice(65, gap));
-  const path = line.slice(gap + 1);
-  const good =
-    line[64] === ' ' && gap > 65 && path !== '' && Number.isSafeInteger(size) && size >= 0;
-  return good ? { path, size, sha256 } : null;
+  const [, sha256, size, path] = FILE_LINE.exec(line) ?? [];
+  if (sha256 === undefined || path === undefined) return null;
+  return isReleasePath(path) ? { path, size: Number(size), sha256 } : null;
+}
+
+/** Relative, without empty segments and without any that begin with a dot. */
+function isReleasePath(path: string): boolean {
+  return !/(^|\/)(\.|\/|$)/.test(path);
 }
 
 /** One line of a verify shard: what a record hash stands for. */
@@ -131,7 +134,7 @@ export interface CatalogRow {
   readonly update_state: string;
 }
 
-/** Internal list of every latest reading, one JSON array of six a line, sorted by signal and entity. */
+/** Internal list of every latest reading, one JSON array of seven a line, sorted by signal and entity. */
 export const CATALOG_PATH = 'index/catalog.txt';
 
 /** Text of one catalog line, with its line end. */

@@ -3,6 +3,7 @@ import type { Bundle } from '../../contract/record.ts';
 import type { Statement } from '../seal/sealer.ts';
 import type { CityReading } from './city-readings.ts';
 import type { LegReading } from './leg.ts';
+import { byTime } from './provenance.ts';
 
 /** What the citation of a bundle says; `more` is the rest of its query. */
 export function bundleStatement(line: Line, bundle: Bundle, legs: readonly LegReading[]) {
@@ -46,7 +47,7 @@ export function lifecycleStatement(entity: string, subjects: readonly LegReading
 }
 
 function timesOf(legs: readonly LegReading[]): Pick<Statement, 'observed_at' | 'retrieved_at'> {
-  const observed = legs.map((leg) => leg.observed_at).sort();
-  const collected = legs.map((leg) => leg.collected_at).sort();
+  const observed = legs.map((leg) => leg.observed_at).sort(byTime);
+  const collected = legs.map((leg) => leg.collected_at).sort(byTime);
   return { observed_at: observed[0] ?? '', retrieved_at: collected.at(-1) ?? '' };
 }

@@ -54,7 +54,7 @@ export interface LineagePart {
 
 /** Provenance of a body that joins readings: as fresh as the oldest of them. */
 export function joinedProvenance(parts: readonly LineagePart[], lineage_note: string): Provenance {
-  const byAge = [...parts].sort((a, b) => (a.observed_at < b.observed_at ? -1 : 1));
+  const byAge = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
   const oldest = byAge[0];
   const newest = byAge.at(-1);
   if (oldest === undefined || newest === undefined) {
@@ -70,4 +70,9 @@ export function joinedProvenance(parts: readonly LineagePart[], lineage_note: st
     validation_status: oldest.validation_status ?? VALIDATION,
     lineage_note,
   };
+}
+
+/** Order of two ISO-8601 UTC times; as text, half a second would sort before the whole one. */
+export function byTime(a: string, b: string): number {
+  return Date.parse(a) - Date.parse(b);
 }

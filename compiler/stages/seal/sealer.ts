@@ -55,6 +55,7 @@ export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore
     recordHash: (record) => `sha256:${sha256(jcs(hashCore(record)))}`,
     signText,
     seal(body, statement) {
+      if ('_citation' in body) throw new TypeError('Cannot seal a body: it has a citation already');
       const claims = citationClaims(issuer, statement, `sha256:${sha256(jcs(body))}`);
       const text = jcs(claims);
       const digest = sha256(text);

@@ -1,0 +1,126 @@
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import {
+  CITATION_SEAL_FIELDS,
+  citationSchema,
+  citationStatement,
+  contentOf,
+  REQUEST_TIME_FIELDS,
+} from '../../compiler/contract/citation.ts';
+import { CORE_FIELDS, hashCore, SOURCE_CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
+import {
+  CONTRACT_VERSION,
+  formatCatalogRow,
+  formatVerifyEntry,
+  releaseSchema,
+} from '../../compiler/contract/release.ts';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+
+const TEXT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
+const LINES_MAX = 180;
+
+const sections = new Map(
+  TEXT.split(/^## /m).map((part) => [part.slice(0, part.indexOf('\n')), part] as const),
+);
+const section = (title: string): string => sections.get(title) ?? '';
+const words = (text: string): string[] =>
+  [...text.matchAll(/`([A-Za-z_]+)`/g)].map((match) => match[1] ?? '');
+
+const example = section('8. Worked example');
+const [delivered = '', core = '', content = '', statement = ''] = [
+  ...example.matchAll(/```json\n(.*)\n```/g),
+].map((match) => match[1] ?? '');
+const hashes = [...example.matchAll(/^`(sha256:[0-9a-f]{64})`$/gm)].map((match) => match[1]);
+const did = /`(did:key:\w+)`/.exec(example)?.[1] ?? '';
+const seed = /`([0-9a-f]{64})`/.exec(example)?.[1] ?? '';
+const [, signature = '', pem = ''] = /```text\n([^\n]+)\n([^`]+)```/.exec(example) ?? [];
+
+type Body = Parameters<typeof hashCore>[0] & { record_hash: string; _citation: unknown };
+const body = parseJson(delivered) as unknown as Body;
+const citation = citationSchema.parse(body._citation);
+const sha256 = (text: string): string =>
+  `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
+
+describe('FORMAT.md', () => {
+  it('stays short and speaks of no machine', () => {
+    expect(TEXT.split('\n').length).toBeLessThanOrEqual(LINES_MAX);
+    expect(TEXT).not.toMatch(/\/(home|tmp|work|root)\//);
+  });
+
+  it('lists the members of the hash core as CORE_FIELDS does', () => {
+    const rows = [...section('2. Record hash (core v3)').matchAll(/^\| `(\w+)` \| (.*) \|$/gm)];
+    expect(rows.map((row) => row[1])).toEqual([...CORE_FIELDS]);
+    const sources = rows.find((row) => row[1] === 'sources')?.[2] ?? '';
+    expect(words(sources)).toEqual([...SOURCE_CORE_FIELDS]);
+  });
+
+  it('lists the request-time members and the members of a citation', () => {
+    expect(words(section('3. Content hash'))).toEqual(
+      expect.arrayContaining([...REQUEST_TIME_FIELDS]),
+    );
+    const named = new Set(words(section('4. Citation')));
+    for (const name of CITATION_SEAL_FIELDS) expect(named).toContain(name);
+    for (const name of Object.keys(citationStatement(citation))) {
+      expect(section('4. Citation')).toMatch(new RegExp(`\`${name}\\b`));
+    }
+  });
+
+  it('lists the members of a release head and of the lines beside it', () => {
+    const release = section('5. Release');
+    for (const name of Object.keys(releaseSchema.shape)) expect(release).toMatch(`\`${name}`);
+    const entry = {
+      record_hash: 'record_hash',
+      kind: 'kind',
+      state: 'state',
+      file: 'file',
+      signal_id: 'signal_id',
+      entity: 'entity',
+      observed_at: 'observed_at',
+    } as unknown as Parameters<typeof formatVerifyEntry>[0] & { signal_id: string };
+    const row = {
+      ...entry,
+      entity_name: 'entity_name',
+      band: 'band',
+      update_state: 'update_state',
+    };
+    for (const line of [formatVerifyEntry(entry), formatCatalogRow(row)]) {
+      expect(release).toMatch(`\`[${(JSON.parse(line) as string[]).join(', ')}]\``);
+    }
+  });
+
+  it('ends with the version of this contract', () => {
+    const versions = [...section('9. Versions of the contract').matchAll(/^\| (\d+) \|/gm)];
+    expect(versions.map((row) => Number(row[1])).at(-1)).toBe(CONTRACT_VERSION);
+  });
+});
+
+describe('the worked example of FORMAT.md', () => {
+  it('shows the bytes that the contract makes of the body', () => {
+    expect(core).toBe(canonicalJson(hashCore(body)));
+    expect(content).toBe(canonicalJson(contentOf(body)));
+    expect(statement).toBe(canonicalJson(citationStatement(citation)));
+  });
+
+  it('hashes as it says', () => {
+    expect(hashes).toEqual([sha256(core), sha256(content), sha256(statement)]);
+    expect(hashes).toEqual([body.record_hash, citation.source.content_hash, citation.record_hash]);
+  });
+
+  it('is signed by the key that it prints, and by no other', () => {
+    const bytes = Buffer.from(signature, 'base64url');
+    expect(verify(null, Buffer.from(statement), createPublicKey(pem), bytes)).toBe(true);
+    expect(verify(null, Buffer.from(`${statement} `), createPublicKey(pem), bytes)).toBe(false);
+    expect(issuerDid(signingKey(Buffer.from(seed, 'hex')))).toBe(did);
+    expect(citation).toMatchObject({ signature, issuer_DID: did });
+  });
+
+  it('verifies, and no longer after one changed digit', () => {
+    const verdict = (text: string): string => verifyBody(parseJson(text), { trust: [did] }).verdict;
+    expect(verdict(delivered)).toBe('verified');
+    expect(verdict(delivered.replace('13.6', '13.7'))).toBe('failed');
+  });
+});

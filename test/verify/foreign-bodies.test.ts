@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import type { Body } from './small-release.ts';
+
+const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+const INTEROP = new URL('../../../shared/interop/', import.meta.url);
+
+describe.skipIf(!existsSync(INTEROP))(
+  'verifyBody() on bodies of another service (skipped without its bodies)',
+  () => {
+    const texts = ['stable_graveyard.json', 'trust_graveyard.json'].map((name) => {
+      const file = new URL(name, INTEROP);
+      return existsSync(file) ? readFileSync(file, 'utf8') : '{}';
+    });
+    const did = (text: string): string => /did:key:z6Mk\w+/.exec(text)?.[0] ?? '';
+    const verdict = (text: string, trust = [did(text)]): string =>
+      verifyBody(parseJson(text), { trust }).verdict;
+
+    it('accepts them from a trusted issuer and says that their content hash is not recomputable', () => {
+      for (const text of texts) {
+        expect(verdict(text)).toBe('verified');
+        const { checks } = verifyBody(parseJson(text), { trust: [did(text)] });
+        const content = checks.find((each) => each.check === 'content');
+        expect(content).toMatchObject({ status: 'not_applicable' });
+        expect(content?.detail).toMatch('not recomputable');
+      }
+    });
+
+    it('refuses them for other issuers', () => {
+      for (const text of texts) expect(verdict(text, [OTHER_DID])).toBe('failed');
+    });
+
+    it('refuses them after one changed character anywhere in the citation', () => {
+      for (const text of texts) {
+        const body = parseJson(text) as Body;
+        const citation = JSON.stringify(body._citation);
+        for (let i = 0; i < citation.length; i += 5) {
+          const changed = changeAt(citation, i);
+          if (changed === null) continue;
+          const forged = { ...body, _citation: changed } as unknown as Body;
+          expect(verifyBody(forged, { trust: [did(text)] }).verdict, changedAt(citation, i)).toBe(
+            'failed',
+          );
+        }
+      }
+    });
+  },
+);
+
+/** One other letter or digit at a place; null where that is no longer JSON, or is the unsigned key label. */
+function changeAt(text: string, at: number): unknown {
+  if (changedAt(text, at).includes('"key_id"') || !/[a-z0-9]/i.test(text.charAt(at))) return null;
+  const other = text.charAt(at) === 'b' ? 'c' : 'b';
+  try {
+    return parseJson(text.slice(0, at) + other + text.slice(at + 1));
+  } catch {
+    return null;
+  }
+}
+
+function changedAt(text: string, at: number): string {
+  return text.slice(Math.max(0, at - 20), at + 1);
+}

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
+import { emptySignatureStore } from '../../compiler/stages/seal/signature-store.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { alterations } from './alterations.ts';
+import {
+  BASE_URL,
+  type Body,
+  ISSUER_NAME,
+  KEY,
+  type SmallRelease,
+  smallRelease,
+} from './small-release.ts';
+
+let release: SmallRelease;
+beforeAll(async () => {
+  release = await smallRelease();
+});
+afterAll(() => release.dispose());
+
+const SIGNED = [
+  'record/hydrology.river-level/07010000.json',
+  'ruler/hydrology.river-level/07010000.json',
+  'calibrated/hydrology.river-level/07010000.json',
+  'thin/calibrated/hydrology.river-level/07010000.json',
+  'strata/hydrology.river-level/07010000.json',
+  'history/hydrology.river-level/07010000.json',
+  'bundle/environment/us-denver.json',
+  'thin/bundle/environment/us-denver.json',
+  'bundle/climate-policy/kyoto-protocol.json',
+  'air/us-denver.json',
+  'lifecycle/kyoto-protocol.json',
+  'free/sample/airquality.aqi.json',
+] as const;
+const UNSIGNED = [
+  'free/raw/hydrology.river-level/07010000.json',
+  'free/history-preview/hydrology.river-level/07010000.json',
+] as const;
+const [RECORD, RULER] = SIGNED;
+const BUNDLE = 'bundle/environment/us-denver.json';
+const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+
+const judge = (body: unknown) => verifyBody(body as Body, { trust: [release.did] });
+const failures = (body: unknown): string[] =>
+  judge(body)
+    .checks.filter((each) => each.status === 'fail')
+    .map((each) => `${each.check} ${each.where}`);
+
+/** What a client saves: the compiled body with the members that are filled in when it is asked for. */
+function delivered(path: string): Body {
+  const spliced = release
+    .text(path)
+    .replaceAll(
+      '"provenance":{"served_from"',
+      '"provenance":{"age_hours_now":20000,"freshness":"stale","dead_source":"silent","served_from"',
+    );
+  return parseJson(spliced) as Body;
+}
+
+/** The same body signed once more by its issuer, so that only its inner contradictions are left. */
+function resealed(body: Body): Body {
+  const { _citation, ...rest } = body;
+  const citation = _citation as Body;
+  const source = citation.source as Body;
+  const issuer = {
+    name: ISSUER_NAME,
+    did: release.did,
+    keyId: String(citation.key_id),
+    baseUrl: BASE_URL,
+  };
+  return makeSealer(issuer, KEY, emptySignatureStore()).seal(rest, {
+    claim: String(citation.claim),
+    fact: String(citation.fact),
+    target: String(source.url).slice(BASE_URL.length),
+    observed_at: String(source.published_at),
+    retrieved_at: String(citation.retrieved_at),
+  }) as unknown as Body;
+}
+
+describe('verifyBody() on compiled bodies', () => {
+  it.each(SIGNED)('verifies %s', (path) => {
+    expect(failures(release.body(path))).toEqual([]);
+    expect(judge(release.body(path)).verdict).toBe('verified');
+  });
+
+  it.each(SIGNED)('verifies %s as it is delivered', (path) => {
+    expect(judge(delivered(path)).verdict).toBe('verified');
+  });
+
+  it.each(SIGNED)('refuses %s for another issuer', (path) => {
+    const report = verifyBody(release.body(path), { trust: [OTHER_DID] });
+    expect(report.verdict).toBe('failed');
+    expect(report.checks.filter((each) => each.status === 'fail')).toHaveLength(1);
+  });
+
+  it.each(UNSIGNED)('calls %s unsigned', (path) => {
+    expect(judge(release.body(path)).verdict).toBe('unsigned');
+  });
+
+  it('recomputes the record hash of a record, of readings and of a bare record', () => {
+    const recomputed = (path: string): string[] =>
+      judge(release.body(path))
+        .checks.filter((each) => each.check === 'record_hash' && each.status === 'pass')
+        .map((each) => each.where);
+    expect(recomputed(RECORD)).toEqual(['record_hash']);
+    expect(recomputed('air/us-denver.json')).toEqual([
+      'readings.0.record_hash',
+      'readings.1.record_hash',
+    ]);
+    expect(recomputed('free/sample/airquality.aqi.json')).toEqual(['sample.record_hash']);
+    expect(recomputed(UNSIGNED[0])).toEqual(['record_hash']);
+    expect(recomputed(UNSIGNED[1])).toEqual([]);
+  });
+
+  it('fails a bare record whose reading was altered, although nobody signed it', () => {
+    expect(failures({ ...release.body(UNSIGNED[0]), current: { stage_ft: 13.7 } })).toEqual([
+      'record_hash record_hash',
+    ]);
+  });
+
+  it('names the issuer that the citation names', () => {
+    expect(judge(release.body(RECORD)).issuer).toBe(release.did);
+    expect(judge(release.body(UNSIGNED[0])).issuer).toBeNull();
+  });
+});
+
+/** Members outside every hash and signature that still pass as long as they do not contradict each other. */
+const FREE = /(^|\.)provenance\.(age_hours_now|dead_source)$/;
+describe.each([RECORD, RULER, BUNDLE])('I30: %s', (path) => {
+  it('I30: verifyBody() refuses it with any single member altered, request-time members apart', () => {
+    const body = delivered(path);
+    const accepted = [...alterations(body)].filter(({ altered }) => {
+      return judge(altered).verdict === 'verified';
+    });
+    expect(accepted.filter(({ path: at }) => !FREE.test(at)).map(({ path: at }) => at)).toEqual([]);
+    expect(accepted.length).toBeGreaterThan(0);
+  });
+});
+
+describe('I30: verifyBody() refuses what is not canonical', () => {
+  const edited = (edit: (citation: Body) => Body): Body => {
+    const body = release.body(RECORD);
+    return { ...body, _citation: edit(body._citation as Body) };
+  };
+  const last = (text: unknown): string => String(text).slice(0, -1);
+
+  it.each<[string, (citation: Body) => Body]>([
+    ['the signature padded', (c) => ({ ...c, signature: `${String(c.signature)}==` })],
+    ['the signature in base64 of the other alphabet', (c) => otherAlphabet(c)],
+    ['unused bits of the signature set', (c) => ({ ...c, signature: looseEnd(c.signature) })],
+    ['the signature followed by a character', (c) => ({ ...c, signature: `${c.signature}A` })],
+    ['the signature cut', (c) => ({ ...c, signature: last(c.signature) })],
+    ['its hash in upper case', (c) => ({ ...c, record_hash: upper(c.record_hash) })],
+    ['a key id of another kind', (c) => ({ ...c, key_id: 'kid-1' })],
+    [
+      'a verify_url elsewhere',
+      (c) => ({ ...c, verify_url: `https://x.example/v/${c.record_hash}` }),
+    ],
+    ['a member more', (c) => ({ ...c, note: 'x' })],
+    ['no claim', ({ claim, ...c }) => c],
+  ])('%s', (_, edit) => {
+    expect(judge(edited(edit)).verdict).toBe('failed');
+  });
+
+  it('a body without its citation is not verified', () => {
+    const { _citation, ...rest } = release.body(RECORD);
+    expect(judge(rest).verdict).toBe('unsigned');
+  });
+
+  it('a sample with something beside its record is not verified', () => {
+    const sample = release.body('free/sample/airquality.aqi.json');
+    expect(judge({ ...sample, advice: 'sell' }).verdict).toBe('unsigned');
+  });
+
+  it.each([[null], ['text'], [[]], [1]])('%j is no body', (body) => {
+    expect(judge(body).verdict).toBe('failed');
+  });
+});
+
+function otherAlphabet(citation: Body): Body {
+  const signature = Buffer.from(String(citation.signature), 'base64url').toString('base64');
+  return { ...citation, signature };
+}
+
+function looseEnd(signature: unknown): string {
+  const text = String(signature);
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return text.slice(0, -1) + alphabet.charAt(alphabet.indexOf(text.slice(-1)) + 1);
+}
+
+function upper(hash: unknown): string {
+  return String(hash).toUpperCase().replace('SHA256', 'sha256');
+}
+
+describe('verifyBody() on bodies that the issuer signed wrongly', () => {
+  const lineage = (body: Body): Body[] =>
+    (body.provenance as Body).data_lineage as unknown as Body[];
+  const withLineage = (body: Body, link: Body): Body => ({
+    ...body,
+    provenance: { ...(body.provenance as Body), data_lineage: [link] },
+  });
+
+  it('accepts a body that was only signed again', () => {
+    expect(judge(resealed(release.body(RECORD))).verdict).toBe('verified');
+  });
+
+  it.each<[string, string, (body: Body) => Body]>([
+    ['another value', 'record_hash record_hash', (b) => ({ ...b, current: { stage_ft: 1 } })],
+    ['an unknown core version', 'record_hash record_hash', (b) => ({ ...b, hash_core_version: 4 })],
+    [
+      'a core version as text',
+      'record_hash record_hash',
+      (b) => ({ ...b, hash_core_version: '3' }),
+    ],
+    [
+      'an upper-case hash',
+      'record_hash record_hash',
+      (b) => ({ ...b, record_hash: upper(b.record_hash) }),
+    ],
+    ['no record hash', 'record_hash record_hash', ({ record_hash, ...b }) => b],
+    ['no sources', 'record_hash record_hash', ({ sources, ...b }) => b],
+    ['another age', 'consistency data_age_hours', (b) => ({ ...b, data_age_hours: 9 })],
+    [
+      'lineage of another reading',
+      'consistency provenance.data_lineage.0.record_hash',
+      (b) => withLineage(b, { ...lineage(b)[0], record_hash: `sha256:${'0'.repeat(64)}` }),
+    ],
+    [
+      'lineage of another signal',
+      'consistency provenance.data_lineage.0.signal',
+      (b) => withLineage(b, { ...lineage(b)[0], signal: 'x.y' }),
+    ],
+    [
+      'another oldest time',
+      'consistency provenance.oldest_leg_as_of',
+      (b) => ({
+        ...b,
+        provenance: { ...(b.provenance as Body), oldest_leg_as_of: '2026-01-01T00:00:00Z' },
+      }),
+    ],
+  ])('names %s', (_, where, edit) => {
+    expect(failures(resealed(edit(release.body(RECORD))))).toContain(where);
+  });
+
+  it('names a leg that the lineage of its bundle leaves out', () => {
+    const bundle = release.body(BUNDLE);
+    const links = lineage(bundle).slice(1) as unknown as Body;
+    const provenance = { ...(bundle.provenance as Body), data_lineage: links };
+    expect(failures(resealed({ ...bundle, provenance }))).toContain(
+      'consistency provenance.data_lineage',
+    );
+  });
+});
+
+describe('verifyBody() on a row with its hash core', () => {
+  const row = (edit: (row: Body) => Body): Body => {
+    const { hash_core_version, sources, ...record } = release.body(UNSIGNED[0]);
+    const { signal_id, entity, snapshot_date, observed_at, current } = record;
+    const cores = (sources as Body[]).map(({ name, weight, independent }) => {
+      return { name, weight, independent };
+    });
+    const { source_ref = null, source_tier = null, lifecycle = null } = record;
+    const core = { hash_core_version, signal_id, entity, snapshot_date, observed_at, current };
+    const _hash_core = { ...core, source_ref, source_tier, sources: cores, lifecycle } as Body;
+    return edit({ ...record, _hash_core });
+  };
+
+  it('recomputes the hash from it', () => {
+    expect(failures(row((same) => same))).toEqual([]);
+  });
+
+  it.each<[string, (row: Body) => Body]>([
+    ['of other facts', (r) => ({ ...r, _hash_core: { ...(r._hash_core as Body), current: null } })],
+    ['of another entity', (r) => ({ ...r, entity: '1' })],
+    [
+      'of another version',
+      (r) => ({ ...r, _hash_core: { ...(r._hash_core as Body), hash_core_version: 2 } }),
+    ],
+    ['that is no object', (r) => ({ ...r, _hash_core: 'x' })],
+  ])('refuses one %s', (_, edit) => {
+    expect(failures(row(edit))).toEqual(['record_hash record_hash']);
+  });
+});
+
+describe('verifyBody() on the members of request time', () => {
+  const at = (now: Body): Body => {
+    const body = release.body(RECORD);
+    return { ...body, provenance: { ...(body.provenance as Body), ...now } };
+  };
+
+  it.each<[Body]>([
+    [{ age_hours_now: 2.9, freshness: 'fresh' }],
+    [{ age_hours_now: 3, freshness: 'recent' }],
+    [{ age_hours_now: 100, freshness: 'stale' }],
+    [{ age_hours_now: 200, freshness: 'stale', dead_source: 'silent' }],
+  ])('accepts %j of an hourly source', (now) => {
+    expect(judge(at(now)).verdict).toBe('verified');
+  });
+
+  it.each<[Body]>([
+    [{ age_hours_now: 100, freshness: 'fresh' }],
+    [{ age_hours_now: 2, freshness: 'buy now' }],
+    [{ age_hours_now: -1, freshness: 'fresh' }],
+    [{ age_hours_now: '2', freshness: 'fresh' }],
+    [{ freshness: 'fresh' }],
+    [{ age_hours_now: 200, freshness: 'stale' }],
+    [{ age_hours_now: 2, freshness: 'fresh', dead_source: 'silent' }],
+    [{ age_hours_now: 200, freshness: 'stale', dead_source: { advice: 'sell' } }],
+  ])('refuses %j of an hourly source', (now) => {
+    expect(judge(at(now)).verdict).toBe('failed');
+  });
+});

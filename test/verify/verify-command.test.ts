@@ -1,0 +1,186 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runVerify, VERIFY_HELP } from '../../compiler/verify/verify-command.ts';
+import { type SmallRelease, smallRelease } from './small-release.ts';
+
+let release: SmallRelease;
+let folder: string;
+beforeAll(async () => {
+  release = await smallRelease();
+  folder = mkdtempSync(join(tmpdir(), 'signalpress-command-'));
+});
+afterAll(() => {
+  release.dispose();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const RECORD = 'record/hydrology.river-level/07010000.json';
+const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+
+const judgeText = (text: string, issuer?: string[]) =>
+  runVerify('-', { ...(issuer ? { issuer } : {}), readStdin: () => Buffer.from(text) });
+
+describe('runVerify() exit codes', () => {
+  it('0: a genuine body, from standard input and from a file', async () => {
+    const issuer = [release.did];
+    expect((await judgeText(release.text(RECORD), issuer)).exitCode).toBe(0);
+    expect((await runVerify(join(release.root, RECORD), { issuer })).exitCode).toBe(0);
+  });
+
+  it('0: a release folder and a data folder', async () => {
+    for (const target of [release.root, release.data]) {
+      expect((await runVerify(target, { issuer: [release.did] })).exitCode).toBe(0);
+    }
+  });
+
+  it('1: one digit changed, named first', async () => {
+    const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
+    const { exitCode, text } = await judgeText(forged, [release.did]);
+    expect(exitCode).toBe(1);
+    const [verdict, first, second, third] = text.split('\n');
+    expect(verdict).toBe('FAILED  -');
+    expect(first).toMatch(/^ {2}FAIL {2}content {7}_citation\.source\.content_hash/);
+    expect(second).toMatch(/^ {2}FAIL {2}record_hash {3}record_hash/);
+    expect(third).toMatch(/^ {2}ok /);
+  });
+
+  it('1: another issuer, in words of its own', async () => {
+    const { exitCode, text } = await judgeText(release.text(RECORD), [OTHER_DID]);
+    expect(exitCode).toBe(1);
+    expect(text).toMatch(/FAIL {2}citation {6}_citation\.issuer_DID/);
+    expect((await runVerify(release.data, { issuer: [OTHER_DID] })).exitCode).toBe(1);
+  });
+
+  it.each<[string, string]>([
+    ['no JSON', 'a page of text'],
+    ['cut off', '{"signal_id":'],
+    ['a key twice', '{"a":1,"a":2}'],
+    ['text after the value', '{} {}'],
+    ['nothing', ''],
+  ])('2: %s', async (_, text) => {
+    expect((await judgeText(text)).exitCode).toBe(2);
+  });
+
+  it('2: a body that nobody signed', async () => {
+    const raw = release.text('free/raw/hydrology.river-level/07010000.json');
+    const { exitCode, text } = await judgeText(raw, [release.did]);
+    expect(exitCode).toBe(2);
+    expect(text).toMatch('not signed');
+  });
+
+  it.each([
+    ['a missing file', 'none.json'],
+    ['a folder that is no release', '.'],
+  ])('2: %s', async (_, name) => {
+    expect((await runVerify(join(folder, name), {})).exitCode).toBe(2);
+  });
+
+  it('2: an --issuer that is no did:key', async () => {
+    const { exitCode, text } = await judgeText(release.text(RECORD), ['acme']);
+    expect(exitCode).toBe(2);
+    expect(text).toMatch('did:key');
+  });
+
+  it('are told in the help', () => {
+    expect(VERIFY_HELP).toMatch(/0 {2}verified.*1 {2}failed.*2 {2}cannot be judged/s);
+  });
+});
+
+describe('runVerify() report', () => {
+  it('says plainly when no issuer was pinned, and never when one was', async () => {
+    const loose = await judgeText(release.text(RECORD));
+    expect(loose.exitCode).toBe(0);
+    expect(loose.text).toMatch(`issuer not pinned: pass --issuer ${release.did} to say whom`);
+    expect((await runVerify(release.data, {})).text).toMatch('issuer not pinned');
+    expect((await judgeText(release.text(RECORD), [release.did])).text).not.toMatch('not pinned');
+  });
+
+  it('as JSON has the verdict and every check', async () => {
+    const options = { json: true, readStdin: () => Buffer.from(release.text(RECORD)) };
+    const report = JSON.parse((await runVerify('-', options)).text);
+    expect(report).toMatchObject({ target: '-', verdict: 'verified', issuer_pinned: false });
+    expect(report.checks.length).toBeGreaterThan(10);
+    const missing = JSON.parse((await runVerify(join(folder, 'none'), { json: true })).text);
+    expect(missing).toMatchObject({ verdict: 'undecided' });
+  });
+
+  it('of a release names what failed first', async () => {
+    const path = join(release.root, RECORD);
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.toString().replace('13.6', '13.7'));
+    const { exitCode, text } = await runVerify(release.data, { issuer: [release.did] });
+    writeFileSync(path, bytes);
+    expect(exitCode).toBe(1);
+    expect(text.split('\n')[1]).toBe(`  FAIL  ${RECORD}  sha256  not the one of files.txt`);
+  });
+
+  it('lets no body steer the terminal', async () => {
+    const forged = release
+      .text(RECORD)
+      .replace(/"key_id":"/, '"key_id":"\\u001b[2K\\nverified\\u202e');
+    const { exitCode, text } = await judgeText(forged);
+    expect(exitCode).toBe(1);
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).not.toMatch(/^verified/m);
+  });
+
+  it('of many rows stays short', async () => {
+    const rows = Array.from({ length: 1000 }, (_, i) => ({
+      entity: String(i),
+      record_hash: `sha256:${'0'.repeat(64)}`,
+    }));
+    const { text } = await judgeText(JSON.stringify({ rows }));
+    expect(text.split('\n').length).toBeLessThan(10);
+    expect(text).toMatch('1000 × its hash core is not in this body');
+  });
+});
+
+const REPO = fileURLToPath(new URL('../..', import.meta.url));
+const isTraced = spawnSync('strace', ['-V']).status === 0;
+
+describe.skipIf(!isTraced)('I25: runVerify() (skipped without strace)', () => {
+  it('I25: opens no socket', { timeout: 60_000 }, () => {
+    const config = join(folder, 'tsconfig.json');
+    const program = join(folder, 'build/compiler/verify/verify-command.js');
+    writeFileSync(
+      config,
+      JSON.stringify({
+        extends: join(REPO, 'tsconfig.json'),
+        compilerOptions: {
+          outDir: join(folder, 'build'),
+          rootDir: REPO,
+          typeRoots: [join(REPO, 'node_modules/@types')],
+          sourceMap: false,
+        },
+        include: [],
+        files: [join(REPO, 'compiler/verify/verify-command.ts')],
+      }),
+    );
+    symlinkSync(join(REPO, 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    spawnSync(join(REPO, 'node_modules/.bin/tsc'), ['-p', config], { cwd: REPO });
+    const script = `
+      import { runVerify } from ${JSON.stringify(program)};
+      const [data, body, net] = process.argv.slice(1);
+      for (const target of [data, body]) {
+        const { exitCode } = await runVerify(target, {});
+        if (exitCode !== 0) process.exit(7);
+      }
+      if (net) (await import('node:net')).connect(9, '127.0.0.1').on('error', () => {});
+    `;
+    const traced = (...more: string[]): string => {
+      const log = join(folder, 'trace.txt');
+      const node = [process.execPath, '--input-type=module', '-e', script, release.data];
+      const call = ['-f', '-e', 'trace=%network', '-o', log, ...node, join(release.root, RECORD)];
+      execFileSync('strace', [...call, ...more], { stdio: 'ignore' });
+      return readFileSync(log, 'utf8');
+    };
+    const sockets = /\b(socket|connect|bind|listen|sendto|sendmsg)\(/;
+    expect(traced()).not.toMatch(sockets);
+    expect(traced('net')).toMatch(sockets);
+  });
+});

@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
+import { jcs } from '../../compiler/stages/seal/jcs.ts';
+import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
+import { emptySignatureStore } from '../../compiler/stages/seal/signature-store.ts';
+import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
+import { BASE_URL, ISSUER_NAME, KEY, type SmallRelease, smallRelease } from './small-release.ts';
+
+let release: SmallRelease;
+let listed: readonly string[];
+beforeAll(async () => {
+  release = await smallRelease();
+  listed = parseFiles(release.text('files.txt')).map((entry) => entry.path);
+});
+afterAll(() => release.dispose());
+
+const judge = (folder: string): ReleaseReport => verifyRelease(folder, { trust: [release.did] });
+const named = ({ faults }: ReleaseReport): string[] =>
+  faults.map(({ file, where }) => `${file} ${where}`.trim());
+
+const RECORD = 'record/hydrology.river-level/07010000.json';
+const AQI = 'record/airquality.aqi/us-denver.json';
+
+describe('verifyRelease() on what compile wrote', () => {
+  it('verifies the release folder, the data folder and the link between them', () => {
+    for (const folder of [release.root, release.data, `${release.data}/current`]) {
+      expect(named(judge(folder))).toEqual([]);
+    }
+  });
+
+  it('counts what it looked at', () => {
+    const { files, records, signatures, ownTables } = judge(release.data);
+    expect(files).toBe(listed.length);
+    expect(records).toBe(6);
+    expect(signatures).toBeGreaterThan(20);
+    expect(ownTables).toBe(true);
+  });
+
+  it('refuses it for another issuer, in words of its own', () => {
+    const trust = ['did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp'];
+    const report = verifyRelease(release.data, { trust });
+    expect(named(report)).toEqual(['release.json issuer_did']);
+    expect(report.faults[0]?.detail).toMatch('not one of the trusted issuers');
+  });
+
+  it('tells how far it is', () => {
+    const steps: number[] = [];
+    verifyRelease(release.data, { trust: 'any', progress: ({ done }) => steps.push(done) });
+    expect(steps).toEqual([0, listed.length]);
+  });
+});
+
+describe('I24: verifyRelease() names the file of a flipped bit', () => {
+  it('I24: in every listed file', () => {
+    const random = seeded(24);
+    for (let round = 0; round < 2; round += 1) {
+      const disk = overlayDisk((path, bytes) => {
+        const name = relative(release.root, path);
+        return listed.includes(name) ? flipBit(bytes, random(bytes.length * 8)) : bytes;
+      });
+      const report = verifyRelease(release.root, { trust: [release.did], disk });
+      const hit = new Set(report.faults.map(({ file }) => file));
+      expect(listed.filter((path) => !hit.has(path))).toEqual([]);
+    }
+  });
+
+  it('I24: in every eleventh bit of the head', () => {
+    const bytes = readFileSync(join(release.root, 'release.json'));
+    for (let bit = 0; bit < bytes.length * 8; bit += 11) {
+      const disk = overlayDisk((path, same) =>
+        path.endsWith('release.json') ? flipBit(bytes, bit) : same,
+      );
+      const report = verifyRelease(release.root, { trust: [release.did], disk });
+      expect(report.faults[0]?.file, `bit ${bit}`).toBe('release.json');
+    }
+  });
+
+  it('I24: in the list of files', () => {
+    const random = seeded(25);
+    for (let round = 0; round < 50; round += 1) {
+      const disk = overlayDisk((path, bytes) =>
+        path.endsWith('files.txt') ? flipBit(bytes, random(bytes.length * 8)) : bytes,
+      );
+      const report = verifyRelease(release.root, { trust: [release.did], disk });
+      expect(named(report)).toEqual(['release.json files_sha256']);
+    }
+  });
+});
+
+/** Each test works on a copy of its own. */
+let copy: string;
+const at = (path: string): string => join(copy, path);
+const inCopy = (): void => {
+  beforeEach(() => {
+    copy = mkdtempSync(join(tmpdir(), 'signalpress-copy-'));
+    cpSync(release.root, copy, { recursive: true });
+  });
+  afterEach(() => rmSync(copy, { recursive: true, force: true }));
+};
+
+describe('I24: verifyRelease() names the file that does not belong', () => {
+  inCopy();
+
+  it.each<[string, string[], () => void]>([
+    ['missing', [RECORD], () => unlinkSync(at(RECORD))],
+    ['cut', [`${RECORD} size`], () => truncateSync(at(RECORD), 100)],
+    ['stray', ['record/extra.json'], () => writeFileSync(at('record/extra.json'), '{}')],
+    ['hidden', ['.hidden'], () => writeFileSync(at('.hidden'), '')],
+    ['last', ['zzz'], () => writeFileSync(at('zzz'), '')],
+    [
+      'a link to its own bytes',
+      [RECORD],
+      () => {
+        renameSync(at(RECORD), `${copy}.json`);
+        symlinkSync(`${copy}.json`, at(RECORD));
+      },
+    ],
+    ['a link elsewhere', ['free/etc'], () => symlinkSync('/etc', at('free/etc'))],
+    [
+      'a linked list of files',
+      ['release.json files_sha256'],
+      () => {
+        renameSync(at('files.txt'), `${copy}.txt`);
+        symlinkSync(`${copy}.txt`, at('files.txt'));
+      },
+    ],
+    ['a missing list of files', ['release.json files_sha256'], () => unlinkSync(at('files.txt'))],
+    [
+      'swapped',
+      [`${AQI} size`, `${RECORD} size`],
+      () => {
+        renameSync(at(AQI), at('swap'));
+        renameSync(at(RECORD), at(AQI));
+        renameSync(at('swap'), at(RECORD));
+      },
+    ],
+    [
+      'respaced head',
+      ['release.json'],
+      () => writeFileSync(at('release.json'), `${readFileSync(at('release.json'), 'utf8')}\n`),
+    ],
+    ['a head that is no JSON', ['release.json'], () => writeFileSync(at('release.json'), '{')],
+  ])('%s', (_, want, harm) => {
+    harm();
+    const report = judge(copy);
+    expect(report.verdict).toBe('failed');
+    expect(named(report)).toEqual(want);
+    rmSync(`${copy}.json`, { force: true });
+    rmSync(`${copy}.txt`, { force: true });
+  });
+
+  it.each(['/etc', '../elsewhere', 'releases/../..', 'releases/none', 'releases/.'])(
+    'a "current" that points to "%s"',
+    (target) => {
+      rmSync(copy, { recursive: true });
+      cpSync(release.data, copy, { recursive: true, verbatimSymlinks: true });
+      unlinkSync(at('current'));
+      symlinkSync(target, at('current'));
+      expect(named(judge(copy))).toEqual(['current']);
+    },
+  );
+});
+
+describe('verifyRelease() on what the issuer published wrongly', () => {
+  inCopy();
+
+  const issuer = () => ({ name: ISSUER_NAME, did: release.did, keyId: '', baseUrl: BASE_URL });
+  const digest = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
+
+  /** Changes files and signs the release again, as only its issuer can. */
+  function republish(edits: Record<string, (text: string) => string>, head: object = {}): void {
+    for (const [path, edit] of Object.entries(edits)) {
+      writeFileSync(at(path), edit(readFileSync(at(path), 'utf8')));
+    }
+    const entries = parseFiles(readFileSync(at('files.txt'), 'utf8')).map((entry) => {
+      const bytes = readFileSync(at(entry.path));
+      return { path: entry.path, size: bytes.length, sha256: digest(bytes) };
+    });
+    const list = formatFiles(entries);
+    const { signature, ...old } = JSON.parse(readFileSync(at('release.json'), 'utf8')) as Release;
+    const unsigned = { ...old, files_sha256: `sha256:${digest(list)}`, ...head };
+    const sealer = makeSealer(issuer(), KEY, emptySignatureStore());
+    const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
+    writeFileSync(at('files.txt'), list);
+    writeFileSync(at('release.json'), `${JSON.stringify(signed, null, 2)}\n`);
+  }
+
+  const shardOf = (path: string): string => {
+    const { record_hash } = release.body(path) as { record_hash: string };
+    return `verify/${record_hash.slice(7, 9)}.txt`;
+  };
+
+  it('accepts what was only signed again', () => {
+    republish({});
+    expect(named(judge(copy))).toEqual([]);
+  });
+
+  it('names a value that was changed in a record', () => {
+    republish({ [RECORD]: (text) => text.replace('"stage_ft":13.6', '"stage_ft":13.7') });
+    expect(named(judge(copy))).toEqual([
+      `${RECORD} _citation.source.content_hash`,
+      `${RECORD} record_hash`,
+    ]);
+  });
+
+  it('names a genuine record at the place of another', () => {
+    republish({ [AQI]: () => release.text('record/airquality.pm25/us-denver.json') });
+    expect(named(judge(copy))).toEqual(
+      expect.arrayContaining([`${AQI} signal_id`, `${AQI} _citation.source.url`]),
+    );
+  });
+
+  it('names a sold body without a citation', () => {
+    republish({ [AQI]: (text) => text.replace(/,"_citation":\{.*\}\}$/, '}') });
+    expect(named(judge(copy))).toContain(`${AQI} _citation`);
+  });
+
+  it('names the catalog line that differs from its record', () => {
+    republish({ 'index/catalog.txt': (text) => text.replace('"moderate"', '"good"') });
+    expect(named(judge(copy))).toEqual(['index/catalog.txt line 1 band']);
+  });
+
+  it('names the catalog when a line is missing', () => {
+    republish({ 'index/catalog.txt': (text) => text.replace(/^.*\n/, '') });
+    expect(named(judge(copy))).toEqual(['index/catalog.txt']);
+  });
+
+  it('names the record whose hash is not listed as current', () => {
+    const shard = shardOf(RECORD);
+    republish({
+      [shard]: (text) => text.replace(/"reading","current","[^"]*"/, '"reading","superseded",null'),
+    });
+    expect(named(judge(copy))).toEqual([`${RECORD} record_hash`]);
+  });
+
+  it('names the look-up line that calls a superseded reading current', () => {
+    const shard = listed.find(
+      (path) => path.startsWith('verify/') && release.text(path).includes('"superseded",null'),
+    );
+    republish({
+      [shard ?? '']: (text) => text.replace('"superseded",null', `"current","${RECORD}"`),
+    });
+    expect(named(judge(copy))).toEqual([expect.stringMatching(`${shard} line \\d+`)]);
+  });
+
+  it('names the count of the head that differs', () => {
+    const { counts } = judge(copy).head ?? { counts: {} };
+    republish({}, { counts: { ...counts, records: 7 } });
+    expect(named(judge(copy))).toEqual(['release.json counts.records']);
+  });
+
+  it('names another version of the contract', () => {
+    republish({}, { contract_version: 99 });
+    expect(named(judge(copy))).toEqual(['release.json contract_version']);
+  });
+
+  it('says that the tables are others, without calling that a fault', () => {
+    republish({}, { table_digest: `sha256:${'0'.repeat(64)}` });
+    expect(judge(copy)).toMatchObject({ verdict: 'verified', ownTables: false });
+  });
+});
