@@ -69,6 +69,8 @@ async function main(): Promise<void> {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  const trouble = await gatekeeper.facilitatorTrouble;
+  if (trouble !== null) console.error(`WARNING: ${trouble}`);
 }
 
 main().catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Challenger, challenger } from './challenge.ts';
 import type { Config } from './config.ts';
 import { type Facilitator, remoteFacilitator } from './facilitator.ts';
+import { facilitatorTrouble } from './facilitator-health.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './line-log.ts';
 import { localFacilitator } from './local-facilitator.ts';
@@ -39,6 +40,8 @@ export interface Surroundings {
 /** A gatekeeper that listens. */
 export interface Gatekeeper {
   readonly url: string;
+  /** What keeps the facilitator from settling for us, once it has been asked; null when nothing does. */
+  readonly facilitatorTrouble: Promise<string | null>;
   /** Looks for a new release at once. */
   checkRelease(): Promise<void>;
   close(): Promise<void>;
@@ -144,6 +147,7 @@ async function listen(setting: Setting, first: Service): Promise<Gatekeeper> {
   });
   return {
     url: urlOf(config.host, server.port),
+    facilitatorTrouble: facilitatorTrouble(books.facilitator, config.network),
     checkRelease: () => watcher.check(),
     async close() {
       watcher.close();
