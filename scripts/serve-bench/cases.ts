@@ -17,7 +17,7 @@ export interface Case {
   readonly status: 200 | 402;
   /** Payments are made before the load and used once. */
   readonly paid: boolean;
-  /** How the gatekeeper and the peer settle: inside the process, or by calls over loopback. */
+  /** How the gatekeeper settles; the peer can only call a facilitator, which answers on loopback. */
   readonly facilitator: 'inside' | 'http';
   readonly servers: readonly ServerName[];
   /** What the gatekeeper should reach, as a share of another server. */
@@ -55,8 +55,8 @@ export const CASES: readonly Case[] = [
     status: 200,
     paid: true,
     facilitator: 'inside',
-    servers: ['gatekeeper', 'bare'],
-    goal: { of: 'bare', least: 0 },
+    servers: ['gatekeeper', 'bare', 'x402-express'],
+    goal: { of: 'x402-express', least: 5 },
   },
   {
     name: 'paid, verify and settle by HTTP',

@@ -1,0 +1,221 @@
+import { parsePaymentRequired } from '@x402/core/schemas';
+import { ExactEvmScheme } from '@x402/evm';
+import {
+  decodePaymentResponseHeader,
+  wrapFetchWithPayment as wrapFetchV2,
+  wrapFetchWithPaymentFromConfig,
+  x402Client,
+} from '@x402/fetch';
+import axios from 'axios';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PaymentRequirementsSchema, x402ResponseSchema } from 'x402/types';
+import { withPaymentInterceptor } from 'x402-axios';
+import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
+import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { openShop, PAYEE, type Shop } from './shop.ts';
+
+/**
+ * The published clients of both protocol versions buy from the real gatekeeper, unchanged and with
+ * throw-away wallets. They live in a package of their own because they bring much along; the
+ * facilitator holds what it is sent to the published schemas too. Run with npm run test:interop.
+ */
+const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+const RULER = '/gauge/ruler?signal_id=airquality.aqi&entity=us-denver';
+const BUNDLE = '/gauge/region?loc=us-denver';
+const NO_DATA = '/gauge?signal_id=airquality.aqi&entity=us-nowhere';
+/** The published schema knows fewer errors than the published servers send; no client looks at them. */
+const challengeSchema = x402ResponseSchema.omit({ error: true });
+const BUNDLE_MAX = 250_000n;
+
+type Body = Record<string, unknown>;
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop();
+}, 60_000);
+afterAll(() => shop.close());
+
+/** What happened at the facilitator while something else ran. */
+async function settledBy(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = shop.facilitator.settled.length;
+  await work();
+  return shop.facilitator.settled.slice(before);
+}
+
+function expectVerified(body: string): void {
+  expect(shop.verify(body)).toMatchObject({ status: 0 });
+}
+
+async function payingFetch(maxValue?: bigint): Promise<typeof fetch> {
+  const signer = await createSigner('base', generatePrivateKey());
+  return wrapFetchWithPayment(fetch, signer, maxValue) as typeof fetch;
+}
+
+describe('402 challenges', () => {
+  it.each(PAID)('x402 1.2 accepts every entry of $path', async ({ path, priceUsd }) => {
+    const response = await fetch(shop.url + path);
+    expect(response.status).toBe(402);
+    const body = challengeSchema.parse(await response.json());
+    const entries = body.accepts?.map((entry) => PaymentRequirementsSchema.parse(entry)) ?? [];
+    expect(entries.map((entry) => Number(entry.maxAmountRequired) / 1e6)).toEqual([
+      Number(priceUsd),
+    ]);
+  });
+
+  it.each(PAID)('@x402/core accepts the PAYMENT-REQUIRED header of $path', async ({ path }) => {
+    const response = await fetch(shop.url + path);
+    const header = Buffer.from(response.headers.get('payment-required') ?? '', 'base64');
+    const parsed = parsePaymentRequired(JSON.parse(header.toString('utf8')));
+    expect(parsed).toMatchObject({ success: true, data: { x402Version: 2 } });
+  });
+
+  it('x402 1.2 refuses an entry whose amount is no integer, so the schemas do look', () => {
+    const entry = { scheme: 'exact', network: 'base', maxAmountRequired: '0.01', payTo: PAYEE };
+    expect(PaymentRequirementsSchema.safeParse(entry).success).toBe(false);
+    expect(parsePaymentRequired({ x402Version: 2, accepts: [entry] }).success).toBe(false);
+  });
+});
+
+describe('x402-fetch 1.2', () => {
+  it.each([RECORD, RULER])('buys %s, gets a receipt, and the body verifies', async (target) => {
+    const pay = await payingFetch();
+    const settled = await settledBy(async () => {
+      const response = await pay(shop.url + target);
+      expect(response.status).toBe(200);
+      const receipt = decodeXPaymentResponse(response.headers.get('x-payment-response') ?? '');
+      expect(receipt).toMatchObject({ success: true, network: 'base' });
+      expect(shop.facilitator.settled).toContain(receipt.transaction);
+      expectVerified(await response.text());
+    });
+    expect(settled).toHaveLength(1);
+  });
+
+  it('buys a body that no longer verifies once a digit of it is changed', async () => {
+    const pay = await payingFetch();
+    const body = await (await pay(shop.url + RECORD)).text();
+    const changed = body.replace('"aqi_index":', '"aqi_index":1');
+    expect(changed).not.toBe(body);
+    expect(shop.verify(changed)).toMatchObject({ status: 1 });
+  });
+
+  it('buys with a plain viem account, which names no chain', async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const response = await wrapFetchWithPayment(fetch, account as never)(shop.url + RECORD);
+    expect(response.status).toBe(200);
+  });
+
+  it('buys a bundle once its maximum is raised', async () => {
+    const pay = await payingFetch(BUNDLE_MAX);
+    const response = await pay(shop.url + BUNDLE);
+    expect(response.status).toBe(200);
+    expectVerified(await response.text());
+  });
+
+  it('refuses a bundle by itself on its usual maximum, as client_hint says', async () => {
+    const pay = await payingFetch();
+    const settled = await settledBy(async () => {
+      await expect(pay(shop.url + BUNDLE)).rejects.toThrow('exceeds maximum');
+    });
+    expect(settled).toEqual([]);
+    const challenge = (await (await fetch(shop.url + BUNDLE)).json()) as Body;
+    expect(challenge.client_hint).toMatchObject({ required_atomic: Number(BUNDLE_MAX) });
+  });
+
+  it('gets 422 for a pair without data and pays nothing', async () => {
+    const pay = await payingFetch();
+    const settled = await settledBy(async () => {
+      const response = await pay(shop.url + NO_DATA);
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ no_charge: true });
+    });
+    expect(settled).toEqual([]);
+  });
+
+  it('gets the example_request of a 422 for its money', async () => {
+    const pay = await payingFetch();
+    const refused = (await (await pay(shop.url + NO_DATA)).json()) as Body;
+    const response = await pay(
+      new URL(String(refused.example_request).replace(/^GET /, ''), shop.url),
+    );
+    expect(response.status).toBe(200);
+  });
+});
+
+describe('x402-axios 0.7', () => {
+  it('buys a record and gets a receipt', async () => {
+    const signer = await createSigner('base', generatePrivateKey());
+    const client = withPaymentInterceptor(axios.create({ baseURL: shop.url }), signer as never);
+    const response = await client.get(RECORD);
+    expect(response.status).toBe(200);
+    const receipt = decodeXPaymentResponse(response.headers['x-payment-response']);
+    expect(shop.facilitator.settled).toContain(receipt.transaction);
+    expectVerified(JSON.stringify(response.data));
+  });
+
+  it('gets 422 for a pair without data and pays nothing', async () => {
+    const signer = await createSigner('base', generatePrivateKey());
+    const client = withPaymentInterceptor(axios.create({ baseURL: shop.url }), signer as never);
+    const settled = await settledBy(async () => {
+      await expect(client.get(NO_DATA)).rejects.toMatchObject({ response: { status: 422 } });
+    });
+    expect(settled).toEqual([]);
+  });
+});
+
+describe('@x402/fetch 2.27', () => {
+  const client = (): ExactEvmScheme =>
+    new ExactEvmScheme(privateKeyToAccount(generatePrivateKey()));
+
+  it.each([RECORD, RULER, BUNDLE])(
+    'buys %s over version 2 and the body verifies',
+    async (target) => {
+      const schemes = [{ network: 'eip155:8453' as const, client: client() }];
+      const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes });
+      const settled = await settledBy(async () => {
+        const response = await pay(shop.url + target);
+        expect(response.status).toBe(200);
+        const receipt = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '');
+        expect(receipt).toMatchObject({ success: true, network: 'eip155:8453' });
+        expect(shop.facilitator.settled).toContain(receipt.transaction);
+        expectVerified(await response.text());
+      });
+      expect(settled).toHaveLength(1);
+    },
+  );
+
+  it('buys with the wildcard network that its guide shows', async () => {
+    const pay = wrapFetchV2(fetch, new x402Client().register('eip155:*', client()));
+    expect((await pay(shop.url + RECORD)).status).toBe(200);
+  });
+
+  it('does not pay on a network that is not offered', async () => {
+    const schemes = [{ network: 'eip155:84532' as const, client: client() }];
+    const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes });
+    const settled = await settledBy(() => expect(pay(shop.url + RECORD)).rejects.toThrow());
+    expect(settled).toEqual([]);
+  });
+
+  it('gets 422 for a pair without data and pays nothing', async () => {
+    const schemes = [{ network: 'eip155:8453' as const, client: client() }];
+    const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes });
+    const settled = await settledBy(async () => {
+      expect((await pay(shop.url + NO_DATA)).status).toBe(422);
+    });
+    expect(settled).toEqual([]);
+  });
+});
+
+describe('the facilitator', () => {
+  it('understood everything that it was sent', () => {
+    expect(shop.facilitator.settled.length).toBeGreaterThan(0);
+    expect(shop.facilitator.problems).toEqual([]);
+  });
+
+  it('would have noticed what the published schemas refuse', async () => {
+    const body = JSON.stringify({ x402Version: 1, paymentPayload: {}, paymentRequirements: {} });
+    const response = await fetch(`${shop.facilitator.url}/verify`, { method: 'POST', body });
+    expect(response.status).toBe(400);
+  });
+});

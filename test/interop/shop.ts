@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { compile } from '../../compiler/compile.ts';
+import { loadConfig } from '../../gatekeeper/config.ts';
+import { startGatekeeper } from '../../gatekeeper/start.ts';
+import { type StrictFacilitator, strictFacilitator } from './strict-facilitator.ts';
+
+export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+const CLI = resolve('build/compiler/cli.js');
+
+/** The real gatekeeper over a release of the sample, on loopback. */
+export interface Shop {
+  readonly url: string;
+  readonly facilitator: StrictFacilitator;
+  /** Runs the offline verifier of the build over a delivered body; its exit code and words. */
+  verify(body: string): { readonly status: number | null; readonly text: string };
+  close(): Promise<void>;
+}
+
+export async function openShop(): Promise<Shop> {
+  const folder = mkdtempSync(join(tmpdir(), 'signalpress-interop-'));
+  const facilitator = await strictFacilitator();
+  const did = await compileSample(join(folder, 'data'));
+  const options = {
+    port: '0',
+    data: join(folder, 'data'),
+    state: join(folder, 'state'),
+    network: 'base',
+    pay_to: PAYEE,
+    facilitator_url: facilitator.url,
+    token_secret: randomBytes(32).toString('hex'),
+  };
+  const config = loadConfig({ options, env: {}, fileText: null });
+  const gatekeeper = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+  return {
+    url: gatekeeper.url,
+    facilitator,
+    verify: (body) => runVerify(body, did),
+    async close() {
+      await gatekeeper.close();
+      await facilitator.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function compileSample(data: string): Promise<string> {
+  const { release } = await compile({
+    snapshots: 'snapshots',
+    data,
+    asOf: new Date().toISOString(),
+    issuerName: 'Interop',
+    baseUrl: 'http://127.0.0.1:4021',
+    seed: new Uint8Array(32).fill(7),
+    workers: 0,
+  });
+  return release.issuer_did;
+}
+
+function runVerify(body: string, did: string): ReturnType<Shop['verify']> {
+  const args = [CLI, 'verify', '-', '--issuer', did];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    input: body,
+    encoding: 'utf8',
+  });
+  return { status, text: stdout + stderr };
+}
