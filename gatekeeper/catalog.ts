@@ -2,7 +2,7 @@ import { lineOf, SIGNALS } from '../compiler/contract/lines.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../compiler/contract/release.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Question } from './service.ts';
+import { type Answered, KEEP_FOR_RELEASE, type Question } from './service.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
 export const CATALOG_PAGE_PAIRS = 500;
@@ -22,35 +22,39 @@ export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<Cat
   return new Map([...rows].filter(([, list]) => list.length > 0));
 });
 
+/** One signal of the catalog, its JSON made once: the whole list is long and free. */
 interface CatalogSignal {
-  readonly signal_id: string;
+  readonly signalId: string;
   readonly industry: string;
-  readonly entities: readonly {
-    readonly entity: string;
-    readonly name: string | null;
-    readonly entity_name: string | null;
-  }[];
+  readonly pairs: number;
+  readonly json: string;
 }
+
+const catalogSignals = perRelease(async (release: ReleaseIndex): Promise<CatalogSignal[]> => {
+  const rows = await catalogRows(release);
+  return [...rows].map(([id, list]) => catalogSignal(id, list));
+});
 
 /** `/gauge/catalog`: legal pairs, filtered, whole or paged. */
 export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
   const { signal_id: signalId, industry, all, page = '1' } = question.route.values;
-  const rows = await catalogRows(release);
-  const signals = [...rows.entries()]
-    .map(([id, list]) => catalogSignal(id, list))
-    .filter((row) => signalId === undefined || row.signal_id === signalId)
+  const signals = (await catalogSignals(release))
+    .filter((row) => signalId === undefined || row.signalId === signalId)
     .filter((row) => industry === undefined || row.industry === industry);
   const whole = all !== undefined || signalId !== undefined || industry !== undefined;
   const pages = whole ? [signals] : paged(signals);
-  return jsonContent(catalogPage(pages, Number(page)), KEEP_FOR_RELEASE);
+  const body = Buffer.from(catalogPage(pages, Number(page)), 'utf8');
+  const content = { body, contentType: 'application/json', keepMs: KEEP_FOR_RELEASE };
+  return { kind: 'content', content };
 }
 
 function catalogSignal(id: string, list: readonly CatalogRow[]): CatalogSignal {
-  return {
-    signal_id: id,
-    industry: lineOf(id)?.industry ?? '',
-    entities: list.map(({ entity, entity_name: name }) => ({ entity, name, entity_name: name })),
-  };
+  const industry = lineOf(id)?.industry ?? '';
+  const entities = list.map(({ entity, entity_name: name }) => {
+    return { entity, name, entity_name: name };
+  });
+  const json = JSON.stringify({ signal_id: id, industry, entities });
+  return { signalId: id, industry, pairs: list.length, json };
 }
 
 /** Cuts at the end of a signal, so that the entities of one signal are never spread over pages. */
@@ -63,21 +67,21 @@ function paged(signals: readonly CatalogSignal[]): CatalogSignal[][] {
       pairs = 0;
     }
     pages.at(-1)?.push(signal);
-    pairs += signal.entities.length;
+    pairs += signal.pairs;
   }
   return pages;
 }
 
-function catalogPage(pages: readonly (readonly CatalogSignal[])[], page: number): object {
-  const signals = pages[page - 1] ?? [];
-  const pairs = pages.flat().reduce((sum, signal) => sum + signal.entities.length, 0);
-  return {
-    signals,
+function catalogPage(pages: readonly (readonly CatalogSignal[])[], page: number): string {
+  const listed = pages.flat();
+  const rest = JSON.stringify({
     page,
     pages: pages.length,
-    total_signals: pages.flat().length,
-    total_pairs: pairs,
+    total_signals: listed.length,
+    total_pairs: listed.reduce((sum, signal) => sum + signal.pairs, 0),
     next: page < pages.length ? `/gauge/catalog?page=${page + 1}` : null,
     all: '/gauge/catalog?all=1',
-  };
+  });
+  const signals = (pages[page - 1] ?? []).map((signal) => signal.json);
+  return `{"signals":[${signals.join(',')}],${rest.slice(1)}`;
 }

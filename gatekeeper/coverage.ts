@@ -9,12 +9,15 @@ import type { Values } from '../compiler/contract/path.ts';
 import type { CatalogRow } from '../compiler/contract/release.ts';
 import { type CatalogRows, catalogRows } from './catalog.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { type Answered, jsonContent, type Question, type Service } from './service.ts';
+import type { Answered, Question, Service } from './service.ts';
 
 /** Seconds that a coverage answer may be repeated. */
 export const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 export const COVERAGE_ROWS_MAX = 5000;
+
+/** Answers that are kept for one time to live. */
+const COVERAGE_ANSWERS_MAX = 100;
 
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 /** The least punctual first. */
@@ -30,6 +33,8 @@ interface SignalCoverage {
 }
 interface Aging {
   readonly at: number;
+  /** Answers by canonical target, which unknown parameters do not change. */
+  readonly answers: Map<string, Buffer>;
   readonly bySignal: ReadonlyMap<string, readonly Aged[]>;
 }
 
@@ -46,7 +51,7 @@ function aging(release: ReleaseIndex, rows: CatalogRows, now: number): Aging {
     });
     bySignal.set(id, aged);
   }
-  const made = { at: now, bySignal };
+  const made: Aging = { at: now, bySignal, answers: new Map() };
   agings.set(release, made);
   return made;
 }
@@ -54,14 +59,20 @@ function aging(release: ReleaseIndex, rows: CatalogRows, now: number): Aging {
 /** `/gauge/coverage`: counts and freshness of every line, an empty list for a filter that nothing meets. */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
-  const { values } = question.route;
+  const { values, target } = question.route;
   const now = clock();
-  const { at, bySignal } = aging(release, await catalogRows(release), now);
+  const aged = aging(release, await catalogRows(release), now);
+  const body = aged.answers.get(target) ?? coverageBytes(values, aged.bySignal);
+  if (aged.answers.size < COVERAGE_ANSWERS_MAX) aged.answers.set(target, body);
+  const keepMs = Math.max(0, aged.at + COVERAGE_TTL_S * 1000 - now);
+  return { kind: 'content', content: { body, contentType: 'application/json', keepMs } };
+}
+
+function coverageBytes(values: Values, bySignal: Aging['bySignal']): Buffer {
   const covered = SIGNALS.filter((signal) => meets(signal, values))
     .map((signal) => ({ signal, aged: ofEntity(bySignal.get(signal.id) ?? [], values.entity) }))
     .filter((one) => values.entity === undefined || one.aged.length > 0);
-  const body = coverageBody(covered, values.summary === '1');
-  return jsonContent(body, Math.max(0, at + COVERAGE_TTL_S * 1000 - now));
+  return Buffer.from(JSON.stringify(coverageBody(covered, values.summary === '1')), 'utf8');
 }
 
 function meets(signal: Signal, values: Values): boolean {

@@ -8,7 +8,7 @@ import type {
 } from './facilitator.ts';
 import { findNetwork, NETWORKS } from './networks.ts';
 import { priceOf } from './payment-check.ts';
-import { recoverPayer, transferDigest } from './signature.ts';
+import { signedBy } from './signature.ts';
 
 /** What the local facilitator needs. */
 export interface LocalFacilitatorOptions {
@@ -22,25 +22,16 @@ export interface LocalFacilitatorOptions {
  */
 export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitator {
   const used = new Map<string, string>();
-  // One request comes twice, to verify and to settle: its signature is checked once.
-  const read = new WeakMap<FacilitatorRequest, Transfer | Refused>();
-  const transferOf = (request: FacilitatorRequest): Transfer | Refused => {
-    const known = read.get(request);
-    if (known !== undefined) return known;
-    const transfer = checkedTransfer(request);
-    read.set(request, transfer);
-    return transfer;
-  };
   return {
     async verify(request): Promise<VerifyOutcome> {
-      const transfer = transferOf(request);
+      const transfer = checkedTransfer(request);
       if ('reason' in transfer) return { verdict: 'invalid', reason: transfer.reason };
       if (used.has(transfer.key)) return { verdict: 'invalid', reason: NONCE_USED };
       if (!isOpen(transfer, clock())) return { verdict: 'invalid', reason: WINDOW };
       return { verdict: 'valid', payer: transfer.payer };
     },
     async settle(request): Promise<SettleOutcome> {
-      const transfer = transferOf(request);
+      const transfer = checkedTransfer(request);
       if ('reason' in transfer) return { verdict: 'refused', reason: transfer.reason };
       const { key, transaction, payer } = transfer;
       const booked = used.get(key);
@@ -85,9 +76,9 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
   const { validAfter, validBefore } = authorization;
   const network = findNetwork(paymentRequirements.network);
   if (network === undefined) return { reason: 'invalid_network' };
-  const digest = transferDigest(network, authorization);
   const payer = authorization.from.toLowerCase();
-  if (recoverPayer(digest, signature) !== payer) {
+  const signed = signedBy(network, authorization, signature);
+  if (signed.payer !== payer) {
     return { reason: 'invalid_exact_evm_payload_signature' };
   }
   if (authorization.to.toLowerCase() !== paymentRequirements.payTo.toLowerCase()) {
@@ -97,7 +88,7 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
     return { reason: 'invalid_exact_evm_payload_authorization_value' };
   }
   const key = `${network.name}|${network.asset}|${payer}|${authorization.nonce}`.toLowerCase();
-  const transaction = `0x${Buffer.from(keccak_256(digest)).toString('hex')}`;
+  const transaction = `0x${Buffer.from(keccak_256(signed.digest)).toString('hex')}`;
   return { key, payer, transaction, validAfter, validBefore };
 }
 

@@ -1,7 +1,9 @@
 import { ENDPOINTS, type Endpoint, findEndpoint } from '../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
 import { isBuilt } from './built.ts';
-import { storedRequest, usageOf } from './example-request.ts';
+import { catalogRows } from './catalog.ts';
+import { storedRequest } from './example-request.ts';
+import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { jsonReply } from './reply.ts';
 import {
@@ -15,9 +17,9 @@ import {
 /** `/manifest` and `/.well-known/x402`: every operation, generated from the table and what is stored. */
 export async function manifest(question: Question, service: Service): Promise<Answered> {
   const { endpoint, values } = question.route;
-  if (endpoint.path !== '/manifest') return jsonContent(wellKnown(service), KEEP_FOR_RELEASE);
+  if (endpoint.path !== '/manifest') return jsonContent(await wellKnown(service), KEEP_FOR_RELEASE);
   if (values.platform !== undefined) return noProjection(values.platform);
-  const entries = allEntries(service.release);
+  const entries = await allEntries(service.release);
   const shown = values.all === '1' ? entries : entries.filter((entry) => entry.sells_now);
   const note = 'sells_now is false where nothing is stored at present; all=1 lists those too';
   const body = { x402Version: 1, count: shown.length, note, entries: shown };
@@ -40,21 +42,28 @@ export interface ManifestEntry {
   readonly price_atomic: string;
   readonly description: string;
   readonly input_required: readonly string[];
-  /** Answers 402 or 200 on this very release; null where nothing is stored. */
-  readonly input_example_request: string | null;
+  /** Answers 402 or 200 on this very release wherever the row is answered at all. */
+  readonly input_example_request: string;
   readonly params: Endpoint['params'];
   readonly returns: string;
   readonly sells_now: boolean;
 }
 
-function allEntries(release: ReleaseIndex): ManifestEntry[] {
+/** Every row but the retired; computed once per release. */
+const allEntries = perRelease(async (release: ReleaseIndex): Promise<ManifestEntry[]> => {
+  const hash = await anyHash(release);
   return (ENDPOINTS as readonly Endpoint[])
     .filter((row) => row.answer !== 'gone')
-    .map((row) => manifestEntry(row, release));
+    .map((row) => manifestEntry(row, release, hash));
+});
+
+/** A record hash that the look-up finds; the empty one for a release without readings. */
+async function anyHash(release: ReleaseIndex): Promise<string> {
+  const [rows] = (await catalogRows(release)).values();
+  return rows?.[0]?.record_hash ?? `sha256:${'0'.repeat(64)}`;
 }
 
-/** The manifest entry of one row on one release. */
-export function manifestEntry(row: Endpoint, release: ReleaseIndex): ManifestEntry {
+function manifestEntry(row: Endpoint, release: ReleaseIndex, hash: string): ManifestEntry {
   const computed = row.file === undefined && isBuilt(row.answer);
   const stored = isBuilt(row.answer) ? storedRequest(row, {}, release) : null;
   const price = row.priceUsd ?? '0';
@@ -65,14 +74,21 @@ export function manifestEntry(row: Endpoint, release: ReleaseIndex): ManifestEnt
     price_atomic: atomicAmount(price),
     description: `${row.tag} ${row.summary}`,
     input_required: Object.keys(row.params).filter((name) => row.params[name]?.required),
-    input_example_request: stored ?? (computed ? usageOf(row) : null),
+    input_example_request: stored ?? computedExample(row, hash),
     params: row.params,
     returns: 'application/json',
     sells_now: computed || stored !== null,
   };
 }
 
-function wellKnown({ release, baseUrl, challenger }: Service): object {
+/** Look-ups are shown with a real hash; of any other row the bare path asks for the price. */
+function computedExample(row: Endpoint, hash: string): string {
+  if (row.path.includes('/:')) return row.path.replace(/:[a-z_]+$/, hash);
+  return row.answer === 'verify' ? `${row.path}?hash=${hash}` : row.path;
+}
+
+async function wellKnown({ release, baseUrl, challenger }: Service): Promise<object> {
+  const entries = new Map((await allEntries(release)).map((entry) => [entry.path, entry]));
   const paid = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
   const described = findEndpoint('/openapi.json') !== undefined;
   return {
@@ -82,7 +98,7 @@ function wellKnown({ release, baseUrl, challenger }: Service): object {
     items: paid.map((row) => {
       const accepts = [challenger.requirements(row, row.path, 1)];
       // The requirements hold the parameters already.
-      const { params, ...entry } = manifestEntry(row, release);
+      const { params, ...entry } = entries.get(row.path) ?? {};
       return { resource: baseUrl + row.path, type: 'http', x402Version: 1, accepts, ...entry };
     }),
     ...(described ? { openapi: `${baseUrl}/openapi.json` } : {}),

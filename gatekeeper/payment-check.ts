@@ -1,7 +1,7 @@
 import type { Requirements } from './challenge.ts';
 import type { Network } from './networks.ts';
 import type { Payment, Refusal } from './payment-header.ts';
-import { recoverPayer, transferDigest } from './signature.ts';
+import { signedBy } from './signature.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
 export const VALID_BEFORE_MARGIN_S = 6;
@@ -81,7 +81,7 @@ export function checkWindow(payment: Payment, nowSeconds: number): Refusal | nul
 /** The payer named must have signed exactly this transfer on exactly this token. */
 export function checkSignature(payment: Payment, network: Network): Refusal | null {
   const { authorization, signature } = payment;
-  const payer = recoverPayer(transferDigest(network, authorization), signature);
+  const { payer } = signedBy(network, authorization, signature);
   if (payer === authorization.from.toLowerCase()) return null;
   const reason = 'invalid_exact_evm_payload_signature';
   const error =

@@ -1,4 +1,4 @@
-/** Clients that are remembered at once; the one seen longest ago makes room. */
+/** Clients that are remembered at once; those not seen for longest make room. */
 export const CLIENTS_MAX = 50_000;
 /** Seconds of its rate that a client may use at once. */
 export const BURST_S = 2;
@@ -22,16 +22,13 @@ export interface RateLimit {
 export function rateLimit(perSecond: number): RateLimit {
   if (perSecond === 0) return { isOn: false, take: () => 0, clients: 0 };
   const overall = { tokens: perSecond * OVERALL_FACTOR * BURST_S, at: 0 };
-  const buckets = new Map<string, Bucket>();
+  const buckets = new Buckets();
   return {
     isOn: true,
     take(address, now) {
       const key = clientKey(address);
       const bucket = buckets.get(key) ?? { tokens: perSecond * BURST_S, at: now };
-      // Re-inserted, so that the first one is the one seen longest ago.
-      buckets.delete(key);
       buckets.set(key, bucket);
-      if (buckets.size > CLIENTS_MAX) dropFirst(buckets);
       const wait = takeFrom(bucket, perSecond, now);
       return wait > 0 ? wait : takeFrom(overall, perSecond * OVERALL_FACTOR, now);
     },
@@ -41,6 +38,28 @@ export function rateLimit(perSecond: number): RateLimit {
   };
 }
 
+/** Buckets in two generations: when the young one is full the old one is forgotten as a whole. */
+class Buckets {
+  #young = new Map<string, Bucket>();
+  #old = new Map<string, Bucket>();
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  get(key: string): Bucket | undefined {
+    return this.#young.get(key) ?? this.#old.get(key);
+  }
+
+  set(key: string, bucket: Bucket): void {
+    if (this.#young.size >= CLIENTS_MAX / 2 && !this.#young.has(key)) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, bucket);
+  }
+}
+
 function takeFrom(bucket: Bucket, perSecond: number, now: number): number {
   const elapsed = Math.max(0, now - bucket.at) / 1000;
   bucket.tokens = Math.min(perSecond * BURST_S, bucket.tokens + elapsed * perSecond);
@@ -48,11 +67,6 @@ function takeFrom(bucket: Bucket, perSecond: number, now: number): number {
   if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
   bucket.tokens -= 1;
   return 0;
-}
-
-function dropFirst(buckets: Map<string, Bucket>): void {
-  const first = buckets.keys().next();
-  if (!first.done) buckets.delete(first.value);
 }
 
 /** One customer holds a whole IPv6 /64, so its addresses count as one. */

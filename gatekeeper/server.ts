@@ -6,7 +6,7 @@ import { type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { respond, type Served } from './respond.ts';
 import type { Service } from './service.ts';
-import { refuseFraming } from './socket-errors.ts';
+import { endSoon, refuseFraming } from './socket-errors.ts';
 
 /** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
 export const SERVER_LIMITS = {
@@ -93,6 +93,10 @@ class FrontDesk {
   draining = false;
   readonly #options: GateServerOptions;
   readonly #ready = new WeakMap<object, ReadyAnswers>();
+  /** Connections that end with the answer that they were given. */
+  readonly #ending = new WeakSet<object>();
+  /** Connections whose next request is malformed while earlier ones are under way. */
+  readonly #broken = new WeakSet<object>();
   /** Requests under way by socket. */
   readonly #busy = new Map<object, number>();
 
@@ -126,6 +130,7 @@ class FrontDesk {
 
   refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
     response.shouldKeepAlive = false;
+    this.#ending.add(request.socket);
     const facts = headerFacts(request.rawHeaders);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
     const exchange = { request, response, facts, started: performance.now() };
@@ -134,9 +139,12 @@ class FrontDesk {
 
   refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
     const code = error.code ?? '';
-    if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
-    if (this.isBusy(socket)) socket.destroy();
+    // What follows a refused body is noise: its connection has had its answer.
+    if (this.#ending.has(socket)) socket.destroySoon();
+    // What was asked before is answered first: it may be paid for.
+    else if (this.isBusy(socket)) this.#broken.add(socket);
     else refuseFraming(code, socket);
+    if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
   }
 
   #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
@@ -171,6 +179,7 @@ class FrontDesk {
     this.#free(socket);
     this.#keepReady(exchange, served, service);
     this.#write(exchange, served);
+    if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
 
   #free(socket: object): void {
@@ -203,9 +212,10 @@ class FrontDesk {
   }
 
   /** A connection that a body is still arriving on, or that is being drained, is not used again. */
-  #prepare({ response, facts }: Exchange): void {
-    if (facts.hasBody || facts.objection !== null || this.draining)
-      response.shouldKeepAlive = false;
+  #prepare({ request, response, facts }: Exchange): void {
+    const ends = facts.hasBody || facts.objection !== null;
+    if (ends) this.#ending.add(request.socket);
+    if (ends || this.draining) response.shouldKeepAlive = false;
   }
 
   #note(

@@ -29,6 +29,29 @@ const TRANSFER_TYPE = hashText(
   'TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)',
 );
 
+/** Who signed an authorization, and what exactly was signed. */
+export interface Signed {
+  readonly digest: Uint8Array;
+  /** Lower case; null when the signature is not one that the token takes. */
+  readonly payer: string | null;
+}
+
+const judged = new WeakMap<Authorization, Signed & { network: Network; signature: string }>();
+
+/** Recovers the signer once for each authorization, whoever asks: it is the dearest step of a payment. */
+export function signedBy(
+  network: Network,
+  authorization: Authorization,
+  signature: string,
+): Signed {
+  const known = judged.get(authorization);
+  if (known?.network === network && known.signature === signature) return known;
+  const digest = transferDigest(network, authorization);
+  const signed = { network, signature, digest, payer: recoverPayer(digest, signature) };
+  judged.set(authorization, signed);
+  return signed;
+}
+
 const separators = new WeakMap<Network, Uint8Array>();
 
 /** The 32 bytes that a payer signs for a transfer on a network (EIP-712); fields must be well-formed already. */

@@ -28,3 +28,8 @@ export function refuseFraming(code: string, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
+
+/** Cuts a connection once the answers that wait on it had time to be written. */
+export function endSoon(socket: Socket): void {
+  setTimeout(() => socket.destroySoon(), LINGER_MS).unref();
+}

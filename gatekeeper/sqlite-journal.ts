@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import Database from 'libsql';
 import { z } from 'zod';
+import { groupSync } from './group-sync.ts';
 import {
   type Conclusion,
   JOURNAL_RETENTION_DAYS,
@@ -75,10 +76,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A journal in one SQLite file: writes of one tick share one transaction and one fsync. */
+/** A journal in one SQLite file: writes of one tick share one transaction, and one sync of the disk. */
 export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & { close(): void } {
   const db = opened(path);
-  const commit = groupCommit(db);
+  const sync = groupSync(`${path}-wal`);
+  const commit = groupCommit(db, () => sync.synced());
   const find = db.prepare(FIND);
   const claim = db.prepare(CLAIM);
   const conclude = db.prepare(CONCLUDE);
@@ -102,6 +104,7 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
         throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
     },
     close() {
+      sync.close();
       db.close();
     },
   };
@@ -111,9 +114,9 @@ function opened(path: string): Database.Database {
   // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600));
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-  // FULL: a commit is on the disk, not in its queue, before anybody is asked to move money.
+  // NORMAL: the commit itself does not wait for the disk; groupCommit does, without holding up the thread.
   db.pragma('journal_mode = WAL');
-  db.pragma('synchronous = FULL');
+  db.pragma('synchronous = NORMAL');
   const format = z.object({ user_version: z.number() });
   const { user_version } = format.parse(db.prepare('PRAGMA user_version').get());
   if (user_version !== 0 && user_version !== FORMAT) {
@@ -126,8 +129,14 @@ function opened(path: string): Database.Database {
   return db;
 }
 
-/** Runs what one tick asks for in one transaction; a promise resolves after COMMIT. */
-function groupCommit(db: Database.Database): <T>(work: () => T) => Promise<T> {
+/**
+ * Runs what one tick asks for in one transaction. A promise resolves when the commit is on the disk, not in
+ * its queue: nobody is asked to move money before that.
+ */
+function groupCommit(
+  db: Database.Database,
+  synced: () => Promise<void>,
+): <T>(work: () => T) => Promise<T> {
   const transact = transactions(db);
   let waiting: Waiting[] = [];
   const flush = (): void => {
@@ -141,11 +150,14 @@ function groupCommit(db: Database.Database): <T>(work: () => T) => Promise<T> {
       if (alone !== null) one.reject(alone.error);
     }
   };
-  return <T>(work: () => T) =>
-    new Promise<T>((resolve, reject) => {
+  return async <T>(work: () => T) => {
+    const result = await new Promise<T>((resolve, reject) => {
       if (waiting.length === 0) setImmediate(flush);
       waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
     });
+    await synced();
+    return result;
+  };
 }
 
 /** Null when all is committed and every promise resolved; otherwise the error, with nothing written. */

@@ -88,7 +88,7 @@ async function openBooks(config: Config, by: Surroundings): Promise<Books> {
 
 function refuseJournal({ stateDir }: Config, cause?: unknown): never {
   throw new StartError(
-    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": not writable, damaged or in use; ` +
+    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": not writable or damaged; ` +
       'set SIGNALPRESS_STATE to a folder of its own',
     { cause },
   );

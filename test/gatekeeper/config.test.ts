@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { type ConfigSources, loadConfig, TEST_PAYEE } from '../../gatekeeper/config.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+
+const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>
+  loadConfig({ options: {}, env: {}, fileText: null, ...sources });
+
+describe('loadConfig()', () => {
+  it('starts with nothing set: loopback, test network, pretended payments', () => {
+    expect(load()).toEqual({
+      host: '127.0.0.1',
+      port: 4021,
+      baseUrl: null,
+      payTo: TEST_PAYEE,
+      network: NETWORKS['base-sepolia'],
+      facilitatorUrl: null,
+      rpcUrl: null,
+      dataDir: 'dist-data',
+      stateDir: '.signalpress',
+      tokenSecret: null,
+      issuerDid: null,
+      rateLimit: 0,
+    });
+  });
+
+  it('takes an option before the environment before the file', () => {
+    const fileText = JSON.stringify({ port: 1, host: 'file', data: 'file', issuer_name: 'X' });
+    const env = { SIGNALPRESS_PORT: '2', SIGNALPRESS_HOST: 'env', SIGNALPRESS_STATE: '' };
+    expect(load({ options: { port: '3' }, env, fileText })).toMatchObject({
+      port: 3,
+      host: 'env',
+      dataDir: 'file',
+      stateDir: '.signalpress',
+    });
+  });
+
+  it('takes a real operator', () => {
+    const env = {
+      SIGNALPRESS_BASE_URL: 'https://api.example.com',
+      SIGNALPRESS_PAY_TO: PAYEE,
+      SIGNALPRESS_NETWORK: 'base',
+      SIGNALPRESS_ASSET: NETWORKS.base.asset,
+      SIGNALPRESS_FACILITATOR_URL: 'https://facilitator.example',
+      SIGNALPRESS_RPC_URL: 'https://node.example/key',
+      SIGNALPRESS_TOKEN_SECRET: 's'.repeat(32),
+      SIGNALPRESS_RATE_LIMIT: '50',
+    };
+    expect(load({ env })).toMatchObject({ payTo: PAYEE, network: NETWORKS.base, rateLimit: 50 });
+  });
+
+  it.each([
+    [{ SIGNALPRESS_PORT: '65536' }, /SIGNALPRESS_PORT "65536": .*; set TCP port/],
+    [{ SIGNALPRESS_PORT: '80a' }, /SIGNALPRESS_PORT/],
+    [{ SIGNALPRESS_BASE_URL: 'api.example.com' }, /SIGNALPRESS_BASE_URL .*URL/],
+    [{ SIGNALPRESS_BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
+    [{ SIGNALPRESS_PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
+    [{ SIGNALPRESS_NETWORK: 'mainnet' }, /base or base-sepolia/],
+    [{ SIGNALPRESS_NETWORK: 'base' }, /SIGNALPRESS_FACILITATOR_URL: missing/],
+    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }, /SIGNALPRESS_PAY_TO: missing/],
+    [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
+    [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
+    [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
+  ])('refuses %j and says what to set', (env, message) => {
+    expect(() => load({ env })).toThrow(message);
+  });
+
+  it.each(['{', '[]', '{"port":{}}', '{"prot":1}'])('refuses the file %s', (fileText) => {
+    expect(() => load({ fileText })).toThrow(/signalpress\.config\.json/);
+  });
+
+  it('names all problems at once', () => {
+    const env = { SIGNALPRESS_PORT: 'x', SIGNALPRESS_PAY_TO: 'y', SIGNALPRESS_NETWORK: 'z' };
+    expect(() => load({ env })).toThrow(/3 settings.*PORT.*PAY_TO.*NETWORK/s);
+  });
+
+  it('I49: never repeats a secret', () => {
+    const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
+    expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: shorter/);
+    expect(() => load({ env })).not.toThrow(/hunter2/);
+  });
+});

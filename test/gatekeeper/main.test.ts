@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
+
+const MAIN = resolve('build/gatekeeper/main.js');
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly output: { out: string; err: string };
+  readonly exit: Promise<number | null>;
+}
+
+function run(env: Record<string, string>, args: readonly string[] = []): Run {
+  const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...env, PATH: '' } });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    output.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.err += chunk;
+  });
+  return { child, output, exit: new Promise((done) => child.on('close', done)) };
+}
+
+async function started(env: Record<string, string>): Promise<Run & { url: string }> {
+  const running = run(env);
+  for (let tries = 0; tries < 200; tries += 1) {
+    const url = /listens on (\S+)/.exec(running.output.err)?.[1];
+    if (url !== undefined) return { ...running, url };
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error(`not started: ${running.output.err}`);
+}
+
+// The build is the program; without it there is nothing to run.
+describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
+  it.each<{ env: Record<string, string>; args: string[]; message: RegExp }>([
+    { env: {}, args: [], message: /^Cannot open release .*signalpress compile/ },
+    {
+      env: { SIGNALPRESS_PORT: 'x' },
+      args: [],
+      message: /^Cannot start: 1 setting to correct\n.*SIGNALPRESS_PORT/,
+    },
+    { env: {}, args: ['--prot', '1'], message: /^Cannot read the command line; use --host/ },
+  ])('I47: exits with 1 and one plain message: $message', async ({ env, args, message }) => {
+    const { output, exit } = run(env, args);
+    expect(await exit).toBe(1);
+    expect(output.err).toMatch(message);
+    expect(output.err).not.toMatch(/\n {4}at /);
+  });
+
+  it('I47: serves, says that no money moves, logs JSON lines and stops at SIGTERM', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const env = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
+    const { url, child, output, exit } = await started(env);
+    expect((await fetch(`${url}/gauge/sample`)).status).toBe(200);
+    expect(output.err).toContain('TEST-ONLY');
+    const stopping = performance.now();
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    expect(performance.now() - stopping).toBeLessThan(10_000);
+    const line = output.out.split('\n').find((text) => text.includes('/gauge/sample')) ?? '';
+    expect(JSON.parse(line)).toMatchObject({ method: 'GET', status: 200, ms: expect.any(Number) });
+  });
+});

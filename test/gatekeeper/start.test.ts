@@ -1,0 +1,74 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startGatekeeper } from '../../gatekeeper/start.ts';
+import { StartError } from '../../gatekeeper/start-error.ts';
+import { tinyConfig, tinyGate } from './tiny-gate.ts';
+import { tinyDataDir, tinyFiles, tinyKey, writeTinyRelease } from './tiny-release.ts';
+
+const BY = { clock: Date.now, log: () => undefined };
+
+async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<string> {
+  const error = await startGatekeeper(config, BY).catch((cause: unknown) => cause);
+  if (error instanceof StartError) return error.message;
+  throw new Error('it started');
+}
+
+describe('startGatekeeper()', () => {
+  it('I47: says in one sentence why it does not start and what to do', async () => {
+    const dataDir = tinyDataDir();
+    expect(await refusal(tinyConfig(dataDir))).toMatch(/signalpress compile/);
+    writeTinyRelease(dataDir);
+    const config = tinyConfig(dataDir);
+    expect(await refusal({ ...config, issuerDid: tinyKey(2).did })).toMatch(
+      /SIGNALPRESS_ISSUER_DID/,
+    );
+    expect(await refusal({ ...config, baseUrl: 'https://x.example' })).toMatch(
+      /SIGNALPRESS_BASE_URL/,
+    );
+    expect(await refusal({ ...config, facilitatorUrl: 'http://f.example' })).toMatch(/https/);
+    const payTo = '0x52908400098527886e0F7030069857D2E4169EE7';
+    expect(await refusal({ ...config, payTo })).toMatch(/checksum/);
+    const file = join(mkdtempSync(join(tmpdir(), 'signalpress-')), 'file');
+    writeFileSync(file, '');
+    expect(await refusal({ ...config, stateDir: file })).toMatch(/SIGNALPRESS_STATE/);
+  });
+
+  it('I47: names the port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const { port } = other.address() as AddressInfo;
+    expect(await refusal({ ...tinyConfig(dataDir), port })).toMatch(/taken.*SIGNALPRESS_PORT/);
+    other.close();
+  });
+
+  it('goes on with the newer release, and with the old one when the newer does not verify', async () => {
+    const gate = await tinyGate();
+    const spec = async (): Promise<unknown> => (await fetch(`${gate.url}/merkle/spec`)).json();
+    expect(await spec()).toMatchObject({ text: 'archival' });
+    const files = tinyFiles().set('free/merkle-spec.json', Buffer.from('{"text":"second"}'));
+    writeTinyRelease(gate.dataDir, { sequence: 2, files });
+    await gate.checkRelease();
+    expect(await spec()).toEqual({ text: 'second' });
+    writeTinyRelease(gate.dataDir, { sequence: 3, forged: { sequence: 4 } });
+    await gate.checkRelease();
+    writeTinyRelease(gate.dataDir, { sequence: 5, head: { base_url: 'https://moved.example' } });
+    await gate.checkRelease();
+    expect(await spec()).toEqual({ text: 'second' });
+    expect(gate.logged.filter(({ event }) => event === 'release_refused')).toHaveLength(2);
+    await gate.close();
+  });
+
+  it('keeps its payments over a restart', async () => {
+    const gate = await tinyGate();
+    await gate.close();
+    const again = await startGatekeeper(tinyConfig(gate.dataDir), BY);
+    expect((await fetch(`${again.url}/healthz`)).status).toBe(200);
+    await again.close();
+  });
+});

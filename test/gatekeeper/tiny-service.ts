@@ -1,0 +1,49 @@
+import { canonicalRequest } from '../../gatekeeper/canonical-request.ts';
+import { challenger } from '../../gatekeeper/challenge.ts';
+import { TEST_PAYEE } from '../../gatekeeper/config.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { openRelease } from '../../gatekeeper/release-index.ts';
+import { jsonReply } from '../../gatekeeper/reply.ts';
+import { route } from '../../gatekeeper/route.ts';
+import type { Answered, Question, Service } from '../../gatekeeper/service.ts';
+import {
+  TINY_BASE_URL,
+  TINY_NOW,
+  type TinyOptions,
+  tinyDataDir,
+  writeTinyRelease,
+} from './tiny-release.ts';
+
+/** A service over a tiny release, without a server; its desk takes no payment. */
+export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Promise<Service> {
+  const dataDir = tinyDataDir();
+  writeTinyRelease(dataDir, options);
+  const network = NETWORKS['base-sepolia'];
+  const terms = { baseUrl: TINY_BASE_URL, payTo: TEST_PAYEE, network, serviceName: 'Tiny' };
+  return {
+    release: await openRelease({ dataDir, issuerDid: null, baseUrl: null }),
+    baseUrl: TINY_BASE_URL,
+    operator: { network, payTo: TEST_PAYEE, subscription: false, testOnly: true },
+    challenger: challenger(terms),
+    desk: { pay: async () => jsonReply(503, {}) },
+    clock: () => now,
+    log: () => undefined,
+  };
+}
+
+/** The question that a target asks. */
+export function question(target: string, accept = 'application/json'): Question {
+  const request = canonicalRequest(target);
+  const found = 'status' in request ? undefined : route(request);
+  if (found === undefined) throw new Error(`no route for ${target}`);
+  return { route: found, accept };
+}
+
+/** The JSON body of an answer; its status and body when it is another reply than 200. */
+export function jsonOf(answered: Answered): Json {
+  if (answered.kind === 'content') return JSON.parse(answered.content.body.toString('utf8'));
+  if (answered.kind === 'miss') return { miss: true };
+  return { status: answered.reply.status, ...JSON.parse(answered.reply.body.toString()) };
+}
+
+type Json = Readonly<Record<string, unknown>>;
