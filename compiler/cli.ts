@@ -122,9 +122,9 @@ async function runVerifyCommand(
 
 function instant(asOf: string | undefined): string {
   const time = asOf === undefined ? Date.now() : Date.parse(asOf);
-  if (Number.isNaN(time)) {
+  if (Number.isNaN(time) || asOf?.endsWith('Z') === false) {
     throw new RangeError(
-      `Cannot compile as of "${asOf}": not an ISO-8601 time, e.g. 2026-11-20T12:00:00Z`,
+      `Cannot compile as of "${asOf}": not an ISO-8601 time in UTC, e.g. 2026-11-20T12:00:00Z`,
     );
   }
   return new Date(time).toISOString().replace('.000Z', 'Z');

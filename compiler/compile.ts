@@ -13,7 +13,7 @@ import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import { type Issuer, issuerDid, makeSealer, signingKey } from './stages/seal/sealer.ts';
-import { openSignatureStore } from './stages/seal/signature-store.ts';
+import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 
 export interface CompileOptions {
   /** Folder of batches. */
@@ -53,6 +53,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const issuer = issuerOf(options);
   const staging = openStaging(options.data);
   try {
+    refuseClockBehind(options, staging.previous);
     const shards = verifyShards(`${staging.scratch}/verify`);
     const assembly = new Assembly(shards);
     const results = await runJobs(options, { signals, staging, issuer, assembly });
@@ -62,6 +63,15 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
     staging.discard();
     throw error;
   }
+}
+
+/** Publication time never goes back: a clock before the last release is wrong, or this folder is not ours. */
+function refuseClockBehind({ asOf, data }: CompileOptions, previous: Release | null): void {
+  if (previous === null || Date.parse(asOf) >= Date.parse(previous.as_of)) return;
+  const message =
+    `"${asOf}" is before the current release, as of ${previous.as_of}; ` +
+    'correct the clock or --as-of, or publish into another folder';
+  throw new CompileError([{ code: 'bad_setting', file: data, field: 'as_of', message }]);
 }
 
 function issuerOf(options: CompileOptions): Issuer {
@@ -141,7 +151,7 @@ function publish(
 ): CompileSummary {
   const { staging, assembly } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
-  const store = openSignatureStore(`${staging.signatures}/joined`);
+  const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
   const files = assembly.write(fileWriter(staging.root), sealer);
   const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);

@@ -32,14 +32,20 @@ export function readIssuerKey(setting: string | undefined): Uint8Array {
 }
 
 function readKeyFile(path: string): string {
+  const read = tryToRead(path);
+  if (read.text !== null) return read.text.trim();
+  throw new KeyError(
+    `Cannot read the issuer key file: ${read.code}; make one with "signalpress keygen FILE"`,
+  );
+}
+
+/** The code of a system error alone: its message repeats the setting, which may be the secret. */
+function tryToRead(path: string): { text: string } | { text: null; code: string } {
   try {
-    return readFileSync(path, 'utf8').trim();
-  } catch (cause) {
-    throw new KeyError(
-      'Cannot read the issuer key file: it is not there or not readable; make one with ' +
-        '"signalpress keygen FILE"',
-      { cause },
-    );
+    return { text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    const known = error instanceof Error && 'code' in error;
+    return { text: null, code: known ? String(error.code) : 'unreadable' };
   }
 }
 

@@ -24,7 +24,11 @@ import {
   type Sealer,
   signingKey,
 } from './stages/seal/sealer.ts';
-import { openSignatureStore } from './stages/seal/signature-store.ts';
+import {
+  openSignatureStore,
+  type SignaturePlace,
+  signaturePlace,
+} from './stages/seal/signature-store.ts';
 
 /** Entities whose output is held before it is handed over. */
 const CHUNK_ENTITIES = 250;
@@ -38,8 +42,8 @@ export interface SignalJob {
   readonly staging: string;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
-  /** Folder of signatures kept between compiles. */
-  readonly signatures: string;
+  /** Folders of signatures, see SignaturePlace. */
+  readonly signatures: SignaturePlace;
 }
 
 /** What a job hands over while it runs. */
@@ -95,7 +99,7 @@ class SignalRun {
     const line = lineOf(id);
     if (signal === undefined || line === undefined)
       throw new RangeError(`Cannot find signal "${id}"`);
-    const store = openSignatureStore(join(job.signatures, id));
+    const store = openSignatureStore(signaturePlace(job.signatures, job.issuer.did, id));
     this.#signal = signal;
     this.#line = line;
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), store);

@@ -85,7 +85,10 @@ function variantPrefix(endpoint: Endpoint, values: Values): string {
   return prefix;
 }
 
-/** The inverse of filePath for the usual variant: parameter values, or null for another file. */
+/**
+ * The inverse of filePath for the usual variant: parameter values, or null for the file of another row.
+ * Throws a RangeError for a segment that encodeSegment never makes.
+ */
 export function parseFilePath(endpoint: Endpoint, path: string): Values | null {
   if (endpoint.file === undefined) return null;
   const want = endpoint.file.split('/');

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LINE_BYTES_MAX, readLines } from './read-lines.ts';
 import type { StoredReading } from './read-signal.ts';
@@ -9,12 +9,12 @@ import { ENTITY_READINGS_MAX } from './timeline.ts';
 export const SIGNAL_BYTES_IN_MEMORY = 4_000_000;
 /** Input bytes of one partition; a reading in memory takes some ten times its line. */
 const PARTITION_BYTES = 1_000_000;
-const PARTITIONS_MAX = 512;
-const BUFFER_CHARS = 16_384;
-/** A header and a line of the longest kind, numbers such as 1e15 written out. */
+const PARTITIONS_MAX = 1024;
+const BUFFER_CHARS = 8192;
+/** A line of the longest kind with its header, numbers such as 1e15 written out. */
 const SPILL_LINE_BYTES_MAX = 10 * LINE_BYTES_MAX;
-/** Different texts that are kept once instead of once a reading. */
-const SHARED_MAX = 1000;
+/** Characters of repeated texts that are kept once instead of once a reading. */
+const SHARED_CHARS_MAX = 1_000_000;
 
 /** Collects the readings of a signal by entity, in memory that does not grow with the input. */
 export interface Grouping {
@@ -49,11 +49,15 @@ function diskGrouping(bytes: number, folder: string): Grouping {
   mkdirSync(folder, { recursive: true });
   const count = Math.min(PARTITIONS_MAX, Math.ceil(bytes / PARTITION_BYTES));
   const spills = Array.from({ length: count }, (_, index) => new Spill(join(folder, `${index}`)));
+  const shared = new SharedSources();
   return {
-    add: (stored) => spills[partitionOf(stored.reading.entity, count)]?.add(stored),
+    add: (stored) => spills[partitionOf(stored.reading.entity, count)]?.add(toRow(stored, shared)),
     *groups() {
-      for (const spill of spills) spill.close();
-      for (const spill of spills) yield spill.read();
+      for (const spill of spills) {
+        const group = new Map<string, StoredReading[]>();
+        for (const row of spill.rows()) addTo(group, fromRow(row, shared));
+        yield group;
+      }
     },
     dispose: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -68,65 +72,79 @@ function partitionOf(entity: string, count: number): number {
   return (hash >>> 0) % count;
 }
 
+/** A stored reading as it is spilled; most readings of a signal repeat their sources. */
+type Row = readonly [
+  reading: Omit<Reading, 'sources'>,
+  sources: number | Reading['sources'],
+  batch: number,
+  file: string,
+  line: number,
+];
+
+function toRow({ reading, batch, file, line }: StoredReading, shared: SharedSources): Row {
+  const { sources, ...rest } = reading;
+  return [rest, shared.toRow(sources), batch, file, line];
+}
+
+function fromRow([rest, sources, batch, file, line]: Row, shared: SharedSources): StoredReading {
+  return { reading: { ...rest, sources: shared.fromRow(sources) }, batch, file, line };
+}
+
+/** Keeps one copy of equal sources, as long as their texts are short enough together. */
+class SharedSources {
+  readonly #indexes = new Map<string, number>();
+  readonly #kept: Reading['sources'][] = [];
+  #chars = 0;
+
+  toRow(sources: Reading['sources']): Row[1] {
+    const text = JSON.stringify(sources);
+    const known = this.#indexes.get(text);
+    if (known !== undefined) return known;
+    if (this.#chars + text.length > SHARED_CHARS_MAX) return sources;
+    this.#chars += text.length;
+    this.#indexes.set(text, this.#kept.length);
+    return this.#kept.push(sources) - 1;
+  }
+
+  fromRow(sources: Row[1]): Reading['sources'] {
+    if (typeof sources !== 'number') return sources;
+    const kept = this.#kept[sources];
+    if (kept === undefined) throw new RangeError(`Cannot read a partition: sources ${sources}`);
+    return kept;
+  }
+}
+
 /** One partition on disk: checked readings as JSON lines, private to this compile. */
 class Spill {
   readonly #path: string;
-  readonly #file: number;
-  #held = '';
+  #held: string[] = [];
+  #chars = 0;
 
   constructor(path: string) {
     this.#path = path;
-    this.#file = openSync(path, 'w');
   }
 
-  add(stored: StoredReading): void {
-    this.#held += `${JSON.stringify(stored)}\n`;
-    if (this.#held.length > BUFFER_CHARS) this.#flush();
+  add(row: Row): void {
+    const text = JSON.stringify(row);
+    this.#held.push(text);
+    this.#chars += text.length;
+    if (this.#chars > BUFFER_CHARS) this.#flush();
   }
 
-  close(): void {
+  *rows(): Generator<Row> {
     this.#flush();
-    closeSync(this.#file);
-  }
-
-  read(): Map<string, StoredReading[]> {
-    const groups = new Map<string, StoredReading[]>();
-    const shared = new Shared();
     for (const { bytes } of readLines(this.#path, SPILL_LINE_BYTES_MAX)) {
       if (bytes === null) throw new RangeError('Cannot read a partition: a line beyond its limit');
-      const stored = JSON.parse(
-        Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(),
-      );
-      addTo(groups, shared.of(stored as StoredReading));
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+      if (text !== '') yield JSON.parse(text);
     }
     rmSync(this.#path);
-    return groups;
   }
 
+  /** Opened and closed each time, since the partitions of all jobs are more than a process may hold open. */
   #flush(): void {
-    writeSync(this.#file, this.#held);
-    this.#held = '';
+    appendFileSync(this.#path, `${this.#held.join('\n')}\n`);
+    this.#held = [];
+    this.#chars = 0;
   }
-}
-
-/** Keeps one copy of what most readings of a file repeat: its name and its sources. */
-class Shared {
-  readonly #texts = new Map<string, string>();
-  readonly #sources = new Map<string, Reading['sources']>();
-
-  of(stored: StoredReading): StoredReading {
-    const { reading } = stored;
-    const sources = keep(this.#sources, JSON.stringify(reading.sources), reading.sources);
-    const entity = keep(this.#texts, reading.entity, reading.entity);
-    const collected_at = keep(this.#texts, reading.collected_at, reading.collected_at);
-    const file = keep(this.#texts, stored.file, stored.file);
-    return { ...stored, file, reading: { ...reading, entity, collected_at, sources } };
-  }
-}
-
-function keep<T>(known: Map<string, T>, text: string, value: T): T {
-  const kept = known.get(text);
-  if (kept !== undefined) return kept;
-  if (known.size < SHARED_MAX) known.set(text, value);
-  return value;
 }

@@ -5,20 +5,20 @@ import type { FileEntry } from '../../contract/release.ts';
 
 /** Writes new files under one root and says what was written; never replaces a file. */
 export interface FileWriter {
-  write(path: string, text: string): FileEntry;
+  write(path: string, content: string | Uint8Array): FileEntry;
 }
 
 export function fileWriter(root: string): FileWriter {
   const made = new Set<string>();
   return {
-    write(path, text) {
+    write(path, content) {
       const full = join(root, path);
       const folder = dirname(full);
       if (!made.has(folder)) {
         mkdirSync(folder, { recursive: true });
         made.add(folder);
       }
-      const bytes = Buffer.from(text, 'utf8');
+      const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
       writeFileSync(full, bytes, { flag: 'wx' });
       return { path, size: bytes.length, sha256: hash('sha256', bytes, 'hex') };
     },

@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { RELEASE_NAME, type Release, releaseSchema } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
 
@@ -24,6 +24,9 @@ export const RELEASES_KEPT = 3;
 export const RELEASE_AGE_MIN_MS = 600_000;
 const CURRENT = 'current';
 const STAGING = '.staging';
+const SIGNATURES = 'signatures';
+/** Locks that this very process holds: after a restart another one may have its number. */
+const HELD = new Set<string>();
 
 /** A release being written: nothing of it is visible before `publish`. */
 export interface Staging {
@@ -31,8 +34,8 @@ export interface Staging {
   readonly root: string;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
-  /** Folder of signatures kept between compiles. */
-  readonly signatures: string;
+  /** Signatures of the release before, and where this compile puts its own until it is published. */
+  readonly signatures: { readonly kept: string; readonly made: string };
   readonly previous: Release | null;
   /** Makes the folder durable and switches `current` to it in one step. */
   publish(name: string): string;
@@ -55,16 +58,21 @@ export function openStaging(data: string): Staging {
   return {
     root,
     scratch: join(staging, 'scratch'),
-    signatures: join(data, 'signatures'),
+    signatures: { kept: join(data, SIGNATURES), made: join(staging, SIGNATURES) },
     previous: currentRelease(data),
     discard,
     publish(name) {
       const target = join(releases, name);
-      if (existsSync(target)) throw cannotPublish(data, `release "${name}" exists already`);
+      if (currentName(data) === name) {
+        throw cannotPublish(data, `release "${name}" is the current one already`);
+      }
+      // What a killed compile left under this name was never served.
+      rmSync(target, { recursive: true, force: true });
       syncTree(root);
       renameSync(root, target);
       syncFolder(releases);
       switchCurrent(data, name);
+      keepSignatures(data, join(staging, SIGNATURES));
       prune(releases, name);
       discard();
       return target;
@@ -85,15 +93,20 @@ function currentRelease(data: string): Release | null {
 /** One compile at a time: a lock file with the process id, taken over when that process is gone. */
 function lock(data: string): () => void {
   const path = join(data, '.lock');
-  const release = (): void => rmSync(path, { force: true });
+  const key = resolve(path);
+  const release = (): void => {
+    HELD.delete(key);
+    rmSync(path, { force: true });
+  };
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx' });
+      HELD.add(key);
       return release;
     } catch (cause) {
       if (!isCode(cause, 'EEXIST')) throw cause;
       const holder = Number(readFileSync(path, 'utf8'));
-      if (isRunning(holder)) {
+      if (HELD.has(key) || isRunning(holder)) {
         throw cannotPublish(
           data,
           `another compile (process ${holder}) is writing here; wait for it`,
@@ -106,7 +119,7 @@ function lock(data: string): () => void {
 }
 
 function isRunning(pid: number): boolean {
-  if (pid === process.pid || !Number.isSafeInteger(pid) || pid <= 0) return pid === process.pid;
+  if (pid === process.pid || !Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     process.kill(pid, 0);
     return true;
@@ -144,6 +157,14 @@ function switchCurrent(data: string, name: string): void {
   symlinkSync(join('releases', name), fresh);
   renameSync(fresh, join(data, CURRENT));
   syncFolder(data);
+}
+
+/** Only what was published is remembered; a store that is lost costs time, nothing else. */
+function keepSignatures(data: string, made: string): void {
+  if (!existsSync(made)) return;
+  const kept = join(data, SIGNATURES);
+  rmSync(kept, { recursive: true, force: true });
+  renameSync(made, kept);
 }
 
 /** Removes releases that are neither among the newest nor young; ages are the disk's own. */

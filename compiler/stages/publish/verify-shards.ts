@@ -1,10 +1,11 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyShardPath } from '../../contract/path.ts';
-import { type FileEntry, parseVerifyEntry } from '../../contract/release.ts';
+import type { FileEntry } from '../../contract/release.ts';
 import type { FileWriter } from './file-writer.ts';
 
-const FLUSH_CHARS = 8_000_000;
+const FLUSH_CHARS = 2_000_000;
+const NEWLINE = 0x0a;
 
 /** Collects look-up lines of all readings into sorted shards, in memory that does not grow. */
 export interface VerifyShards {
@@ -35,9 +36,8 @@ export function verifyShards(folder: string): VerifyShards {
     write(writer) {
       flush();
       return [...seen].sort().map((shard) => {
-        const lines = readFileSync(join(folder, shard), 'utf8').split('\n').sort();
-        const text = lines.filter((line) => line !== '').join('\n');
-        return writer.write(shardPath(text), `${text}\n`);
+        const bytes = sortedLines(readFileSync(join(folder, shard)));
+        return writer.write(verifyShardPath(`sha256:${shard}`), bytes);
       });
     },
   };
@@ -54,7 +54,14 @@ function addLine(shards: Map<string, string[]>, seen: Set<string>, line: string)
   seen.add(shard);
 }
 
-function shardPath(text: string): string {
-  const [first = ''] = text.split('\n', 1);
-  return verifyShardPath(parseVerifyEntry(first).record_hash);
+/** Sorts by bytes without making a string of each line: a shard of a large release has tens of thousands. */
+function sortedLines(bytes: Buffer): Buffer {
+  const starts: number[] = [];
+  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) starts.push(at);
+  starts.sort((a, b) => bytes.compare(bytes, b, endOf(bytes, b), a, endOf(bytes, a)));
+  return Buffer.concat(starts.map((at) => bytes.subarray(at, endOf(bytes, at))));
+}
+
+function endOf(bytes: Buffer, at: number): number {
+  return bytes.indexOf(NEWLINE, at) + 1;
 }

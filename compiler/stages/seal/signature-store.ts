@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** Signatures of earlier compiles by the sha256 of what was signed; Ed25519 gives the same again. */
 export interface SignatureStore {
@@ -18,17 +18,33 @@ export interface StoredSignatures extends SignatureStore {
   save(): void;
 }
 
+/** Where the store of one signal is read and where it is written; both under the name of the key. */
+export interface SignaturePlace {
+  readonly kept: string;
+  readonly made: string;
+}
+
+/** The place of a name under a key: signatures of one key are nothing to another. */
+export function signaturePlace(
+  folders: SignaturePlace,
+  issuerDid: string,
+  name: string,
+): SignaturePlace {
+  const key = issuerDid.slice(issuerDid.lastIndexOf(':') + 1);
+  return { kept: join(folders.kept, key, name), made: join(folders.made, key, name) };
+}
+
 /**
- * Opens the store of one signal and one key. The first line is the sha256 of the rest: a file that
- * does not match it, or that is missing, is an empty store, never an error.
+ * Opens a store. The first line of its file is the sha256 of the rest: a file that does not match it,
+ * or that is missing, is an empty store, never an error.
  */
-export function openSignatureStore(path: string): StoredSignatures {
-  const before = readStore(path);
+export function openSignatureStore({ kept, made }: SignaturePlace): StoredSignatures {
+  const before = readStore(kept);
   const now = new Map<string, string>();
   return {
     get: (digest) => before.get(digest),
     put: (digest, signature) => now.set(digest, signature),
-    save: () => writeStore(path, now),
+    save: () => writeStore(made, now),
   };
 }
 
@@ -56,6 +72,5 @@ function splitFirstLine(text: string): [string, string] {
 function writeStore(path: string, signatures: ReadonlyMap<string, string>): void {
   const rest = [...signatures].map(([digest, signature]) => `${digest} ${signature}`).join('\n');
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(`${path}.new`, `${hash('sha256', rest, 'hex')}\n${rest}`);
-  renameSync(`${path}.new`, path);
+  writeFileSync(path, `${hash('sha256', rest, 'hex')}\n${rest}`);
 }

@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  AS_OF,
+  makeFolder,
+  ndjson,
+  reading,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+
+afterAll(removeFolders);
+const CLI = join(import.meta.dirname, '../build/compiler/cli.js');
+const SECRET = '0123456789abcdef'.repeat(4);
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const cwd = makeFolder();
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr, cwd };
+}
+
+const snapshots = writeSnapshots({
+  '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 })]),
+});
+const COMPILE = ['compile', '--snapshots', snapshots, '--workers', '0', '--as-of', AS_OF];
+
+describe('signalpress keygen', () => {
+  it('writes a key file, prints the DID and never the key', () => {
+    const { status, stdout, cwd } = run(['keygen']);
+    const key = readFileSync(join(cwd, 'issuer.key'), 'utf8').trim();
+    expect([status, statSync(join(cwd, 'issuer.key')).mode & 0o777]).toEqual([0, 0o600]);
+    expect(stdout).toMatch(/^Issuer did:key:z6Mk/);
+    expect(stdout).not.toContain(key);
+  });
+
+  it('refuses to overwrite a key', () => {
+    const path = join(makeFolder(), 'issuer.key');
+    writeFileSync(path, SECRET);
+    const { status, stdout, stderr } = run(['keygen', path]);
+    expect([status, readFileSync(path, 'utf8')]).toEqual([1, SECRET]);
+    expect(stderr).toContain('never overwritten');
+    expect(stdout + stderr).not.toContain(SECRET);
+  });
+});
+
+describe('signalpress compile', () => {
+  it('publishes a release and says what it holds', () => {
+    const { status, stdout, stderr, cwd } = run(COMPILE, { SIGNALPRESS_ISSUER_KEY: SECRET });
+    expect(stderr).not.toContain('Cannot');
+    expect(status).toBe(0);
+    expect(stdout).toContain('Release 1 is published.');
+    expect(stdout).toContain('1 of 1 series');
+    const head = readJson(join(cwd, 'dist-data/current'), 'release.json');
+    expect([head.as_of, head.issuer_name]).toEqual([AS_OF, 'Signalpress']);
+    expect(stdout + stderr).not.toContain(SECRET);
+  });
+
+  it('takes its settings from flags before the environment', () => {
+    const flags = [
+      '--issuer-name',
+      'Flag',
+      '--base-url',
+      'https://flag.example/',
+      '--data',
+      'here',
+    ];
+    const { cwd } = run([...COMPILE, ...flags], {
+      SIGNALPRESS_ISSUER_KEY: SECRET,
+      SIGNALPRESS_ISSUER_NAME: 'Environment',
+      SIGNALPRESS_BASE_URL: 'https://environment.example',
+      SIGNALPRESS_DATA: 'there',
+    });
+    const head = readJson(join(cwd, 'here/current'), 'release.json');
+    expect([head.issuer_name, head.base_url]).toEqual(['Flag', 'https://flag.example']);
+    expect(existsSync(join(cwd, 'there'))).toBe(false);
+  });
+
+  it.each([
+    ['no key', [], {}, 'no issuer key'],
+    ['I49: a key that is none', [], { SIGNALPRESS_ISSUER_KEY: `0x${SECRET}` }, 'issuer key file'],
+    ['a time that is none', ['--as-of', 'yesterday'], {}, 'not an ISO-8601 time'],
+    ['I18: a time that depends on the time zone', ['--as-of', '2026-11-20T12:00:00'], {}, 'as of'],
+    ['an address that is none', ['--base-url', 'ftp://example.org'], {}, 'not an http'],
+    ['too many workers', ['--workers', '99'], {}, 'workers'],
+    ['half a worker', ['--workers', '0.5'], {}, 'workers'],
+    [
+      'nothing stored',
+      ['--snapshots', 'absent'],
+      { SIGNALPRESS_ISSUER_KEY: SECRET },
+      'no snapshots',
+    ],
+  ] as const)('refuses %s in one sentence, with exit code 1', (...[, more, env, says]) => {
+    const settings =
+      Object.keys(env).length > 0 || says === 'no issuer key'
+        ? env
+        : { SIGNALPRESS_ISSUER_KEY: SECRET };
+    const { status, stdout, stderr, cwd } = run([...COMPILE, ...more], settings);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(stderr).not.toContain(SECRET);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('names file, line and field of a bad reading', () => {
+    const bad = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': '{"entity":"btc"}\n' });
+    const { status, stderr } = run(['compile', '--snapshots', bad, '--workers', '0'], {
+      SIGNALPRESS_ISSUER_KEY: SECRET,
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('2026-11-20/crypto.spot.ndjson:1 observed_at: missing');
+  });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import {
+  entitiesOf,
+  LIFECYCLE_STATES,
+  LINES,
+  type Line,
+  legEntity,
+  lineOf,
+  SIGNALS,
+  signalOf,
+} from '../../compiler/contract/lines.ts';
+import { metricUnit } from '../../compiler/contract/units.ts';
+
+const ROWS: readonly Line[] = LINES;
+
+/** Bands as the specification prints them, mildest first. */
+const BANDS: Readonly<Record<string, string>> = {
+  'shipping.route-disruption': 'operable marginal disrupted severe',
+  'nas.aviation_wx': 'vfr_clear mvfr ifr lifr convective_or_high_wind',
+  'nas.ground_ops': 'normal minor_delay afp gdp ground_stop closure',
+  'nas.impact_cascade': 'none contained local_impact propagating network_cascade',
+  'earthquake.swarm_rate': 'baseline slightly_elevated elevated swarm',
+  'earthquake.current_activity': 'quiet minor notable strong major',
+  'earthquake.impact_realized': 'none felt moderate significant severe',
+  'grid-reliability.forecast-stress': 'slack watch stressed peak-risk over-peak',
+  'grid-reliability.stress': 'normal elevated tight critical emergency',
+  'grid-reliability.realized-strain': 'confirmed-slack nominal strained ran-tight severe-strain',
+  'severe-convection.forecast-risk-env': 'tstm marginal slight enhanced moderate high',
+  'severe-convection.active-warning-state': 'none watch svr-warning tornado-warning pds-emergency',
+  'severe-convection.realized-severe-reports':
+    'none marginal-severe significant-hail significant-wind tornado-confirmed violent',
+  'hurricane.formation-outlook': 'none low medium high',
+  'hurricane.active-storms': 'none depression tropical-storm cat1-2 major',
+  'hurricane.impact-cascade': 'none watch warning',
+  'hurricane.industry-timeline': 'below-normal normal above-normal hyperactive',
+  'drought.onset-pressure': 'nominal ED0 ED1 ED2 ED3',
+  'drought.status': 'none D0-abnormally-dry D1-moderate D2-severe D3-extreme D4-exceptional',
+  'drought.impact-cascade': 'no-impact emerging significant severe extreme',
+  'drought.industry-timeline': 'below-normal normal above-normal severe-widespread',
+  'drug-detail.supply-narrowing': 'broad adequate narrow sole-source none',
+  'drug-detail.status': 'available limited in-shortage severe-shortage discontinuing',
+  'drug-detail.alternatives-status':
+    'alternatives-ok some-alts-short most-alts-short no-safe-alternative no-alternatives',
+  'drug-detail.alternative-supply':
+    'multi-source-available single-source-available thin-supply no-shipping-alternative no-alternatives',
+};
+
+/** Signals of each leg of the bundles, `>` between legs, in the causal order of the specification. */
+const CHAINS: Readonly<Record<string, string>> = {
+  '/gauge/region':
+    'airquality.aqi airquality.pm25 > precipitation.daily precipitation.wetness30d > hydrology.river-level hydrology.streamflow',
+  '/gauge/agri-region': 'agriculture.drought > agriculture.heat > agriculture.crop-vhi',
+  '/gauge/grid-region':
+    'electricity.demand > electricity.renewable > energy.inflation energy.gas-price',
+  '/gauge/shipping-region': 'shipping.route-disruption > shipping.sea-state > shipping.throughput',
+  '/gauge/filing-company': 'filing.delinquency > filing.material-events > filing.insider',
+  '/gauge/wildfire-region':
+    'wildfire.fire-weather > wildfire.active-fire > wildfire.impact-confirm',
+  '/gauge/nas-region': 'nas.aviation_wx > nas.ground_ops > nas.impact_cascade',
+  '/gauge/border-wait-region':
+    'border-wait.upstream-pressure > border-wait.lane-wait > border-wait.commercial-delay',
+  '/gauge/earthquake-region':
+    'earthquake.swarm_rate > earthquake.current_activity > earthquake.impact_realized',
+  '/gauge/hurricane-region':
+    'hurricane.formation-outlook > hurricane.active-storms > hurricane.impact-cascade > hurricane.industry-timeline',
+  '/gauge/drought-region':
+    'drought.onset-pressure > drought.status > drought.impact-cascade > drought.industry-timeline',
+  '/gauge/drug-shortage-region':
+    'drug-shortage.new-incidence > drug-shortage.active-shortages > drug-shortage.resolution-rate',
+  '/gauge/drug-detail-region':
+    'drug-detail.supply-narrowing > drug-detail.status > drug-detail.alternatives-status > drug-detail.alternative-supply',
+  '/gauge/severe-convection-region':
+    'severe-convection.forecast-risk-env > severe-convection.active-warning-state > severe-convection.realized-severe-reports',
+  '/gauge/grid-reliability-region':
+    'grid-reliability.forecast-stress > grid-reliability.stress > grid-reliability.realized-strain',
+};
+
+/** Life-cycle lines: path, line, second and third leg. */
+const LIFECYCLES = [
+  ['/gauge/policy-region', 'climate-policy', 'distress-events', 'cascade'],
+  ['/gauge/tool-region', 'ai-tool', 'distress', 'zombie'],
+  ['/gauge/dependency-region', 'ai-dependency', 'deprecation-notices', 'cascade'],
+  ['/gauge/promise-region', 'promise', 'slippage', 'delivery-recon'],
+  ['/gauge/carbon-region', 'carbon-project', 'rating-drift', 'price-integrity'],
+  ['/gauge/stablecoin-region', 'stablecoin', 'peg-distress', 'redemption-flight'],
+  ['/gauge/aicompute-region', 'ai-compute', 'financing-distress', 'workload-exposure'],
+  ['/gauge/depin-region', 'depin', 'reward-churn', 'downstream-exposure'],
+  ['/gauge/esgfund-region', 'esg-fund', 'rating-drift', 'holdings-cascade'],
+  ['/gauge/rwa-region', 'rwa', 'redemption-stress', 'exposure-cascade'],
+  ['/gauge/smallsat-region', 'smallsat', 'spectrum-milestone', 'orbital-decay'],
+  ['/gauge/lrt-region', 'lrt', 'redemption-queue', 'collateral-cascade'],
+  ['/gauge/defilending-region', 'defi-lending', 'bad-debt-stress', 'contagion-cascade'],
+  ['/gauge/aidataset-region', 'ai-dataset', 'legal-distress', 'model-lineage-exposure'],
+  ['/gauge/meddevice-region', 'med-device', 'adverse-event', 'recall-cascade'],
+  ['/gauge/tariff-region', 'tariff-policy', 'review-pipeline', 'tradeflow-cascade'],
+  [
+    '/gauge/biodiversity-region',
+    'biodiversity-credit',
+    'mrv-integrity-drift',
+    'buyer-holder-cascade',
+  ],
+] as const;
+
+/** Terms beyond the four shared states that the specification names. */
+const TERMS =
+  'exploited insolvent deprecated recall withdrawn revoked suspended delisted expired rescinded struck-down superseded demand-dead';
+
+function bundleOf(path: string) {
+  const row = ROWS.find((line) => line.bundle?.path === path);
+  return { row, legs: row?.bundle?.legs ?? [] };
+}
+
+describe('LINES', () => {
+  it('holds 34 lines, 32 bundles and 122 different signals', () => {
+    expect(ROWS).toHaveLength(34);
+    expect(ROWS.filter((row) => row.bundle !== undefined)).toHaveLength(32);
+    expect(new Set(SIGNALS.map((signal) => signal.id)).size).toBe(122);
+    expect(SIGNALS).toHaveLength(122);
+  });
+
+  it.each(Object.entries(BANDS))('gives %s the bands %s', (id, bands) => {
+    expect(signalOf(id)?.bands).toEqual(bands.split(' '));
+  });
+
+  it.each(Object.entries(CHAINS))('orders the legs of %s as %s', (path, chain) => {
+    const want = chain.split(' > ').map((leg) => leg.split(' '));
+    expect(bundleOf(path).legs.map((leg) => leg.signals)).toEqual(want);
+  });
+
+  it.each(LIFECYCLES)('%s puts the life cycle of %s first, then %s and %s', (path, ...names) => {
+    const [id, two, three] = names;
+    const { row, legs } = bundleOf(path);
+    expect(legs.map((leg) => leg.signals)).toEqual([
+      [`${id}.lifecycle`],
+      [`${id}.${two}`],
+      [`${id}.${three}`],
+    ]);
+    expect(row?.signals.map((signal) => signal.id)).toContain(`${id}.industry-timeline`);
+    expect(row?.states?.slice(0, 4)).toEqual(['operating', 'at_risk', 'ended', 'dead']);
+    expect([row?.id, row?.open, row?.bundle?.param]).toEqual([id, true, 'entity']);
+  });
+
+  it('knows every life-cycle term of the specification in some line, and no other', () => {
+    const own = ROWS.flatMap((row) => (row.states ?? []).slice(LIFECYCLE_STATES.length));
+    expect([...new Set(own)].sort()).toEqual(TERMS.split(' ').sort());
+  });
+
+  it('counts three legs everywhere but in the three lines with four', () => {
+    const four = ROWS.filter((row) => row.bundle?.legs.length === 4).map((row) => row.id);
+    expect(four).toEqual(['hurricane', 'drought', 'drug-detail']);
+    const others = ROWS.filter((row) => row.bundle && !four.includes(row.id));
+    expect(others.every((row) => row.bundle?.legs.length === 3)).toBe(true);
+  });
+
+  it('asks for `loc` in four bundles and for `entity` in the others', () => {
+    const byLoc = ROWS.filter((row) => row.bundle?.param === 'loc').map((row) => row.bundle?.path);
+    expect(byLoc).toEqual([
+      '/gauge/region',
+      '/gauge/agri-region',
+      '/gauge/grid-region',
+      '/gauge/shipping-region',
+    ]);
+  });
+
+  it('reads only signals that exist, in rows of their own line', () => {
+    for (const row of ROWS) {
+      for (const id of row.bundle?.legs.flatMap((leg) => leg.signals) ?? []) {
+        expect(lineOf(id)?.id).toBe(row.id);
+      }
+    }
+  });
+
+  it('keeps exactly one line empty until it has a key', () => {
+    const keyed = ROWS.filter((row) => row.emptyUntilKeyed === true).map((row) => row.id);
+    expect(keyed).toEqual(['grid-reliability']);
+  });
+
+  it('gives each ruler a metric and classes of its own signal', () => {
+    for (const signal of SIGNALS) {
+      for (const ruler of signal.rulers ?? []) {
+        expect(ruler.metric, signal.id).toBe(signal.metrics[0]);
+        expect(
+          ruler.steps.map((step) => step.band),
+          signal.id,
+        ).toEqual(signal.bands);
+        expect(ruler.steps.map((step) => step.band)).toContain(ruler.actionBand);
+        const at = ruler.steps.map((step) => (ruler.direction === 'up' ? step.at : -step.at));
+        expect(at, signal.id).toEqual([...at].sort((a, b) => a - b));
+      }
+    }
+  });
+
+  it('ends every metric in a known unit; only a life-cycle state has none', () => {
+    for (const signal of SIGNALS) {
+      for (const metric of signal.metrics.filter((name) => name !== 'state')) {
+        expect(metricUnit(metric).unit, `${signal.id} ${metric}`).not.toBe('');
+      }
+    }
+  });
+
+  it('spells ids as genus.species, and industries, as ASCII', () => {
+    for (const { id } of SIGNALS) expect(id).toMatch(/^[a-z][a-z0-9-]*\.[a-z][a-z0-9_-]*$/);
+    for (const row of ROWS) expect(row.industry).toMatch(/^[a-z-]+$/);
+  });
+});
+
+describe('signalOf(), lineOf()', () => {
+  it('find the rows of an id', () => {
+    expect(signalOf('crypto.spot')?.metrics).toEqual(['price_usd']);
+    expect(lineOf('macro.unemployment')?.id).toBe('macro');
+  });
+
+  it('find nothing for ids from outside', () => {
+    for (const id of ['', 'crypto', 'crypto.Spot', '__proto__', 'toString']) {
+      expect([signalOf(id), lineOf(id)]).toEqual([undefined, undefined]);
+    }
+  });
+});
+
+describe('entitiesOf()', () => {
+  it('closes a listed line and opens a line, or one signal of it', () => {
+    expect(entitiesOf('airquality.aqi')).toHaveLength(12);
+    expect(entitiesOf('hydrology.river-level')).toBe('open');
+    expect(entitiesOf('filing.insider')).toBe('open');
+    expect(entitiesOf('nas.ground_ops')).toContain('anc');
+  });
+
+  it('gives an unknown signal no entity at all', () => {
+    expect(entitiesOf('nas.unknown')).toEqual([]);
+  });
+});
+
+describe('legEntity()', () => {
+  it('reads a river leg at the gauge of the city and any other leg at the city', () => {
+    const row = ROWS[0] as Line;
+    expect(legEntity(row, 'hydrology.streamflow', 'us-stlouis')).toBe('07010000');
+    expect(legEntity(row, 'airquality.aqi', 'us-stlouis')).toBe('us-stlouis');
+  });
+});

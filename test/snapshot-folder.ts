@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type CompileOptions, compile } from '../compiler/compile.ts';
+
+/** Snapshot files by path below the snapshots folder. */
+export type SnapshotFiles = Readonly<Record<string, string | Uint8Array>>;
+
+export const SEED = new Uint8Array(32).fill(7);
+export const AS_OF = '2026-11-20T12:00:00Z';
+const made: string[] = [];
+
+/** A new empty folder; `removeFolders` belongs into the afterAll of the test file. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'signalpress-test-'));
+  made.push(folder);
+  return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** One reading with everything that intake asks for. */
+export function reading(entity: string, current: object, more: object = {}) {
+  return {
+    entity,
+    observed_at: '2026-11-20T10:00:00Z',
+    collected_at: '2026-11-20T11:00:00Z',
+    current,
+    sources: [{ name: 'test source', weight: 1, independent: true }],
+    source_ref: 'https://example.org/source',
+    source_tier: 'T1',
+    ...more,
+  };
+}
+
+export function ndjson(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+export function writeSnapshots(files: SnapshotFiles, root = join(makeFolder(), 'snapshots')) {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+/** Compiles in this thread with a fixed clock and key, into a folder of its own. */
+export async function compileFolder(snapshots: string, more: Partial<CompileOptions> = {}) {
+  const data = more.data ?? join(makeFolder(), 'data');
+  const options = { snapshots, data, asOf: AS_OF, issuerName: 'Test issuer', seed: SEED };
+  const fixed = { baseUrl: 'https://example.org', workers: 0 };
+  const summary = await compile({ ...options, ...fixed, ...more, data });
+  return { ...summary, data };
+}
+
+/** Every file below a folder by its path; symlinks are not followed. */
+export function filesBelow(root: string): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) files.set(path.slice(root.length + 1), readFileSync(path, 'latin1'));
+  }
+  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function readJson(folder: string, path: string) {
+  return JSON.parse(readFileSync(join(folder, path), 'utf8'));
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { CADENCES } from '../../../compiler/contract/freshness.ts';
+import {
+  DUE_HOURS,
+  dataAgeHours,
+  hoursBetween,
+  snapshotDate,
+  updateStatus,
+} from '../../../compiler/stages/derive/age.ts';
+import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { reading } from '../../snapshot-folder.ts';
+
+const AT = '2026-01-01T00:00:00Z';
+const later = (hours: number, ms = 0) =>
+  new Date(Date.parse(AT) + hours * 3_600_000 + ms).toISOString();
+const item = (observed_at: string, collected_at: string) =>
+  reading('x', {}, { observed_at, collected_at }) as Reading;
+
+describe('snapshotDate()', () => {
+  it.each([
+    ['2026-11-20T00:00:00Z', '2026-11-20T00:00:00Z'],
+    ['2026-11-20T23:59:59.999Z', '2026-11-20T00:00:00Z'],
+    ['2024-02-29T12:00:00Z', '2024-02-29T00:00:00Z'],
+  ])('puts %s on its UTC day', (collected, day) => {
+    expect(snapshotDate(item(AT, collected))).toBe(day);
+  });
+});
+
+describe('hoursBetween(), dataAgeHours()', () => {
+  it('round to one decimal and never fall below zero', () => {
+    expect(hoursBetween(AT, later(1, 9 * 60_000))).toBe(1.2);
+    expect(hoursBetween(later(1), AT)).toBe(0);
+    expect(dataAgeHours(item(AT, later(0, 15 * 60_000 + 12_000)))).toBe(0.3);
+  });
+});
+
+describe('updateStatus()', () => {
+  it('has a due time for every cadence with a schedule', () => {
+    expect(Object.keys(DUE_HOURS)).toEqual([...CADENCES]);
+    expect(CADENCES.filter((cadence) => DUE_HOURS[cadence] === null)).toEqual(['as-events']);
+  });
+
+  it.each(CADENCES.filter((cadence) => cadence !== 'as-events'))(
+    'is on schedule up to the exact due time of %s, overdue a millisecond later',
+    (cadence) => {
+      const due = DUE_HOURS[cadence] ?? 0;
+      const at = (hours: number, ms = 0) => updateStatus(cadence, AT, later(hours, ms));
+      expect(at(due)).toMatchObject({ state: 'on_schedule', overdue_days: null });
+      expect(at(due, 1)).toMatchObject({ state: 'overdue', overdue_days: 0 });
+      expect(at(due + 24, -1).overdue_days).toBe(0);
+      expect(at(due + 24)).toMatchObject({ state: 'overdue', overdue_days: 1 });
+      expect(at(due).official_cadence).toBe(cadence);
+    },
+  );
+
+  it('never calls a source late that publishes as events occur', () => {
+    expect(updateStatus('as-events', AT, later(100_000)).state).toBe('on_schedule');
+  });
+});

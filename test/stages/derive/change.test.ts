@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import { changeOf, previousOf } from '../../../compiler/stages/derive/change.ts';
+import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { reading } from '../../snapshot-folder.ts';
+
+const RIVER = signalOf('hydrology.river-level') as Signal;
+const STORMS = signalOf('hurricane.active-storms') as Signal;
+const item = (current: object, observed_at = '2026-11-20T10:00:00Z') =>
+  reading('x', current, { observed_at }) as Reading;
+const change = (now: object, before?: object, signal = RIVER) =>
+  changeOf(signal, item(now), before && item(before, '2026-11-20T09:00:00Z'));
+
+describe('changeOf()', () => {
+  it.each([
+    [13.6, 13.1, 0.5, 'rising'],
+    [13.1, 13.6, -0.5, 'falling'],
+    [0.3, 0.3, 0, 'stable'],
+    [-1.1, -2.2, 1.1, 'rising'],
+    [0, -0.1, 0.1, 'rising'],
+  ])('takes %d after %d for %d, %s', (...[now, before, delta, direction]) => {
+    expect(change({ stage_ft: now }, { stage_ft: before })?.stage_ft).toEqual({ delta, direction });
+  });
+
+  it.each([
+    ['no-previous-record', { stage_ft: 1 }, undefined],
+    ['metric-absent-in-previous', { stage_ft: 1 }, {}],
+    ['metric-absent-in-previous', { stage_ft: 1 }, { stage_ft: null }],
+    ['metric-absent-in-current', { stage_ft: null }, { stage_ft: 1 }],
+    ['metric-absent-in-current', {}, { stage_ft: 1 }],
+    ['non-numeric-value', { stage_ft: 'ice' }, { stage_ft: 1 }],
+    ['non-numeric-value', { stage_ft: 1 }, { stage_ft: true }],
+  ])('does not know the direction: %s', (direction_reason, now, before) => {
+    const unknown = { delta: null, direction: 'unknown', direction_reason };
+    expect(change(now, before)?.stage_ft).toEqual(unknown);
+  });
+
+  it('compares declared metrics and every other number, but no band and no text', () => {
+    const now = { max_wind_kt: null, storm_count: 1, note: 'x', extra_mm: 2, band: 'none' };
+    const compared = Object.keys(change(now, { extra_mm: 1, gone_mm: 3 }, STORMS) ?? {});
+    expect(compared).toEqual(['max_wind_kt', 'storm_count', 'extra_mm', 'gone_mm', 'period']);
+  });
+
+  it('gives an exact delta, whatever the digits', () => {
+    const cents = fc.integer({ min: -1_000_000, max: 1_000_000 });
+    fc.assert(
+      fc.property(cents, cents, (now, before) => {
+        const delta = change({ stage_ft: now / 100 }, { stage_ft: before / 100 })?.stage_ft;
+        expect(delta).toMatchObject({ delta: (now - before) / 100 });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['2026-11-20T09:00:00Z', 'PT1H'],
+    ['2026-11-20T09:59:30Z', 'PT30S'],
+    ['2026-11-20T08:15:00Z', 'PT1H45M'],
+    ['2026-11-13T10:00:00Z', 'PT168H'],
+    ['2026-11-20T09:59:59.500Z', 'PT0H'],
+  ])('gives the period since %s as %s', (before, period) => {
+    const now = item({ stage_ft: 1 });
+    expect(changeOf(RIVER, now, item({ stage_ft: 1 }, before))?.period).toBe(period);
+    expect(changeOf(RIVER, now, undefined)?.period).toBeNull();
+  });
+});
+
+describe('previousOf()', () => {
+  it('keeps what both readings have, and says when there is none before', () => {
+    const now = item({ stage_ft: 2, band: 'action' });
+    expect(previousOf(now, item({ stage_ft: 1, other_mm: 3 }))).toEqual({ stage_ft: 1 });
+    expect(previousOf(now, undefined)).toEqual({ note: 'no earlier reading is stored' });
+  });
+});

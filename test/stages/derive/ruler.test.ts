@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import {
+  CROP_VHI,
+  PM25,
+  type Ruler,
+  SAFFIR_SIMPSON,
+  SEA_STATE,
+  SOIL_MOISTURE_USDM,
+  US_AQI,
+} from '../../../compiler/contract/rulers.ts';
+import { classify, rulerFor, standardRuler } from '../../../compiler/stages/derive/ruler.ts';
+import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { reading } from '../../snapshot-folder.ts';
+
+const [PM25_OLD, PM25_NEW] = PM25 as [Ruler, Ruler];
+const signal = (id: string) => signalOf(id) as Signal;
+const item = (current: object, more: object = {}) => reading('x', current, more) as Reading;
+
+/** Both sides of every official edge: value, then its class. */
+const EDGES: readonly (readonly [string, Ruler, readonly (readonly [number, string])[]])[] = [
+  [
+    'US AQI',
+    US_AQI,
+    [
+      [0, 'good'],
+      [50, 'good'],
+      [51, 'moderate'],
+      [100, 'moderate'],
+      [101, 'unhealthy-sensitive'],
+      [150, 'unhealthy-sensitive'],
+      [151, 'unhealthy'],
+      [200, 'unhealthy'],
+      [201, 'very-unhealthy'],
+      [300, 'very-unhealthy'],
+      [301, 'hazardous'],
+      [999, 'hazardous'],
+    ],
+  ],
+  [
+    'PM2.5 before 2024-05-06',
+    PM25_OLD,
+    [
+      [0, 'good'],
+      [12, 'good'],
+      [12.1, 'moderate'],
+      [35.4, 'moderate'],
+      [35.5, 'unhealthy-sensitive'],
+      [55.4, 'unhealthy-sensitive'],
+      [55.5, 'unhealthy'],
+      [150.4, 'unhealthy'],
+      [150.5, 'very-unhealthy'],
+      [250.4, 'very-unhealthy'],
+      [250.5, 'hazardous'],
+    ],
+  ],
+  [
+    'PM2.5 since 2024-05-06',
+    PM25_NEW,
+    [
+      [9, 'good'],
+      [9.1, 'moderate'],
+      [35.4, 'moderate'],
+      [35.5, 'unhealthy-sensitive'],
+      [55.4, 'unhealthy-sensitive'],
+      [55.5, 'unhealthy'],
+      [125.4, 'unhealthy'],
+      [125.5, 'very-unhealthy'],
+      [225.4, 'very-unhealthy'],
+      [225.5, 'hazardous'],
+    ],
+  ],
+  [
+    'US Drought Monitor percentiles',
+    SOIL_MOISTURE_USDM,
+    [
+      [100, 'none'],
+      [30.1, 'none'],
+      [30, 'D0-abnormally-dry'],
+      [20.1, 'D0-abnormally-dry'],
+      [20, 'D1-moderate'],
+      [10.1, 'D1-moderate'],
+      [10, 'D2-severe'],
+      [5.1, 'D2-severe'],
+      [5, 'D3-extreme'],
+      [2.1, 'D3-extreme'],
+      [2, 'D4-exceptional'],
+      [0, 'D4-exceptional'],
+    ],
+  ],
+  [
+    'vegetation health',
+    CROP_VHI,
+    [
+      [100, 'no-stress'],
+      [40, 'no-stress'],
+      [39.9, 'stress'],
+      [30, 'stress'],
+      [29.9, 'moderate-stress'],
+      [20, 'moderate-stress'],
+      [19.9, 'severe-stress'],
+      [10, 'severe-stress'],
+      [9.9, 'extreme-stress'],
+      [0, 'extreme-stress'],
+    ],
+  ],
+  [
+    'sea state, an edge belongs to the lower code',
+    SEA_STATE,
+    [
+      [0, 'glassy'],
+      [0.01, 'rippled'],
+      [0.1, 'rippled'],
+      [0.11, 'smooth'],
+      [0.5, 'smooth'],
+      [0.51, 'slight'],
+      [1.25, 'slight'],
+      [1.26, 'moderate'],
+      [2.5, 'moderate'],
+      [2.51, 'rough'],
+      [4, 'rough'],
+      [4.01, 'very-rough'],
+      [6, 'very-rough'],
+      [6.01, 'high'],
+      [9, 'high'],
+      [9.01, 'very-high'],
+      [14, 'very-high'],
+      [14.01, 'phenomenal'],
+    ],
+  ],
+  [
+    'Saffir-Simpson',
+    SAFFIR_SIMPSON,
+    [
+      [0, 'none'],
+      [25, 'depression'],
+      [33, 'depression'],
+      [34, 'tropical-storm'],
+      [63, 'tropical-storm'],
+      [64, 'cat1-2'],
+      [95, 'cat1-2'],
+      [96, 'major'],
+      [165, 'major'],
+    ],
+  ],
+];
+
+describe('classify()', () => {
+  it.each(EDGES)('knows both sides of every edge of %s', (_, ruler, rows) => {
+    for (const [value, band] of rows) {
+      expect(`${value} ${classify(ruler, value).band}`).toBe(`${value} ${band}`);
+    }
+    expect(new Set(rows.map(([, band]) => band)).size).toBe(ruler.steps.length);
+  });
+
+  it('puts what lies before the first class into it', () => {
+    expect(classify(US_AQI, -5).band).toBe('good');
+  });
+
+  it('refuses a ruler without classes', () => {
+    expect(() => classify({ ...US_AQI, steps: [] }, 1)).toThrow(RangeError);
+  });
+});
+
+describe('rulerFor()', () => {
+  it.each([
+    ['2024-05-05T23:59:59Z', PM25_OLD],
+    ['2024-05-06T00:00:00Z', PM25_NEW],
+    ['2019-01-01T00:00:00Z', PM25_OLD],
+  ])('classes a PM2.5 reading of %s by the table of its own day', (observed_at, ruler) => {
+    expect(rulerFor(signal('airquality.pm25'), item({}, { observed_at }))).toBe(ruler);
+  });
+
+  it('has none where no agency publishes one', () => {
+    expect(rulerFor(signal('crypto.spot'), item({ price_usd: 1 }))).toBeNull();
+    expect(rulerFor(signal('hydrology.river-level'), item({ stage_ft: 1 }))).toBeNull();
+    expect(rulerFor(signal('hydrology.river-level'), item({}, { thresholds: {} }))).toBeNull();
+  });
+});
+
+describe('standardRuler()', () => {
+  it('places a stage of 15.0 ft at an action stage of 10.0 ft at 150 %', () => {
+    const thresholds = { action: 10, minor: 12, moderate: 16, major: 20 };
+    const placed = standardRuler(
+      signal('hydrology.river-level'),
+      item({ stage_ft: 15 }, { thresholds }),
+    );
+    expect(placed).toMatchObject({
+      band: 'minor',
+      official_category: 'minor',
+      pct_to_action: 150,
+      distance_to_action: -5,
+      unit: 'ft',
+      normalized_index: 55,
+    });
+    expect(placed?.thresholds).toEqual(
+      Object.entries(thresholds).map(([band, at]) => ({ band, at })),
+    );
+  });
+
+  it.each([
+    [9.99, 'below-action'],
+    [10, 'action'],
+    [11.99, 'action'],
+    [12, 'minor'],
+    [16, 'moderate'],
+    [20, 'major'],
+    [-3, 'below-action'],
+  ])('classes a stage of %d ft as %s', (stage_ft, band) => {
+    const thresholds = { action: 10, minor: 12, moderate: 16, major: 20 };
+    const placed = standardRuler(
+      signal('hydrology.river-level'),
+      item({ stage_ft }, { thresholds }),
+    );
+    expect(placed?.band).toBe(band);
+  });
+
+  it('measures the way to action downwards where less is worse', () => {
+    const placed = standardRuler(signal('agriculture.crop-vhi'), item({ vhi_index: 50 }));
+    expect(placed).toMatchObject({ distance_to_action: 10, pct_to_action: 80 });
+    const zero = standardRuler(signal('agriculture.crop-vhi'), item({ vhi_index: 0 }));
+    expect(zero).toMatchObject({ distance_to_action: -40, pct_to_action: null });
+  });
+
+  it('is null without a number', () => {
+    for (const aqi_index of [null, 'n/a', true]) {
+      expect(standardRuler(signal('airquality.aqi'), item({ aqi_index }))).toBeNull();
+    }
+  });
+
+  it.each(EDGES)('keeps the index of %s between 0 and 100 and never falling', (name, ruler) => {
+    const byName = {
+      ...signal('airquality.aqi'),
+      rulers: [ruler],
+      metrics: [ruler.metric] as const,
+    };
+    const sign = ruler.direction === 'up' ? 1 : -1;
+    const values = Array.from({ length: 400 }, (_, at) => at * (ruler === SEA_STATE ? 0.05 : 0.75));
+    const indexes = values
+      .sort((a, b) => sign * (a - b))
+      .map(
+        (value) => standardRuler(byName, item({ [ruler.metric]: value }))?.normalized_index ?? -1,
+      );
+    expect(indexes, name).toEqual([...indexes].sort((a, b) => a - b));
+    expect(Math.min(...indexes)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...indexes)).toBeLessThanOrEqual(100);
+  });
+});

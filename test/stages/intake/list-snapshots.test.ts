@@ -1,0 +1,99 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
+import { listSnapshots } from '../../../compiler/stages/intake/list-snapshots.ts';
+import { makeFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+function problemsOf(root: string) {
+  try {
+    listSnapshots(root);
+  } catch (error) {
+    if (error instanceof CompileError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('listSnapshots()', () => {
+  it('lists signals in the order of the table and their files oldest batch first', () => {
+    const root = writeSnapshots({
+      '2026-11-20T06Z/crypto.spot.ndjson': 'x',
+      '2026-11-20/crypto.spot.ndjson': 'xy',
+      '2026-11-19T23Z/crypto.spot.ndjson': 'xyz',
+      '2026-11-20T00Z/crypto.spot.ndjson': '',
+      '2026-11-20/airquality.aqi.ndjson': '',
+      'README.md': 'not a batch',
+      '.hidden': '',
+    });
+    const listed = listSnapshots(root);
+    expect(listed.map((signal) => signal.signal_id)).toEqual(['airquality.aqi', 'crypto.spot']);
+    expect(listed[1]?.files.map((file) => file.batch)).toEqual([
+      '2026-11-19T23Z',
+      '2026-11-20',
+      '2026-11-20T00Z',
+      '2026-11-20T06Z',
+    ]);
+    expect(listed[1]?.bytes).toBe(6);
+  });
+
+  it.each([
+    ['2026-11-20T24Z', 'an hour that no day has'],
+    ['2026-02-30', 'a day that no month has'],
+    ['2026-13-01', 'a month that no year has'],
+    ['2026-11-20T6Z', 'an hour of one digit'],
+    ['2026-11-20T06', 'an hour without its zone'],
+    ['20261120', 'a day without dashes'],
+    ['latest', 'a word'],
+    ['2026-11-20 ', 'a blank'],
+    ['2026-11-20\n', 'a line feed'],
+  ])('refuses the batch %j: %s', (batch) => {
+    const root = writeSnapshots({ [`${batch}/crypto.spot.ndjson`]: '' });
+    expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: batch }]);
+  });
+
+  it.each([
+    'crypto.spot',
+    'crypto.spot.json',
+    'crypto.Spot.ndjson',
+    'unknown.signal.ndjson',
+    '.ndjson',
+    '__proto__.ndjson',
+    'crypto.spot.ndjson.bak',
+  ])('refuses the file %s', (name) => {
+    const root = writeSnapshots({ [`2026-11-20/${name}`]: '' });
+    expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: `2026-11-20/${name}` }]);
+  });
+
+  it('I38: follows no symlink, to a file, to a batch or out of the folder', () => {
+    const root = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': '' });
+    const other = writeSnapshots({ '2026-11-19/crypto.spot.ndjson': '' });
+    symlinkSync(join(other, '2026-11-19'), join(root, '2026-11-19'));
+    symlinkSync(
+      join(other, '2026-11-19/crypto.spot.ndjson'),
+      join(root, '2026-11-20/macro.unemployment.ndjson'),
+    );
+    symlinkSync('/nowhere', join(root, '2026-11-20/airquality.aqi.ndjson'));
+    const refused = problemsOf(root).map((problem) => problem.file);
+    expect(refused.sort()).toEqual([
+      '2026-11-19',
+      '2026-11-20/airquality.aqi.ndjson',
+      '2026-11-20/macro.unemployment.ndjson',
+    ]);
+  });
+
+  it('refuses folders in place of files and files in place of folders, all at once', () => {
+    const root = writeSnapshots({ 'loose.ndjson': '' });
+    mkdirSync(join(root, '2026-11-20/crypto.spot.ndjson'), { recursive: true });
+    writeFileSync(join(root, '2026-11-19'), '');
+    expect(problemsOf(root)).toHaveLength(3);
+  });
+
+  it('says what to do where nothing is stored', () => {
+    for (const root of [join(makeFolder(), 'absent'), makeFolder()]) {
+      expect(problemsOf(root)).toMatchObject([{ code: 'no_snapshots', file: root }]);
+    }
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
+import {
+  readSignal,
+  SIGNAL_PROBLEMS_MAX,
+  type StoredReading,
+} from '../../../compiler/stages/intake/read-signal.ts';
+import { ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+const FILE = '2026-11-20/crypto.spot.ndjson';
+const GOOD = reading('btc', { price_usd: 1.5 });
+const TEXT = JSON.stringify(GOOD);
+
+function read(text: string | Uint8Array) {
+  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text }));
+  const stored: StoredReading[] = [];
+  const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item));
+  return { ...outcome, stored };
+}
+
+/** The good line with its price replaced by other JSON text. */
+const price = (text: string): string => TEXT.replace('1.5', text);
+const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1');
+
+describe('readSignal()', () => {
+  it('reads every line, skips empty ones, and knows where each came from', () => {
+    const { stored, readings, problems } = read(`${TEXT}\n\n${TEXT}`);
+    expect([readings, problems]).toEqual([2, []]);
+    expect(stored.map(({ file, line, batch }) => [file, line, batch])).toEqual([
+      [FILE, 1, 0],
+      [FILE, 3, 0],
+    ]);
+    expect(stored[0]?.reading).toEqual(GOOD);
+  });
+
+  it('gives a header to the lines of its own file only', () => {
+    const { entity, current, ...header } = GOOD;
+    const root = writeSnapshots({
+      '2026-11-19/crypto.spot.ndjson': ndjson([{ header }, { entity, current }]),
+      '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
+    });
+    const [signal] = listSnapshots(root);
+    const { readings, problems } = readSignal(signal as SignalFiles, () => undefined);
+    expect(readings).toBe(1);
+    expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));
+  });
+
+  it.each([
+    ['bytes that are not UTF-8', latin1(price('"\xff"')), 'UTF-8', 'line'],
+    ['a byte order mark at the start', `\ufeff${TEXT}`, 'byte order mark', 'line'],
+    ['a byte order mark in the middle', price('\ufeff1'), 'byte order mark', 'current.price_usd'],
+    ['a key twice', price('1,"price_usd":2'), 'twice', 'current'],
+    ['a key twice in two spellings', price('1,"\\u0070rice_usd":2'), 'twice', 'current'],
+    ['1e400', price('1e400'), 'range of a double', 'current.price_usd'],
+    ['2^53+1', price('9007199254740993'), 'integer beyond', 'current.price_usd'],
+    [
+      'more digits than a double has',
+      price('0.12345678901234567890'),
+      'digit for digit',
+      'current.price_usd',
+    ],
+    ['NaN', price('NaN'), 'not JSON', 'current.price_usd'],
+    ['half a surrogate pair', price('"\\ud800"'), 'surrogate', 'current.price_usd'],
+    ['half a surrogate pair in a key', price('1,"\\udc00":2'), 'surrogate', 'current'],
+    ['U+0000', price('"\\u0000"'), 'U+0000', 'current.price_usd'],
+    ['a raw control character', price('"\u0001"'), 'control', 'current.price_usd'],
+    [
+      '65 open containers',
+      price(`${'['.repeat(65)}${']'.repeat(65)}`),
+      'containers',
+      'current.price_usd*',
+    ],
+    ['__proto__', price('1,"__proto__":{}'), 'reserved', 'current'],
+    ['constructor', price('1,"constructor":{}'), 'reserved', 'current'],
+    [
+      'the reserved metric provenance',
+      price('1,"provenance":null'),
+      'reserved name',
+      'current.provenance',
+    ],
+    ['a second value', `${TEXT} ${TEXT}`, 'follows', 'line'],
+    ['a broken end', TEXT.slice(0, -1), 'not JSON', '*'],
+    ['a comment', `// ${TEXT}`, 'not JSON', 'line'],
+  ])('I35: refuses %s with file, line and field', (...[, text, says, field]) => {
+    const filler = Buffer.from(`${TEXT}\n`);
+    const { problems, readings } = read(
+      Buffer.concat([filler, Buffer.from(text), latin1('\n'), filler]),
+    );
+    expect(readings).toBe(2);
+    expect(problems).toHaveLength(1);
+    const [problem] = problems;
+    expect([problem?.file, problem?.line]).toEqual([FILE, 2]);
+    expect(problem?.message).toContain(says);
+    if (field.endsWith('*')) expect(problem?.field).toMatch(new RegExp(`^${field.slice(0, -1)}`));
+    else expect(problem?.field).toBe(field);
+  });
+
+  it.each([
+    ['-0', 0],
+    ['1e2', 100],
+    ['0.10', 0.1],
+    ['9007199254740991', 9_007_199_254_740_991],
+  ])('I35: normalises %s by a rule and refuses nothing', (text, value) => {
+    const { stored, problems } = read(price(text));
+    expect(problems).toEqual([]);
+    expect(Object.is(stored[0]?.reading.current.price_usd, value)).toBe(true);
+  });
+
+  it('keeps readings behind a header that is refused apart from its fault', () => {
+    const { problems } = read(`{"header":{"unit":"ft"}}\n${TEXT}\n`);
+    expect(problems).toMatchObject([{ line: 1, field: 'header' }]);
+  });
+
+  it('I34: keeps a bounded number of problems of a file in which every line is bad', () => {
+    const { problems, readings } = read('x\n'.repeat(5000));
+    expect([problems.length, readings]).toEqual([SIGNAL_PROBLEMS_MAX, 0]);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { parseHeader, parseReading } from '../../../compiler/stages/intake/reading.ts';
+import { reading } from '../../snapshot-folder.ts';
+
+const SIGNAL = 'hydrology.river-level';
+const GOOD = reading('07010000', { stage_ft: 13.6 });
+
+function faultsOf(change: object, signal = SIGNAL, current: object = GOOD.current) {
+  const outcome = parseReading({ ...GOOD, current, ...change }, {}, signal);
+  const faults = 'faults' in outcome ? outcome.faults : [];
+  return [...new Set(faults.map(({ code, field }) => `${code} ${field}`))];
+}
+
+describe('parseReading()', () => {
+  it('accepts a reading with everything that may be stored', () => {
+    const full = {
+      entity_name: 'Mississippi River at St. Louis, MO',
+      thresholds: { action: 28, minor: 30, moderate: 35, major: 40 },
+      grade: 'provisional',
+      scope: null,
+      validation_status: 'provisional',
+      qualifiers: ['P'],
+      uncertainty: '0.01 ft',
+      current: { stage_ft: 13.6, band: 'below-action', flags: ['a', 1, true, null] },
+    };
+    expect(faultsOf(full)).toEqual([]);
+    expect(faultsOf({ current: { stage_ft: null } })).toEqual([]);
+    expect(faultsOf({ source_ref: null, source_tier: null })).toEqual([]);
+  });
+
+  it.each([
+    ['bad_field entity', { entity: '' }],
+    ['bad_field entity', { entity: 'two words' }],
+    ['bad_field entity', { entity: 'caf\u00e9' }],
+    ['bad_field entity', { entity: 'x'.repeat(121) }],
+    ['bad_field entity', { entity: 'X'.repeat(80) }],
+    ['bad_field observed_at', { observed_at: '2026-11-20' }],
+    ['bad_field observed_at', { observed_at: '2026-11-20T10:45:00+01:00' }],
+    ['bad_field observed_at', { observed_at: '2026-02-30T10:45:00Z' }],
+    ['bad_field observed_at', { observed_at: '2026-11-20T10:45:00' }],
+    ['bad_field observed_at', { observed_at: '2026-11-20T10:45Z' }],
+    ['bad_field observed_at', { observed_at: '2026-11-20T11:00:01Z' }],
+    ['bad_field collected_at', { collected_at: 1_763_632_800 }],
+    ['bad_field current', { current: null }],
+    ['bad_field current.stage_ft', { current: {} }],
+    ['bad_field current.stage_ft', { current: { discharge_cfs: 1 } }],
+    ['bad_field current.Stage_ft', { current: { stage_ft: 1, Stage_ft: 1 } }],
+    ['bad_field current.deep', { current: { stage_ft: 1, deep: { a: 1 } } }],
+    ['bad_field current.provenance', { current: { stage_ft: 1, provenance: 'x' } }],
+    ['bad_field current.period', { current: { stage_ft: 1, period: 5 } }],
+    ['bad_field current.band', { current: { stage_ft: 1, band: 'wet' } }],
+    ['bad_field current.band', { current: { stage_ft: 1, band: 3 } }],
+    ['foreign_unit current.stage_m', { current: { stage_m: 4.1 } }],
+    ['foreign_unit current.stage_m', { current: { stage_ft: 13.6, stage_m: 4.1 } }],
+    ['bad_field sources', { sources: [] }],
+    ['bad_field sources.0.weight', { sources: [{ name: 'a', independent: true }] }],
+    ['bad_field sources.0', { sources: [{ name: 'a', weight: 1, independent: true, x: 1 }] }],
+    ['bad_field source_ref', { source_ref: 'not an address' }],
+    ['bad_field source_tier', { source_tier: 'T3' }],
+    ['bad_field thresholds.action', { thresholds: { action: '28' } }],
+    ['bad_field thresholds.flood', { thresholds: { flood: 28 } }],
+    ['bad_field thresholds.minor', { thresholds: { action: 30, minor: 28 } }],
+    ['bad_field line', { unit: 'ft' }],
+    ['bad_field line', { header: {} }],
+  ])('refuses with %s: %j', (fault, change) => {
+    expect(faultsOf(change)).toEqual([fault]);
+  });
+
+  it.each([
+    ['unknown_entity entity', 'nas.ground_ops', { entity: 'xxx' }, { avg_delay_min: 1 }],
+    ['bad_field entity', 'filing.insider', { entity: 'aapl' }, { form4_90d_count: 1 }],
+    [
+      'bad_field thresholds.action',
+      'airquality.aqi',
+      { entity: 'us-denver', thresholds: { action: 1 } },
+      { aqi_index: 1 },
+    ],
+    [
+      'bad_field lifecycle.state',
+      'stablecoin.lifecycle',
+      {
+        lifecycle: {
+          state: 'zombie',
+          birth_at: null,
+          end_at: null,
+          death_type: null,
+          context: null,
+        },
+      },
+      { state: 'zombie' },
+    ],
+  ] as const)('refuses %s for %s', (...[fault, signal, change, current]) => {
+    expect(faultsOf(change, signal, current)).toEqual([fault]);
+  });
+
+  it('names every field that is missing, unless the header has it', () => {
+    const { entity, current } = GOOD;
+    const { entity: _, current: __, ...header } = GOOD;
+    const bare = parseReading({ entity, current }, {}, SIGNAL);
+    expect('faults' in bare && bare.faults.map((fault) => fault.field)).toEqual([
+      'observed_at',
+      'collected_at',
+      'sources',
+      'source_ref',
+      'source_tier',
+    ]);
+    expect(parseReading({ entity, current }, header, SIGNAL)).toEqual({ ok: GOOD });
+  });
+
+  it('lets the line win over the header', () => {
+    const outcome = parseReading(GOOD, { entity: 'other', source_tier: 'T2' }, SIGNAL);
+    expect('ok' in outcome && [outcome.ok.entity, outcome.ok.source_tier]).toEqual([
+      '07010000',
+      'T1',
+    ]);
+  });
+
+  it.each([null, 1, 'x', [], true])('refuses %j in place of an object', (value) => {
+    expect(parseReading(value, {}, SIGNAL)).toHaveProperty('faults');
+  });
+});
+
+describe('parseHeader()', () => {
+  it('reads a header, and leaves anything else alone', () => {
+    expect(parseHeader({ header: { source_tier: 'T1' } })).toEqual({ ok: { source_tier: 'T1' } });
+    for (const value of [null, 1, [], GOOD]) expect(parseHeader(value)).toBeNull();
+  });
+
+  it.each([{ header: { unit: 'ft' } }, { header: null }, { header: {}, more: 1 }])(
+    'refuses %j',
+    (value) => {
+      expect(parseHeader(value)).toHaveProperty('faults');
+    },
+  );
+});

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
+import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { buildTimeline, ENTITY_READINGS_MAX } from '../../../compiler/stages/intake/timeline.ts';
+import { reading } from '../../snapshot-folder.ts';
+
+interface At {
+  readonly batch?: number;
+  readonly line?: number;
+  readonly more?: object;
+}
+
+function stored(price: number | null, { batch = 0, line = 1, more = {} }: At = {}): StoredReading {
+  const item = reading('btc', { price_usd: price }, more) as Reading;
+  return { reading: item, batch, line, file: `batch-${batch}` };
+}
+const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
+const good = (items: readonly StoredReading[]) => {
+  const outcome = buildTimeline('btc', items);
+  if ('problem' in outcome) throw new Error(outcome.problem.message);
+  return outcome.ok;
+};
+const problemOf = (items: readonly StoredReading[]) => {
+  const outcome = buildTimeline('btc', items);
+  return 'problem' in outcome ? outcome.problem : null;
+};
+const prices = (readings: readonly Reading[]) => readings.map((item) => item.current.price_usd);
+
+describe('buildTimeline()', () => {
+  it('orders by the time of observation, not of arrival', () => {
+    const items = [3, 1, 2].map((hour) =>
+      stored(hour, { batch: 3 - hour, more: { observed_at: at(hour) } }),
+    );
+    expect(prices(good(items).readings)).toEqual([1, 2, 3]);
+  });
+
+  it('I37: takes the same fact again for one reading, the first collected', () => {
+    const again = stored(1, {
+      batch: 1,
+      more: { collected_at: at(12), entity_name: 'later name' },
+    });
+    const timeline = good([again, stored(1)]);
+    expect(timeline.readings).toHaveLength(1);
+    expect(timeline.readings[0]?.collected_at).toBe(at(11));
+    expect([timeline.repeats, timeline.replaced, timeline.revisedAt.size]).toEqual([1, [], 0]);
+    expect(timeline.lastCollectedAt).toBe(at(12));
+  });
+
+  it('I37: lets a later batch replace a value, and keeps the replaced one', () => {
+    const timeline = good([stored(2, { batch: 1 }), stored(1)]);
+    expect([prices(timeline.readings), prices(timeline.replaced)]).toEqual([[2], [1]]);
+    expect([...timeline.revisedAt]).toEqual([at(10)]);
+    expect(timeline.repeats).toBe(0);
+  });
+
+  it('I37: a value that comes back is no superseded one under the same hash', () => {
+    const timeline = good([0, 1, 2, 3].map((batch) => stored(batch % 2, { batch })));
+    expect([prices(timeline.readings), prices(timeline.replaced)]).toEqual([[1], [0]]);
+    expect(timeline.revisedAt.size).toBe(1);
+  });
+
+  it('I37: refuses two values of one batch and names both lines, in either order', () => {
+    const two = [stored(1, { line: 4 }), stored(2, { line: 9 })];
+    for (const items of [two, [...two].reverse()]) {
+      const problem = problemOf(items);
+      expect(problem).toMatchObject({
+        code: 'conflict',
+        file: 'batch-0',
+        line: 9,
+        field: 'current',
+      });
+      expect(problem?.message).toContain('line 4');
+    }
+  });
+
+  it('I37: refuses a contradiction also where one of its values repeats an earlier batch', () => {
+    for (const [first, second] of [
+      [1, 2],
+      [2, 1],
+    ] as const) {
+      const more = { collected_at: at(12) };
+      const items = [stored(1), stored(first, { batch: 1 }), stored(second, { batch: 1, more })];
+      expect(problemOf(items)?.code).toBe('conflict');
+    }
+  });
+
+  it.each([
+    [
+      'a relay',
+      { sources: [{ name: 'test source', weight: 1, independent: true, relay_of: 'x' }] },
+    ],
+    ['a source', { sources: [{ name: 'other', weight: 1, independent: true }] }],
+    ['an address', { source_ref: 'https://example.org/other' }],
+    ['a tier', { source_tier: null }],
+    [
+      'a state',
+      { lifecycle: { state: 'x', birth_at: null, end_at: null, death_type: null, context: null } },
+    ],
+  ])('sees another fact in %s alone, since it is hashed', (_, more) => {
+    expect(problemOf([stored(1), stored(1, { line: 2, more })])?.code).toBe('conflict');
+  });
+
+  it.each([
+    ['a name', { entity_name: 'x' }],
+    [
+      'the value of a source',
+      { sources: [{ name: 'test source', weight: 1, independent: true, value: 5 }] },
+    ],
+    ['a note', { uncertainty: 'x' }],
+    ['a spelling of the time', { observed_at: '2026-11-20T10:00:00.000Z' }],
+  ])('sees no other fact in %s, and lets no line number choose between the two', (_, more) => {
+    const [a, b] = [stored(1, { line: 1 }), stored(1, { line: 2, more })];
+    const swapped = [stored(1, { line: 2 }), stored(1, { line: 1, more })];
+    expect(good([a, b]).readings).toEqual(good(swapped.reverse()).readings);
+    expect(good([b, a]).readings).toEqual(good([a, b]).readings);
+  });
+
+  it('compares members, not their order', () => {
+    const context = (value: object) => ({
+      lifecycle: { state: 'x', birth_at: null, end_at: null, death_type: null, context: value },
+    });
+    const one = stored(1, { more: context({ a: 1, b: 2 }) });
+    const other = stored(1, { line: 2, more: context({ b: 2, a: 1 }) });
+    expect(good([one, other]).repeats).toBe(1);
+  });
+
+  it('I37: 100 readings give one timeline in 200 orders, over lines and batches', () => {
+    const items = Array.from({ length: 100 }, (_, index) => {
+      const hour = index % 20;
+      const batch = Math.floor(index / 20);
+      const name = index % 3 === 0 ? { entity_name: `name ${index}` } : {};
+      const more = { observed_at: at(hour), collected_at: at(20 + (batch % 3)), ...name };
+      return stored(batch % 2 === 0 || hour % 4 !== 0 ? hour : -hour, { batch, more });
+    });
+    const outcomes = new Set<string>();
+    fc.assert(
+      fc.property(fc.shuffledSubarray(items, { minLength: 100 }), (shuffled) => {
+        const lines = new Map<number, number>();
+        const placed = shuffled.map((item) => {
+          const line = (lines.get(item.batch) ?? 0) + 1;
+          lines.set(item.batch, line);
+          return { ...item, line };
+        });
+        const { revisedAt, ...rest } = good(placed);
+        outcomes.add(JSON.stringify([rest, [...revisedAt]]));
+      }),
+      { numRuns: 200 },
+    );
+    expect(outcomes.size).toBe(1);
+  });
+
+  it('I34: refuses more readings of one entity than the limit', () => {
+    const one = stored(1);
+    const many = Array.from({ length: ENTITY_READINGS_MAX + 1 }, () => one);
+    expect(problemOf(many)).toMatchObject({ code: 'too_many_readings', field: 'entity' });
+  });
+
+  it('refuses to order nothing', () => {
+    expect(() => buildTimeline('btc', [])).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Release } from '../../../compiler/contract/release.ts';
+import {
+  currentName,
+  openStaging,
+  RELEASES_KEPT,
+} from '../../../compiler/stages/publish/release-store.ts';
+import { filesBelow, makeFolder, removeFolders } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+const HASH = `sha256:${'0'.repeat(64)}`;
+const head = (sequence: number): Release => ({
+  format: 'signalpress-release/1',
+  contract_version: 1,
+  sequence,
+  as_of: '2026-11-20T12:00:00Z',
+  base_url: 'https://example.org',
+  issuer_name: 'x',
+  issuer_did: 'did:key:z6Mkx',
+  key_id: 'x',
+  table_digest: HASH,
+  files_sha256: HASH,
+  files_count: 0,
+  previous: null,
+  counts: { readings: 0, entities: 0, records: 0, bundles: 0, revisions: 0, repeats: 0 },
+  signature: 'x',
+});
+
+function publishOne(data: string, sequence: number): string {
+  const staging = openStaging(data);
+  writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(sequence)));
+  return staging.publish(String(sequence).padStart(6, '0'));
+}
+const releasesOf = (data: string) => readdirSync(join(data, 'releases')).sort();
+
+describe('openStaging()', () => {
+  it('shows nothing before the switch, and everything after it', () => {
+    const data = join(makeFolder(), 'data');
+    const staging = openStaging(data);
+    writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(1)));
+    expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
+    const folder = staging.publish('000001');
+    expect(readlinkSync(join(data, 'current'))).toBe('releases/000001');
+    expect(readdirSync(folder)).toEqual(['release.json']);
+    expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
+  });
+
+  it('knows the release before it', () => {
+    const data = makeFolder();
+    publishOne(data, 4);
+    const staging = openStaging(data);
+    expect(staging.previous?.sequence).toBe(4);
+    staging.discard();
+  });
+
+  it('leaves everything as it was when it is discarded', () => {
+    const data = makeFolder();
+    publishOne(data, 1);
+    const before = filesBelow(data);
+    const staging = openStaging(data);
+    writeFileSync(join(staging.root, 'x'), 'half');
+    mkdirSync(staging.scratch);
+    staging.discard();
+    expect(filesBelow(data)).toEqual(before);
+    expect(currentName(data)).toBe('000001');
+    expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
+  });
+
+  it('removes what a compile that was killed left behind', () => {
+    const data = makeFolder();
+    mkdirSync(join(data, '.staging/release'), { recursive: true });
+    writeFileSync(join(data, '.staging/release/half.json'), '{');
+    const staging = openStaging(data);
+    expect(readdirSync(staging.root)).toEqual([]);
+    staging.discard();
+  });
+
+  it('publishes again after a compile that was killed before its switch', () => {
+    const data = makeFolder();
+    publishOne(data, 1);
+    mkdirSync(join(data, 'releases/000002'));
+    writeFileSync(join(data, 'releases/000002/left.json'), '{}');
+    publishOne(data, 2);
+    expect(currentName(data)).toBe('000002');
+    expect(readdirSync(join(data, 'releases/000002'))).toEqual(['release.json']);
+  });
+
+  it('refuses while a living process holds the lock, and touches nothing', () => {
+    const data = makeFolder();
+    writeFileSync(join(data, '.lock'), String(process.ppid));
+    mkdirSync(join(data, '.staging'));
+    writeFileSync(join(data, '.staging/other'), 'of the other compile');
+    expect(() => openStaging(data)).toThrow(`another compile (process ${process.ppid})`);
+    expect(readFileSync(join(data, '.staging/other'), 'utf8')).toBe('of the other compile');
+    expect(existsSync(join(data, '.lock'))).toBe(true);
+  });
+
+  it('refuses a second compile of the same process', () => {
+    const data = makeFolder();
+    const first = openStaging(data);
+    expect(() => openStaging(data)).toThrow('another compile');
+    first.discard();
+    openStaging(data).discard();
+  });
+
+  it.each([
+    ['of a process that is gone', () => String(spawnSync('true').pid)],
+    ['that says nothing', () => ''],
+    ['that says no process', () => 'nonsense'],
+    ['of process 0', () => '0'],
+    ['of an earlier life with the same process id', () => String(process.pid)],
+  ])('takes over a lock %s', (_, holder) => {
+    const data = makeFolder();
+    writeFileSync(join(data, '.lock'), holder());
+    openStaging(data).discard();
+    expect(existsSync(join(data, '.lock'))).toBe(false);
+  });
+
+  it('I19: keeps young releases, and prunes old ones down to the newest', () => {
+    const data = makeFolder();
+    for (let sequence = 1; sequence <= 7; sequence++) publishOne(data, sequence);
+    expect(releasesOf(data)).toHaveLength(7);
+    const old = new Date(Date.now() - 3_600_000);
+    for (const name of releasesOf(data)) utimesSync(join(data, 'releases', name), old, old);
+    publishOne(data, 8);
+    expect(releasesOf(data)).toHaveLength(RELEASES_KEPT + 1);
+    expect(releasesOf(data)[0]).toBe('000005');
+  });
+});
+
+describe('currentName()', () => {
+  it('is null before the first release', () => {
+    expect(currentName(makeFolder())).toBeNull();
+  });
+});

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { formatVerifyEntry } from '../../../compiler/contract/release.ts';
+import { fileWriter } from '../../../compiler/stages/publish/file-writer.ts';
+import { verifyShards } from '../../../compiler/stages/publish/verify-shards.ts';
+import { sha256Text } from '../../sha256-text.ts';
+import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+const line = (index: number, entity = `${index}`): string =>
+  formatVerifyEntry({
+    record_hash: `sha256:${sha256Text(String(index))}`,
+    kind: 'reading',
+    state: 'current',
+    file: null,
+    signal_id: null,
+    entity,
+    observed_at: 'x',
+  });
+
+function shardsOf(batches: readonly string[]) {
+  const root = makeFolder();
+  const shards = verifyShards(join(root, 'scratch'));
+  for (const text of batches) shards.add(text);
+  const files = shards.write(fileWriter(join(root, 'release')));
+  return { files, root: join(root, 'release') };
+}
+
+describe('verifyShards()', () => {
+  const lines = Array.from({ length: 600 }, (_, index) => line(index));
+
+  it('puts every line into the shard of its first byte, sorted', () => {
+    const { files, root } = shardsOf([lines.join('')]);
+    const texts = files.map(({ path }) => readFileSync(join(root, path), 'utf8'));
+    expect(texts.join('').split('\n').length - 1).toBe(600);
+    for (const [index, text] of texts.entries()) {
+      const rows = text.split('\n').slice(0, -1);
+      expect(rows).toEqual([...rows].sort());
+      const digits = files[index]?.path.slice('verify/'.length, -'.txt'.length);
+      expect(rows.every((row) => row.startsWith(`["sha256:${digits}`))).toBe(true);
+    }
+  });
+
+  it('I18: writes the same shards in whatever order and portions lines arrive', () => {
+    const { files } = shardsOf([lines.join('')]);
+    expect(shardsOf([...lines].reverse()).files).toEqual(files);
+  });
+
+  it('I34: keeps what it holds bounded and loses nothing when it goes to the disk', () => {
+    const padded = Array.from({ length: 90 }, (_, index) => line(index, 'x'.repeat(100_000)));
+    const { files } = shardsOf(padded);
+    expect(files).toEqual(shardsOf([padded.join('')]).files);
+    expect(files.reduce((sum, { size }) => sum + size, 0)).toBe(padded.join('').length);
+  });
+
+  it('writes nothing of nothing', () => {
+    expect(shardsOf([]).files).toEqual([]);
+  });
+});
