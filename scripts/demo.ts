@@ -141,18 +141,26 @@ async function verifyAll(bodies: readonly string[], issuer: string): Promise<voi
   console.log(`\n${green('Done.')} Start the service with ${bold('npm start')}.\n`);
 }
 
-/** Verdict, what failed, and how many checks held: the whole report is `signalpress verify`. */
+interface Check {
+  readonly check: string;
+  readonly where: string;
+  readonly status: 'pass' | 'fail' | 'not_applicable';
+  readonly detail: string;
+}
+
+/** Verdict, how many checks hold, and what failed; `signalpress verify` tells the same in full. */
 async function judge(body: string, issuer: string, want: number): Promise<void> {
   const { exitCode, text } = await runVerify('-', {
     issuer: [issuer],
+    json: true,
     readStdin: () => Buffer.from(body),
   });
-  const lines = text.split('\n');
-  const failed = lines.filter((line) => line.startsWith('  FAIL'));
-  const held = lines.filter((line) => line.startsWith('  ok')).length;
+  const { checks } = JSON.parse(text) as { checks: readonly Check[] };
+  const failed = checks.filter((check) => check.status === 'fail');
+  const held = checks.filter((check) => check.status === 'pass').length;
   const verdict = exitCode === 0 ? green('verified') : red('FAILED');
   show(`${verdict}  ${held} checks hold${failed.length > 0 ? `, ${failed.length} fail:` : ''}`);
-  for (const line of failed) show(red(line));
+  for (const { where, detail } of failed) show(red(`  ${where}: ${detail}`));
   if (exitCode !== want) throw new Error(`Cannot finish the demo: verify ended with ${exitCode}`);
 }
 
