@@ -55,7 +55,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   try {
     refuseClockBehind(options, staging.previous);
     const shards = verifyShards(`${staging.scratch}/verify`);
-    const assembly = new Assembly(shards);
+    const assembly = new Assembly(shards, fileWriter(staging.root));
     const results = await runJobs(options, { signals, staging, issuer, assembly });
     refuseProblems(results);
     return publish(options, { staging, issuer, assembly, results });
@@ -119,7 +119,6 @@ function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJo
     signal,
     issuer: run.issuer,
     seed: options.seed,
-    staging: run.staging.root,
     scratch: run.staging.scratch,
     signatures: run.staging.signatures,
   };
@@ -153,7 +152,7 @@ function publish(
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
-  const files = assembly.write(fileWriter(staging.root), sealer);
+  const files = assembly.write(sealer);
   const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);
   store.save();
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });

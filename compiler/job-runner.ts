@@ -13,6 +13,15 @@ export interface JobRunner {
  */
 const WORKER_LIMITS = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 512 };
 
+/** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
+export const CHUNKS_WAITING_MAX = 4;
+
+/** What a worker is given: its job, and the count of its chunks that are not written yet. */
+export interface WorkerOrder {
+  readonly job: SignalJob;
+  readonly waiting: Int32Array<SharedArrayBuffer>;
+}
+
 /** Messages from a worker to the main thread. */
 export type WorkerMessage =
   | { readonly chunk: JobChunk }
@@ -68,13 +77,24 @@ function runIn(
       finish();
     };
     const onError = (error: unknown): void => settle(() => reject(error));
+    const waiting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const take = (chunk: JobChunk): void => {
+      try {
+        emit(chunk);
+      } catch (error) {
+        onError(error);
+      } finally {
+        Atomics.sub(waiting, 0, 1);
+        Atomics.notify(waiting, 0);
+      }
+    };
     const onMessage = (message: WorkerMessage): void => {
-      if ('chunk' in message) emit(message.chunk);
+      if ('chunk' in message) take(message.chunk);
       else if ('result' in message) settle(() => resolve(message.result));
       else settle(() => reject(message.failure));
     };
     worker.on('message', onMessage);
     worker.on('error', onError);
-    worker.postMessage(job);
+    worker.postMessage({ job, waiting } satisfies WorkerOrder);
   });
 }

@@ -16,7 +16,7 @@ import { grouping } from './stages/intake/partition.ts';
 import { readSignal, type StoredReading } from './stages/intake/read-signal.ts';
 import type { Reading } from './stages/intake/reading.ts';
 import { buildTimeline, type Timeline } from './stages/intake/timeline.ts';
-import { type FileWriter, fileWriter } from './stages/publish/file-writer.ts';
+import { fileEntry } from './stages/publish/file-writer.ts';
 import {
   citationOf,
   type Issuer,
@@ -31,15 +31,13 @@ import {
 } from './stages/seal/signature-store.ts';
 
 /** Entities whose output is held before it is handed over. */
-const CHUNK_ENTITIES = 250;
+const CHUNK_ENTITIES = 64;
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob {
   readonly signal: SignalFiles;
   readonly issuer: Issuer;
   readonly seed: Uint8Array;
-  /** Folder of the release being written. */
-  readonly staging: string;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
   /** Folders of signatures, see SignaturePlace. */
@@ -48,7 +46,9 @@ export interface SignalJob {
 
 /** What a job hands over while it runs. */
 export interface JobChunk {
+  /** Files as formatFiles writes them, and their bytes one behind the other in the same order. */
   readonly files: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly catalog: string;
   readonly verify: string;
   readonly legs: readonly LegReading[];
@@ -64,7 +64,10 @@ export interface JobResult {
   readonly problems: readonly Problem[];
 }
 
-/** Intake, derive, assemble and seal of one signal: writes its files, hands over the rest. */
+/**
+ * Intake, derive, assemble and seal of one signal. The bytes of its files are handed over too: creating
+ * files from several threads makes the file system's locks cost more than the threads save.
+ */
 export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): JobResult {
   const id = job.signal.signal_id;
   const groups = grouping(job.signal.bytes, join(job.scratch, id));
@@ -84,7 +87,6 @@ class SignalRun {
   readonly #signal: Signal;
   readonly #line: Line;
   readonly #sealer: Sealer;
-  readonly #writer: FileWriter;
   readonly #emit: (chunk: JobChunk) => void;
   readonly #saveSignatures: () => void;
   readonly #problems: Problem[] = [];
@@ -103,7 +105,6 @@ class SignalRun {
     this.#signal = signal;
     this.#line = line;
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), store);
-    this.#writer = fileWriter(job.staging);
     this.#emit = emit;
     this.#saveSignatures = () => store.save();
   }
@@ -145,7 +146,7 @@ class SignalRun {
     const facts = entityFacts(this.#signal, timeline, hashOf);
     const { bare, record, files } = entityFiles(facts, this.#sealer, hashOf);
     for (const file of files) {
-      this.#held.files.push(this.#writer.write(file.path, JSON.stringify(file.body)));
+      this.#held.file(file);
       this.#held.citation(facts, file);
     }
     this.#held.sample(facts, record);
@@ -186,13 +187,18 @@ function isJoined(line: Line, entity: string): boolean {
 
 /** Gathers the output of some entities. */
 class ChunkBuilder {
-  readonly files: FileEntry[] = [];
+  readonly #files: { readonly entry: FileEntry; readonly bytes: Buffer }[] = [];
   readonly legs: LegReading[] = [];
   readonly cities: CityReading[] = [];
   entities = 0;
   #catalog = '';
   #verify = '';
   #sample: JobChunk['sample'] | null = null;
+
+  file({ path, body }: PublishedFile): void {
+    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
+    this.#files.push({ entry: fileEntry(path, bytes), bytes });
+  }
 
   sample(facts: EntityFacts, record: object): void {
     const { signal, latest } = facts;
@@ -246,8 +252,10 @@ class ChunkBuilder {
 
   build(): JobChunk | null {
     if (this.#sample === null) return null;
+    const files = this.#files.sort((a, b) => (a.entry.path < b.entry.path ? -1 : 1));
     return {
-      files: formatFiles(this.files.sort((a, b) => (a.path < b.path ? -1 : 1))),
+      files: formatFiles(files.map((file) => file.entry)),
+      bytes: joined(files.map((file) => file.bytes)),
       catalog: this.#catalog,
       verify: this.#verify,
       legs: this.legs,
@@ -255,4 +263,15 @@ class ChunkBuilder {
       sample: this.#sample,
     };
   }
+}
+
+/** One memory of its own, so that it can be given to another thread without a copy. */
+function joined(parts: readonly Buffer[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }

@@ -1,13 +1,26 @@
 import { parentPort } from 'node:worker_threads';
-import type { WorkerMessage } from './job-runner.ts';
-import { runSignalJob, type SignalJob } from './signal-job.ts';
+import { CHUNKS_WAITING_MAX, type WorkerMessage, type WorkerOrder } from './job-runner.ts';
+import { type JobChunk, runSignalJob } from './signal-job.ts';
 
 const port = parentPort;
-const send = (message: WorkerMessage): void => port?.postMessage(message);
 
-port?.on('message', (job: SignalJob) => {
+function send(message: WorkerMessage, given: readonly ArrayBuffer[] = []): void {
+  port?.postMessage(message, given);
+}
+
+/** Hands a chunk over without a copy, and waits while too many are not written yet. */
+function handOver(chunk: JobChunk, waiting: WorkerOrder['waiting']): void {
+  Atomics.add(waiting, 0, 1);
+  send({ chunk }, [chunk.bytes.buffer]);
+  for (let count = Atomics.load(waiting, 0); count >= CHUNKS_WAITING_MAX; ) {
+    Atomics.wait(waiting, 0, count);
+    count = Atomics.load(waiting, 0);
+  }
+}
+
+port?.on('message', ({ job, waiting }: WorkerOrder) => {
   try {
-    send({ result: runSignalJob(job, (chunk) => send({ chunk })) });
+    send({ result: runSignalJob(job, (chunk) => handOver(chunk, waiting)) });
   } catch (failure) {
     send({ failure });
   }

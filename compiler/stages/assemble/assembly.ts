@@ -30,18 +30,25 @@ export class Assembly {
   records = 0;
   bundles = 0;
   readonly #shards: VerifyShards;
+  readonly #writer: FileWriter;
   readonly #files: FileEntry[] = [];
   readonly #catalog: string[] = [];
   readonly #legs = new Map<string, LegReading>();
   readonly #cities = new Map<string, CityReading>();
   readonly #samples = new Map<string, JobChunk['sample']>();
 
-  constructor(shards: VerifyShards) {
+  constructor(shards: VerifyShards, writer: FileWriter) {
     this.#shards = shards;
+    this.#writer = writer;
   }
 
+  /** Writes the files of a chunk and keeps what joins signals. */
   add(chunk: JobChunk): void {
-    for (const file of parseFiles(chunk.files)) this.#files.push(file);
+    let at = 0;
+    for (const { path, size } of parseFiles(chunk.files)) {
+      this.#files.push(this.#writer.write(path, chunk.bytes.subarray(at, at + size)));
+      at += size;
+    }
     this.#shards.add(chunk.verify);
     for (const line of chunk.catalog.split('\n')) if (line !== '') this.#catalog.push(line);
     for (const leg of chunk.legs) this.#legs.set(place(leg.signal_id, leg.entity), leg);
@@ -55,7 +62,8 @@ export class Assembly {
   }
 
   /** Writes the joined files and returns every file of the release, sorted by path. */
-  write(writer: FileWriter, sealer: Sealer): FileEntry[] {
+  write(sealer: Sealer): FileEntry[] {
+    const writer = this.#writer;
     this.records = this.#catalog.length;
     const put: Put = (path, values, body) => {
       const file = filePath(endpointAt(path), values);

@@ -20,7 +20,12 @@ export function fileWriter(root: string): FileWriter {
       }
       const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
       writeFileSync(full, bytes, { flag: 'wx' });
-      return { path, size: bytes.length, sha256: hash('sha256', bytes, 'hex') };
+      return fileEntry(path, bytes);
     },
   };
+}
+
+/** What the list of files says of a file with these bytes. */
+export function fileEntry(path: string, bytes: Uint8Array): FileEntry {
+  return { path, size: bytes.length, sha256: hash('sha256', bytes, 'hex') };
 }
