@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
-import { emptySignatureStore } from '../../compiler/stages/seal/signature-store.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { NO_SIGNATURES } from '../no-signatures.ts';
 import { alterations } from './alterations.ts';
 import {
   BASE_URL,
@@ -69,7 +69,7 @@ function resealed(body: Body): Body {
     keyId: String(citation.key_id),
     baseUrl: BASE_URL,
   };
-  return makeSealer(issuer, KEY, emptySignatureStore()).seal(rest, {
+  return makeSealer(issuer, KEY, NO_SIGNATURES).seal(rest, {
     claim: String(citation.claim),
     fact: String(citation.fact),
     target: String(source.url).slice(BASE_URL.length),

@@ -16,8 +16,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
-import { emptySignatureStore } from '../../compiler/stages/seal/signature-store.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { NO_SIGNATURES } from '../no-signatures.ts';
 import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
 import { BASE_URL, ISSUER_NAME, KEY, type SmallRelease, smallRelease } from './small-release.ts';
 
@@ -194,7 +194,7 @@ describe('verifyRelease() on what the issuer published wrongly', () => {
     const list = formatFiles(entries);
     const { signature, ...old } = JSON.parse(readFileSync(at('release.json'), 'utf8')) as Release;
     const unsigned = { ...old, files_sha256: `sha256:${digest(list)}`, ...head };
-    const sealer = makeSealer(issuer(), KEY, emptySignatureStore());
+    const sealer = makeSealer(issuer(), KEY, NO_SIGNATURES);
     const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
     writeFileSync(at('files.txt'), list);
     writeFileSync(at('release.json'), `${JSON.stringify(signed, null, 2)}\n`);

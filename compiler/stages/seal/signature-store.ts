@@ -8,11 +8,6 @@ export interface SignatureStore {
   put(digest: string, signature: string): void;
 }
 
-/** A store for one compile that remembers nothing before it. */
-export function emptySignatureStore(): SignatureStore {
-  return { get: () => undefined, put: () => undefined };
-}
-
 /** What `put` was called with since the store was opened, ready for the next compile. */
 export interface StoredSignatures extends SignatureStore {
   save(): void;

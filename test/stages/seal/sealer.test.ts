@@ -8,15 +8,13 @@ import {
   makeSealer,
   signingKey,
 } from '../../../compiler/stages/seal/sealer.ts';
-import {
-  emptySignatureStore,
-  type SignatureStore,
-} from '../../../compiler/stages/seal/signature-store.ts';
+import type { SignatureStore } from '../../../compiler/stages/seal/signature-store.ts';
 import {
   isSignedBy,
   isVerified,
   verifyCitation,
 } from '../../../compiler/verify/verify-citation.ts';
+import { NO_SIGNATURES } from '../../no-signatures.ts';
 import { sha256Text } from '../../sha256-text.ts';
 
 const KEY = signingKey(new Uint8Array(32).fill(7));
@@ -30,7 +28,7 @@ const STATEMENT = {
   retrieved_at: '2026-11-20T11:00:00Z',
 };
 const BODY = { nature: 'n', record_hash: 'r', provenance: { data_as_of: 'x', list: [1, 2.5] } };
-const sealer = makeSealer(ISSUER, KEY, emptySignatureStore());
+const sealer = makeSealer(ISSUER, KEY, NO_SIGNATURES);
 
 describe('signingKey(), issuerDid()', () => {
   it('give the DID of RFC 8032 test key 1', () => {

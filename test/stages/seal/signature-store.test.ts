@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
-  emptySignatureStore,
   openSignatureStore,
   signaturePlace,
 } from '../../../compiler/stages/seal/signature-store.ts';
@@ -75,13 +74,5 @@ describe('signaturePlace()', () => {
     });
     expect(signaturePlace(folders, 'did:key:z6MkB', 'joined')).not.toEqual(place);
     expect(signaturePlace(folders, 'did:key:z6MkA', 'crypto.spot')).not.toEqual(place);
-  });
-});
-
-describe('emptySignatureStore()', () => {
-  it('remembers nothing', () => {
-    const store = emptySignatureStore();
-    store.put(digest('a'), 'x');
-    expect(store.get(digest('a'))).toBeUndefined();
   });
 });
