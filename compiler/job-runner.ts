@@ -7,11 +7,8 @@ export interface JobRunner {
   close(): Promise<void>;
 }
 
-/**
- * A roomy young generation: nearly all of a job's objects die young, and each collection costs. The
- * old generation holds one partition of readings at a time.
- */
-const WORKER_LIMITS = { maxYoungGenerationSizeMb: 48, maxOldGenerationSizeMb: 512 };
+/** Without bounds a worker grows before it collects; a larger young generation was no faster. */
+const WORKER_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 };
 
 /** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
 export const CHUNKS_WAITING_MAX = 4;

@@ -102,25 +102,15 @@ export function remoteFacilitator(
 ): Facilitator & { close(): Promise<void> } {
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options, settleTimeoutMs);
+  const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
+    call({ method: 'POST', name, body: JSON.stringify(request), timeoutMs });
   return {
     async verify(request) {
-      const body = JSON.stringify(request);
-      const answer = await call({
-        method: 'POST',
-        name: 'verify',
-        body,
-        timeoutMs: verifyTimeoutMs,
-      });
+      const answer = await post('verify', request, verifyTimeoutMs);
       return 'detail' in answer ? noVerdict(answer.detail) : verifyOutcome(answer.json, request);
     },
     async settle(request) {
-      const body = JSON.stringify(request);
-      const answer = await call({
-        method: 'POST',
-        name: 'settle',
-        body,
-        timeoutMs: settleTimeoutMs,
-      });
+      const answer = await post('settle', request, settleTimeoutMs);
       return 'detail' in answer ? noVerdict(answer.detail) : settleOutcome(answer.json, request);
     },
     async supported() {

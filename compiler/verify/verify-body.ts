@@ -6,7 +6,12 @@ import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.t
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
-import { type CitationTrust, type NamedCheck, verifyCitation } from './verify-citation.ts';
+import {
+  type CitationTrust,
+  isVerified,
+  type NamedCheck,
+  verifyCitation,
+} from './verify-citation.ts';
 
 /** `unsigned`: nothing contradicts the body, but nobody signed all of it either. */
 export type BodyVerdict = 'verified' | 'failed' | 'unsigned';
@@ -46,7 +51,7 @@ function unfitness(body: JsonValue): BodyCheck | null {
 }
 
 function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck): BodyVerdict {
-  if (checks.some((each) => each.status === 'fail')) return 'failed';
+  if (!isVerified(checks)) return 'failed';
   return cover.status === 'pass' ? 'verified' : 'unsigned';
 }
 

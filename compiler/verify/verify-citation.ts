@@ -35,7 +35,7 @@ export interface CitationTrust {
 }
 
 /** Whether no check failed. */
-export function isVerified(checks: CitationCheck): boolean {
+export function isVerified(checks: readonly Pick<NamedCheck, 'status'>[]): boolean {
   return checks.every((each) => each.status !== 'fail');
 }
 

@@ -19,8 +19,6 @@ function addOn(facts: EntityFacts, dim: string, member: Record<string, unknown>)
   };
 }
 
-export type AddOnBody = ReturnType<typeof addOn>;
-
 function calibratedMember(ruler: StandardRuler) {
   const { normalized_index, pct_to_action } = ruler;
   const comparable = 'the same index is the same official position at any station of this signal';
