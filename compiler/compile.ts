@@ -1,19 +1,25 @@
 import { hash } from 'node:crypto';
 import { keyIdOf } from './contract/citation.ts';
 import { signalOf } from './contract/lines.ts';
-import { CONTRACT_VERSION, type Release, tables } from './contract/release.ts';
+import { CONTRACT_VERSION, type FileEntry, type Release, tables } from './contract/release.ts';
 import { inlineRunner, workerRunner } from './job-runner.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
+import type { Part, ReadPart } from './stages/assemble/part.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles } from './stages/intake/list-snapshots.ts';
-import { fileWriter } from './stages/publish/file-writer.ts';
+import { type FileWriter, fileWriter } from './stages/publish/file-writer.ts';
+import { type LeafStore, leafStore } from './stages/publish/leaf-store.ts';
+import { makePress } from './stages/publish/press.ts';
 import { writeHead } from './stages/publish/release-head.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
-import { verifyShards } from './stages/publish/verify-shards.ts';
+import { type VerifyShards, verifyShards } from './stages/publish/verify-shards.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import { type Issuer, issuerDid, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
+
+/** What comes from collections, in the order in which it is written. */
+const PARTS: readonly ReadPart[] = [];
 
 export interface CompileOptions {
   /** Folder of batches. */
@@ -49,16 +55,20 @@ export interface CompileSummary {
 
 /** Snapshots in, one new release out: signal by signal, then what joins signals, then the switch. */
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
-  const signals = listSnapshots(options.snapshots);
+  const { signals, collections } = listSnapshots(options.snapshots);
   const issuer = issuerOf(options);
   const staging = openStaging(options.data);
   try {
     refuseClockBehind(options, staging.previous);
     const shards = verifyShards(`${staging.scratch}/verify`);
-    const assembly = new Assembly(shards, fileWriter(staging.root));
-    const results = await runJobs(options, { signals, staging, issuer, assembly });
-    refuseProblems(results);
-    return publish(options, { staging, issuer, assembly, results });
+    const writer = fileWriter(staging.root);
+    const leaves = leafStore(`${staging.scratch}/leaves`);
+    const assembly = new Assembly({ shards, leaves, writer });
+    const parts = PARTS.map((read) => read(collections));
+    const run = { staging, issuer, assembly, shards, leaves, writer, parts };
+    const results = await runJobs(options, { ...run, signals });
+    refuseProblems([...results, ...parts]);
+    return publish(options, { ...run, results });
   } catch (error) {
     staging.discard();
     throw error;
@@ -84,6 +94,10 @@ interface Run {
   readonly staging: Staging;
   readonly issuer: Issuer;
   readonly assembly: Assembly;
+  readonly shards: VerifyShards;
+  readonly leaves: LeafStore;
+  readonly writer: FileWriter;
+  readonly parts: readonly Part[];
 }
 
 /** Every signal is one job; jobs start with the most work, their output is joined in any order. */
@@ -133,7 +147,7 @@ function progressOf(options: CompileOptions, queue: readonly SignalFiles[]) {
   };
 }
 
-function refuseProblems(results: readonly JobResult[]): void {
+function refuseProblems(results: readonly { readonly problems: readonly Problem[] }[]): void {
   const problems: Problem[] = results.flatMap((result) => result.problems);
   if (problems.length === 0) return;
   throw new CompileError(problems.sort(byPlace));
@@ -152,7 +166,10 @@ function publish(
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
-  const files = assembly.write(sealer);
+  const press = makePress({ ...run, sealer, asOf: options.asOf });
+  assembly.write(press);
+  for (const part of run.parts) part.write(press);
+  const files = [...assembly.files, ...press.files, ...run.shards.write(run.writer)].sort(byPath);
   const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);
   store.save();
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
@@ -191,6 +208,10 @@ function sum(
   count: 'readings' | 'entities' | 'revisions' | 'repeats',
 ): number {
   return results.reduce((total, result) => total + result[count], 0);
+}
+
+function byPath(a: FileEntry, b: FileEntry): number {
+  return a.path < b.path ? -1 : 1;
 }
 
 function digest(text: string): string {

@@ -4,6 +4,7 @@ import {
   type FileEntry,
   formatCatalogRow,
   formatFiles,
+  formatLeaf,
   formatVerifyEntry,
 } from './contract/release.ts';
 import { CITY_ADD_ONS, type CityReading } from './stages/assemble/city-readings.ts';
@@ -51,6 +52,8 @@ export interface JobChunk {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly catalog: string;
   readonly verify: string;
+  /** What the log is to hold, see formatLeaf. */
+  readonly leaves: string;
   readonly legs: readonly LegReading[];
   readonly cities: readonly CityReading[];
   readonly sample: { readonly signal_id: string; readonly entity: string; readonly record: object };
@@ -86,6 +89,8 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
 class SignalRun {
   readonly #signal: Signal;
   readonly #line: Line;
+  /** Names of the batches, in batch order. */
+  readonly #batches: readonly string[];
   readonly #sealer: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
   readonly #saveSignatures: () => void;
@@ -104,6 +109,7 @@ class SignalRun {
     const store = openSignatureStore(signaturePlace(job.signatures, job.issuer.did, id));
     this.#signal = signal;
     this.#line = line;
+    this.#batches = job.signal.files.map((file) => file.batch);
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), store);
     this.#emit = emit;
     this.#saveSignatures = () => store.save();
@@ -150,7 +156,7 @@ class SignalRun {
       this.#held.citation(facts, file);
     }
     this.#held.sample(facts, record);
-    this.#held.readings(facts, hashOf);
+    this.#held.readings(facts, { hashOf, batches: this.#batches });
     this.#join(facts, bare);
     this.#count(timeline);
     if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
@@ -185,6 +191,12 @@ function isJoined(line: Line, entity: string): boolean {
   return mapped.some((map) => Object.values(map).includes(entity));
 }
 
+/** What the look-up entries and leaves of readings are made of. */
+interface Origins {
+  readonly hashOf: (reading: Reading) => string;
+  readonly batches: readonly string[];
+}
+
 /** Gathers the output of some entities. */
 class ChunkBuilder {
   readonly #files: { readonly entry: FileEntry; readonly bytes: Buffer }[] = [];
@@ -193,6 +205,7 @@ class ChunkBuilder {
   entities = 0;
   #catalog = '';
   #verify = '';
+  #leaves = '';
   #sample: JobChunk['sample'] | null = null;
 
   file({ path, body }: PublishedFile): void {
@@ -235,11 +248,14 @@ class ChunkBuilder {
   }
 
   /** Every reading has a look-up entry: the latest as current, all others as superseded. */
-  readings({ signal, timeline, latest }: EntityFacts, hashOf: (reading: Reading) => string): void {
+  readings({ signal, timeline, latest }: EntityFacts, { hashOf, batches }: Origins): void {
     const file = recordPath(signal.id, latest.entity);
     for (const reading of [...timeline.replaced, ...timeline.readings]) {
+      const record_hash = hashOf(reading);
+      const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
+      this.#leaves += formatLeaf({ batch, record_hash });
       this.#verify += formatVerifyEntry({
-        record_hash: hashOf(reading),
+        record_hash,
         kind: 'reading',
         state: reading === latest ? 'current' : 'superseded',
         file: reading === latest ? file : null,
@@ -258,6 +274,7 @@ class ChunkBuilder {
       bytes: joined(files.map((file) => file.bytes)),
       catalog: this.#catalog,
       verify: this.#verify,
+      leaves: this.#leaves,
       legs: this.legs,
       cities: this.cities,
       sample: this.#sample,

@@ -155,6 +155,7 @@ const SUPERSEDED_NOTE =
 const CURRENT_NOTES = {
   reading:
     'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
+  row: 'recomputed just now: sha256 over the canonical JSON of the hash core of the stored roster row',
   citation: 'recomputed just now: sha256 over the canonical JSON of the signed citation statement',
 } as const;
 
@@ -167,9 +168,15 @@ function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
   if (check.recomputedHash !== record_hash) {
     return 'The stored record does not give this hash; do not rely on it.';
   }
-  const what = kind === 'reading' ? 'the reading' : 'the signed citation';
+  const what = ATTESTED[kind];
   return `This hash attests ${what} of ${subject} observed ${observed_at}, exactly as this issuer published it; it describes and does not advise.`;
 }
+
+const ATTESTED = {
+  reading: 'the reading',
+  row: 'the roster row',
+  citation: 'the signed citation',
+} as const;
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;

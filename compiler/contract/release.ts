@@ -89,8 +89,8 @@ function isReleasePath(path: string): boolean {
 /** One line of a verify shard: what a record hash stands for. */
 export interface VerifyEntry {
   readonly record_hash: string;
-  /** Hash core of a reading, or signed statement of a citation. */
-  readonly kind: 'reading' | 'citation';
+  /** Hash core of a reading, hash core of a roster row, or signed statement of a citation. */
+  readonly kind: 'reading' | 'row' | 'citation';
   readonly state: 'current' | 'superseded';
   /** File of the release that carries the hash; null for a superseded reading. */
   readonly file: string | null;
@@ -103,12 +103,13 @@ export interface VerifyEntry {
 /** A shard line holds the members as a JSON array, so that any entity text survives. */
 export function formatVerifyEntry(entry: VerifyEntry): string {
   const { record_hash, kind, state, file, signal_id, entity, observed_at } = entry;
-  return `${JSON.stringify([record_hash, kind, state, file, signal_id, entity, observed_at])}\n`;
+  const cells = [record_hash, kind, state, file, signal_id, entity, observed_at];
+  return `${JSON.stringify(cells)}\n`;
 }
 
 const verifyLine = z.tuple([
   hash,
-  z.enum(['reading', 'citation']),
+  z.enum(['reading', 'row', 'citation']),
   z.enum(['current', 'superseded']),
   z.string().nullable(),
   z.string().nullable(),
@@ -121,6 +122,17 @@ export function parseVerifyEntry(line: string): VerifyEntry {
   const row = verifyLine.parse(JSON.parse(line));
   const [record_hash, kind, state, file, signal_id, entity, observed_at] = row;
   return { record_hash, kind, state, file, signal_id, entity, observed_at };
+}
+
+/** A record hash that belongs into the log, with the write batch that it first came with. */
+export interface Leaf {
+  readonly batch: string;
+  readonly record_hash: string;
+}
+
+/** Text of one leaf, `<batch> <record hash>` with its line end. */
+export function formatLeaf({ batch, record_hash }: Leaf): string {
+  return `${batch} ${record_hash}\n`;
 }
 
 /** One latest reading in a compiled list, for coverage, catalog and previews. */

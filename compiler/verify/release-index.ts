@@ -65,6 +65,7 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
 /** Files that look-up lines call current, by what their hash stands for. */
 export interface Listed {
   readonly reading: number;
+  readonly row: number;
   readonly citation: number;
 }
 
@@ -72,7 +73,7 @@ export interface Listed {
 export function checkShard(index: IndexCheck, path: string): Listed {
   let last = '';
   let lastHash = '';
-  const listed = { reading: 0, citation: 0 };
+  const listed = { reading: 0, row: 0, citation: 0 };
   eachLine(index, path, (line, where) => {
     const entry = parseVerifyEntry(line);
     if (formatVerifyEntry(entry) !== `${line}\n`) return [where, 'not a look-up line'];

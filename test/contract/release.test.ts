@@ -95,7 +95,7 @@ describe('formatVerifyEntry(), parseVerifyEntry()', () => {
   it('undo each other for any text', () => {
     const entry = fc.record<VerifyEntry>({
       record_hash: fc.constant(HASH),
-      kind: fc.constantFrom('reading', 'citation'),
+      kind: fc.constantFrom('reading', 'row', 'citation'),
       state: fc.constantFrom('current', 'superseded'),
       file: fc.option(fc.string()),
       signal_id: fc.option(fc.string()),

@@ -107,7 +107,12 @@ export function tinyFiles(): Map<string, Buffer> {
     const { record_hash } = record;
     const entry = { record_hash, kind: 'reading', state: 'current', file } as const;
     const shard = verifyShardPath(record_hash);
-    const line = formatVerifyEntry({ ...entry, signal_id, entity, observed_at: OBSERVED_AT });
+    const line = formatVerifyEntry({
+      ...entry,
+      signal_id,
+      entity,
+      observed_at: OBSERVED_AT,
+    });
     shards.set(shard, (shards.get(shard) ?? '') + line);
     const row = { signal_id, entity, entity_name: `Name of ${entity}`, observed_at: OBSERVED_AT };
     catalog += formatCatalogRow({ ...row, band: null, record_hash, update_state: 'on_schedule' });
@@ -117,7 +122,13 @@ export function tinyFiles(): Map<string, Buffer> {
   shards.set(
     verifyShardPath(SUPERSEDED_HASH),
     (shards.get(verifyShardPath(SUPERSEDED_HASH)) ?? '') +
-      formatVerifyEntry({ ...old, file: null, signal_id, entity, observed_at: OBSERVED_AT }),
+      formatVerifyEntry({
+        ...old,
+        file: null,
+        signal_id,
+        entity,
+        observed_at: OBSERVED_AT,
+      }),
   );
   for (const [path, text] of shards) put(path, text);
   put(

@@ -1,19 +1,17 @@
-import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { CITY_LOCS } from '../../contract/entities.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
-import { filePath, type Values } from '../../contract/path.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
   type FileEntry,
-  formatVerifyEntry,
   parseCatalogRow,
   parseFiles,
 } from '../../contract/release.ts';
 import type { JobChunk } from '../../signal-job.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
+import type { LeafStore } from '../publish/leaf-store.ts';
+import type { Press } from '../publish/press.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
-import { citationOf, type Sealer } from '../seal/sealer.ts';
 import { bundleBody, legReadings, placeLegs, thinBundle } from './bundle.ts';
 import { CITY_ADD_ONS, type CityReading, cityBody } from './city-readings.ts';
 import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
@@ -23,13 +21,19 @@ import { lifecycleBody } from './lifecycle-body.ts';
 const place = (signalId: string, entity: string): string => `${signalId}\n${entity}`;
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
-type Put = (path: EndpointPath, values: Values, body: object) => void;
+/** Where an assembly puts what the signal jobs made. */
+export interface AssemblyOutput {
+  readonly shards: VerifyShards;
+  readonly leaves: LeafStore;
+  readonly writer: FileWriter;
+}
 
 /** Gathers what the signal jobs hand over and writes everything that joins signals. */
 export class Assembly {
   records = 0;
   bundles = 0;
   readonly #shards: VerifyShards;
+  readonly #leaves: LeafStore;
   readonly #writer: FileWriter;
   readonly #files: FileEntry[] = [];
   readonly #catalog: string[] = [];
@@ -37,8 +41,9 @@ export class Assembly {
   readonly #cities = new Map<string, CityReading>();
   readonly #samples = new Map<string, JobChunk['sample']>();
 
-  constructor(shards: VerifyShards, writer: FileWriter) {
+  constructor({ shards, leaves, writer }: AssemblyOutput) {
     this.#shards = shards;
+    this.#leaves = leaves;
     this.#writer = writer;
   }
 
@@ -50,6 +55,7 @@ export class Assembly {
       at += size;
     }
     this.#shards.add(chunk.verify);
+    this.#leaves.add(chunk.leaves);
     for (const line of chunk.catalog.split('\n')) if (line !== '') this.#catalog.push(line);
     for (const leg of chunk.legs) this.#legs.set(place(leg.signal_id, leg.entity), leg);
     for (const city of chunk.cities) {
@@ -61,33 +67,19 @@ export class Assembly {
     }
   }
 
-  /** Writes the joined files and returns every file of the release, sorted by path. */
-  write(sealer: Sealer): FileEntry[] {
-    const writer = this.#writer;
+  /** Writes everything that joins signals. */
+  write(press: Press): void {
     this.records = this.#catalog.length;
-    const put: Put = (path, values, body) => {
-      const file = filePath(endpointAt(path), values);
-      if (file === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
-      this.#files.push(writer.write(file, JSON.stringify(body)));
-      this.#addCitation(file, values, body);
-    };
-    this.#writeBundles(put, sealer);
-    this.#writeCities(put, sealer);
-    this.#writeLifecycles(put, sealer);
-    this.#writeSamples(put);
-    this.#files.push(writer.write(CATALOG_PATH, this.#catalogText()));
-    this.#files.push(...this.#shards.write(writer));
-    return this.#files.sort((a, b) => compare(a.path, b.path));
+    this.#writeBundles(press);
+    this.#writeCities(press);
+    this.#writeLifecycles(press);
+    this.#writeSamples(press);
+    press.file(CATALOG_PATH, this.#catalogText());
   }
 
-  #addCitation(file: string, values: Values, body: object): void {
-    const citation = citationOf(body);
-    if (citation === undefined) return;
-    const { record_hash, source, retrieved_at } = citation;
-    const entry = { record_hash, kind: 'citation', state: 'current', file } as const;
-    const entity = values.loc ?? values.entity ?? '';
-    const observed_at = source.published_at ?? retrieved_at;
-    this.#shards.add(formatVerifyEntry({ ...entry, signal_id: null, entity, observed_at }));
+  /** The files of the signals themselves. */
+  get files(): readonly FileEntry[] {
+    return this.#files;
   }
 
   #catalogText(): string {
@@ -96,7 +88,7 @@ export class Assembly {
     return rows.map(({ line }) => `${line}\n`).join('');
   }
 
-  #writeBundles(put: Put, sealer: Sealer): void {
+  #writeBundles({ put, sealer }: Press): void {
     for (const line of LINES as readonly Line<BundlePath>[]) {
       if (line.bundle === undefined) continue;
       const { path, param } = line.bundle;
@@ -127,7 +119,7 @@ export class Assembly {
     return [...subjects].sort();
   }
 
-  #writeCities(put: Put, sealer: Sealer): void {
+  #writeCities({ put, sealer }: Press): void {
     for (const addon of ['air', 'precip'] as const) {
       for (const loc of CITY_LOCS) {
         const readings = CITY_ADD_ONS[addon].flatMap((signalId) => {
@@ -141,7 +133,7 @@ export class Assembly {
     }
   }
 
-  #writeLifecycles(put: Put, sealer: Sealer): void {
+  #writeLifecycles({ put, sealer }: Press): void {
     const byEntity = new Map<string, LegReading[]>();
     for (const line of LINES as readonly Line[]) {
       const signalId = `${line.id}.lifecycle`;
@@ -157,7 +149,7 @@ export class Assembly {
   }
 
   /** One whole record of each signal is free; the one for no signal is the usual default. */
-  #writeSamples(put: Put): void {
+  #writeSamples({ put }: Press): void {
     for (const [signal_id, { record }] of this.#samples) {
       put('/gauge/sample', { signal_id }, { sample: record });
     }

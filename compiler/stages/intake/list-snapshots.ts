@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { COLLECTIONS, type CollectionId, findCollection } from '../../contract/collections.ts';
 import { lineOf, SIGNALS } from '../../contract/lines.ts';
 import { CompileError, type Problem } from './compile-error.ts';
 
@@ -22,23 +23,33 @@ export interface SignalFiles {
   readonly bytes: number;
 }
 
+/** Everything that is stored. */
+export interface Snapshots {
+  readonly signals: readonly SignalFiles[];
+  /** Oldest batch first; empty for a collection that nothing is stored of. */
+  readonly collections: Readonly<Record<CollectionId, readonly SnapshotFile[]>>;
+}
+
 /**
  * Lists what is stored, by signal, in table order and batch order, whatever order the disk has.
  * Throws a CompileError that names every folder or file that is not part of the format.
  */
-export function listSnapshots(root: string): SignalFiles[] {
+export function listSnapshots(root: string): Snapshots {
   const problems: Problem[] = [];
   const files = existsSync(root) ? listBatches(root, problems) : [];
   if (problems.length > 0) throw new CompileError(problems);
   if (files.length === 0) throw new CompileError([nothingStored(root)]);
-  const order = new Map(SIGNALS.map((signal, index) => [signal.id, index]));
-  return [...groupBySignal(files)]
-    .sort(([a], [b]) => (order.get(a) ?? 0) - (order.get(b) ?? 0))
-    .map(([signal_id, own]) => ({
-      signal_id,
-      files: own.sort((a, b) => (batchOrder(a.batch) < batchOrder(b.batch) ? -1 : 1)),
-      bytes: own.reduce((sum, file) => sum + file.bytes, 0),
-    }));
+  const groups = groupById(files);
+  const signals = SIGNALS.flatMap(({ id }) => {
+    const own = groups.get(id);
+    return own === undefined ? [] : [signalFiles(id, own)];
+  });
+  const collections = COLLECTIONS.map(({ id }) => [id, groups.get(id) ?? []] as const);
+  return { signals, collections: Object.fromEntries(collections) as Snapshots['collections'] };
+}
+
+function signalFiles(signal_id: string, files: readonly SnapshotFile[]): SignalFiles {
+  return { signal_id, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
 function nothingStored(root: string): Problem {
@@ -56,17 +67,21 @@ function batchOrder(batch: string): string {
   return batch.includes('T') ? batch : `${batch}T00`;
 }
 
-function groupBySignal(files: readonly (SnapshotFile & { signal_id: string })[]) {
+/** Files by signal or collection, oldest batch first. */
+function groupById(files: readonly Listed[]): ReadonlyMap<string, readonly SnapshotFile[]> {
   const groups = new Map<string, SnapshotFile[]>();
-  for (const { signal_id, ...file } of files) {
-    const group = groups.get(signal_id);
-    if (group === undefined) groups.set(signal_id, [file]);
+  for (const { id, ...file } of files) {
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [file]);
     else group.push(file);
+  }
+  for (const group of groups.values()) {
+    group.sort((a, b) => (batchOrder(a.batch) < batchOrder(b.batch) ? -1 : 1));
   }
   return groups;
 }
 
-type Listed = SnapshotFile & { signal_id: string };
+type Listed = SnapshotFile & { readonly id: string };
 
 function listBatches(root: string, problems: Problem[]): Listed[] {
   const files: Listed[] = [];
@@ -99,7 +114,8 @@ function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
       problems.push({
         code: 'bad_name',
         file: `${batch}/${entry.name}`,
-        message: `not a snapshot file; name it <signal_id>.ndjson with a signal of lines.ts`,
+        message:
+          'not a snapshot file; name it <id>.ndjson with a signal of lines.ts or a collection of collections.ts',
       });
     } else {
       files.push(found);
@@ -109,8 +125,12 @@ function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
 }
 
 function snapshotFile(root: string, batch: string, entry: Dirent): Listed | null {
-  const signal_id = entry.name.replace(/\.ndjson$/, '');
-  if (!entry.isFile() || signal_id === entry.name || lineOf(signal_id) === undefined) return null;
+  const id = entry.name.replace(/\.ndjson$/, '');
+  if (!entry.isFile() || id === entry.name || !isStored(id)) return null;
   const path = join(root, batch, entry.name);
-  return { signal_id, batch, path, name: `${batch}/${entry.name}`, bytes: statSync(path).size };
+  return { id, batch, path, name: `${batch}/${entry.name}`, bytes: statSync(path).size };
+}
+
+function isStored(id: string): boolean {
+  return lineOf(id) !== undefined || findCollection(id) !== undefined;
 }

@@ -19,6 +19,8 @@ export interface Timeline {
   /** When the source was last looked at for this entity, also without anything new. */
   readonly lastCollectedAt: string;
   readonly repeats: number;
+  /** Position in batch order of the batch that each reading, replaced or not, came with. */
+  readonly batchOf: ReadonlyMap<Reading, number>;
 }
 
 export type TimelineOutcome = { readonly ok: Timeline } | { readonly problem: Problem };
@@ -35,17 +37,22 @@ export function buildTimeline(entity: string, stored: readonly StoredReading[]):
   const readings: Reading[] = [];
   const replaced: Reading[] = [];
   const revisedAt = new Set<string>();
+  const batchOf = new Map<Reading, number>();
   let repeats = 0;
   for (const group of groupByTime(stored)) {
     const settled = settle(group);
     if ('problem' in settled) return settled;
-    readings.push(settled.kept);
-    replaced.push(...settled.replaced);
+    readings.push(settled.kept.reading);
+    replaced.push(...settled.replaced.map(({ reading }) => reading));
+    for (const { reading, batch } of [settled.kept, ...settled.replaced])
+      batchOf.set(reading, batch);
     repeats += settled.repeats;
-    if (settled.replaced.length > 0) revisedAt.add(settled.kept.observed_at);
+    if (settled.replaced.length > 0) revisedAt.add(settled.kept.reading.observed_at);
   }
   const lastCollectedAt = stored.map((item) => item.reading.collected_at).reduce(laterTime);
-  return { ok: { entity, readings, replaced, revisedAt, lastCollectedAt, repeats } };
+  return {
+    ok: { entity, readings, replaced, revisedAt, lastCollectedAt, repeats, batchOf },
+  };
 }
 
 function tooMany(entity: string, first: StoredReading): Problem {
@@ -91,7 +98,11 @@ function byWholeText(a: Reading, b: Reading): number {
 }
 
 type Settled =
-  | { readonly kept: Reading; readonly replaced: readonly Reading[]; readonly repeats: number }
+  | {
+      readonly kept: StoredReading;
+      readonly replaced: readonly StoredReading[];
+      readonly repeats: number;
+    }
   | { readonly problem: Problem };
 
 /** Every batch speaks with one voice, and the last batch has the last word. */
@@ -100,27 +111,30 @@ function settle(group: readonly StoredReading[]): Settled {
   if (first === undefined) throw new RangeError('Cannot settle readings: empty group');
   let kept = first;
   let said = first;
-  const replaced: Reading[] = [];
+  const replaced: StoredReading[] = [];
   for (const item of group.slice(1)) {
     const fact = factText(item.reading);
     if (item.batch === said.batch && fact !== factText(said.reading)) {
       return { problem: conflict(said, item) };
     }
     if (fact !== factText(kept.reading)) {
-      replaced.push(kept.reading);
+      replaced.push(kept);
       kept = item;
     }
     said = item;
   }
   const repeats = group.length - 1 - replaced.length;
-  return { kept: kept.reading, replaced: otherHashes(kept.reading, replaced), repeats };
+  return { kept, replaced: otherHashes(kept, replaced), repeats };
 }
 
 /** Replaced readings that hash differently from the kept one and from each other. */
-function otherHashes(kept: Reading, replaced: readonly Reading[]): readonly Reading[] {
+function otherHashes(
+  kept: StoredReading,
+  replaced: readonly StoredReading[],
+): readonly StoredReading[] {
   if (replaced.length < 2) return replaced;
-  const seen = new Set([hashedText(kept)]);
-  return replaced.filter((reading) => {
+  const seen = new Set([hashedText(kept.reading)]);
+  return replaced.filter(({ reading }) => {
     const text = hashedText(reading);
     const fresh = !seen.has(text);
     seen.add(text);

@@ -28,7 +28,7 @@ describe('listSnapshots()', () => {
       'README.md': 'not a batch',
       '.hidden': '',
     });
-    const listed = listSnapshots(root);
+    const listed = listSnapshots(root).signals;
     expect(listed.map((signal) => signal.signal_id)).toEqual(['airquality.aqi', 'crypto.spot']);
     expect(listed[1]?.files.map((file) => file.batch)).toEqual([
       '2026-11-19T23Z',

@@ -14,7 +14,7 @@ const GOOD = reading('btc', { price_usd: 1.5 });
 const TEXT = JSON.stringify(GOOD);
 
 function read(text: string | Uint8Array) {
-  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text }));
+  const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
   const stored: StoredReading[] = [];
   const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item));
   return { ...outcome, stored };
@@ -41,7 +41,7 @@ describe('readSignal()', () => {
       '2026-11-19/crypto.spot.ndjson': ndjson([{ header }, { entity, current }]),
       '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
     });
-    const [signal] = listSnapshots(root);
+    const [signal] = listSnapshots(root).signals;
     const { readings, problems } = readSignal(signal as SignalFiles, () => undefined);
     expect(readings).toBe(1);
     expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));

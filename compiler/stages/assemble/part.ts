@@ -1,0 +1,12 @@
+import type { Problem } from '../intake/compile-error.ts';
+import type { Snapshots } from '../intake/list-snapshots.ts';
+import type { Press } from '../publish/press.ts';
+
+/** A part of a release that comes from collections: all of them are read before any of them is written. */
+export interface Part {
+  readonly problems: readonly Problem[];
+  write(press: Press): void;
+}
+
+/** Reads the collections that a part is made of. */
+export type ReadPart = (collections: Snapshots['collections']) => Part;

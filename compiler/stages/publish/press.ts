@@ -1,0 +1,84 @@
+import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { filePath, type Values } from '../../contract/path.ts';
+import {
+  type FileEntry,
+  formatLeaf,
+  formatVerifyEntry,
+  type Leaf,
+  type VerifyEntry,
+} from '../../contract/release.ts';
+import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
+import type { FileWriter } from './file-writer.ts';
+import type { LeafStore } from './leaf-store.ts';
+import type { VerifyShards } from './verify-shards.ts';
+
+/** Where the stages behind the signals put what they make; nothing else writes into a release. */
+export interface Press {
+  readonly issuer: Issuer;
+  readonly sealer: Sealer;
+  /** The instant the compile speaks about, ISO-8601 UTC. */
+  readonly asOf: string;
+  /** Writes the body of an operation to the file of its row; its citation becomes a look-up entry. */
+  put(path: EndpointPath, values: Values, body: object): void;
+  /** Writes a file whose path no operation spells: an index, a tile, a description. */
+  file(path: string, content: string | Uint8Array): void;
+  /** Says what a record hash stands for. */
+  lookUp(entry: VerifyEntry): void;
+  /** Puts a record hash into the log, under the write batch that it first came with. */
+  leaf(leaf: Leaf): void;
+}
+
+/** A press with what it wrote. */
+export interface CountedPress extends Press {
+  readonly files: readonly FileEntry[];
+}
+
+export interface PressParts {
+  readonly issuer: Issuer;
+  readonly sealer: Sealer;
+  readonly asOf: string;
+  readonly writer: FileWriter;
+  readonly shards: VerifyShards;
+  readonly leaves: LeafStore;
+}
+
+export function makePress(parts: PressParts): CountedPress {
+  const { issuer, sealer, asOf, writer, shards, leaves } = parts;
+  const files: FileEntry[] = [];
+  const file: Press['file'] = (path, content) => {
+    files.push(writer.write(path, content));
+  };
+  const lookUp: Press['lookUp'] = (entry) => shards.add(formatVerifyEntry(entry));
+  return {
+    issuer,
+    sealer,
+    asOf,
+    files,
+    file,
+    lookUp,
+    leaf: (leaf) => leaves.add(formatLeaf(leaf)),
+    put(path, values, body) {
+      const place = filePath(endpointAt(path), values);
+      if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
+      file(place, JSON.stringify(body));
+      const citation = citationEntry(place, values, body);
+      if (citation !== null) lookUp(citation);
+    },
+  };
+}
+
+/** Every citation has a look-up entry, since its verify_url names its own hash. */
+function citationEntry(file: string, values: Values, body: object): VerifyEntry | null {
+  const citation = citationOf(body);
+  if (citation === undefined) return null;
+  const { record_hash, source, retrieved_at } = citation;
+  return {
+    record_hash,
+    kind: 'citation',
+    state: 'current',
+    file,
+    signal_id: null,
+    entity: values.loc ?? values.entity ?? Object.values(values)[0] ?? '',
+    observed_at: source.published_at ?? retrieved_at,
+  };
+}
