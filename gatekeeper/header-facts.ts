@@ -1,7 +1,20 @@
+/** What a tool call repeats of its body, so that intermediaries need not read it; null when absent. */
+export interface RpcHeaders {
+  readonly version: string | null;
+  readonly method: string | null;
+  readonly name: string | null;
+}
+
 /** The few request headers that change an answer. */
 export interface HeaderFacts {
   /** Why the request is ambiguous and not looked at any further; null when it is not. */
   readonly objection: string | null;
+  /** Authority that was asked, '' when it is objected to. */
+  readonly host: string;
+  /** Web page that asks, in the words of its browser. */
+  readonly origin: string | null;
+  readonly contentType: string | null;
+  readonly rpc: RpcHeaders;
   /** Value of `X-PAYMENT`, repeated ones joined so that they are refused later; null when absent. */
   readonly paymentV1: string | null;
   /** Value of `PAYMENT-SIGNATURE`, in the same way. */
@@ -13,8 +26,10 @@ export interface HeaderFacts {
   readonly hasBody: boolean;
 }
 
-type Watched = { -readonly [Key in Exclude<keyof HeaderFacts, 'objection'>]: HeaderFacts[Key] } & {
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Watched = Writable<Omit<HeaderFacts, 'host' | 'rpc'>> & {
   host: string | null;
+  readonly rpc: Writable<RpcHeaders>;
 };
 type Reader = (seen: Watched, value: string) => void;
 
@@ -37,6 +52,21 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'if-none-match': (seen, value) => {
     seen.ifNoneMatch = joined(seen.ifNoneMatch, value);
+  },
+  origin: (seen, value) => {
+    seen.origin = joined(seen.origin, value);
+  },
+  'content-type': (seen, value) => {
+    seen.contentType = joined(seen.contentType, value);
+  },
+  'mcp-protocol-version': ({ rpc }, value) => {
+    rpc.version = joined(rpc.version, value);
+  },
+  'mcp-method': ({ rpc }, value) => {
+    rpc.method = joined(rpc.method, value);
+  },
+  'mcp-name': ({ rpc }, value) => {
+    rpc.name = joined(rpc.name, value);
   },
   'content-length': (seen, value) => {
     seen.hasBody ||= value !== '0';
@@ -66,9 +96,12 @@ function readerOf(name: string): Reader | null {
 
 /** Reads raw header names and values in one pass, without building an object of them all. */
 export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
-  const seen: Watched & { objection: string | null } = {
+  const seen: Watched = {
     objection: null,
     host: null,
+    origin: null,
+    contentType: null,
+    rpc: { version: null, method: null, name: null },
     paymentV1: null,
     paymentV2: null,
     accept: '',
@@ -80,6 +113,6 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     const reader = readerOf(rawHeaders[at] ?? '');
     if (reader !== null) reader(seen, rawHeaders[at + 1] ?? '');
   }
-  if (seen.host === null || !HOST.test(seen.host)) seen.objection = 'send exactly one Host header';
-  return seen;
+  const host = seen.host !== null && HOST.test(seen.host) ? seen.host : '';
+  return { ...seen, host, objection: host === '' ? 'send exactly one Host header' : null };
 }

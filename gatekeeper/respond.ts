@@ -3,10 +3,11 @@ import { answer } from './answers.ts';
 import { type CanonicalRequest, canonicalRequest } from './canonical-request.ts';
 import { challengeReply } from './challenge.ts';
 import type { HeaderFacts } from './header-facts.ts';
+import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './no-charge.ts';
 import type { X402Version } from './payment-header.ts';
 import { DamagedFileError } from './read-body.ts';
-import { type Header, jsonReply, type Reply } from './reply.ts';
+import { type Header, jsonReply, NO_STORE, type Reply } from './reply.ts';
 import { type Route, refuseMethod, route } from './route.ts';
 import {
   type Answered,
@@ -32,6 +33,8 @@ export interface Visit {
   /** The raw request target. */
   readonly target: string;
   readonly facts: HeaderFacts;
+  /** The whole body of a POST, or the reply that refuses it; asked for once, after everything else fits. */
+  readonly readBody: () => Promise<Buffer | Reply>;
 }
 
 /** A reply with what the socket side needs to know about it. */
@@ -76,6 +79,7 @@ async function serve(call: Call, service: Service): Promise<Served> {
   try {
     const gated = tokenGate(routed.endpoint, { facts: visit.facts, request }, service);
     if (gated !== null) return plain(gated, path);
+    if (routed.endpoint.method === 'POST') return await posted(call, service);
     if (routed.endpoint.priceUsd === null) return await free(call, service);
     return await paid(call, service);
   } catch (error) {
@@ -133,8 +137,23 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
 }
 
-function questionOf(routed: Route, visit: Visit): Question {
-  return { route: routed, accept: visit.facts.accept };
+function questionOf(routed: Route, { facts }: Visit, body: Buffer | null = null): Question {
+  return { route: routed, accept: facts.accept, body, rpc: facts.rpc };
+}
+
+/** An answer to a body belongs to the one who sent it: nobody keeps it. */
+async function posted({ visit, request, routed }: Call, service: Service): Promise<Served> {
+  const path = shortPath(request);
+  const isRpc = routed.endpoint.answer === 'rpc';
+  const refusal = isRpc ? mcpRefusal(visit.facts, service.baseUrl) : null;
+  if (refusal !== null) return plain(refusal, path);
+  const body = await visit.readBody();
+  if (!Buffer.isBuffer(body)) return plain(body, path);
+  const answered = await answer(questionOf(routed, visit, body), service);
+  if (answered.kind !== 'content') return plain(missReply(answered, routed, service), path);
+  const { contentType, headers = [] } = answered.content;
+  const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];
+  return plain({ status: 200, headers: all, body: answered.content.body }, path);
 }
 
 /** Over the bytes that are sent, so that a changed freshness word is a changed tag. */

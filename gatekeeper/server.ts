@@ -4,6 +4,7 @@ import { type HeaderFacts, headerFacts } from './header-facts.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
+import { BodyReader } from './request-body.ts';
 import { respond, type Served } from './respond.ts';
 import type { Service } from './service.ts';
 import { endSoon, refuseFraming } from './socket-errors.ts';
@@ -99,6 +100,7 @@ class FrontDesk {
   readonly #broken = new WeakSet<object>();
   /** Requests under way by socket. */
   readonly #busy = new Map<object, number>();
+  readonly #bodies = new BodyReader();
 
   constructor(options: GateServerOptions) {
     this.#options = options;
@@ -169,8 +171,9 @@ class FrontDesk {
   async #answer(exchange: Exchange, service: Service): Promise<void> {
     const { request, facts } = exchange;
     const { socket } = request;
-    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-    const visit = { method: request.method ?? '', target: request.url ?? '', facts };
+    this.#hold(socket);
+    const readBody = (): Promise<Buffer | Reply> => this.#readBody(request);
+    const visit = { method: request.method ?? '', target: request.url ?? '', facts, readBody };
     const served = await respond(visit, service).catch((error: unknown) => {
       this.#options.log({ event: 'request_failed', error: textOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
@@ -180,6 +183,18 @@ class FrontDesk {
     this.#keepReady(exchange, served, service);
     this.#write(exchange, served);
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
+  }
+
+  /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
+  async #readBody(request: IncomingMessage): Promise<Buffer | Reply> {
+    this.#free(request.socket);
+    const body = await this.#bodies.read(request);
+    this.#hold(request.socket);
+    return body;
+  }
+
+  #hold(socket: object): void {
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
   }
 
   #free(socket: object): void {
@@ -213,7 +228,8 @@ class FrontDesk {
 
   /** A connection that a body is still arriving on, or that is being drained, is not used again. */
   #prepare({ request, response, facts }: Exchange): void {
-    const ends = facts.hasBody || facts.objection !== null;
+    const unread = facts.hasBody && !request.readableEnded;
+    const ends = unread || facts.objection !== null;
     if (ends) this.#ending.add(request.socket);
     if (ends || this.draining) response.shouldKeepAlive = false;
   }

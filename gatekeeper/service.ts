@@ -1,4 +1,5 @@
 import type { Challenger } from './challenge.ts';
+import type { RpcHeaders } from './header-facts.ts';
 import type { Network } from './networks.ts';
 import type { PaymentDesk } from './payment.ts';
 import type { ReleaseIndex } from './release-index.ts';
@@ -28,10 +29,13 @@ export interface Service {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
 }
 
-/** A request after routing, with the one header that an answer may depend on. */
+/** A request after routing, with what else an answer may depend on. */
 export interface Question {
   readonly route: Route;
   readonly accept: string;
+  /** The whole body of a POST; null for every other method. */
+  readonly body: Buffer | null;
+  readonly rpc: RpcHeaders;
 }
 
 /** A complete 200 body. */

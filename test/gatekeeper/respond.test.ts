@@ -13,13 +13,15 @@ const PAY = ['X-PAYMENT', 'AAAA'];
 
 interface Ask {
   readonly method?: string;
+  readonly body?: string;
   readonly headers?: readonly string[];
   readonly service?: Service;
 }
 
 async function served(target: string, ask: Ask = {}): Promise<Served> {
   const facts = headerFacts(['Host', 'gate', ...(ask.headers ?? [])]);
-  const visit = { method: ask.method ?? 'GET', target, facts };
+  const readBody = async (): Promise<Buffer> => Buffer.from(ask.body ?? '{}');
+  const visit = { method: ask.method ?? 'GET', target, facts, readBody };
   return respond(visit, ask.service ?? (await tinyService()));
 }
 

@@ -295,7 +295,7 @@ describe('I42: framing', () => {
     ['two requests in one piece', `${get}\r\n${get}Connection: close\r\n\r\n`, [200, 200]],
     ['a request after a body', `${get}Content-Length: 5\r\n\r\nhello${get}\r\n`, [400]],
     ['a request inside a body', `${get}Content-Length: 60\r\n\r\n${get}\r\n${get}\r\n`, [400]],
-    ['a body for POST', 'POST /mcp HTTP/1.1\r\nHost: gate\r\nContent-Length: 2\r\n\r\n{}', [501]],
+    ['a body for POST', 'POST /mcp HTTP/1.1\r\nHost: gate\r\nContent-Length: 2\r\n\r\n{}', [403]],
   ];
 
   it.each(shapes)('%s', async (_, bytes, want) => {

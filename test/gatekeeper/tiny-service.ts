@@ -32,11 +32,16 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
 }
 
 /** The question that a target asks. */
-export function question(target: string, accept = 'application/json'): Question {
+export function question(
+  target: string,
+  accept = 'application/json',
+  body: Buffer | null = null,
+): Question {
   const request = canonicalRequest(target);
   const found = 'status' in request ? undefined : route(request);
   if (found === undefined) throw new Error(`no route for ${target}`);
-  return { route: found, accept };
+  const rpc = { version: null, method: null, name: null };
+  return { route: found, accept, body, rpc };
 }
 
 /** The JSON body of an answer; its status and body when it is another reply than 200. */
