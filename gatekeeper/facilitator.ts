@@ -1,6 +1,6 @@
-import { Pool } from 'undici';
 import { z } from 'zod';
 import type { Requirements } from './challenge.ts';
+import { type JsonAnswer, jsonCaller } from './json-call.ts';
 import { findNetwork } from './networks.ts';
 import type { Payment, X402Version } from './payment-header.ts';
 import type { Authorization } from './signature.ts';
@@ -101,9 +101,9 @@ export function remoteFacilitator(
   options: RemoteFacilitatorOptions,
 ): Facilitator & { close(): Promise<void> } {
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
-  const call = caller(options, settleTimeoutMs);
+  const call = caller(options);
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
-    call({ method: 'POST', name, body: JSON.stringify(request), timeoutMs });
+    call({ method: 'POST', name, body: requestText(request), timeoutMs });
   return {
     async verify(request) {
       const answer = await post('verify', request, verifyTimeoutMs);
@@ -138,50 +138,55 @@ export function facilitatorRequest(
   return { x402Version: version, paymentPayload, paymentRequirements: requirements };
 }
 
+const requestTexts = new WeakMap<FacilitatorRequest, string>();
+const requirementTexts = new WeakMap<Requirements, string>();
+
+/** The body of both calls: made once for a payment, and its largest part once for all payments of one price. */
+function requestText(request: FacilitatorRequest): string {
+  const known = requestTexts.get(request);
+  if (known !== undefined) return known;
+  const { x402Version, paymentPayload, paymentRequirements } = request;
+  const terms = requirementTexts.get(paymentRequirements) ?? JSON.stringify(paymentRequirements);
+  requirementTexts.set(paymentRequirements, terms);
+  const payload = JSON.stringify(paymentPayload);
+  const text = `{"x402Version":${x402Version},"paymentPayload":${payload},"paymentRequirements":${terms}}`;
+  requestTexts.set(request, text);
+  return text;
+}
+
 interface Call {
   readonly method: 'GET' | 'POST';
   readonly name: 'verify' | 'settle' | 'supported';
   readonly body?: string;
   readonly timeoutMs: number;
 }
-type Answer = { readonly json: unknown } | { readonly detail: string };
-type Caller = ((call: Call) => Promise<Answer>) & { close(): Promise<void> };
+type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
-function caller(options: RemoteFacilitatorOptions, longestMs: number): Caller {
+function caller(options: RemoteFacilitatorOptions): Caller {
   const base = facilitatorUrl(options.url);
-  // undici follows no redirect and decodes no body unless told to.
-  const pool = new Pool(base.origin, {
+  const ask = jsonCaller(base.origin, {
     connections: FACILITATOR_CONNECTIONS_MAX,
-    pipelining: 1,
-    connect: { timeout: VERIFY_TIMEOUT_MS },
-    headersTimeout: longestMs,
-    bodyTimeout: longestMs,
+    connectTimeoutMs: VERIFY_TIMEOUT_MS,
+    bytesMax: FACILITATOR_BODY_BYTES_MAX,
   });
   const prefix = base.pathname.replace(/\/$/, '');
-  const headers = {
-    ...options.headers,
-    'content-type': 'application/json',
-    accept: 'application/json',
-    'accept-encoding': 'identity',
+  const headers = [...Object.entries(options.headers ?? {}).flat(), ...CALL_HEADERS];
+  const send = async ({ method, name, body, timeoutMs }: Call): Promise<JsonAnswer> => {
+    const path = `${prefix}/${name}`;
+    const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
+    return 'detail' in answer ? { detail: `/${name}: ${answer.detail}` } : answer;
   };
-  const send = async ({ method, name, body, timeoutMs }: Call): Promise<Answer> => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const timer = setTimeout(() => controller.abort(), timeoutMs);
-    try {
-      const path = `${prefix}/${name}`;
-      const response = await pool.request({ method, path, headers, body: body ?? null, signal });
-      return await readAnswer(name, response);
-    } catch (error) {
-      const timedOut = signal.aborted;
-      const detail = timedOut ? `no answer in ${timeoutMs} ms` : errorCode(error);
-      return { detail: `/${name}: ${detail}` };
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-  return Object.assign(send, { close: () => pool.destroy() });
+  return Object.assign(send, { close: ask.close });
 }
+
+const CALL_HEADERS: readonly string[] = [
+  'content-type',
+  'application/json',
+  'accept',
+  'application/json',
+  'accept-encoding',
+  'identity',
+];
 
 /** The base URL of a facilitator; throws a RangeError for one that anybody on the way could read or change. */
 export function facilitatorUrl(text: string): URL {
@@ -196,40 +201,6 @@ export function facilitatorUrl(text: string): URL {
     );
   }
   return url;
-}
-
-async function readAnswer(
-  name: string,
-  response: Awaited<ReturnType<Pool['request']>>,
-): Promise<Answer> {
-  const { statusCode, headers, body } = response;
-  const encoding = headers['content-encoding'] ?? 'identity';
-  const redirected = statusCode >= 300 && statusCode < 400;
-  if (statusCode >= 500 || redirected || encoding !== 'identity') {
-    body.on('error', () => {}).destroy();
-    return { detail: `/${name}: status ${statusCode}, encoding of ${encoding.length} characters` };
-  }
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Leaving the loop destroys the body and with it the connection.
-    if (size > FACILITATOR_BODY_BYTES_MAX) return { detail: `/${name}: body too long` };
-    chunks.push(chunk);
-  }
-  return parsedAnswer(name, Buffer.concat(chunks).toString('utf8'));
-}
-
-function parsedAnswer(name: string, text: string): Answer {
-  try {
-    return { json: JSON.parse(text) };
-  } catch {
-    return { detail: `/${name}: not JSON` };
-  }
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'connection failed';
 }
 
 function noVerdict(detail: string): { readonly verdict: 'none'; readonly detail: string } {
