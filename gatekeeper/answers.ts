@@ -3,6 +3,7 @@ import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
 import { coverage } from './coverage.ts';
 import { manifest } from './manifest.ts';
+import { mcp } from './mcp/mcp.ts';
 import { preview } from './preview.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
@@ -31,6 +32,8 @@ export function answer(question: Question, service: Service): Promise<Answered> 
       return verify(question, service);
     case 'manifest':
       return manifest(question, service);
+    case 'rpc':
+      return mcp(question, service);
     case 'gone':
       return Promise.resolve({ kind: 'reply', reply: gone() });
     case 'series':
@@ -38,7 +41,6 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'mint':
     case 'watch':
     case 'anchor':
-    case 'rpc':
     case 'proof':
     case 'check':
       return Promise.resolve(notBuilt(question));

@@ -15,7 +15,7 @@ const BUILT: Readonly<Record<Answer, boolean>> = {
   mint: false,
   watch: false,
   anchor: false,
-  rpc: false,
+  rpc: true,
   proof: false,
   check: false,
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { answer } from './answers.ts';
 import { type CanonicalRequest, canonicalRequest } from './canonical-request.ts';
 import { challengeReply } from './challenge.ts';
-import type { HeaderFacts } from './header-facts.ts';
+import { type HeaderFacts, headerFacts } from './header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './no-charge.ts';
 import type { X402Version } from './payment-header.ts';
@@ -14,6 +14,7 @@ import {
   type Content,
   KEEP_FOR_RELEASE,
   type Question,
+  type RpcContext,
   type Service,
 } from './service.ts';
 import { tokenGate } from './token-gate.ts';
@@ -137,8 +138,19 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
 }
 
-function questionOf(routed: Route, { facts }: Visit, body: Buffer | null = null): Question {
-  return { route: routed, accept: facts.accept, body, rpc: facts.rpc };
+function questionOf(routed: Route, { facts }: Visit): Question {
+  return { route: routed, accept: facts.accept, body: null, rpc: null };
+}
+
+/** The unpaid GET of a program that sends no header, made by a tool call. */
+const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
+
+function rpcContext({ facts }: Visit, service: Service): RpcContext {
+  const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
+  const ask = async (target: string): Promise<Reply> => {
+    return (await respond({ method: 'GET', target, facts: TOOL_FACTS, readBody }, service)).reply;
+  };
+  return { headers: facts.rpc, ask };
 }
 
 /** An answer to a body belongs to the one who sent it: nobody keeps it. */
@@ -149,7 +161,8 @@ async function posted({ visit, request, routed }: Call, service: Service): Promi
   if (refusal !== null) return plain(refusal, path);
   const body = await visit.readBody();
   if (!Buffer.isBuffer(body)) return plain(body, path);
-  const answered = await answer(questionOf(routed, visit, body), service);
+  const rpc = isRpc ? rpcContext(visit, service) : null;
+  const answered = await answer({ ...questionOf(routed, visit), body, rpc }, service);
   if (answered.kind !== 'content') return plain(missReply(answered, routed, service), path);
   const { contentType, headers = [] } = answered.content;
   const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];

@@ -35,7 +35,15 @@ export interface Question {
   readonly accept: string;
   /** The whole body of a POST; null for every other method. */
   readonly body: Buffer | null;
-  readonly rpc: RpcHeaders;
+  /** Null for everything but the tool server. */
+  readonly rpc: RpcContext | null;
+}
+
+/** What a tool call needs beside its body. */
+export interface RpcContext {
+  readonly headers: RpcHeaders;
+  /** What anybody is answered who sends a GET of a target without any payment. */
+  readonly ask: (target: string) => Promise<Reply>;
 }
 
 /** A complete 200 body. */

@@ -40,8 +40,7 @@ export function question(
   const request = canonicalRequest(target);
   const found = 'status' in request ? undefined : route(request);
   if (found === undefined) throw new Error(`no route for ${target}`);
-  const rpc = { version: null, method: null, name: null };
-  return { route: found, accept, body, rpc };
+  return { route: found, accept, body, rpc: null };
 }
 
 /** The JSON body of an answer; its status and body when it is another reply than 200. */

@@ -1,0 +1,77 @@
+import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
+import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
+import { canonicalTarget } from '../canonical-request.ts';
+import type { Reply } from '../reply.ts';
+import type { JsonObject } from './json-rpc.ts';
+import { nothingFound } from './nothing-found.ts';
+import { wrongArgument } from './wrong-argument.ts';
+
+/** The answer of a tool: content for a model, and the same as data where the call succeeded. */
+export interface ToolResult {
+  readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
+  readonly structuredContent?: object;
+  readonly isError: boolean;
+}
+
+/** What this service answers to a GET of a target without any payment. */
+export type Ask = (target: string) => Promise<Reply>;
+
+export function findTool(name: string): Tool | undefined {
+  return TOOLS.find((tool) => tool.name === name);
+}
+
+/** Calls a tool: it asks what anybody may ask by URL, so that there is no second way to an answer. */
+export async function callTool(tool: Tool, given: JsonObject, ask: Ask): Promise<ToolResult> {
+  const wrong = wrongArgument(tool, given);
+  if (wrong !== null) return failed(`Cannot call "${tool.name}": ${wrong}`);
+  return CALLS[tool.name](given, ask);
+}
+
+function failed(text: string): ToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+function succeeded({ body }: Reply): ToolResult {
+  const text = body.toString();
+  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text), isError: false };
+}
+
+type Call = (given: JsonObject, ask: Ask) => Promise<ToolResult>;
+const CALLS: Readonly<Record<ToolName, Call>> = {
+  verify_citation: verifyCitation,
+  find_signal: findSignal,
+  get_official_record: getOfficialRecord,
+};
+
+async function verifyCitation({ record_hash }: JsonObject, ask: Ask): Promise<ToolResult> {
+  const reply = await ask(target('/gauge/verify', { hash: record_hash }));
+  return reply.status === 200 ? succeeded(reply) : failed(reply.body.toString());
+}
+
+async function findSignal(given: JsonObject, ask: Ask): Promise<ToolResult> {
+  const { industry, signal_id, entity, full } = given;
+  const compact = full === true ? {} : { summary: '1' };
+  const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
+  if (reply.status !== 200) return failed(reply.body.toString());
+  const result = succeeded(reply);
+  const { signals = [] } = result.structuredContent as { signals?: readonly unknown[] };
+  return signals.length > 0 ? result : failed(nothingFound(given));
+}
+
+/** The 402 is the success: the very challenge that the paid URL answers. */
+async function getOfficialRecord(given: JsonObject, ask: Ask): Promise<ToolResult> {
+  const { signal_id, entity, dim } = given;
+  const reply = await ask(target('/gauge', { signal_id, entity, dim }));
+  return reply.status === 402 ? succeeded(reply) : failed(reply.body.toString());
+}
+
+function target(
+  path: EndpointPath,
+  given: Readonly<Record<string, JsonValue | undefined>>,
+): string {
+  const texts = Object.entries(given).filter((pair): pair is [string, string] => {
+    return typeof pair[1] === 'string';
+  });
+  return canonicalTarget(path, Object.fromEntries(texts));
+}

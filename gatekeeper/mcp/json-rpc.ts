@@ -1,0 +1,91 @@
+import {
+  decodeUtf8,
+  JsonError,
+  type JsonValue,
+  parseJson,
+} from '../../compiler/contract/strict-json.ts';
+
+/** Codes of JSON-RPC 2.0, and those that revision 2026-07-28 adds. */
+export const RPC_ERRORS = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  headerMismatch: -32020,
+  unsupportedVersion: -32022,
+} as const;
+export type RpcErrorName = keyof typeof RPC_ERRORS;
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+export type RpcId = string | number;
+
+/** One message of a client as far as it is understood. */
+export type RpcMessage =
+  | {
+      readonly kind: 'request';
+      readonly id: RpcId;
+      readonly method: string;
+      readonly params: JsonObject;
+    }
+  | { readonly kind: 'notification' }
+  /** An answer to a question that nobody here has asked. */
+  | { readonly kind: 'response' }
+  | { readonly kind: 'invalid'; readonly id: RpcId | null; readonly why: string };
+export type RpcRequest = Extract<RpcMessage, { kind: 'request' }>;
+
+/** One answer; `name` says what kind of trouble an error is. */
+export type RpcAnswer =
+  | { readonly id: RpcId; readonly result: object }
+  | {
+      readonly id: RpcId | null;
+      readonly name: RpcErrorName;
+      readonly message: string;
+      readonly data?: object;
+    };
+
+/** The value of a body; a text that says what is wrong where it is no strict JSON. */
+export function bodyValue(
+  body: Buffer,
+): { readonly value: JsonValue } | { readonly wrong: string } {
+  try {
+    return { value: parseJson(decodeUtf8(body)) };
+  } catch (error) {
+    if (error instanceof JsonError) return { wrong: error.message };
+    throw error;
+  }
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Sorts one value of a body; what is no message keeps its id, so that the error can be told to its sender. */
+export function rpcMessage(value: JsonValue): RpcMessage {
+  if (!isObject(value)) return { kind: 'invalid', id: null, why: 'a message is an object' };
+  const { jsonrpc, id, method, params = {} } = value;
+  const known = isId(id) ? id : null;
+  const invalid = (why: string): RpcMessage => ({ kind: 'invalid', id: known, why });
+  if (jsonrpc !== '2.0') return invalid('jsonrpc is not "2.0"');
+  if (method === undefined) {
+    const answers = known !== null && ('result' in value || 'error' in value);
+    return answers ? { kind: 'response' } : invalid('method is missing');
+  }
+  if (typeof method !== 'string') return invalid('method is not a string');
+  if (!isObject(params)) return invalid('params is not an object');
+  if (id === undefined) return { kind: 'notification' };
+  if (known === null) return invalid('id is not a string or a whole number');
+  return { kind: 'request', id: known, method, params };
+}
+
+function isId(id: JsonValue | undefined): id is RpcId {
+  return typeof id === 'string' || Number.isSafeInteger(id);
+}
+
+/** An answer as the wire shows it. */
+export function rpcBody(answer: RpcAnswer): object {
+  const { id } = answer;
+  if ('result' in answer) return { jsonrpc: '2.0', id, result: answer.result };
+  const { name, message, data } = answer;
+  const error = { code: RPC_ERRORS[name], message, ...(data === undefined ? {} : { data }) };
+  return { jsonrpc: '2.0', id, error };
+}

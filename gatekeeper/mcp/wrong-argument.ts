@@ -1,0 +1,38 @@
+import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { Tool, ToolArgument } from '../../compiler/contract/tools.ts';
+import type { JsonObject } from './json-rpc.ts';
+
+/** Longest piece of a stranger's text that an error repeats. */
+const SHOWN_CHARS_MAX = 60;
+
+/** A stranger's text as an error repeats it. */
+export function shown(text: string): string {
+  return JSON.stringify(
+    text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text,
+  );
+}
+
+/** What is wrong with the arguments and what to send instead; null when they fit the schema. */
+export function wrongArgument({ inputSchema }: Tool, given: JsonObject): string | null {
+  const { properties, required } = inputSchema;
+  const legal = Object.keys(properties).join(', ');
+  const missing = required.filter((name) => !Object.hasOwn(given, name));
+  if (missing.length > 0) return `argument missing: ${missing.join(', ')}; legal are ${legal}`;
+  for (const [name, value] of Object.entries(given)) {
+    const argument = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (argument === undefined) return `no argument ${shown(name)}; legal are ${legal}`;
+    const wrong = wrongValue(argument, value);
+    if (wrong !== null) return `argument "${name}" ${wrong}`;
+  }
+  return null;
+}
+
+function wrongValue(argument: ToolArgument, value: JsonValue): string | null {
+  const { type, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = argument;
+  if (typeof value !== type) return `is not a ${type}; send ${argument.description}`;
+  if (typeof value !== 'string') return null;
+  if (value.length < minLength) return `is empty; send ${argument.description}`;
+  if (value.length > maxLength) return `is longer than ${maxLength} characters`;
+  const legal = argument.enum ?? [value];
+  return legal.includes(value) ? null : `is ${shown(value)}; send one of ${legal.join(', ')}`;
+}
