@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Requirements } from './challenge.ts';
-import { type JsonAnswer, jsonCaller } from './json-call.ts';
+import { type JsonAnswer, jsonCaller, type Silence } from './json-call.ts';
 import { findNetwork } from './networks.ts';
 import type { Payment, X402Version } from './payment-header.ts';
+import { remoteUrl } from './remote-url.ts';
 import type { Authorization } from './signature.ts';
 
 /** What both calls send. */
@@ -29,11 +30,15 @@ export type PaymentPayload =
       readonly payload: SignedPayload;
     };
 
-/** `none` is no verdict at all: the call may or may not have had its effect. */
+/** No verdict at all: the call may have had its effect, unless it was never sent. */
+export interface NoVerdict extends Silence {
+  readonly verdict: 'none';
+}
+
 export type VerifyOutcome =
   | { readonly verdict: 'valid'; readonly payer: string }
   | { readonly verdict: 'invalid'; readonly reason: string }
-  | { readonly verdict: 'none'; readonly detail: string };
+  | NoVerdict;
 export type SettleOutcome =
   | {
       readonly verdict: 'settled';
@@ -42,10 +47,10 @@ export type SettleOutcome =
       readonly network: string;
     }
   | { readonly verdict: 'refused'; readonly reason: string }
-  | { readonly verdict: 'none'; readonly detail: string };
+  | NoVerdict;
 export type SupportedOutcome =
   | { readonly verdict: 'supported'; readonly kinds: readonly PaymentKind[] }
-  | { readonly verdict: 'none'; readonly detail: string };
+  | NoVerdict;
 export interface PaymentKind {
   readonly x402Version: number;
   readonly scheme: string;
@@ -61,6 +66,8 @@ export interface Facilitator {
 
 export const VERIFY_TIMEOUT_MS = 10_000;
 export const SETTLE_TIMEOUT_MS = 60_000;
+/** Longest wait for the headers that an operator's module makes. */
+export const AUTH_TIMEOUT_MS = 5000;
 export const FACILITATOR_BODY_BYTES_MAX = 65_536;
 /** Hung settlements must not starve the others, so the pool is far larger than what a healthy one needs. */
 export const FACILITATOR_CONNECTIONS_MAX = 1024;
@@ -86,12 +93,18 @@ const supportedAnswer = z.object({
 /** Shown in receipts, which are base64, so any printable name of a transaction will do. */
 const TRANSACTION = /^[\x21-\x7e]{1,128}$/;
 
+/** Makes the headers of one call, for example a token that is signed for it. */
+export type FacilitatorAuth = (call: {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+}) => Promise<Readonly<Record<string, string>>>;
+
 /** Where the facilitator answers and how patiently it is waited for. */
 export interface RemoteFacilitatorOptions {
   /** Base URL; https unless the host is loopback. */
   readonly url: string;
-  /** Sent with every call, for facilitators that know their sellers. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** For facilitators that know their sellers; a throw keeps the call from being sent. */
+  readonly auth?: FacilitatorAuth;
   readonly verifyTimeoutMs?: number;
   readonly settleTimeoutMs?: number;
 }
@@ -107,17 +120,17 @@ export function remoteFacilitator(
   return {
     async verify(request) {
       const answer = await post('verify', request, verifyTimeoutMs);
-      return 'detail' in answer ? noVerdict(answer.detail) : verifyOutcome(answer.json, request);
+      return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer.json, request);
     },
     async settle(request) {
       const answer = await post('settle', request, settleTimeoutMs);
-      return 'detail' in answer ? noVerdict(answer.detail) : settleOutcome(answer.json, request);
+      return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer.json, request);
     },
     async supported() {
       const answer = await call({ method: 'GET', name: 'supported', timeoutMs: verifyTimeoutMs });
-      if ('detail' in answer) return noVerdict(answer.detail);
+      if ('detail' in answer) return noVerdict(answer);
       const parsed = supportedAnswer.safeParse(answer.json);
-      if (!parsed.success) return noVerdict('/supported lists no kinds');
+      if (!parsed.success) return noVerdict({ detail: '/supported lists no kinds' });
       return { verdict: 'supported', kinds: parsed.data.kinds };
     },
     close: call.close,
@@ -163,18 +176,19 @@ interface Call {
 type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
 function caller(options: RemoteFacilitatorOptions): Caller {
-  const base = facilitatorUrl(options.url);
+  const base = remoteUrl(options.url, 'facilitator');
   const ask = jsonCaller(base.origin, {
     connections: FACILITATOR_CONNECTIONS_MAX,
     connectTimeoutMs: VERIFY_TIMEOUT_MS,
     bytesMax: FACILITATOR_BODY_BYTES_MAX,
   });
   const prefix = base.pathname.replace(/\/$/, '');
-  const headers = [...Object.entries(options.headers ?? {}).flat(), ...CALL_HEADERS];
   const send = async ({ method, name, body, timeoutMs }: Call): Promise<JsonAnswer> => {
     const path = `${prefix}/${name}`;
+    const headers = await headersOf(options.auth, { method, url: base.origin + path });
+    if (headers === null) return { detail: `/${name}: no auth headers`, unsent: true };
     const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
-    return 'detail' in answer ? { detail: `/${name}: ${answer.detail}` } : answer;
+    return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
   };
   return Object.assign(send, { close: ask.close });
 }
@@ -188,45 +202,51 @@ const CALL_HEADERS: readonly string[] = [
   'identity',
 ];
 
-/** The base URL of a facilitator; throws a RangeError for one that anybody on the way could read or change. */
-export function facilitatorUrl(text: string): URL {
-  if (!URL.canParse(text)) {
-    throw new RangeError(`Cannot use facilitator "${text}": not a URL; give https://host/path`);
+/** Names and values in turn; null when there are none in time. */
+async function headersOf(
+  auth: FacilitatorAuth | undefined,
+  call: Parameters<FacilitatorAuth>[0],
+): Promise<readonly string[] | null> {
+  if (auth === undefined) return CALL_HEADERS;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, AUTH_TIMEOUT_MS, null);
+  });
+  try {
+    const made = await Promise.race([auth(call), late]);
+    return made === null ? null : [...Object.entries(made).flat(), ...CALL_HEADERS];
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
   }
-  const url = new URL(text);
-  const loopback = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) {
-    throw new RangeError(
-      `Cannot use facilitator "${text}": not https; only a loopback address may be http`,
-    );
-  }
-  return url;
 }
 
-function noVerdict(detail: string): { readonly verdict: 'none'; readonly detail: string } {
-  return { verdict: 'none', detail };
+function noVerdict(silence: Silence): NoVerdict {
+  return { verdict: 'none', ...silence };
 }
 
 function verifyOutcome(json: unknown, request: FacilitatorRequest): VerifyOutcome {
   const parsed = verifyAnswer.safeParse(json);
-  if (!parsed.success) return noVerdict('/verify: no boolean "isValid"');
+  if (!parsed.success) return noVerdict({ detail: '/verify: no boolean "isValid"' });
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
-  if (!isOurs(payer, request)) return noVerdict('/verify: speaks of another payer');
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: speaks of another payer' });
   return { verdict: 'valid', payer: payerOf(request) };
 }
 
 function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcome {
   const parsed = settleAnswer.safeParse(json);
-  if (!parsed.success) return noVerdict('/settle: no boolean "success"');
+  if (!parsed.success) return noVerdict({ detail: '/settle: no boolean "success"' });
   const { success, errorReason, transaction, network, payer } = parsed.data;
   if (!success) return { verdict: 'refused', reason: reasonText(errorReason) };
-  if (!isOurs(payer, request)) return noVerdict('/settle: speaks of another payer');
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: speaks of another payer' });
   const { network: asked } = request.paymentRequirements;
   if (network && findNetwork(network) !== findNetwork(asked)) {
-    return noVerdict('/settle: speaks of another network');
+    return noVerdict({ detail: '/settle: speaks of another network' });
   }
-  if (!TRANSACTION.test(transaction ?? '')) return noVerdict('/settle: names no transaction');
+  if (!TRANSACTION.test(transaction ?? ''))
+    return noVerdict({ detail: '/settle: names no transaction' });
   return {
     verdict: 'settled',
     transaction: transaction ?? '',

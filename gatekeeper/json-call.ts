@@ -13,7 +13,13 @@ export interface JsonCall {
   readonly timeoutMs: number;
 }
 /** A JSON value with a status below 300 or from 400 to 499, or what came instead of one. */
-export type JsonAnswer = { readonly json: unknown } | { readonly detail: string };
+export type JsonAnswer = { readonly json: unknown } | Silence;
+/** No answer. */
+export interface Silence {
+  readonly detail: string;
+  /** No byte of the call left this process. */
+  readonly unsent?: true;
+}
 
 /** Calls one origin over kept connections; never rejects. */
 export type JsonCaller = ((call: JsonCall) => Promise<JsonAnswer>) & { close(): Promise<void> };
@@ -107,7 +113,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Ends the call without an answer, and with it the connection that may still deliver one. */
   fail(detail: string): void {
     if (this.#over) return;
-    this.#end({ detail });
+    this.#end(this.#controller === null ? { detail, unsent: true } : { detail });
     this.#controller?.abort(ENDED);
   }
 
