@@ -6,11 +6,12 @@ import { inlineRunner, workerRunner } from './job-runner.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import type { Part, ReadPart } from './stages/assemble/part.ts';
+import { describe } from './stages/describe/describe.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles } from './stages/intake/list-snapshots.ts';
 import { type FileWriter, fileWriter } from './stages/publish/file-writer.ts';
 import { type LeafStore, leafStore } from './stages/publish/leaf-store.ts';
-import { makePress } from './stages/publish/press.ts';
+import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { writeHead } from './stages/publish/release-head.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { type VerifyShards, verifyShards } from './stages/publish/verify-shards.ts';
@@ -31,6 +32,8 @@ export interface CompileOptions {
   readonly issuerName: string;
   /** Public address of the service, without a slash at its end. */
   readonly baseUrl: string;
+  /** `mailto:` or https address for whoever finds a fault; the descriptions show it. */
+  readonly contact?: string | null;
   /** 32-byte Ed25519 seed. */
   readonly seed: Uint8Array;
   /** Worker threads; 0 compiles in this thread. */
@@ -169,6 +172,7 @@ function publish(
   const press = makePress({ ...run, sealer, asOf: options.asOf });
   assembly.write(press);
   for (const part of run.parts) part.write(press);
+  describeRelease(options, run, press);
   const files = [...assembly.files, ...press.files, ...run.shards.write(run.writer)].sort(byPath);
   const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);
   store.save();
@@ -176,6 +180,14 @@ function publish(
   const folder = staging.publish(releaseName(release));
   const bytes = files.reduce((sum, file) => sum + file.size, 0);
   return { release, folder, files: files.length, bytes };
+}
+
+/** Descriptions come last: they show what is stored. */
+function describeRelease({ contact = null }: CompileOptions, run: Run, press: CountedPress): void {
+  const paths = [...run.assembly.files, ...press.files].map((file) => file.path).sort();
+  const shelf = { paths, read: (path: string) => run.writer.read(path) };
+  const keys = [{ did: run.issuer.did, key_id: run.issuer.keyId }];
+  describe(press, { shelf, contact, keys });
 }
 
 /** The head without what follows from the files, and without its signature. */

@@ -1,14 +1,15 @@
-import { filePath } from '../compiler/contract/path.ts';
 import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
 import { coverage } from './coverage.ts';
-import { manifest } from './manifest.ts';
+import { paymentManifest } from './manifest.ts';
 import { mcp } from './mcp/mcp.ts';
 import { preview } from './preview.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
 import { gone } from './route.ts';
+import { series } from './series.ts';
 import { type Answered, KEEP_FOR_RELEASE, MISS, type Question, type Service } from './service.ts';
+import { storedPath } from './stored-path.ts';
 import { verify } from './verify.ts';
 
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
@@ -20,6 +21,8 @@ export function answer(question: Question, service: Service): Promise<Answered> 
   switch (word) {
     case 'file':
       return file(question, service);
+    case 'series':
+      return series(question, service);
     case 'coverage':
       return coverage(question, service);
     case 'catalog':
@@ -31,12 +34,11 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'verify':
       return verify(question, service);
     case 'manifest':
-      return manifest(question, service);
+      return paymentManifest(service);
     case 'rpc':
       return mcp(question, service);
     case 'gone':
       return Promise.resolve({ kind: 'reply', reply: gone() });
-    case 'series':
     case 'resolve':
     case 'mint':
     case 'watch':
@@ -59,16 +61,6 @@ async function file({ route }: Question, { release, clock }: Service): Promise<A
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
-}
-
-/** The file of a request; null for values that no file name can be made of. */
-function storedPath(...request: Parameters<typeof filePath>): string | null {
-  try {
-    return filePath(...request);
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
 }
 
 /** What is in the table but not in this version: nothing for sale, and an honest 501 where it is free. */

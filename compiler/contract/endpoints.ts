@@ -434,10 +434,13 @@ export const ENDPOINTS = [
   }),
   free('/manifest', {
     params: {
-      all: optional(oneOf('1 for every entry', ['1'])),
-      platform: optional(oneOf('projection for a platform', ['mcp', 'a2a'])),
+      all: { ...optional(oneOf('1 for every entry', ['1'])), variant: { '1': 'all' } },
+      platform: {
+        ...optional(oneOf('projection for a platform', ['mcp', 'a2a'])),
+        variant: { mcp: 'mcp', a2a: 'a2a' },
+      },
     },
-    answer: 'manifest',
+    file: 'well-known/manifest.json',
     summary: 'every operation with price, parameters and example',
   }),
   free('/.well-known/x402', { answer: 'manifest', summary: 'payment manifest' }),

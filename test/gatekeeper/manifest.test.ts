@@ -1,49 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../compiler/contract/endpoints.ts';
-import { answer } from '../../gatekeeper/answers.ts';
-import { type ManifestEntry, manifest } from '../../gatekeeper/manifest.ts';
-import { jsonOf, question, tinyService } from './tiny-service.ts';
+import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { manifestBody, manifestEntries } from '../../compiler/stages/describe/manifest.ts';
+import { storedBodies } from '../../compiler/stages/describe/stored-bodies.ts';
+import { paymentManifest } from '../../gatekeeper/manifest.ts';
+import { tinyFiles } from './tiny-release.ts';
+import { jsonOf, tinyService } from './tiny-service.ts';
 
-describe('manifest()', () => {
-  it('lists what sells now, and everything but the retired with all=1', async () => {
-    const service = await tinyService();
-    const some = jsonOf(await manifest(question('/manifest'), service));
-    const all = jsonOf(await manifest(question('/manifest?all=1'), service));
-    expect(all.count).toBe(ENDPOINTS.length - 1);
-    const paths = (some.entries as ManifestEntry[]).map((entry) => entry.path);
-    expect(paths).toEqual(expect.arrayContaining(['/gauge', '/gauge/coverage']));
-    expect(paths).not.toContain('/gauge/japan-region');
-    expect(paths).not.toContain('/resolve');
-  });
+const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
 
-  it('gives examples that are answered, look-ups with a hash that is found', async () => {
-    const service = await tinyService();
-    const body = jsonOf(await manifest(question('/manifest'), service));
-    for (const { input_example_request: example, sells_now } of body.entries as ManifestEntry[]) {
-      expect(sells_now).toBe(true);
-      expect([example, (await answer(question(example), service)).kind]).toEqual([
-        example,
-        'content',
-      ]);
-    }
-  });
+function describedFiles(): Map<string, Buffer> {
+  const files = tinyFiles();
+  const read = (path: string): Buffer => files.get(path) ?? Buffer.alloc(0);
+  const stored = storedBodies({ paths: [...files.keys()].sort(), read });
+  const body = manifestBody(manifestEntries(stored, { reading: null }));
+  files.set('all/well-known/manifest.json', Buffer.from(JSON.stringify(body)));
+  return files;
+}
 
-  it('is the payment manifest at /.well-known/x402', async () => {
-    const service = await tinyService();
-    const body = jsonOf(await manifest(question('/.well-known/x402'), service));
+describe('paymentManifest()', () => {
+  it('joins every paid operation of the compiled manifest with what is accepted here', async () => {
+    const service = await tinyService({ files: describedFiles() });
+    const body = jsonOf(await paymentManifest(service));
     expect(body).toMatchObject({
       version: 1,
       x402Version: 1,
+      openapi: 'https://records.example/openapi.json',
       manifest: 'https://records.example/manifest?all=1',
     });
-    expect(body.resources).toContain('https://records.example/gauge');
-    expect(body.items).toHaveLength((body.resources as string[]).length);
-    expect(body.items).toHaveProperty('0.accepts.0.maxAmountRequired', '10000');
+    expect(body.resources).toEqual(PAID.map((row) => `https://records.example${row.path}`));
+    const items = body.items as Record<string, { maxAmountRequired: string }[]>[];
+    expect(items.map((item) => item.accepts?.[0]?.maxAmountRequired)).toEqual(
+      items.map((item) => item.price_atomic),
+    );
+    expect(items[0]).toMatchObject({ path: '/gauge', method: 'GET', price_usd: '0.01' });
   });
 
-  it('has no projection for a platform yet and says so', async () => {
-    const service = await tinyService();
-    const body = jsonOf(await manifest(question('/manifest?platform=mcp'), service));
-    expect(body).toMatchObject({ status: 501, no_charge: true });
+  it('is nothing for a release that was compiled without descriptions', async () => {
+    expect(await paymentManifest(await tinyService())).toEqual({ kind: 'miss' });
   });
 });

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FileEntry } from '../../contract/release.ts';
 
 /** Writes new files under one root and says what was written; never replaces a file. */
 export interface FileWriter {
   write(path: string, content: string | Uint8Array): FileEntry;
+  /** The bytes of a file that was written. */
+  read(path: string): Uint8Array;
 }
 
 export function fileWriter(root: string): FileWriter {
@@ -22,6 +24,7 @@ export function fileWriter(root: string): FileWriter {
       writeFileSync(full, bytes, { flag: 'wx' });
       return fileEntry(path, bytes);
     },
+    read: (path) => readFileSync(join(root, path)),
   };
 }
 

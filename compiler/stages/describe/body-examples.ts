@@ -1,0 +1,30 @@
+import { ENDPOINTS, type Endpoint } from '../../contract/endpoints.ts';
+import type { BodySchemas } from './body-schemas.ts';
+import { maskedExample } from './masked-example.ts';
+import type { StoredBodies } from './stored-bodies.ts';
+
+/** One example for each body schema, from what is stored; a schema that nothing is stored of has an empty one. */
+export function bodyExamples(
+  schemas: BodySchemas,
+  stored: StoredBodies,
+): Readonly<Record<string, object>> {
+  const examples: Record<string, object> = {};
+  for (const row of ENDPOINTS as readonly Endpoint[]) {
+    const name = schemas.nameOf(row);
+    if (name === null || (examples[name] !== undefined && 'value' in examples[name])) continue;
+    examples[name] = exampleOf(row, stored);
+  }
+  return examples;
+}
+
+function exampleOf(row: Endpoint, stored: StoredBodies): object {
+  const body = stored.of(row);
+  const summary = `an answer of ${row.path}`;
+  if (body === null || !body.path.endsWith('.json')) return { summary };
+  return { summary, value: shown(row, stored.read(body.path)) };
+}
+
+/** What is given away is shown as it is; of what is sold only the form, or the description would give it away. */
+function shown({ priceUsd, token }: Endpoint, body: unknown): unknown {
+  return priceUsd === null && !token ? body : maskedExample(body);
+}

@@ -1,0 +1,87 @@
+import type { Endpoint } from '../../contract/endpoints.ts';
+
+const text = { type: 'string' };
+const object = (required: readonly string[], properties: object): object => ({
+  type: 'object',
+  required,
+  properties,
+});
+
+/** Bodies of every answer that is no 200; none of them is ever charged. */
+export const ERROR_SCHEMAS = {
+  PaymentRequired: object(['x402Version', 'error', 'accepts'], {
+    x402Version: { type: 'integer', const: 1 },
+    error: text,
+    accepts: { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/Requirements' } },
+    client_hint: { type: 'object', description: 'on prices above 0.10 USD: how to raise the cap' },
+  }),
+  Requirements: object(
+    ['scheme', 'network', 'maxAmountRequired', 'resource', 'payTo', 'asset', 'maxTimeoutSeconds'],
+    {
+      scheme: { type: 'string', const: 'exact' },
+      network: text,
+      maxAmountRequired: { type: 'string', pattern: '^[0-9]+$' },
+      resource: { type: 'string', format: 'uri' },
+      description: text,
+      mimeType: text,
+      payTo: text,
+      asset: text,
+      maxTimeoutSeconds: { type: 'integer' },
+      extra: { type: 'object' },
+      outputSchema: { type: 'object' },
+    },
+  ),
+  NoCharge: object(['error', 'no_charge', 'miss', 'usage', 'example_request', 'preview'], {
+    error: text,
+    no_charge: { type: 'boolean', const: true },
+    miss: { enum: ['missing_parameter', 'illegal_value', 'no_data', 'empty_line'] },
+    missing_params: { type: 'array', items: text },
+    usage: text,
+    example_request: text,
+    preview: text,
+  }),
+  TokenRefused: object(['error', 'code', 'mint'], {
+    error: text,
+    code: { enum: ['missing_token', 'invalid_token', 'expired_token'] },
+    mint: text,
+  }),
+  Failure: object(['error'], { error: text, retryable: { type: 'boolean' } }),
+  RateLimited: object(['error', 'retry_after_s'], {
+    error: text,
+    retry_after_s: { type: 'integer' },
+  }),
+} as const;
+
+const RETRY_AFTER = {
+  'Retry-After': { description: 'seconds to wait', schema: { type: 'integer', minimum: 1 } },
+};
+
+const answered = (description: string, schema: keyof typeof ERROR_SCHEMAS, headers?: object) => ({
+  description,
+  ...(headers === undefined ? {} : { headers }),
+  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+});
+
+const PAYMENT_REQUIRED = answered(
+  'Payment required; pay and send the same request with X-PAYMENT',
+  'PaymentRequired',
+  { 'PAYMENT-REQUIRED': { description: 'x402 v2 challenge, base64', schema: text } },
+);
+const NO_CHARGE = answered('Nothing stored, or a parameter missing; not charged', 'NoCharge');
+const BAD_REQUEST = answered('Malformed request; not charged', 'Failure');
+const TOKEN_REFUSED = answered('Token missing, invalid or expired', 'TokenRefused');
+const RATE_LIMITED = answered('Too many requests', 'RateLimited', RETRY_AFTER);
+const UNAVAILABLE = answered('Not known right now; ask again', 'Failure', RETRY_AFTER);
+
+/** The answers beside 200 that an operation can give. */
+export function errorResponses({ priceUsd, token, params }: Endpoint): Record<string, object> {
+  const asked = Object.keys(params).length > 0;
+  return {
+    400: BAD_REQUEST,
+    ...(token ? { 401: TOKEN_REFUSED } : {}),
+    ...(priceUsd === null ? {} : { 402: PAYMENT_REQUIRED }),
+    ...(priceUsd !== null || asked ? { 422: NO_CHARGE } : {}),
+    429: RATE_LIMITED,
+    503: UNAVAILABLE,
+  };
+}

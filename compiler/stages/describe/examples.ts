@@ -1,0 +1,66 @@
+import type { Endpoint } from '../../contract/endpoints.ts';
+import { lineOf } from '../../contract/lines.ts';
+import type { Values } from '../../contract/path.ts';
+import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
+import type { Shelf, StoredBodies } from './stored-bodies.ts';
+
+/** Real values for the operations whose answer is computed when it is asked for. */
+export interface Examples {
+  /** A latest reading of the release; null for a release without readings. */
+  readonly reading: CatalogRow | null;
+}
+
+const NO_HASH = `sha256:${'0'.repeat(64)}`;
+
+export function releaseExamples({ paths, read }: Shelf): Examples {
+  if (!paths.includes(CATALOG_PATH)) return { reading: null };
+  const text = new TextDecoder().decode(read(CATALOG_PATH));
+  const end = text.indexOf('\n');
+  return { reading: end < 0 ? null : parseCatalogRow(text.slice(0, end)) };
+}
+
+/** Parameter values of a request that this release answers; null where nothing is stored for the operation. */
+export function exampleValues(
+  row: Endpoint,
+  { stored, examples }: { stored: StoredBodies; examples: Examples },
+): Values | null {
+  if (row.file !== undefined) return stored.of(row)?.values ?? null;
+  switch (row.answer) {
+    case 'verify':
+    case 'proof': {
+      const name = Object.keys(row.params)[0] ?? 'hash';
+      return { [name]: examples.reading?.record_hash ?? NO_HASH };
+    }
+    case 'watch':
+      return row.params.items === undefined ? {} : watchValues(examples);
+    case 'resolve':
+      return resolveValues(row, stored);
+    default:
+      return {};
+  }
+}
+
+function watchValues({ reading }: Examples): Values | null {
+  if (reading === null) return null;
+  const industry = lineOf(reading.signal_id)?.industry ?? '';
+  return { items: `${industry}:${reading.entity}` };
+}
+
+const RESOLVE_PREVIEW = 'free/preview/resolve.json';
+
+/** The preview of the stored filings names one that answers. */
+function resolveValues(row: Endpoint, stored: StoredBodies): Values | null {
+  const preview = stored.find(RESOLVE_PREVIEW);
+  const request = isObject(preview) ? preview.example_request : undefined;
+  if (typeof request !== 'string') return null;
+  const query = new URL(request, 'http://release').searchParams;
+  const named = Object.keys(row.params).flatMap((name) => {
+    const value = query.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

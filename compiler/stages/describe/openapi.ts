@@ -1,0 +1,172 @@
+import { ENDPOINTS, type Endpoint, type Param } from '../../contract/endpoints.ts';
+import type { Issuer } from '../seal/sealer.ts';
+import { bodyExamples } from './body-examples.ts';
+import { type BodySchemas, bodySchemas } from './body-schemas.ts';
+import { ERROR_SCHEMAS, errorResponses } from './error-responses.ts';
+import type { ManifestEntry } from './manifest.ts';
+import type { StoredBodies } from './stored-bodies.ts';
+import { GUIDANCE } from './texts.ts';
+
+const OPENAPI_VERSION = '3.1.0';
+/** Version of the description, as the specification states it. */
+const DESCRIPTION_VERSION = '1.0.0';
+
+const BEARER = 'SubscriptionToken';
+const QUERY_TOKEN = 'SubscriptionTokenInQuery';
+
+export interface OpenApiOptions {
+  readonly issuer: Issuer;
+  readonly contact: string | null;
+  readonly entries: readonly ManifestEntry[];
+  readonly stored: StoredBodies;
+}
+
+/** The OpenAPI 3.1.0 description of every operation that is not retired. */
+export function openApi(options: OpenApiOptions): object {
+  const { issuer, contact } = options;
+  const schemas = bodySchemas();
+  return {
+    openapi: OPENAPI_VERSION,
+    info: {
+      title: issuer.name,
+      version: DESCRIPTION_VERSION,
+      summary: 'Pay-per-call verifiable records of official readings',
+      description:
+        'Stored snapshots of official-source readings, signed and verifiable offline. Descriptive only.',
+      'x-guidance': GUIDANCE,
+      license: { name: 'Terms of the operator', url: `${issuer.baseUrl}/gauge/channels` },
+      contact: contactOf(issuer, contact),
+    },
+    servers: [{ url: issuer.baseUrl }],
+    tags: TAGS,
+    'x-agentcash-guidance': { llmsTxtUrl: `${issuer.baseUrl}/llms.txt` },
+    paths: paths(options, schemas),
+    components: {
+      schemas: { ...schemas.components, ...ERROR_SCHEMAS },
+      examples: bodyExamples(schemas, options.stored),
+      securitySchemes: {
+        [BEARER]: { type: 'http', scheme: 'bearer', description: 'token of /gauge/subscribe' },
+        [QUERY_TOKEN]: { type: 'apiKey', in: 'query', name: 'token' },
+      },
+    },
+  };
+}
+
+const TAGS = [
+  { name: 'SIGNAL+PROOF', description: 'One signed record, or one product of it' },
+  { name: 'BATCH+PROOF', description: 'Many rows, each with its own record hash' },
+  { name: '3-LEG', description: 'Readings of several lines in causal order' },
+  { name: 'FREE', description: 'Look-ups, lists and proofs without a price' },
+  { name: 'TOKEN', description: 'Opened by a subscription token' },
+];
+
+function contactOf(issuer: Issuer, contact: string | null): object {
+  const email = /^mailto:(.+)$/.exec(contact ?? '')?.[1];
+  if (email !== undefined) return { name: issuer.name, email };
+  return { name: issuer.name, url: contact ?? issuer.baseUrl };
+}
+
+function paths(options: OpenApiOptions, schemas: BodySchemas): object {
+  const rows: readonly Endpoint[] = ENDPOINTS;
+  const items: Record<string, object> = {};
+  for (const row of rows.filter((row) => row.answer !== 'gone')) {
+    const path = row.path.replace(/:([a-z_]+)$/, '{$1}');
+    const method = row.method.toLowerCase();
+    items[path] = { ...items[path], [method]: operation(row, { ...options, schemas }) };
+  }
+  return items;
+}
+
+type Parts = OpenApiOptions & { readonly schemas: BodySchemas };
+
+function operation(row: Endpoint, parts: Parts): object {
+  return {
+    operationId: operationId(row),
+    summary: row.summary,
+    description: descriptionOf(row),
+    tags: [row.tag.slice(1, -1)],
+    security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
+    ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row.priceUsd) }),
+    parameters: parameters(row, parts),
+    ...(row.method === 'POST' ? { requestBody: requestBody(row) } : {}),
+    responses: { 200: success(row, parts), ...errorResponses(row) },
+  };
+}
+
+/** `GET /gauge/history-series` is `getGaugeHistorySeries`. */
+export function operationId({ method, path }: Endpoint): string {
+  const words = path.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
+  const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+  return method.toLowerCase() + words.map(capital).join('');
+}
+
+function descriptionOf({ priceUsd, token, summary }: Endpoint): string {
+  if (priceUsd !== null) return `${summary}. ${priceUsd} USD a call, charged only with a 200.`;
+  return token ? `${summary}. Opened by a subscription token.` : `${summary}. Free.`;
+}
+
+function paymentInfo(amount: string): object {
+  return { price: { mode: 'fixed', currency: 'USD', amount }, protocols: [{ x402: {} }] };
+}
+
+function parameters(row: Endpoint, { entries }: Parts): object[] {
+  const shown = entries.find((entry) => entry.path === row.path)?.input_example_request ?? '';
+  const query = new URL(shown, 'http://release').searchParams;
+  return Object.entries(row.params).map(([name, param]) => {
+    const inPath = row.path.endsWith(`/:${name}`);
+    const asked = inPath ? shown.slice(shown.lastIndexOf('/') + 1) : query.get(name);
+    return parameter(name, param, { inPath, asked });
+  });
+}
+
+function parameter(
+  name: string,
+  param: Param,
+  { inPath, asked }: { inPath: boolean; asked: string | null },
+): object {
+  const example = asked ?? param.examples[0];
+  const integer = param.type === 'integer';
+  const value = (text: string): string | number => (integer ? Number(text) : text);
+  return {
+    name,
+    in: inPath ? 'path' : 'query',
+    required: param.required,
+    description: param.description,
+    schema: {
+      type: param.type,
+      ...(param.enum === undefined ? {} : { enum: param.enum.map(value) }),
+      ...(param.min === undefined ? {} : { minimum: param.min }),
+      ...(param.max === undefined ? {} : { maximum: param.max }),
+      ...(param.default === undefined ? {} : { default: value(param.default) }),
+    },
+    ...(example === undefined ? {} : { example: value(example) }),
+  };
+}
+
+function requestBody(row: Endpoint): object {
+  const description =
+    row.answer === 'rpc'
+      ? 'one JSON-RPC 2.0 message'
+      : 'a bare record, a whole delivered body, or {"record": …}';
+  return {
+    required: true,
+    description,
+    content: { 'application/json': { schema: { type: 'object' } } },
+  };
+}
+
+function success(row: Endpoint, { schemas }: Parts): object {
+  const name = schemas.nameOf(row);
+  const reference = (kind: string): object => ({ $ref: `#/components/${kind}/${name}` });
+  const json =
+    name === null
+      ? { schema: { type: 'object' } }
+      : { schema: reference('schemas'), examples: { stored: reference('examples') } };
+  return {
+    description: row.summary,
+    content: {
+      'application/json': json,
+      ...(row.answer === 'series' ? { 'text/csv': { schema: { type: 'string' } } } : {}),
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseDidKey } from '../../../compiler/contract/did-key.ts';
+import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { atomicAmount } from '../../../compiler/contract/price.ts';
+import { TOOLS } from '../../../compiler/contract/tools.ts';
+import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
+import { jcs } from '../../../compiler/stages/seal/jcs.ts';
+import { smallSet } from '../../small-set.ts';
+import { compileFolder, readJson, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+const ROWS: readonly Endpoint[] = ENDPOINTS;
+const KEPT = ROWS.filter((row) => row.answer !== 'gone');
+const PAID = ROWS.filter((row) => row.priceUsd !== null);
+const BASE = 'https://example.org';
+let root = '';
+let did = '';
+
+beforeAll(async () => {
+  const contact = 'mailto:ops@example.org';
+  const { data, release } = await compileFolder(writeSnapshots(smallSet()), { contact });
+  root = join(data, 'current');
+  did = release.issuer_did;
+}, 30_000);
+
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+const entries = (path = 'all/well-known/manifest.json'): ManifestEntry[] =>
+  readJson(root, path).entries;
+
+describe('describe() writes a manifest', () => {
+  it('that holds every row but the retired, in the order of the table, at its price and with its parameters', () => {
+    expect(entries().map(({ path, method }) => [path, method])).toEqual(
+      KEPT.map(({ path, method }) => [path, method]),
+    );
+    for (const [index, row] of KEPT.entries()) {
+      const entry = entries()[index];
+      expect(entry?.price_usd).toBe(row.priceUsd ?? '0');
+      expect(entry?.price_atomic).toBe(atomicAmount(row.priceUsd ?? '0'));
+      expect(entry?.params).toEqual(JSON.parse(JSON.stringify(row.params)));
+    }
+  });
+
+  it('whose usual form leaves out what nothing is stored of', () => {
+    const open = entries('well-known/manifest.json').map((entry) => entry.path);
+    expect(open).toContain('/gauge');
+    expect(open).not.toContain('/gauge/japan-region');
+    expect(entries().find((entry) => entry.path === '/gauge/japan-region')?.sells_now).toBe(false);
+  });
+
+  it('whose examples name what is stored, the example of the table first', () => {
+    const of = (path: string) => entries().find((entry) => entry.path === path);
+    expect(of('/gauge')?.input_example_request).toBe(
+      '/gauge?signal_id=airquality.aqi&entity=us-denver',
+    );
+    expect(of('/gauge/raw')?.input_example_request).toBe(
+      '/gauge/raw?signal_id=hydrology.river-level&entity=06714000',
+    );
+    expect(of('/v/:record_hash')?.input_example_request).toMatch(/^\/v\/sha256:[0-9a-f]{64}$/);
+    expect(of('/gauge/watch')?.input_example_request).toMatch(/^\/gauge\/watch\?items=[a-z]+%3A/);
+  });
+
+  it('with the tools as the projection for MCP and the card as the one for A2A', () => {
+    expect(readJson(root, 'mcp/well-known/manifest.json')).toEqual({
+      tools: JSON.parse(JSON.stringify(TOOLS)),
+    });
+    const { signatures, ...card } = readJson(root, 'well-known/agent-card.json');
+    expect(readJson(root, 'a2a/well-known/manifest.json')).toEqual(card);
+  });
+});
+
+describe('describe() writes an agent card', () => {
+  const card = () => readJson(root, 'well-known/agent-card.json');
+
+  it('that says what it speaks and what it does not', () => {
+    expect(card()).toMatchObject({
+      version: '2.0',
+      capabilities: { streaming: false, pushNotifications: false },
+      supportedInterfaces: [{ url: BASE, protocolBinding: 'HTTP+x402', protocolVersion: '1.0' }],
+    });
+    expect(card().description).toContain('NOT implemented');
+    const legacy = readJson(root, 'well-known/agent.json');
+    expect(legacy.preferredTransport).toBe('HTTP+x402');
+  });
+
+  it('with one skill for each paid operation and its price', () => {
+    const { skills } = card();
+    expect(skills.map((skill: { name: string }) => skill.name)).toEqual(
+      PAID.map((row) => `GET ${row.path}`),
+    );
+    for (const [index, row] of PAID.entries()) {
+      expect(skills[index].description).toContain(`${row.priceUsd} USD`);
+    }
+  });
+
+  it('signed with the issuer key, and not once a word is changed', () => {
+    const { signatures, ...unsigned } = card();
+    const [{ protected: header, signature }] = signatures;
+    const { key_id } = readJson(root, 'release.json');
+    expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toEqual({
+      alg: 'EdDSA',
+      kid: key_id,
+      typ: 'JOSE',
+    });
+    const x = Buffer.from(parseDidKey(did)).toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    const isSigned = (body: object): boolean => {
+      const payload = Buffer.from(jcs(body)).toString('base64url');
+      const bytes = Buffer.from(`${header}.${payload}`);
+      return verify(null, bytes, key, Buffer.from(signature, 'base64url'));
+    };
+    expect(isSigned(unsigned)).toBe(true);
+    expect(isSigned({ ...unsigned, version: '2.1' })).toBe(false);
+  });
+});
+
+describe('describe() writes an OpenAPI document', () => {
+  const document = () => readJson(root, 'well-known/openapi.json');
+
+  it('with every operation, its price, its answers and its parameters', () => {
+    const { paths, openapi, info } = document();
+    expect([openapi, info.version, info.contact.email]).toEqual([
+      '3.1.0',
+      '1.0.0',
+      'ops@example.org',
+    ]);
+    for (const row of KEPT) {
+      const operation =
+        paths[row.path.replace(/:([a-z_]+)$/, '{$1}')]?.[row.method.toLowerCase()] ?? {};
+      expect([row.path, operation['x-payment-info']?.price.amount ?? null]).toEqual([
+        row.path,
+        row.priceUsd,
+      ]);
+      const names = operation.parameters.map(({ name }: { name: string }) => name);
+      expect(names).toEqual(Object.keys(row.params));
+      expect('402' in operation.responses).toBe(row.priceUsd !== null);
+      expect(operation.responses[200].content['application/json']).toHaveProperty('schema');
+    }
+    const operations = Object.values(paths).flatMap((item) => Object.keys(item as object));
+    expect(operations).toHaveLength(KEPT.length);
+  });
+
+  it('that does not give away what is sold', () => {
+    const paid = text('record/airquality.aqi/us-denver.json');
+    const { summary_en, record_hash } = JSON.parse(paid);
+    const shown = JSON.stringify(document().components.examples.Gauge);
+    expect(shown).toContain('"signal_id":"airquality.aqi"');
+    expect(summary_en.length).toBeGreaterThan(20);
+    for (const secret of [summary_en, record_hash]) expect(shown).not.toContain(secret);
+  });
+});
+
+describe('describe() writes the small texts', () => {
+  it('that name address, contact and key', () => {
+    expect(text('well-known/llms.txt')).toContain(`${BASE}/openapi.json`);
+    expect(text('well-known/robots.txt')).toMatch(/^User-agent: \*\nAllow: \/\n/);
+    const security = text('well-known/security.txt');
+    expect(security).toContain('Contact: mailto:ops@example.org\n');
+    expect(security).toContain('Expires: 2027-11-19T12:00:00.000Z\n');
+    expect(text('well-known/favicon.svg')).toMatch(/^<svg /);
+    expect(readJson(root, 'well-known/did.json')).toMatchObject({
+      id: 'did:web:example.org',
+      verificationMethod: [{ controller: did, publicKeyMultibase: did.slice('did:key:'.length) }],
+    });
+  });
+});
