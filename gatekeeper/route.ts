@@ -65,14 +65,14 @@ export function refuseMethod(path: string, method: string): Reply | null {
   if (found === undefined) return notFound(path);
   if (found.row.answer === 'gone') return gone();
   const allowed = methodsOf(found.row);
-  if (allowed.includes(method)) return null;
+  if (allowed.includes(method) || method === 'OPTIONS') return null;
   const error = `${method} is not a method of ${found.row.path}; send ${found.row.method}`;
   return jsonReply(405, { error, allow: allowed }, [['allow', allowed.join(', ')]]);
 }
 
 /** Methods that a row answers, its own first. */
 export function methodsOf(row: Endpoint): readonly string[] {
-  return row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method, 'OPTIONS'];
+  return row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method];
 }
 
 function notFound(path: string): Reply {

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TOOLS } from '../../../compiler/contract/tools.ts';
+import type { Facilitator } from '../../../gatekeeper/facilitator.ts';
+import { localFacilitator } from '../../../gatekeeper/local-facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/networks.ts';
+import { payer } from '../payer.ts';
+import { rawHttp } from '../raw-http.ts';
+import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { TINY_NOW } from '../tiny-release.ts';
+import {
+  asked,
+  call,
+  type Json,
+  listing,
+  PAIR,
+  RECORD,
+  ROWS,
+  type Sent,
+  stateless,
+  type Want,
+} from './mcp-corners.ts';
+
+const PAID = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+
+let gate: TinyGate;
+let payment = '';
+const calls: string[] = [];
+
+/** A facilitator that would settle everything, and remembers what it was asked. */
+function watched(): Facilitator {
+  const real = localFacilitator({ clock: () => TINY_NOW });
+  const remember =
+    <Asked, Outcome>(name: string, call: (asked: Asked) => Promise<Outcome>) =>
+    (asked: Asked) => {
+      calls.push(name);
+      return call(asked);
+    };
+  return {
+    verify: remember('verify', real.verify),
+    settle: remember('settle', real.settle),
+    supported: real.supported,
+  };
+}
+
+beforeAll(async () => {
+  gate = await tinyGate({ facilitator: watched() });
+  const challenge = (await (await fetch(gate.url + PAID)).json()) as { accepts: [never] };
+  payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
+});
+afterAll(() => gate.close());
+
+interface Got {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** Sends one request over a raw socket; each carries a payment that would buy the record. */
+async function send({ method = 'POST', headers = {}, body = '' }: Sent): Promise<Got> {
+  const all = {
+    host: `127.0.0.1:${gate.port}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-payment': payment,
+    connection: 'close',
+    ...headers,
+  };
+  const lines = Object.entries(all).flatMap(([name, value]) =>
+    value === '' ? [] : [`${name}: ${value}`],
+  );
+  const text = `${method} /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  const answer = await rawHttp(gate.port, text, 2000);
+  expect(answer.statuses).toHaveLength(1);
+  const cut = answer.text.indexOf('\r\n\r\n');
+  return {
+    status: answer.statuses[0] ?? 0,
+    head: answer.text.slice(0, cut).toLowerCase(),
+    body: answer.text.slice(cut + 4),
+  };
+}
+
+interface Answer {
+  readonly jsonrpc: string;
+  readonly id: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+  readonly result?: Json & { readonly isError?: boolean; readonly structuredContent?: Json };
+}
+
+function outcomeOf({ body }: Got): Want[1] {
+  const answer: Partial<Answer> = body.startsWith('{') ? JSON.parse(body) : {};
+  if (answer.jsonrpc !== '2.0') return '';
+  if (answer.error !== undefined) return answer.error.code;
+  return answer.result?.isError === true ? 'tool error' : 'result';
+}
+
+/** Nothing that costs is in an answer, whoever asked for it with whatever payment. */
+function expectNothingPaid({ head, body }: Got): void {
+  expect(body.match(/paid words|canary|\\?"sources\\?":/)).toBeNull();
+  expect(head).not.toMatch(/payment-response:|^etag:|text\/event-stream|mcp-session-id:/m);
+}
+
+describe.each(Object.entries(ROWS))('I44: POST /mcp, %s', (_, rows) => {
+  it.each(rows)('%s', async (_name, sent, [status, outcome]) => {
+    const got = await send(sent);
+    expect([got.status, outcomeOf(got)]).toEqual([status, outcome]);
+    expectNothingPaid(got);
+    if (status === 405) expect(got.head).toMatch(/^allow: post$/m);
+    if (status === 202) expect(got.body).toBe('');
+    expect(got.head).not.toMatch(/cache-control: public/);
+  });
+});
+
+describe('I44: POST /mcp', () => {
+  const json = async (sent: Sent): Promise<Answer> => JSON.parse((await send(sent)).body);
+  const result = async (body: string): Promise<NonNullable<Answer['result']>> =>
+    (await json({ body })).result ?? {};
+
+  it('has stood more than 103 corners without a question to the facilitator', () => {
+    expect(Object.values(ROWS).flat().length).toBeGreaterThanOrEqual(103);
+    expect(calls).toEqual([]);
+  });
+
+  it('would be seen: the payment that all of them carried still buys the record', async () => {
+    const answer = await fetch(gate.url + PAID, { headers: { 'x-payment': payment } });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toMatch(/paid words/);
+    expect(calls).toEqual(['verify', 'settle']);
+  });
+
+  it.each([
+    ['2024-11-05', '2024-11-05'],
+    ['2025-03-26', '2025-03-26'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+    ['2026-07-28', '2025-11-25'],
+    ['1999-01-01', '2025-11-25'],
+    ['', '2025-11-25'],
+  ])('answers the handshake of "%s" with %s', async (protocolVersion, want) => {
+    const got = await result(asked('initialize', { protocolVersion }));
+    expect(got).toMatchObject({
+      protocolVersion: want,
+      serverInfo: { name: 'Tiny Issuer', version: '1.0.0' },
+      capabilities: { tools: {} },
+    });
+  });
+
+  it('describes itself without a handshake', async () => {
+    const { result: got } = await json(stateless('server/discover'));
+    expect(got).toMatchObject({
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+      ttlMs: 60_000,
+      cacheScope: 'public',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'Tiny Issuer', version: '1.0.0' } },
+    });
+  });
+
+  it('lists the tools of the table', async () => {
+    const tools = JSON.parse(JSON.stringify(TOOLS));
+    expect(await result(listing)).toEqual({ tools });
+    const { result: got } = await json(stateless('tools/list'));
+    expect(got).toMatchObject({ tools, resultType: 'complete', ttlMs: 60_000 });
+  });
+
+  it.each([1, 0, -5, 'abc', ''])('answers under the id %j that was asked', async (id) => {
+    expect((await json({ body: asked('ping', undefined, id) })).id).toBe(id);
+    expect((await json({ body: asked('nowhere', undefined, id) })).id).toBe(id);
+    expect((await json({ body: `{"id":${JSON.stringify(id)}}` })).id).toBe(id);
+  });
+
+  it('answers each request of a batch and nothing else of it', async () => {
+    const parts = [asked('ping', undefined, 'a'), '{"jsonrpc":"2.0","method":"n"}', '7', listing];
+    const answers = JSON.parse((await send({ body: `[${parts.join(',')}]` })).body) as Answer[];
+    expect(answers.map(({ id, error }) => [id, error?.code ?? 0])).toEqual([
+      ['a', 0],
+      [null, -32600],
+      [1, 0],
+    ]);
+  });
+
+  it.each([
+    ['find_signal', {}],
+    ['find_signal', { ...PAIR, full: true }],
+    ['verify_citation', { record_hash: RECORD.record_hash }],
+    ['get_official_record', PAIR],
+  ])('%s shows its data as text and as structured content', async (name, given) => {
+    const got = await result(call(name, given));
+    const [{ type, text }] = got.content as [{ type: string; text: string }];
+    expect([type, JSON.parse(text)]).toEqual(['text', got.structuredContent]);
+  });
+
+  it.each([
+    ['find_signal', { industry: 'enviroment' }, /did you mean "environment"/],
+    ['find_signal', { signal_id: 'airquality.aq' }, /did you mean "airquality.aqi"/],
+    ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
+    ['find_signal', { limit: 1 }, /legal are industry, signal_id, entity, full/],
+    ['verify_citation', {}, /argument missing: record_hash/],
+    ['verify_citation', { record_hash: 'x' }, /Send hash=sha256/],
+    ['get_official_record', { ...PAIR, dim: 'all' }, /one of gauge, ruler, calibrated/],
+    [
+      'get_official_record',
+      { ...PAIR, entity: 'us-nowhere' },
+      /Not charged\. Try GET \/gauge\?entity=/,
+    ],
+  ])('%s of %j says what to send instead and shows no data', async (name, given, fix) => {
+    const got = await result(call(name, given));
+    const [{ text }] = got.content as [{ text: string }];
+    expect(got).toMatchObject({ isError: true });
+    expect(got).not.toHaveProperty('structuredContent');
+    expect(text).toMatch(fix);
+  });
+
+  it.each([
+    [PAIR, PAID],
+    [{ ...PAIR, dim: 'ruler' }, `${PAID}&dim=ruler`],
+  ])('get_official_record of %j returns the very challenge of %s', async (given, path) => {
+    const challenge = await fetch(gate.url + path);
+    expect(challenge.status).toBe(402);
+    const { structuredContent } = await result(call('get_official_record', given));
+    expect(structuredContent).toEqual(await challenge.json());
+  });
+
+  it('find_signal and verify_citation return what their URLs answer', async () => {
+    const byUrl = async (path: string): Promise<unknown> => (await fetch(gate.url + path)).json();
+    const { structuredContent: compact } = await result(call('find_signal', {}));
+    expect(compact).toEqual(await byUrl('/gauge/coverage?summary=1'));
+    const { structuredContent: found } = await result(call('find_signal', { ...PAIR, full: true }));
+    expect(found).toEqual(await byUrl('/gauge/coverage?signal_id=airquality.aqi&entity=us-denver'));
+    const given = { record_hash: RECORD.record_hash };
+    const { structuredContent: verified } = await result(call('verify_citation', given));
+    expect(verified).toEqual(await byUrl(`/gauge/verify?hash=${RECORD.record_hash}`));
+    expect(verified).toMatchObject({ found: true, verified: true });
+  });
+
+  it('keeps the connection for the next call once a body was read', async () => {
+    const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+    const one = `${head}Content-Length: ${listing.length}\r\n\r\n${listing}`;
+    const { statuses } = await rawHttp(gate.port, one + one);
+    expect(statuses).toEqual([200, 200]);
+  });
+
+  it('answers a body that stops in the middle by closing', async () => {
+    const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+    const { statuses } = await rawHttp(gate.port, `${head}Content-Length: 99\r\n\r\n{`, 300);
+    expect(statuses).toEqual([]);
+  });
+});
