@@ -88,11 +88,12 @@ describe('refuseMethod()', () => {
   it.each(rows.map((row) => [row.path, row] as const))(
     'lets %s be asked with its own method and no other',
     (path, row) => {
-      const legal = row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method, 'OPTIONS'];
+      const shown = row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method];
+      const legal = [...shown, 'OPTIONS'];
       for (const method of methods) {
         const reply = refuseMethod(path.replace(/:[a-z_]+$/, 'sha256:00'), method);
         const allow = reply?.headers.find(([name]) => name === 'allow')?.[1];
-        const want = legal.includes(method) ? [undefined, undefined] : [405, legal.join(', ')];
+        const want = legal.includes(method) ? [undefined, undefined] : [405, shown.join(', ')];
         expect([reply?.status, allow]).toEqual(want);
       }
     },
