@@ -208,8 +208,8 @@ class ChunkBuilder {
   #leaves = '';
   #sample: JobChunk['sample'] | null = null;
 
-  file({ path, body }: PublishedFile): void {
-    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
+  file({ path, body, text }: PublishedFile): void {
+    const bytes = Buffer.from(text ?? JSON.stringify(body), 'utf8');
     this.#files.push({ entry: fileEntry(path, bytes), bytes });
   }
 

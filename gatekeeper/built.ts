@@ -10,7 +10,7 @@ const BUILT: Readonly<Record<Answer, boolean>> = {
   verify: true,
   manifest: true,
   gone: true,
-  series: false,
+  series: true,
   resolve: false,
   mint: false,
   watch: false,

@@ -12,6 +12,7 @@ export type BodyCheckName =
   | 'cover'
   | 'content'
   | 'record_hash'
+  | 'series'
   | 'consistency'
   | 'request_time';
 

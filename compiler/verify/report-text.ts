@@ -23,6 +23,7 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   cover: 'the citation is about the whole body',
   content: 'the signed content hash is the hash of this body',
   record_hash: 'recomputed from the hash core',
+  series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
   request_time: 'age and freshness, outside every signature, agree with their basis',
 };
@@ -75,7 +76,9 @@ function grouped(checks: readonly BodyCheck[], say: (check: BodyCheck) => string
   const groups = new Map<string, BodyCheck[]>();
   for (const each of checks) {
     const key = `${each.check} ${say(each)}`;
-    groups.set(key, [...(groups.get(key) ?? []), each]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
   }
   return [...groups.values()].flatMap((group) => {
     const [first] = group;

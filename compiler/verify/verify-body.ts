@@ -1,11 +1,13 @@
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
+import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
+import { isSeries, seriesChecks } from './series-checks.ts';
 import {
   type CitationTrust,
   isVerified,
@@ -34,6 +36,7 @@ export function verifyBody(body: JsonValue, { trust }: CitationTrust): BodyRepor
     ...cited.flatMap((node) => citationChecks(node, trust)),
     cover,
     ...nodes.flatMap(recordHashChecks),
+    ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
     ...nodes.flatMap(requestTimeChecks),
   ];
@@ -119,7 +122,8 @@ function isOwnForm(citation: Citation): boolean {
 function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyCheck {
   const where = memberPath(node.path, '_citation.source.content_hash');
   const at = checkAt('content', where);
-  const hash = canonicalHash(contentOf(node.value));
+  const signed = isSeries(node.value) ? seriesHead(node.value) : node.value;
+  const hash = canonicalHash(contentOf(signed));
   if (hash === citation.source.content_hash) return at.pass('recomputed from the body');
   if (own) return at.fail(`the body hashes to ${hash}`);
   return at.notApplicable(

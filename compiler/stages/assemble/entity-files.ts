@@ -5,12 +5,15 @@ import type { Sealer, Statement } from '../seal/sealer.ts';
 import { addOns, thinCalibrated } from './add-ons.ts';
 import { type EntityFacts, recordBody } from './entity-record.ts';
 import { historyPreview, rawBody } from './free-bodies.ts';
+import { seriesFile } from './series.ts';
 import { nameOf, valueText } from './summary.ts';
 
 /** One body at its precomputed path. */
 export interface PublishedFile {
   readonly path: string;
   readonly body: object;
+  /** How the body is written where its lines matter. */
+  readonly text?: string;
 }
 
 /** Where the record of a signal and entity stands. */
@@ -27,6 +30,8 @@ export function entityFiles(
   const bare = recordBody(facts);
   const record = sealer.seal(bare, statementOf(facts, '/gauge'));
   const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, sealer)];
+  const series = seriesFile(facts, { hashOf, sealer });
+  files.push({ ...at(facts, '/gauge/history-series', series.body), text: series.text });
   files.push(at(facts, '/gauge/history-preview', historyPreview(facts, hashOf)));
   const rawSignals = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
   if (rawSignals.includes(facts.signal.id)) files.push(at(facts, '/gauge/raw', rawBody(bare)));

@@ -1,5 +1,6 @@
 import type { Lifecycle, SignalRecord } from '../../contract/record.ts';
 import { dataAgeHours } from '../derive/age.ts';
+import { bandOf } from '../derive/ruler.ts';
 import { type EntityFacts, orderedCurrent } from './entity-record.ts';
 import { type LineagePart, lineageOf } from './provenance.ts';
 import { nameOf, valueText } from './summary.ts';
@@ -26,8 +27,7 @@ export interface LegReading extends LineagePart {
 }
 
 export function legReading(facts: EntityFacts): LegReading {
-  const { signal, latest, ruler, timeline, record_hash } = facts;
-  const stored = latest.current.band;
+  const { signal, latest, timeline, record_hash } = facts;
   return {
     signal_id: signal.id,
     measures: signal.measures,
@@ -37,7 +37,7 @@ export function legReading(facts: EntityFacts): LegReading {
     lifecycle: latest.lifecycle ?? null,
     record_hash,
     collected_at: latest.collected_at,
-    band: ruler?.band ?? (typeof stored === 'string' ? stored : null),
+    band: bandOf(signal, latest),
     text: valueText(signal, latest),
     name: nameOf(latest),
     last_collected_at: timeline.lastCollectedAt,

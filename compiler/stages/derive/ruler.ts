@@ -35,13 +35,21 @@ function ownRuler(signal: Signal, reading: Reading): Ruler | null {
 /** The class a value falls into; an edge belongs to the side that the ruler names. */
 export function classify(ruler: Ruler, value: number): RulerStep {
   const worse = ruler.direction === 'up' ? 1 : -1;
-  const reached = (step: RulerStep): boolean => {
-    const beyond = worse * subtractDecimal(value, step.at);
-    return ruler.edge === 'worse' ? beyond >= 0 : beyond > 0;
-  };
+  // Doubles are in the order of the decimals they stand for, so nothing need be subtracted.
+  const reached = (step: RulerStep): boolean =>
+    ruler.edge === 'worse' ? worse * value >= worse * step.at : worse * value > worse * step.at;
   const [mildest, ...others] = ruler.steps;
   if (mildest === undefined) throw new RangeError(`Cannot classify by "${ruler.scale}": no steps`);
   return others.findLast(reached) ?? mildest;
+}
+
+/** Official class of a reading, else the band that its publisher gave, else null. */
+export function bandOf(signal: Signal, reading: Reading): string | null {
+  const ruler = rulerFor(signal, reading);
+  const value = ruler === null ? null : reading.current[ruler.metric];
+  if (ruler !== null && typeof value === 'number') return classify(ruler, value).band;
+  const { band } = reading.current;
+  return typeof band === 'string' ? band : null;
 }
 
 /** Where a reading stands on its official ruler, or null without a ruler or a number. */

@@ -1,0 +1,75 @@
+import { SERIES_DAYS_MAX } from './endpoints.ts';
+
+/** Columns of a series row, in the order of the specification; a row has these members and no other. */
+export const SERIES_COLUMNS = [
+  'snapshot_date',
+  'observed_at',
+  'data_age_hours',
+  'current',
+  'band',
+  'record_hash',
+] as const;
+
+/** Most rows that a series retains: 1000 days of an hourly source, with room for doubled snapshots. */
+export const SERIES_ROWS_MAX = 25_000;
+
+/** Chain value in front of the first retained row. */
+export const CHAIN_START = `sha256:${'0'.repeat(64)}`;
+
+/** One snapshot of a series; `current` has the main metric first, `data_age_hours` is frozen at collection. */
+export interface SeriesRow {
+  readonly snapshot_date: string;
+  readonly observed_at: string;
+  readonly data_age_hours: number;
+  readonly current: Readonly<Record<string, unknown>> | null;
+  readonly band: string | null;
+  readonly record_hash: string;
+}
+
+/** Where a chain stands: how many rows are behind it, the day of the last of them, and its value. */
+export interface ChainState {
+  readonly rows: number;
+  readonly snapshot_date: string | null;
+  readonly chain: string;
+}
+
+/** The state before the first retained row. */
+export const CHAIN_ORIGIN: ChainState = { rows: 0, snapshot_date: null, chain: CHAIN_START };
+
+/** What is hashed for the next chain value: the canonical JSON of the state before a row, and the row. */
+export function chainLink<Row>(before: ChainState, row: Row): readonly [ChainState, Row] {
+  return [before, row];
+}
+
+/** Members of a delivered series that its signature does not cover; the signed chain proves them. */
+export const SERIES_CUT_FIELDS = ['days', 'count', 'before', 'rows', 'cuts'] as const;
+
+/** What the citation of a series signs: the body without the members that a cut changes. */
+export function seriesHead(body: object): Readonly<Record<string, unknown>> {
+  const members = Object.entries(body).filter(
+    ([name]) => !(SERIES_CUT_FIELDS as readonly string[]).includes(name),
+  );
+  return Object.fromEntries(members);
+}
+
+const DAY_MS = 86_400_000;
+
+/** The first snapshot date that `days` reach, counted back from the newest one: 1 is that day alone. */
+export function seriesFrom(newest: string, days: number): string {
+  const from = new Date(Date.parse(newest) - (days - 1) * DAY_MS);
+  return from.toISOString().replace('.000Z', 'Z');
+}
+
+/** The earliest day that a series with this newest snapshot retains. */
+export function retainedFrom(newest: string): string {
+  return seriesFrom(newest, SERIES_DAYS_MAX);
+}
+
+/** Where a series can be cut: a snapshot date, with the rows before it and the chain value there. */
+export type SeriesCut = readonly [snapshot_date: string, rows: number, chain: string];
+
+/** The state that a body carries as `before` when it begins at the cut in this place of the list. */
+export function stateAt(cuts: readonly SeriesCut[], at: number): ChainState {
+  const [, rows, chain] = cuts[at] ?? ['', 0, CHAIN_START];
+  return { rows, snapshot_date: cuts[at - 1]?.[0] ?? null, chain };
+}

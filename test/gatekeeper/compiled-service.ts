@@ -1,0 +1,16 @@
+import { challenger } from '../../gatekeeper/challenge.ts';
+import { TEST_PAYEE } from '../../gatekeeper/config.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { openRelease } from '../../gatekeeper/release-index.ts';
+import type { Service } from '../../gatekeeper/service.ts';
+import { tinyService } from './tiny-service.ts';
+
+/** A service over a compiled data folder, without a server; its desk takes no payment. */
+export async function compiledService(dataDir: string, now: string): Promise<Service> {
+  const release = await openRelease({ dataDir, issuerDid: null, baseUrl: null });
+  const baseUrl = release.head.base_url;
+  const network = NETWORKS['base-sepolia'];
+  const terms = { baseUrl, payTo: TEST_PAYEE, network, serviceName: 'Compiled' };
+  const rest = await tinyService();
+  return { ...rest, release, baseUrl, challenger: challenger(terms), clock: () => Date.parse(now) };
+}

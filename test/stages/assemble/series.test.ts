@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
+import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { SERIES_DATES, seriesSet } from '../../series-set.ts';
+import {
+  compileFolder,
+  ndjson,
+  reading,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
+
+interface Series {
+  readonly rows: readonly { readonly snapshot_date: string; readonly observed_at: string }[];
+  readonly cuts: readonly (readonly [string, number, string])[];
+  readonly retained: { readonly rows: number; readonly older_rows: number; readonly from: string };
+}
+let body: Series;
+let folder = '';
+let did = '';
+beforeAll(async () => {
+  const made = await compileFolder(writeSnapshots(seriesSet()));
+  [folder, did] = [made.folder, made.release.issuer_did];
+  body = readJson(folder, 'series/crypto.spot/btc.json');
+});
+afterAll(removeFolders);
+
+const seriesFaults = (root: string, issuer: string) =>
+  verifyRelease(root, { trust: [issuer] }).faults.filter(({ file }) => /^series\//.test(file));
+
+describe('seriesFile()', () => {
+  it('keeps 1000 days back from the newest snapshot and says what it left out', () => {
+    expect(body.retained).toMatchObject({ rows: 6, older_rows: 1, from: '2025-10-17T00:00:00Z' });
+    expect(body.rows).toHaveLength(6);
+  });
+
+  it('can be cut at every snapshot date, and nowhere inside one', () => {
+    expect(body.cuts.map(([date, rows]) => [date.slice(0, 10), rows])).toEqual([
+      [SERIES_DATES[1], 0],
+      [SERIES_DATES[2], 1],
+      [SERIES_DATES[3], 2],
+      [SERIES_DATES[4], 3],
+      [SERIES_DATES[5], 5],
+    ]);
+  });
+
+  it('sorts by snapshot date, then by observation, when old observations come late', async () => {
+    const late = [
+      reading('btc', { price_usd: 2 }, { observed_at: '2026-11-01T00:00:00Z' }),
+      reading('btc', { price_usd: 3 }, { observed_at: '2026-10-01T00:00:00Z' }),
+    ];
+    const early = { observed_at: '2026-11-10T00:00:00Z', collected_at: '2026-11-10T01:00:00Z' };
+    const files = {
+      '2026-11-10/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 }, early)]),
+      '2026-11-20/crypto.spot.ndjson': ndjson(late),
+    };
+    const made = await compileFolder(writeSnapshots(files));
+    const { rows } = readJson(made.folder, 'series/crypto.spot/btc.json') as Series;
+    expect(rows.map((row) => row.observed_at.slice(0, 10))).toEqual([
+      '2026-11-10',
+      '2026-10-01',
+      '2026-11-01',
+    ]);
+    expect(seriesFaults(made.folder, made.release.issuer_did)).toEqual([]);
+  });
+
+  it('keeps the newest rows of a back-fill that came in one day, and verifies', async () => {
+    const start = Date.parse('2020-01-01T00:00:00Z');
+    const rows = Array.from({ length: SERIES_ROWS_MAX + 5 }, (_, hour) => {
+      const observed_at = new Date(start + hour * 3_600_000).toISOString();
+      return reading('btc', { price_usd: hour }, { observed_at });
+    });
+    const made = await compileFolder(
+      writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(rows) }),
+    );
+    const { retained } = readJson(made.folder, 'series/crypto.spot/btc.json') as Series;
+    expect(retained).toMatchObject({ rows: SERIES_ROWS_MAX, older_rows: 5 });
+  }, 30_000);
+
+  it('verifies inside its release', () => {
+    expect(seriesFaults(folder, did)).toEqual([]);
+  });
+});
