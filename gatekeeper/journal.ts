@@ -1,15 +1,17 @@
+import type { X402Version } from './payment-header.ts';
+
 /** `settling` is durable before the settlement is asked for, so after a crash it means the same as `unknown`. */
 export type PaymentState = 'settling' | 'settled' | 'refused' | 'unknown';
 
-/** The row of one payment key: what was promised for it and what came of it. */
-export interface JournalEntry {
+/** What is promised for a payment before anybody is asked to move money. */
+export interface JournalClaim {
   /** `network|asset|payer|nonce`, lower-case. */
   readonly key: string;
-  readonly state: PaymentState;
   /** Method and canonical `path?query` that the payment is bound to. */
   readonly resource: string;
-  /** SHA-256, hex, of the signed authorization with its signature: a replay must carry the same. */
-  readonly digest: string;
+  readonly version: X402Version;
+  /** The authorization with its signature as `signedText` writes it: a replay must carry the same. */
+  readonly signed: string;
   /** The exact bytes that were bought, so that a redelivery is byte-identical whatever was published since. */
   readonly body: Buffer;
   readonly contentType: string;
@@ -17,6 +19,13 @@ export interface JournalEntry {
   readonly value: string;
   /** Unix seconds; from then on the token refuses the authorization. */
   readonly validBefore: number;
+}
+
+/** The row of one payment key: what was promised for it and what came of it. */
+export interface JournalEntry extends Omit<JournalClaim, 'body'> {
+  readonly state: PaymentState;
+  /** Null once the retention is over: the sale stays in the ledger, its bytes do not. */
+  readonly body: Buffer | null;
   /** The settled transaction, null until then. */
   readonly transaction: string | null;
   /** What a refusal or a missing verdict said. */
@@ -35,9 +44,13 @@ export interface Conclusion {
 export interface Journal {
   find(key: string): Promise<JournalEntry | null>;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
-  claim(entry: Omit<JournalEntry, 'state' | 'transaction' | 'detail'>): Promise<boolean>;
+  claim(claim: JournalClaim): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */
   conclude(conclusion: Conclusion): Promise<void>;
+  /** Keys of payments whose end nobody noted, oldest first, at most `limit`. */
+  unresolved(limit: number): Promise<readonly string[]>;
+  /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
+  newestMs(): number;
 }
 
 /** Days that a paid answer can be fetched again with the same payment. */

@@ -1,4 +1,3 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import type {
   Facilitator,
   FacilitatorRequest,
@@ -6,6 +5,7 @@ import type {
   SettleOutcome,
   VerifyOutcome,
 } from './facilitator.ts';
+import { keccak256 } from './keccak.ts';
 import { findNetwork, NETWORKS } from './networks.ts';
 import { priceOf } from './payment-check.ts';
 import { signedBy } from './signature.ts';
@@ -88,7 +88,7 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
     return { reason: 'invalid_exact_evm_payload_authorization_value' };
   }
   const key = `${network.name}|${network.asset}|${payer}|${authorization.nonce}`.toLowerCase();
-  const transaction = `0x${Buffer.from(keccak_256(signed.digest)).toString('hex')}`;
+  const transaction = `0x${Buffer.from(keccak256(signed.digest)).toString('hex')}`;
   return { key, payer, transaction, validAfter, validBefore };
 }
 

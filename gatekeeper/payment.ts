@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Challenger } from './challenge.ts';
-import { facilitatorRequest } from './facilitator.ts';
-import type { Journal } from './journal.ts';
-import type { Network } from './networks.ts';
-import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
-import { decodePayment, isRefusal, type Payment, type Refusal } from './payment-header.ts';
+import { clockIsBehind } from './clock-guard.ts';
+import { type Binding, Flights } from './flights.ts';
+import type { JournalClaim, JournalEntry } from './journal.ts';
+import { isRefusal } from './payment-header.ts';
 import {
   type Asked,
   type Delivery,
@@ -13,8 +11,9 @@ import {
   paymentReply,
   refusalReply,
 } from './payment-reply.ts';
+import { type Task, taskReader } from './payment-task.ts';
 import type { Reply } from './reply.ts';
-import { type Claim, facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
+import { facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
 
 /** A request that came with a payment. */
 export interface Order extends Asked {
@@ -27,50 +26,62 @@ export interface Order extends Asked {
 
 export interface PaymentDeskOptions extends Omit<Settlers, 'report'> {
   readonly challenger: Challenger;
+  /** Settles without asking the facilitator to verify first: it checks again when it settles. */
+  readonly settleOnly?: boolean;
   /** Told about failures of our own parts, for the log; it gets no payment data. */
   readonly report?: (error: unknown) => void;
 }
 
 /** Takes payments; one journal belongs to one desk. */
 export interface PaymentDesk {
-  pay(order: Order): Promise<Reply>;
+  pay(order: Order): Promise<PaymentAnswer>;
 }
 
-/** Payments that may be in flight at once; the next one is told to come again. */
-export const PAYMENTS_IN_FLIGHT_MAX = 10_000;
+/** Finds out what its journal does not know. */
+export interface Reconciler {
+  /** Learns what became of a payment whose end nobody noted; true when it is known now. */
+  reconcile(key: string): Promise<boolean>;
+}
 
-/** One payment on its way: everything is decided from these, never from header bytes. */
-interface Task extends Claim {
-  readonly resource: string;
-  readonly digest: string;
-  /** Why a payment that the journal does not know is refused; null when nothing speaks against it. */
-  readonly refusal: Refusal | null;
-  readonly deliver: Order['deliver'];
+/** A reply, with who paid where somebody did. */
+export type PaymentAnswer = Reply & { readonly payer?: string };
+
+interface Desk extends Settlers {
+  readonly flights: Flights;
+  readonly settleOnly: boolean;
 }
-interface Binding {
-  readonly resource: string;
-  readonly digest: string;
-}
-type Flights = Map<string, Binding & { readonly outcome: Promise<Outcome> }>;
 
 /** The one way from a payment header to a reply, for both versions. */
-export function paymentDesk(options: PaymentDeskOptions): PaymentDesk {
-  const { challenger, clock } = options;
-  const flights: Flights = new Map();
-  const settlers: Settlers = { ...options, report: quiet(options.report) };
+export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & Reconciler {
+  const { challenger, clock, settleOnly = false } = options;
+  const tasks = taskReader(challenger);
+  const report = quiet(options.report);
+  const desk: Desk = { ...options, flights: new Flights(), settleOnly, report };
   return {
     async pay(order) {
       try {
         // No await before board(): the key is bound before any other request can run.
-        const task = taskOf(order, challenger, clock());
+        const task = tasks.read(order, clock());
         if (isRefusal(task)) return refusalReply(task, order, challenger);
-        return paymentReply(await board(flights, task, settlers), order, challenger);
+        return answerOf(await board(task, desk), order, challenger);
       } catch (error) {
-        settlers.report(error);
+        report(error);
         return failedReply('The payment could not be looked at. Send it again.');
       }
     },
+    async reconcile(key) {
+      const entry = await desk.journal.find(key);
+      const task = entry === null || entry.body === null ? null : tasks.recall(entry);
+      if (task === null || desk.flights.get(key) !== undefined) return false;
+      const { kind } = await fly(task, desk);
+      return kind === 'paid' || kind === 'refused';
+    },
   };
+}
+
+function answerOf(outcome: Outcome, order: Order, challenger: Challenger): PaymentAnswer {
+  const reply = paymentReply(outcome, order, challenger);
+  return outcome.kind === 'paid' ? { ...reply, payer: outcome.payer } : reply;
 }
 
 /** A log that fails must not turn a settled payment into a failed one. */
@@ -84,116 +95,116 @@ function quiet(report: PaymentDeskOptions['report']): Settlers['report'] {
   };
 }
 
-function taskOf(order: Order, challenger: Challenger, nowMs: number): Task | Refusal {
-  const payment = decodePayment(order.header, order.version);
-  if (isRefusal(payment)) return payment;
-  const { network } = challenger;
-  const requirements = challenger.requirements(order.endpoint, order.target, order.version);
-  const terms: Terms = { network, requirements };
-  const refusal = checkPayment(payment, terms, nowMs / 1000);
-  if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
-  return {
-    key: paymentKey(payment, network),
-    resource: `${order.method} ${order.target}`,
-    digest: paymentDigest(payment),
-    payment,
-    request: facilitatorRequest(payment, requirements),
-    refusal,
-    deliver: order.deliver,
-  };
-}
-
-/** What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask. */
-function mayBeKnown(payment: Payment, { network, requirements }: Terms): boolean {
-  return payment.network === requirements.network && checkSignature(payment, network) === null;
-}
-
-/** What the token itself allows once: never the bytes of the header, which have many spellings. */
-export function paymentKey(payment: Payment, network: Network): string {
-  const { from, nonce } = payment.authorization;
-  return `${network.name}|${network.asset}|${from}|${nonce}`.toLowerCase();
-}
-
-function paymentDigest({ authorization, signature }: Payment): string {
-  const { from, to, value, validAfter, validBefore, nonce } = authorization;
-  const fields = [from, to, value, validAfter, validBefore, nonce, signature];
-  return createHash('sha256').update(fields.join('|').toLowerCase()).digest('hex');
-}
-
 /** Copies of a payment in flight share its outcome; anything else under its key is refused. */
-function board(flights: Flights, task: Task, by: Settlers): Promise<Outcome> {
-  const flight = flights.get(task.key);
+function board(task: Task, desk: Desk): Promise<Outcome> {
+  const flight = desk.flights.get(task.key);
   if (flight !== undefined) {
-    return isSame(flight, task) ? flight.outcome : Promise.resolve(ALREADY_USED);
+    return isSame(flight.binding, task) ? flight.outcome : Promise.resolve(ALREADY_USED);
   }
-  if (flights.size >= PAYMENTS_IN_FLIGHT_MAX) {
+  if (desk.flights.isFull(task.payer)) {
     return Promise.resolve(failed('Too many payments at once. Send it again.'));
   }
-  const outcome = carry(task, by)
-    .catch((error: unknown) => {
-      by.report(error);
-      return failed('The payment could not be recorded. Send it again.');
-    })
-    .finally(() => flights.delete(task.key));
-  flights.set(task.key, { resource: task.resource, digest: task.digest, outcome });
-  return outcome;
+  return fly(task, desk);
 }
 
-function isSame(left: Binding, right: Binding): boolean {
-  return left.resource === right.resource && left.digest === right.digest;
+function fly(task: Task, desk: Desk): Promise<Outcome> {
+  return desk.flights.start(task, () =>
+    carry(task, desk).catch((error: unknown) => {
+      desk.report(error);
+      return failed('The payment could not be recorded. Send it again.');
+    }),
+  );
+}
+
+type Bound = Pick<Binding, 'resource' | 'signed'>;
+
+function isSame(left: Bound, right: Bound): boolean {
+  return left.resource === right.resource && left.signed === right.signed;
 }
 
 /** Throws only while no settlement was asked for. */
-async function carry(task: Task, by: Settlers): Promise<Outcome> {
-  const known = await by.journal.find(task.key);
-  if (known === null || known.state === 'refused') return sell(task, by);
+async function carry(task: Task, desk: Desk): Promise<Outcome> {
+  const known = await desk.journal.find(task.key);
+  if (known === null || known.state === 'refused') return sell(task, desk);
   if (!isSame(known, task)) return ALREADY_USED;
-  if (known.state !== 'settled' || known.transaction === null) return resume(task, known, by);
-  const { body, contentType, transaction } = known;
+  const delivery = deliveryOf(known);
+  if (delivery === null) return NO_LONGER_KEPT;
+  if (known.state !== 'settled' || known.transaction === null) {
+    return resume(task, { delivery, validBefore: known.validBefore }, desk);
+  }
   const payer = task.payment.authorization.from;
-  return { kind: 'paid', delivery: { body, contentType }, transaction, payer };
+  return { kind: 'paid', delivery, transaction: known.transaction, payer };
+}
+
+function deliveryOf({ body, contentType }: JournalEntry): Delivery | null {
+  return body === null ? null : { body, contentType };
 }
 
 /** The answer is in hand before verify, the claim is durable before settle, the settlement is noted before the 200. */
-async function sell(task: Task, by: Settlers): Promise<Outcome> {
-  if (task.refusal !== null) return { kind: 'refused', refusal: task.refusal };
-  const delivery = await delivered(task, by);
-  if (delivery === null) return failed('The answer could not be read. Ask again.');
-  const outcome = await by.facilitator.verify(task.request);
-  if (outcome.verdict === 'none') return failed('The facilitator gave no verdict. Send it again.');
-  if (outcome.verdict === 'invalid') {
-    return { kind: 'refused', refusal: facilitatorRefusal(outcome.reason) };
+async function sell(task: Task, desk: Desk): Promise<Outcome> {
+  if (clockIsBehind(desk.clock(), desk.journal.newestMs())) {
+    desk.report(CLOCK_BEHIND);
+    return failed('The clock of the server is wrong. Send it again later.');
   }
-  // Another process holds the claim; its outcome will be in the journal.
-  if (!(await by.journal.claim(claimOf(task, delivery)))) return { kind: 'unknown' };
-  return settle(task, delivery, by);
+  if (task.refusal !== null) return { kind: 'refused', refusal: task.refusal };
+  const delivery = await delivered(task, desk);
+  if (delivery === null) return failed('The answer could not be read. Ask again.');
+  const bytes = delivery.body.length;
+  const outcome = await desk.flights.holding(bytes, () => charge(task, delivery, desk));
+  return outcome ?? failed('Too many answers wait for their payment. Send it again.');
 }
 
-async function delivered(task: Task, by: Settlers): Promise<Delivery | null> {
+async function charge(task: Task, delivery: Delivery, desk: Desk): Promise<Outcome> {
+  if (!desk.settleOnly) {
+    const outcome = await desk.facilitator.verify(task.request);
+    if (outcome.verdict === 'none') {
+      return failed('The facilitator gave no verdict. Send it again.');
+    }
+    if (outcome.verdict === 'invalid') {
+      return { kind: 'refused', refusal: facilitatorRefusal(outcome.reason) };
+    }
+  }
+  // Another process holds the claim; its outcome will be in the journal.
+  if (!(await desk.journal.claim(claimOf(task, delivery)))) return { kind: 'unknown' };
+  return settle(task, delivery, desk);
+}
+
+async function delivered(task: Task, desk: Desk): Promise<Delivery | null> {
   try {
     return await task.deliver();
   } catch (error) {
-    by.report(error);
+    desk.report(error);
     return null;
   }
 }
 
-function claimOf(task: Task, { body, contentType }: Delivery): Parameters<Journal['claim']>[0] {
-  const { key, resource, digest, payment } = task;
+function claimOf(task: Task, { body, contentType }: Delivery): JournalClaim {
+  const { key, resource, signed, payment } = task;
+  const { version } = payment;
   const { value } = payment.authorization;
   const validBefore = Math.min(Number(payment.authorization.validBefore), Number.MAX_SAFE_INTEGER);
-  return { key, resource, digest, body, contentType, value, validBefore };
+  return { key, resource, version, signed, body, contentType, value, validBefore };
 }
 
 function failed(error: string): Outcome {
   return { kind: 'failed', error };
 }
 
+const CLOCK_BEHIND = new Error(
+  'Cannot take payments: the clock stands before the newest payment in the journal; correct the clock',
+);
 const ALREADY_USED: Outcome = {
   kind: 'refused',
   refusal: {
     reason: 'payment_already_used',
     error:
       'this authorization was used for another request or with another signature; sign a new one',
+  },
+};
+const NO_LONGER_KEPT: Outcome = {
+  kind: 'refused',
+  refusal: {
+    reason: 'paid_answer_no_longer_kept',
+    error: 'this authorization bought an answer that is no longer kept; sign a new one',
   },
 };

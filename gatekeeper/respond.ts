@@ -5,6 +5,7 @@ import { challengeReply } from './challenge.ts';
 import { type HeaderFacts, headerFacts } from './header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './no-charge.ts';
+import type { PaymentAnswer } from './payment.ts';
 import type { X402Version } from './payment-header.ts';
 import { DamagedFileError } from './read-body.ts';
 import { type Header, jsonReply, NO_STORE, type Reply } from './reply.ts';
@@ -196,16 +197,9 @@ async function paid(call: Call, service: Service): Promise<Served> {
     return plain(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
   }
   const version: X402Version = paymentV1 === null ? 2 : 1;
-  const reply = await bought({ call, version, header: paymentV1 ?? paymentV2 ?? '' }, service);
-  const payer = payerOf(reply);
+  const answer = await bought({ call, version, header: paymentV1 ?? paymentV2 ?? '' }, service);
+  const { payer, ...reply } = answer;
   return { ...plain(reply, path), ...(payer === undefined ? {} : { payer }) };
-}
-
-/** The payer that a receipt names. */
-function payerOf({ headers }: Reply): string | undefined {
-  const receipt = headers.find(([name]) => name.endsWith('payment-response'))?.[1];
-  if (receipt === undefined) return undefined;
-  return JSON.parse(Buffer.from(receipt, 'base64').toString('utf8')).payer;
 }
 
 async function unpaid({ visit, request, routed }: Call, service: Service): Promise<Served> {
@@ -235,7 +229,10 @@ export function isNothingToDeliver(error: unknown): boolean {
 }
 
 /** A settled payment is delivered again whatever is stored now; anything else must have an answer before money is looked at. */
-async function bought({ call, version, header }: Purchase, service: Service): Promise<Reply> {
+async function bought(
+  { call, version, header }: Purchase,
+  service: Service,
+): Promise<PaymentAnswer> {
   const { visit, routed } = call;
   const { endpoint, target } = routed;
   const ask = (): Promise<Answered> => answer(questionOf(routed, visit), service);

@@ -1,5 +1,5 @@
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from './facilitator.ts';
-import type { Conclusion, Journal, JournalEntry } from './journal.ts';
+import type { Conclusion, Journal } from './journal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
 import type { Delivery, Outcome } from './payment-reply.ts';
 
@@ -52,26 +52,39 @@ export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Pr
   return { kind: 'unknown' };
 }
 
+/** What the journal promised for a payment in doubt. */
+export interface Promised {
+  readonly delivery: Delivery;
+  /** Unix seconds. */
+  readonly validBefore: number;
+}
+
 /**
- * A payment whose settlement was asked for and whose outcome nobody noted; never throws. Settling again
- * is safe, because the token takes each nonce once. A refusal now proves nothing: the first call may have
- * been the one that succeeded, so the payment stays unknown, unless the chain says that the nonce is
- * unused. Only when the token can no longer take the authorization is it closed as not paid, since
- * nothing better can ever be learnt without the chain.
+ * A payment whose settlement was asked for and whose outcome nobody noted; never throws. The chain is
+ * asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves
+ * nothing by itself, since the first call may have been the one that succeeded. The payment is closed as
+ * not paid when the chain says that the nonce is unused, or, where nobody can ask the chain, once the
+ * token can no longer take the authorization, since nothing better can ever be learnt.
  */
-export async function resume(claim: Claim, known: JournalEntry, by: Settlers): Promise<Outcome> {
+export async function resume(claim: Claim, promised: Promised, by: Settlers): Promise<Outcome> {
+  const { delivery, validBefore } = promised;
+  const isDead = by.clock() / 1000 > validBefore + DEAD_AFTER_S;
+  const before = await evidenceOf(claim, by);
+  const proof = await outcomeOf(before, { claim, delivery, by });
+  if (proof !== null) return proof;
+  if (before.state === 'unused' && isDead) return refuse(claim, EXPIRED, by);
   const outcome = await askToSettle(claim, by);
   if (outcome.verdict === 'settled')
-    return booked(claim, known, { transaction: outcome.transaction, by });
-  const evidence = await evidenceOf(claim, by);
-  const proof = await outcomeOf(evidence, { claim, delivery: known, by });
-  if (proof !== null) return proof;
+    return booked(claim, delivery, { transaction: outcome.transaction, by });
   if (outcome.verdict === 'none') return { kind: 'unknown' };
-  if (evidence.state === 'unused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
+  const after = await evidenceOf(claim, by);
+  const late = await outcomeOf(after, { claim, delivery, by });
+  if (late !== null) return late;
+  if (after.state === 'unused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
     return refuse(claim, facilitatorRefusal(outcome.reason), by);
   }
-  const dead = by.clock() / 1000 > known.validBefore + DEAD_AFTER_S;
-  return dead ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
+  const isUnprovable = isDead && by.evidence === undefined;
+  return isUnprovable ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
 }
 
 /** Reasons of a facilitator are an open set; the ones that say too little are explained. */
@@ -140,6 +153,10 @@ async function note(conclusion: Conclusion, by: Settlers): Promise<void> {
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',
+};
+const EXPIRED: Refusal = {
+  reason: 'authorization_expired',
+  error: 'the authorization expired and the chain shows that it was never used; sign a new one',
 };
 const EXPIRED_UNPROVEN: Refusal = {
   reason: 'authorization_expired',

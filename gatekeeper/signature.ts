@@ -1,5 +1,5 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import secp256k1 from 'secp256k1';
+import { keccak256 } from './keccak.ts';
 import type { Network } from './networks.ts';
 
 /** The signed part of an `exact` EVM payment: an EIP-3009 transfer authorization as it arrived. */
@@ -68,8 +68,8 @@ export function transferDigest(network: Network, authorization: Authorization): 
   signed[0] = 0x19;
   signed[1] = 0x01;
   signed.set(domainSeparator(network), 2);
-  signed.set(keccak_256(struct), 2 + UINT256_BYTES);
-  return keccak_256(signed);
+  signed.set(keccak256(struct), 2 + UINT256_BYTES);
+  return keccak256(signed);
 }
 
 /**
@@ -88,7 +88,7 @@ export function recoverPayer(digest: Uint8Array, signature: string): string | nu
 function addressOf(rs: Uint8Array, recovery: number, digest: Uint8Array): string | null {
   try {
     const publicKey = secp256k1.ecdsaRecover(rs, recovery, digest, false);
-    const hash = keccak_256(publicKey.subarray(1));
+    const hash = keccak256(publicKey.subarray(1));
     return `0x${Buffer.from(hash.buffer, hash.byteOffset + 12, 20).toString('hex')}`;
   } catch {
     // r or s is zero or beyond the order, or r is on no point: there is no signer.
@@ -117,7 +117,7 @@ function domainSeparator(network: Network): Uint8Array {
   domain.set(hashText(network.extra.version), 2 * UINT256_BYTES);
   writeUint(domain, 3, String(network.chainId));
   writeHex(domain, 4, network.asset);
-  const separator = keccak_256(domain);
+  const separator = keccak256(domain);
   separators.set(network, separator);
   return separator;
 }
@@ -133,5 +133,5 @@ function writeUint(words: Buffer, index: number, decimal: string): void {
 }
 
 function hashText(text: string): Uint8Array {
-  return keccak_256(Buffer.from(text, 'utf8'));
+  return keccak256(Buffer.from(text, 'utf8'));
 }

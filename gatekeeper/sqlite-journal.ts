@@ -1,62 +1,65 @@
-import { closeSync, openSync } from 'node:fs';
-import { gunzipSync, gzipSync } from 'node:zlib';
-import Database from 'libsql';
+import type Database from 'libsql';
 import { z } from 'zod';
-import { groupSync } from './group-sync.ts';
+import { BodyStore, bodyHash, soldBytes } from './body-store.ts';
+import { groupCommit } from './group-commit.ts';
 import {
   type Conclusion,
   JOURNAL_RETENTION_DAYS,
   type Journal,
+  type JournalClaim,
   type JournalEntry,
 } from './journal.ts';
+import { openJournalFile } from './journal-file.ts';
+import { KeyFilter } from './key-filter.ts';
 
-/** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
-export const GZIP_BYTES_MIN = 16_384;
-/** Rows that one clean-up removes, so that it never holds up payments for long. */
-export const PURGE_ROWS_MAX = 500;
 /** Time between clean-ups. */
 export const PURGE_INTERVAL_MS = 600_000;
+/** Keys that are read at once while the filter is filled. */
+const FILTER_ROWS = 10_000;
+/** Rows at the end of the journal that are looked at for its newest time. */
+const NEWEST_ROWS = 1000;
 
-const FORMAT = 1;
 const DAY_MS = 86_400_000;
 /** After this time beyond `validBefore` no chain accepts the authorization. */
 const CHAIN_CLOCK_MARGIN_MS = 600_000;
-/** One write more than this wait for another process is a failure. */
-const BUSY_TIMEOUT_MS = 2000;
 
-// One row per payment, found by key alone; purge_at is indexed for the clean-up.
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS payment(
-  key TEXT PRIMARY KEY NOT NULL, state TEXT NOT NULL, resource TEXT NOT NULL, digest TEXT NOT NULL,
-  body BLOB NOT NULL, encoding TEXT NOT NULL, content_type TEXT NOT NULL, value TEXT NOT NULL,
-  valid_before INTEGER NOT NULL, tx TEXT, detail TEXT, created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL, purge_at INTEGER NOT NULL) STRICT;
-CREATE INDEX IF NOT EXISTS payment_purge_at ON payment(purge_at);
-`;
+// Nothing is claimed for a body that is not stored, or would be cleaned up too early.
 const CLAIM = `
-INSERT INTO payment(key, state, resource, digest, body, encoding, content_type, value, valid_before, tx, detail, created_at, updated_at, purge_at)
-VALUES(?, 'settling', ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?, ?)
-ON CONFLICT(key) DO UPDATE SET state = 'settling', resource = excluded.resource, digest = excluded.digest,
-  body = excluded.body, encoding = excluded.encoding, content_type = excluded.content_type, value = excluded.value,
-  valid_before = excluded.valid_before, detail = NULL, updated_at = excluded.updated_at, purge_at = excluded.purge_at
+INSERT INTO payment(key, state, resource, version, signed, value, valid_before, body, content_type, created_at)
+SELECT ?, 'settling', ?, ?, ?, ?, ?, sha256, ?, ? FROM body WHERE sha256 = ? AND purge_at >= ?
+ON CONFLICT(key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
+  signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
+  content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at
 WHERE payment.state = 'refused'`;
 // What is settled stays settled, whatever a late answer says.
 const CONCLUDE = `
-UPDATE payment SET state = ?, tx = ?, detail = ?, updated_at = ? WHERE key = ? AND state IN ('settling', 'unknown')`;
-const FIND = 'SELECT * FROM payment WHERE key = ?';
-const PURGE =
-  'DELETE FROM payment WHERE key IN (SELECT key FROM payment WHERE purge_at < ? LIMIT ?)';
+UPDATE payment SET state = ?, tx = ?, detail = ?, settled_at = ? WHERE key = ? AND state IN ('settling', 'unknown')`;
+const FIND = `
+SELECT payment.*, body.encoding, body.bytes FROM payment LEFT JOIN body ON body.sha256 = payment.body WHERE key = ?`;
+const UNRESOLVED = `
+SELECT key FROM payment WHERE state <> 'settled' AND state IN ('settling', 'unknown') ORDER BY id LIMIT ?`;
+const KEYS = 'SELECT key FROM payment WHERE key > ? ORDER BY key LIMIT ?';
+const NEWEST = `
+SELECT max(max(created_at, coalesce(settled_at, 0))) AS ms FROM (SELECT * FROM payment ORDER BY id DESC LIMIT ?)`;
+// A refusal is forgotten as soon as the token itself cannot take the authorization any more.
+const FORGET = `
+DELETE FROM payment WHERE id IN (
+  SELECT id FROM payment WHERE state = 'refused' AND state <> 'settled' AND created_at < ? AND valid_before < ? LIMIT ?)`;
 
-const rowSchema = z.object({
+const keyRow = z.object({ key: z.string() });
+const newestRow = z.object({ ms: z.number().nullable() });
+const entryRow = z.object({
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
   resource: z.string(),
-  digest: z.string(),
-  body: z.instanceof(Uint8Array),
-  encoding: z.enum(['identity', 'gzip']),
-  content_type: z.string(),
+  version: z.union([z.literal(1), z.literal(2)]),
+  signed: z.string(),
   value: z.string(),
   valid_before: z.number(),
+  body: z.instanceof(Uint8Array),
+  encoding: z.string().nullable(),
+  bytes: z.instanceof(Uint8Array).nullable(),
+  content_type: z.string(),
   tx: z.string().nullable(),
   detail: z.string().nullable(),
 });
@@ -69,164 +72,139 @@ export interface SqliteJournalOptions {
   readonly clock: () => number;
 }
 
-type Work = () => unknown;
-interface Waiting {
-  readonly work: Work;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A journal in one SQLite file: writes of one tick share one transaction, and one sync of the disk. */
+/** A journal in one SQLite file: what is written at once shares one transaction, and one sync of the disk. */
 export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & { close(): void } {
-  const db = opened(path);
-  const sync = groupSync(`${path}-wal`);
-  const commit = groupCommit(db, () => sync.synced());
+  const db = openJournalFile(path);
+  const commit = groupCommit({ db, walPath: `${path}-wal` });
+  const filter = filledFilter(db);
   const find = db.prepare(FIND);
-  const claim = db.prepare(CLAIM);
   const conclude = db.prepare(CONCLUDE);
+  const unresolved = db.prepare(UNRESOLVED);
+  const claimer = new Claimer(db);
   const purge = purger(db, clock);
+  let newest = newestRow.parse(db.prepare(NEWEST).get([NEWEST_ROWS])).ms ?? 0;
   return {
     async find(key) {
-      const row = find.get(key);
+      if (filter.isFilled() && !filter.keys.mayHave(key)) return null;
+      const row = find.get([key]);
       return row === undefined ? null : entryOf(row);
     },
-    async claim(entry) {
+    async claim(claim) {
       const now = clock();
-      const values = claimValues(entry, now);
-      const changes = await commit(() => claim.run(...values).changes);
+      const values = claimValues(claim, now);
+      // Known from here on, also when another process holds the key and this claim is refused.
+      filter.keys.add(claim.key);
+      const claimed = await commit.run(() => claimer.claim(values, claim.body));
+      newest = Math.max(newest, now);
       purge(now);
-      return changes === 1;
+      return claimed;
     },
     async conclude({ key, state, transaction, detail }: Conclusion) {
-      const values = [state, transaction ?? null, detail ?? null, clock(), key];
-      const changes = await commit(() => conclude.run(...values).changes);
+      const now = clock();
+      const values = [state, transaction ?? null, detail ?? null, state === 'settled' ? now : null];
+      const changes = await commit.run(() => conclude.run([...values, key]).changes);
       if (changes !== 1)
         throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
+      newest = Math.max(newest, now);
     },
+    async unresolved(limit) {
+      return unresolved.all([limit]).map((row) => keyRow.parse(row).key);
+    },
+    newestMs: () => newest,
     close() {
-      sync.close();
+      filter.stop();
+      commit.close();
       db.close();
     },
   };
 }
 
-function opened(path: string): Database.Database {
-  // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
-  closeSync(openSync(path, 'a', 0o600));
-  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
-  // NORMAL: the commit itself does not wait for the disk; groupCommit does, without holding up the thread.
-  db.pragma('journal_mode = WAL');
-  db.pragma('synchronous = NORMAL');
-  const format = z.object({ user_version: z.number() });
-  const { user_version } = format.parse(db.prepare('PRAGMA user_version').get());
-  if (user_version !== 0 && user_version !== FORMAT) {
-    db.close();
-    throw new Error(
-      `Cannot open journal "${path}": format ${user_version}, this program writes ${FORMAT}; use the program that made it`,
-    );
+interface ClaimValues {
+  readonly row: readonly (string | number)[];
+  readonly sha256: Buffer;
+  readonly purgeAt: number;
+}
+
+class Claimer {
+  readonly #insert: Database.Statement;
+  readonly #bodies: BodyStore;
+
+  constructor(db: Database.Database) {
+    this.#insert = db.prepare(CLAIM);
+    this.#bodies = new BodyStore(db);
   }
-  db.exec(`${SCHEMA} PRAGMA user_version = ${FORMAT};`);
-  return db;
-}
 
-/**
- * Runs what one tick asks for in one transaction. A promise resolves when the commit is on the disk, not in
- * its queue: nobody is asked to move money before that.
- */
-function groupCommit(
-  db: Database.Database,
-  synced: () => Promise<void>,
-): <T>(work: () => T) => Promise<T> {
-  const transact = transactions(db);
-  let waiting: Waiting[] = [];
-  const flush = (): void => {
-    const group = waiting;
-    waiting = [];
-    const outcome = transact(group);
-    if (outcome === null) return;
-    // One bad write must not take the others with it.
-    for (const one of group) {
-      const alone = group.length === 1 ? outcome : transact([one]);
-      if (alone !== null) one.reject(alone.error);
-    }
-  };
-  return async <T>(work: () => T) => {
-    const result = await new Promise<T>((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(flush);
-      waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
-    });
-    await synced();
-    return result;
-  };
-}
-
-/** Null when all is committed and every promise resolved; otherwise the error, with nothing written. */
-type Transact = (group: readonly Waiting[]) => { readonly error: unknown } | null;
-
-function transactions(db: Database.Database): Transact {
-  const begin = db.prepare('BEGIN IMMEDIATE');
-  const commit = db.prepare('COMMIT');
-  return (group) => {
-    const results: unknown[] = [];
-    try {
-      begin.run();
-      for (const { work } of group) results.push(work());
-      commit.run();
-    } catch (error) {
-      rollback(db);
-      return { error };
-    }
-    for (const [index, { resolve }] of group.entries()) resolve(results[index]);
-    return null;
-  };
-}
-
-function rollback(db: Database.Database): void {
-  try {
-    if (db.inTransaction) db.exec('ROLLBACK');
-  } catch {
-    // The error that led here is the one to report; a failed BEGIN leaves nothing to undo.
+  /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
+  claim({ row, sha256, purgeAt }: ClaimValues, body: Buffer): boolean {
+    const insert = (): boolean => this.#insert.run([...row, sha256, purgeAt]).changes === 1;
+    if (insert()) return true;
+    this.#bodies.keep(sha256, body, purgeAt);
+    return insert();
   }
+}
+
+function claimValues(claim: JournalClaim, now: number): ClaimValues {
+  const { key, resource, version, signed, value, validBefore, body, contentType } = claim;
+  // A body must outlive its authorization, or a payment that can still settle could not be delivered.
+  const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;
+  const dead = validBefore * 1000 + CHAIN_CLOCK_MARGIN_MS;
+  return {
+    row: [key, resource, version, signed, value, validBefore, contentType, now],
+    sha256: bodyHash(body),
+    purgeAt: Math.min(Math.max(retention, dead), Number.MAX_SAFE_INTEGER),
+  };
+}
+
+interface FilledFilter {
+  readonly keys: KeyFilter;
+  isFilled(): boolean;
+  stop(): void;
+}
+
+/** Reads the known keys in pieces, so that a large ledger does not hold up the start; until then every key may be known. */
+function filledFilter(db: Database.Database): FilledFilter {
+  const keys = new KeyFilter();
+  const statement = db.prepare(KEYS);
+  let after: string | null = '';
+  const fill = (): void => {
+    if (after === null) return;
+    const rows = statement.all([after, FILTER_ROWS]).map((row) => keyRow.parse(row).key);
+    for (const key of rows) keys.add(key);
+    after = rows.length < FILTER_ROWS ? null : (rows.at(-1) ?? null);
+    if (after !== null) setImmediate(fill);
+  };
+  fill();
+  return {
+    keys,
+    isFilled: () => after === null,
+    stop: () => {
+      after = null;
+    },
+  };
 }
 
 function purger(db: Database.Database, clock: () => number): (now: number) => void {
-  const statement = db.prepare(PURGE);
+  const bodies = new BodyStore(db);
+  const forget = db.prepare(FORGET);
   let last = clock();
   return (now) => {
     if (now - last < PURGE_INTERVAL_MS) return;
     last = now;
     try {
-      statement.run(now, PURGE_ROWS_MAX);
+      bodies.purge(now);
+      const dead = Math.floor((now - CHAIN_CLOCK_MARGIN_MS) / 1000);
+      forget.run([now - JOURNAL_RETENTION_DAYS * DAY_MS, dead, FILTER_ROWS]);
     } catch {
       // Old rows may wait for the next clean-up; payments may not.
     }
   };
 }
 
-function claimValues(
-  entry: Omit<JournalEntry, 'state' | 'transaction' | 'detail'>,
-  now: number,
-): (string | number | Buffer)[] {
-  const { key, resource, digest, body, contentType, value, validBefore } = entry;
-  const gzip = body.length >= GZIP_BYTES_MIN;
-  const stored = gzip ? gzipSync(body, { level: 1 }) : body;
-  // A row must outlive its authorization, or one payment could open a second resource.
-  const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;
-  const dead = validBefore * 1000 + CHAIN_CLOCK_MARGIN_MS;
-  const purgeAt = Math.min(Math.max(retention, dead), Number.MAX_SAFE_INTEGER);
-  const encoding = gzip ? 'gzip' : 'identity';
-  return [
-    ...[key, resource, digest, stored, encoding, contentType, value],
-    ...[validBefore, now, now, purgeAt],
-  ];
-}
-
 function entryOf(row: unknown): JournalEntry {
-  const { encoding, content_type, valid_before, tx, body, ...same } = rowSchema.parse(row);
-  const bytes = Buffer.from(body);
+  const { body, bytes, encoding, content_type, valid_before, tx, ...same } = entryRow.parse(row);
   return {
     ...same,
-    body: encoding === 'gzip' ? gunzipSync(bytes) : bytes,
+    body: bytes === null ? null : soldBytes(bytes, encoding ?? '', body),
     contentType: content_type,
     validBefore: valid_before,
     transaction: tx,

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { keccak_256 } from '@noble/hashes/sha3.js';
+
 import secp256k1 from 'secp256k1';
 import type { RequirementsV1 } from '../../gatekeeper/challenge.ts';
+import { keccak256 } from '../../gatekeeper/keccak.ts';
 import { findNetwork } from '../../gatekeeper/networks.ts';
 import { type Authorization, checksumAddress, transferDigest } from '../../gatekeeper/signature.ts';
 
@@ -43,7 +44,7 @@ export function throwAwayPayer(nowMs: number): Payer {
 }
 
 function addressOf(key: Uint8Array): string {
-  const hash = keccak_256(secp256k1.publicKeyCreate(key, false).subarray(1));
+  const hash = keccak256(secp256k1.publicKeyCreate(key, false).subarray(1));
   return checksumAddress(`0x${Buffer.from(hash.subarray(12)).toString('hex')}`);
 }
 

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type Database from 'libsql';
+
+/** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
+export const GZIP_BYTES_MIN = 16_384;
+/** Bodies that one clean-up removes, so that it never holds up payments for long. */
+export const PURGE_ROWS_MAX = 200;
+/** Kept longer than asked for by this much, so that a body sold every minute is not touched every minute. */
+const KEEP_EXTRA_MS = 86_400_000;
+
+const KEEP = `
+INSERT INTO body(sha256, encoding, bytes, purge_at) VALUES(?, ?, ?, ?)
+ON CONFLICT(sha256) DO UPDATE SET purge_at = max(purge_at, excluded.purge_at)`;
+const PURGE = 'DELETE FROM body WHERE rowid IN (SELECT rowid FROM body WHERE purge_at < ? LIMIT ?)';
+
+/** Sold bytes by their hash: the same body is stored once, whoever buys it. */
+export class BodyStore {
+  readonly #keep: Database.Statement;
+  readonly #purge: Database.Statement;
+
+  constructor(db: Database.Database) {
+    this.#keep = db.prepare(KEEP);
+    this.#purge = db.prepare(PURGE);
+  }
+
+  /** Inside a transaction: the body is there from its commit on, at least until `purgeAt`. */
+  keep(sha256: Buffer, body: Buffer, purgeAt: number): void {
+    const gzip = body.length >= GZIP_BYTES_MIN;
+    const stored = gzip ? gzipSync(body, { level: 1 }) : body;
+    const until = Math.min(purgeAt + KEEP_EXTRA_MS, Number.MAX_SAFE_INTEGER);
+    this.#keep.run([sha256, gzip ? 'gzip' : 'identity', stored, until]);
+  }
+
+  purge(now: number): void {
+    this.#purge.run([now, PURGE_ROWS_MAX]);
+  }
+}
+
+/** SHA-256 of the bytes. */
+export function bodyHash(body: Uint8Array): Buffer {
+  return createHash('sha256').update(body).digest();
+}
+
+/** The bytes as they were sold; throws when the disk returns others. */
+export function soldBytes(stored: Uint8Array, encoding: string, sha256: Uint8Array): Buffer {
+  const bytes = Buffer.from(stored);
+  const body = encoding === 'gzip' ? gunzipSync(bytes) : bytes;
+  if (bodyHash(body).equals(sha256)) return body;
+  throw new Error(
+    'Cannot read a sold body from the journal: its hash does not match; check the disk',
+  );
+}

@@ -1,0 +1,160 @@
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type Database from 'libsql';
+
+/** Runs writes of a database in groups; a promise resolves when its write is on the disk, not in a queue. */
+export interface GroupCommit {
+  run<T>(work: () => T): Promise<T>;
+  close(): void;
+}
+
+export interface GroupCommitOptions {
+  readonly db: Database.Database;
+  /** Path of the write-ahead log that commits append to. */
+  readonly walPath: string;
+}
+
+/**
+ * One transaction and one sync of the disk serve all who asked while the last sync was under way: the
+ * thread never waits for the disk, and the more write at once the cheaper each one is.
+ */
+export function groupCommit(options: GroupCommitOptions): GroupCommit {
+  return new Groups(options);
+}
+
+interface Waiting {
+  readonly work: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+type Done = Waiting & { readonly result: unknown };
+
+class Groups implements GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #begin: Database.Statement;
+  readonly #commit: Database.Statement;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #isClosed = false;
+  #file: number | null = null;
+  /** After a failed sync nobody knows which pages the disk holds, and the next sync may succeed without them. */
+  #broken: Error | null = null;
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+    this.#begin = options.db.prepare('BEGIN IMMEDIATE');
+    this.#commit = options.db.prepare('COMMIT');
+  }
+
+  run<T>(work: () => T): Promise<T> {
+    if (this.#broken !== null) return Promise.reject(this.#broken);
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
+      if (this.#isRunning) return;
+      this.#isRunning = true;
+      setImmediate(() => this.#next());
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (!this.#isRunning) this.#closeFile();
+  }
+
+  #next(): void {
+    const group = this.#waiting;
+    this.#waiting = [];
+    if (group.length === 0 || this.#isClosed) {
+      this.#stop(group);
+      return;
+    }
+    const done = this.#written(group);
+    if (done.length === 0) this.#next();
+    else this.#sync(done);
+  }
+
+  #stop(group: readonly Waiting[]): void {
+    this.#isRunning = false;
+    for (const { reject } of group) reject(new Error('Cannot write to the journal: closed'));
+    if (this.#isClosed) this.#closeFile();
+  }
+
+  /** One bad write must not take the others with it: what failed together is tried alone. */
+  #written(group: readonly Waiting[]): readonly Done[] {
+    const together = this.#transact(group);
+    if (!('error' in together)) return together.done;
+    if (group.length === 1) {
+      group[0]?.reject(together.error);
+      return [];
+    }
+    return group.flatMap((one) => {
+      const alone = this.#transact([one]);
+      if (!('error' in alone)) return alone.done;
+      one.reject(alone.error);
+      return [];
+    });
+  }
+
+  #transact(
+    group: readonly Waiting[],
+  ): { readonly done: readonly Done[] } | { readonly error: unknown } {
+    try {
+      this.#begin.run();
+      const done = group.map((one) => ({ ...one, result: one.work() }));
+      this.#commit.run();
+      return { done };
+    } catch (error) {
+      this.#rollback();
+      return { error };
+    }
+  }
+
+  #rollback(): void {
+    try {
+      if (this.#options.db.inTransaction) this.#options.db.exec('ROLLBACK');
+    } catch {
+      // The error that led here is the one to report; a failed BEGIN leaves nothing to undo.
+    }
+  }
+
+  #sync(done: readonly Done[]): void {
+    try {
+      this.#file ??= openedForSync(this.#options.walPath);
+    } catch (error) {
+      this.#settle(done, error as Error);
+      return;
+    }
+    fdatasync(this.#file, (error) => this.#settle(done, error));
+  }
+
+  #settle(done: readonly Done[], error: Error | null): void {
+    if (error !== null) this.#break(error);
+    for (const { result, resolve, reject } of done) {
+      if (this.#broken === null) resolve(result);
+      else reject(this.#broken);
+    }
+    this.#next();
+  }
+
+  #break(cause: Error): void {
+    this.#broken = new Error(
+      'Cannot write to the journal: the disk refused a sync; check it, then restart the gatekeeper',
+      { cause },
+    );
+    for (const { reject } of this.#waiting) reject(this.#broken);
+    this.#waiting = [];
+  }
+
+  #closeFile(): void {
+    if (this.#file !== null) closeSync(this.#file);
+    this.#file = null;
+  }
+}
+
+/** The name of a new file is durable only once its folder is. */
+function openedForSync(path: string): number {
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  return openSync(path, 'r');
+}

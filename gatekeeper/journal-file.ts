@@ -1,0 +1,57 @@
+import { closeSync, openSync } from 'node:fs';
+import Database from 'libsql';
+import { z } from 'zod';
+
+/** Layout of the tables; another number is another program's file. */
+export const JOURNAL_FORMAT = 2;
+/** Longest wait for a write of another process. */
+const BUSY_TIMEOUT_MS = 2000;
+/** Pages that the write-ahead log collects before they are moved: each move waits for the disk. */
+const CHECKPOINT_PAGES = 2000;
+
+// A body is stored once, however often it is sold: prices repeat every reading thousands of times. Rows of
+// payments are never deleted once they are settled, for they are the ledger; bodies go after the retention.
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS body(
+  sha256 BLOB NOT NULL UNIQUE, encoding TEXT NOT NULL, bytes BLOB NOT NULL, purge_at INTEGER NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS body_purge_at ON body(purge_at);
+CREATE TABLE IF NOT EXISTS payment(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, resource TEXT NOT NULL,
+  version INTEGER NOT NULL, signed TEXT NOT NULL, value TEXT NOT NULL, valid_before INTEGER NOT NULL,
+  body BLOB NOT NULL, content_type TEXT NOT NULL, tx TEXT, detail TEXT,
+  created_at INTEGER NOT NULL, settled_at INTEGER) STRICT;
+CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
+`;
+
+const versionRow = z.object({ user_version: z.number() });
+
+/** Opens the journal for writing and makes its tables; throws for the file of another format. */
+export function openJournalFile(path: string): Database.Database {
+  // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
+  closeSync(openSync(path, 'a', 0o600));
+  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  // NORMAL: the commit itself does not wait for the disk; groupCommit does, without holding up the thread.
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  checkFormat(db, path, [0, JOURNAL_FORMAT]);
+  db.exec(`${SCHEMA} PRAGMA user_version = ${JOURNAL_FORMAT};`);
+  return db;
+}
+
+/** Opens the journal beside the gatekeeper that writes it, for reading alone; throws when it is not there. */
+export function readJournalFile(path: string): Database.Database {
+  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true, fileMustExist: true });
+  checkFormat(db, path, [JOURNAL_FORMAT]);
+  db.pragma('query_only = 1');
+  return db;
+}
+
+function checkFormat(db: Database.Database, path: string, known: readonly number[]): void {
+  const { user_version } = versionRow.parse(db.prepare('PRAGMA user_version').get());
+  if (known.includes(user_version)) return;
+  db.close();
+  throw new Error(
+    `Cannot open journal "${path}": format ${user_version}, this program writes ${JOURNAL_FORMAT}; use the program that made it`,
+  );
+}
