@@ -5,6 +5,7 @@ import { CONTRACT_VERSION, type FileEntry, type Release, tables } from './contra
 import { inlineRunner, workerRunner } from './job-runner.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
+import { readFilings } from './stages/assemble/filings.ts';
 import type { Part, ReadPart } from './stages/assemble/part.ts';
 import { describe } from './stages/describe/describe.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
@@ -20,7 +21,7 @@ import { type Issuer, issuerDid, makeSealer, signingKey } from './stages/seal/se
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 
 /** What comes from collections, in the order in which it is written. */
-const PARTS: readonly ReadPart[] = [];
+const PARTS: readonly ReadPart[] = [readFilings];
 
 export interface CompileOptions {
   /** Folder of batches. */

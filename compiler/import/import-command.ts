@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { type FetchNote, parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
+import { mergeBatch } from './merge-batch.ts';
 import { type Imported, isoTime, type Skipped } from './payload.ts';
+import { importSubmissions } from './sec-edgar.ts';
 import { earthquakeFeedNote, importEarthquakes } from './usgs-earthquakes.ts';
 import { importGauges } from './usgs-nwis.ts';
 import { type BatchFile, batchName, writeBatch } from './write-batch.ts';
 
 /** What `signalpress import` knows how to read. */
-export const IMPORT_SOURCES = ['usgs-earthquakes', 'usgs-nwis'] as const;
+export const IMPORT_SOURCES = ['usgs-earthquakes', 'usgs-nwis', 'sec-edgar'] as const;
 export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
 export interface ImportOptions {
@@ -32,11 +34,14 @@ export interface ImportSummary {
   readonly noteFrom: string;
   readonly entities: number;
   readonly readings: number;
+  /** Rows of collections beside the readings. */
+  readonly rows: number;
   readonly skipped: readonly Skipped[];
   readonly remarks: readonly string[];
   readonly files: readonly BatchFile[];
 }
 
+const EDGAR_URL = 'https://data.sec.gov/submissions/';
 const NWIS_URL = 'https://waterservices.usgs.gov/nwis/';
 
 const SOURCES: Readonly<
@@ -47,6 +52,8 @@ const SOURCES: Readonly<
       /** The note that the payload itself holds; null where it holds no time of its own. */
       readonly ownNote: ((bytes: Uint8Array, subject: string) => FetchNote) | null;
       readonly defaultUrl: (bytes: Uint8Array, subject: string) => string;
+      /** One payload is about one subject, so several of an hour share the files of their batch. */
+      readonly merges?: true;
     }
   >
 > = {
@@ -56,6 +63,12 @@ const SOURCES: Readonly<
     defaultUrl: (bytes, subject) => earthquakeFeedNote(bytes, subject).url,
   },
   'usgs-nwis': { read: importGauges, ownNote: null, defaultUrl: () => NWIS_URL },
+  'sec-edgar': {
+    read: importSubmissions,
+    ownNote: null,
+    defaultUrl: () => EDGAR_URL,
+    merges: true,
+  },
 };
 
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
@@ -63,7 +76,9 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
   const bytes = disk.readFile(options.file);
   const { note, from } = findNote(options, bytes, disk);
   const imported = SOURCES[options.source].read(bytes, note, options.file);
-  const files = writeBatch(imported, note.fetched_at, disk.snapshots(options.out));
+  const write = SOURCES[options.source].merges === true ? mergeBatch : writeBatch;
+  const files = write(imported, note.fetched_at, disk.snapshots(options.out));
+  const rows = [...(imported.rows?.values() ?? [])].flat();
   const readings = [...imported.readings.values()].flat();
   return {
     source: options.source,
@@ -72,6 +87,7 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
     noteFrom: from,
     entities: new Set(readings.map((reading) => reading.entity)).size,
     readings: readings.length,
+    rows: rows.length,
     skipped: imported.skipped,
     remarks: imported.remarks,
     files,
@@ -106,9 +122,10 @@ function givenTime(text: string, file: string): string {
 
 /** The summary as a few lines for people. */
 export function importSummaryText(summary: ImportSummary): string {
-  const { source, batch, fetchedAt, noteFrom, entities, readings } = summary;
+  const { source, batch, fetchedAt, noteFrom, entities, readings, rows } = summary;
+  const listed = rows === 0 ? '' : ` and ${rows} rows`;
   return [
-    `Imported ${source} into batch ${batch}: ${readings} readings of ${entities} entities`,
+    `Imported ${source} into batch ${batch}: ${readings} readings of ${entities} entities${listed}`,
     `  fetched   ${fetchedAt} (from ${noteFrom})`,
     ...summary.files.map(({ path, written }) => `  ${written ? 'wrote    ' : 'unchanged'} ${path}`),
     ...summary.skipped.map((item) => `  skipped   ${item.count} × ${item.subject}: ${item.reason}`),

@@ -1,3 +1,4 @@
+import type { CollectionId } from '../contract/collections.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { ImportError } from './import-error.ts';
@@ -16,6 +17,8 @@ export interface Skipped {
 export interface Imported {
   /** By signal id; every list is sorted by entity and time. */
   readonly readings: ReadonlyMap<string, readonly Reading[]>;
+  /** Rows by collection, for a source that lists more than readings. */
+  readonly rows?: ReadonlyMap<CollectionId, readonly object[]>;
   readonly skipped: readonly Skipped[];
   /** Remarks about the payload as a whole. */
   readonly remarks: readonly string[];

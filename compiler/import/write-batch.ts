@@ -1,4 +1,3 @@
-import type { Reading } from '../stages/intake/reading.ts';
 import { ImportError } from './import-error.ts';
 import type { Imported } from './payload.ts';
 
@@ -17,25 +16,28 @@ export interface BatchFile {
 }
 
 /** These differ from reading to reading, so they always stand in the line. */
-const LINE_FIELDS: readonly string[] = ['entity', 'observed_at', 'current'];
+const LINE_FIELDS: readonly string[] = ['entity', 'observed_at', 'current', 'kind'];
 
 /** Name of the batch of a fetch: its UTC day and hour. */
 export function batchName(fetchedAt: string): string {
   return `${new Date(fetchedAt).toISOString().slice(0, 13)}Z`;
 }
 
+/** A reading or a row of a collection. */
+export type BatchRow = Readonly<Record<string, unknown>>;
+
 /** Text of a snapshot file: what all readings share goes into the header line, then one a line. */
-export function batchText(readings: readonly Reading[]): string {
-  const [first] = readings;
+export function batchText(rows: readonly BatchRow[]): string {
+  const [first] = rows;
   if (first === undefined) throw new RangeError('Cannot write a batch file: no readings');
   const shared = Object.entries(first).filter(([name, value]) => {
     const text = JSON.stringify(value);
-    const same = (reading: Reading) => JSON.stringify(reading[name as keyof Reading]) === text;
-    return !LINE_FIELDS.includes(name) && readings.every(same);
+    const same = (row: BatchRow) => JSON.stringify(row[name]) === text;
+    return !LINE_FIELDS.includes(name) && rows.every(same);
   });
   const names = new Set(shared.map(([name]) => name));
-  const lines = readings.map((reading) =>
-    Object.fromEntries(Object.entries(reading).filter(([name]) => !names.has(name))),
+  const lines = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !names.has(name))),
   );
   const header = { header: Object.fromEntries(shared) };
   return `${[header, ...lines].map((line) => JSON.stringify(line)).join('\n')}\n`;

@@ -26,6 +26,8 @@ export interface Statement {
 /** Hashes cores and signs bodies with node:crypto. */
 export interface Sealer {
   recordHash(core: Parameters<typeof hashCore>[0]): string;
+  /** Record hash of a row that has a hash core of its own, which is `core` itself. */
+  rowHash(core: object): string;
   /** `body` as it is stored: without a citation, and without the members of request time. */
   seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
   /** Signature over the canonical JSON of any head that is not a citation, base64url. */
@@ -53,6 +55,7 @@ export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore
     encodeBase64Url(new Uint8Array(sign(null, Buffer.from(text, 'utf8'), key)));
   return {
     recordHash: (record) => `sha256:${sha256(jcs(hashCore(record)))}`,
+    rowHash: (core) => `sha256:${sha256(jcs(core))}`,
     signText,
     seal(body, statement) {
       if ('_citation' in body) throw new TypeError('Cannot seal a body: it has a citation already');

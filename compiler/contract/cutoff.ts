@@ -1,0 +1,32 @@
+import { newYorkDayEnd } from './new-york-time.ts';
+
+/** Until when a filing counts. */
+export type Cutoff =
+  /** The whole official filing day; `at` is its last second in New York. */
+  | { readonly basis: 'filing_date'; readonly date: string; readonly at: string }
+  /** An instant, compared with the time of acceptance. */
+  | { readonly basis: 'acceptance_time'; readonly date: string; readonly at: string };
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})$/;
+
+/**
+ * Reads a cutoff: a bare ISO 8601 date is that whole filing day, a date-time needs `Z` or an offset. Null for
+ * anything else, also for days that do not exist; an offset may begin with the space that `+` becomes in a query.
+ */
+export function parseCutoff(text: string): Cutoff | null {
+  if (DAY.test(text)) {
+    return isRealDay(text) ? { basis: 'filing_date', date: text, at: newYorkDayEnd(text) } : null;
+  }
+  const [, day = '', , , , zone = ''] = INSTANT.exec(text) ?? [];
+  if (!isRealDay(day)) return null;
+  const epochMs = Date.parse(text.replace(zone, zone.replace(' ', '+')));
+  if (Number.isNaN(epochMs)) return null;
+  const at = new Date(epochMs).toISOString().replace('.000Z', 'Z');
+  return { basis: 'acceptance_time', date: at.slice(0, 10), at };
+}
+
+function isRealDay(day: string): boolean {
+  const epochMs = Date.parse(`${day}T00:00:00Z`);
+  return DAY.test(day) && new Date(epochMs || 0).toISOString().startsWith(day);
+}

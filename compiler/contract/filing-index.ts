@@ -1,0 +1,80 @@
+import type { FilingFacts } from './filing.ts';
+import { encodeSegment } from './path.ts';
+import type { FilingCoverage } from './settle-filings.ts';
+
+/** Internal list of every filer, one JSON array a line, sorted by CIK. */
+export const FILERS_PATH = 'index/filers.txt';
+/** Folder of everything about filers, one folder each. */
+export const FILINGS_FOLDER = 'filing/';
+
+/** One filer of the list, with what its stored filings cover. */
+export interface FilerLine extends FilingCoverage {
+  readonly cik: string;
+  readonly name: string;
+  readonly tickers: readonly string[];
+  /** Form types that are stored of it. */
+  readonly forms: readonly string[];
+}
+
+/** Internal list of a filer's filings, one JSON array a line, newest first. */
+export function filingListPath(cik: string): string {
+  return `index/filings/${encodeSegment(cik)}.txt`;
+}
+
+/** Where one listing of a filing stands. */
+export function filingPath(
+  cik: string,
+  filing: Pick<FilingFacts, 'form' | 'accession' | 'source'>,
+) {
+  const name = `${encodeSegment(filing.accession)}.${encodeSegment(filing.source)}.json`;
+  return `${FILINGS_FOLDER}${encodeSegment(cik)}/${encodeSegment(filing.form)}/${name}`;
+}
+
+/** Where the signed statement of what is stored of a filer stands. */
+export function filerPath(cik: string): string {
+  return `${FILINGS_FOLDER}${encodeSegment(cik)}/filer.json`;
+}
+
+/** Text of one line of FILERS_PATH, with its line end. */
+export function formatFilerLine(filer: FilerLine): string {
+  const { cik, name, tickers, collected_at, covered_from, forms } = filer;
+  return `${JSON.stringify([cik, name, tickers, collected_at, covered_from, forms])}\n`;
+}
+
+/** The inverse of formatFilerLine, of one line without its line end. */
+export function parseFilerLine(line: string): FilerLine {
+  const [cik, name, tickers, collected_at, covered_from, forms] = JSON.parse(line) as [
+    string,
+    string,
+    string[],
+    string,
+    string | null,
+    string[],
+  ];
+  return { cik, name, tickers, collected_at, covered_from, forms };
+}
+
+/** Text of one line of a filer's list, with its line end. */
+export function formatFilingLine(filing: FilingFacts): string {
+  const { accession, form, items, event_time, filing_date, disclosure_time } = filing;
+  const { source, source_tier } = filing;
+  const facts = [accession, form, items, event_time, filing_date, disclosure_time];
+  return `${JSON.stringify([...facts, source, source_tier])}\n`;
+}
+
+/** The inverse of formatFilingLine, of one line without its line end. */
+export function parseFilingLine(line: string): FilingFacts {
+  const [accession, form, items, event_time, filing_date, disclosure_time, source, source_tier] =
+    JSON.parse(line) as [
+      string,
+      string,
+      string[],
+      string | null,
+      string,
+      string | null,
+      string,
+      string | null,
+    ];
+  const times = { event_time, filing_date, disclosure_time };
+  return { accession, form, items, ...times, source, source_tier };
+}

@@ -1,0 +1,104 @@
+/** The one source class that settlement evidence has. */
+export const FILING_SOURCE_CLASS = 'sec';
+
+/** The one collection that filings are stored in; it also names the kind of their hash core. */
+export const FILING_COLLECTION = 'filing.submission';
+
+/** Members of a filing row's hash core in the order of `_hash_core`; all of them but `row` stand in the row too. */
+export const FILING_CORE_FIELDS = [
+  'hash_core_version',
+  'row',
+  'entity',
+  'accession',
+  'form',
+  'items',
+  'event_time',
+  'filing_date',
+  'disclosure_time',
+  'acceptance_basis',
+  'observed_at',
+  'snapshot_date',
+  'source',
+  'source_ref',
+  'source_tier',
+] as const;
+
+/** What of a filing decides a settlement question. */
+export interface FilingFacts {
+  /** Number of the filing, unique within the regulator. */
+  readonly accession: string;
+  readonly form: string;
+  /** Items of an 8-K, as filed. */
+  readonly items: readonly string[];
+  /** Period or event date; null where the filing names none. */
+  readonly event_time: string | null;
+  /** Official filing day, New York. */
+  readonly filing_date: string;
+  /** Acceptance, ISO-8601 UTC; null where only the day is known. */
+  readonly disclosure_time: string | null;
+  /** Who lists it; two sources may list one filing. */
+  readonly source: string;
+  readonly source_tier: string | null;
+}
+
+/** Forms that the regulator renamed; a question for either name finds both. */
+const RENAMED: Readonly<Record<string, string>> = {
+  'SCHEDULE 13D': 'SC 13D',
+  'SCHEDULE 13G': 'SC 13G',
+};
+
+/** Forms that are questions even where a filer never filed one. */
+const WELL_KNOWN = [
+  '10-K',
+  '10-Q',
+  '8-K',
+  'NT 10-K',
+  'NT 10-Q',
+  '20-F',
+  '40-F',
+  '6-K',
+  'SC 13D',
+  'SC 13G',
+  '3',
+  '4',
+  '5',
+  '144',
+  '13F-HR',
+  'DEF 14A',
+  'S-1',
+  'S-3',
+  'S-4',
+  'S-8',
+  '424B4',
+  '11-K',
+  '25',
+  '15-12G',
+] as const;
+
+/** Form types that may be asked for whatever is stored. */
+export const WELL_KNOWN_FORMS: readonly string[] = WELL_KNOWN;
+
+const AMENDMENT = /\/A$/;
+
+/** Whether a form type is an amendment of another. */
+export function isAmendment(form: string): boolean {
+  return AMENDMENT.test(form);
+}
+
+/** The form type that a filing belongs to: renamed forms under their older name, an amendment under what it amends. */
+export function formFamily(form: string): string {
+  const base = form.replace(AMENDMENT, '');
+  return RENAMED[base] ?? base;
+}
+
+/** The spelling of a form type in questions: upper case, single spaces, without the word FORM. */
+export function canonicalForm(text: string): string {
+  const form = text.trim().toUpperCase().replace(/\s+/g, ' ');
+  return form.replace(/^FORM /, '');
+}
+
+/** The ten digits of a CIK in any of its spellings (`320193`, `CIK0000320193`), or null. */
+export function cikOf(text: string): string | null {
+  const digits = /^(?:CIK)?(\d{1,10})$/.exec(text)?.[1];
+  return digits === undefined ? null : digits.padStart(10, '0');
+}

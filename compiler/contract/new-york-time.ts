@@ -1,0 +1,34 @@
+// The securities regulator keeps New York time. Its rules are written out, so that no time zone database of a machine
+// can change what was compiled.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const STANDARD_OFFSET_MS = -5 * HOUR_MS;
+
+/** The UTC instant, in epoch milliseconds, of a New York wall-clock time written as if it were UTC. */
+export function newYorkInstant(wallClockMs: number): number {
+  const offset = isSummer(wallClockMs) ? STANDARD_OFFSET_MS + HOUR_MS : STANDARD_OFFSET_MS;
+  return wallClockMs - offset;
+}
+
+/** The last second of a New York day (`2026-03-31`) as ISO-8601 UTC. */
+export function newYorkDayEnd(date: string): string {
+  const end = newYorkInstant(Date.parse(`${date}T23:59:59Z`));
+  return new Date(end).toISOString().replace('.000Z', 'Z');
+}
+
+/** Daylight time begins and ends at 02:00 of a Sunday; the rules of 1987 and of 2007. */
+function isSummer(wallClockMs: number): boolean {
+  const year = new Date(wallClockMs).getUTCFullYear();
+  const [begin, end] =
+    year >= 2007
+      ? [sunday(year, 2, 8), sunday(year, 10, 1)]
+      : [sunday(year, 3, 1), sunday(year, 9, 25)];
+  return wallClockMs >= begin && wallClockMs < end;
+}
+
+/** 02:00 of the first Sunday on or after a day of a month, counted from 0. */
+function sunday(year: number, month: number, from: number): number {
+  const weekday = new Date(Date.UTC(year, month, from)).getUTCDay();
+  return Date.UTC(year, month, from + ((7 - weekday) % 7), 2);
+}

@@ -1,0 +1,231 @@
+import type { Cutoff } from './cutoff.ts';
+import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
+import { newYorkDayEnd } from './new-york-time.ts';
+
+/** Days that an acceptance may lie before its filing day: a long weekend and a day to spare. */
+export const ACCEPTANCE_LEAD_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+export type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';
+
+/** What was asked. */
+export interface SettlementQuestion {
+  /** Canonical form type; one that ends in `/A` asks for amendments themselves. */
+  readonly form: string;
+  /** Item of an 8-K that the filing must name; null for any. */
+  readonly eventClass: string | null;
+  readonly cutoff: Cutoff;
+}
+
+/** What the stored list of a filer covers. */
+export interface FilingCoverage {
+  /** When the list was last collected, ISO-8601 UTC. */
+  readonly collected_at: string;
+  /** First filing day that the list is whole from; null when it is whole from the beginning. */
+  readonly covered_from: string | null;
+}
+
+/** The answer to a question about filings, in the facts that gave it. */
+export interface Settlement<Filing extends FilingFacts> {
+  readonly resolution_status: ResolutionStatus;
+  readonly filed_by_cutoff: boolean | null;
+  /** The filing that the answer speaks of; null when nothing stored speaks to the question. */
+  readonly selected: Filing | null;
+  /** The selected filing first, then everything that makes it ambiguous or conflicting. */
+  readonly candidates: readonly Filing[];
+}
+
+/**
+ * THE rule of settlement evidence. It selects the newest filing of the form at or before the cutoff, or else the
+ * first one after it, and says what keeps that from being the whole answer. Facts only: the event itself is not judged.
+ */
+export function settleFilings<Filing extends FilingFacts>(
+  filings: readonly Filing[],
+  coverage: FilingCoverage,
+  question: SettlementQuestion,
+): Settlement<Filing> {
+  const sides = sortFilings(filings, question);
+  const [newest] = sides.before;
+  if (newest !== undefined) return filed(newest, sides);
+  const [unclear] = sides.unclear;
+  if (unclear !== undefined) return open(unclear, [...sides.unclear, ...sides.amendments]);
+  const [amendment] = sides.amendments;
+  if (amendment !== undefined) return open(amendment, sides.amendments);
+  return notFiled(sides, { coverage, cutoff: question.cutoff });
+}
+
+interface Sides<Filing> {
+  /** Originals at or before the cutoff, newest first. */
+  readonly before: readonly Filing[];
+  /** Originals of which only the day is known, and that day decides nothing. */
+  readonly unclear: readonly Filing[];
+  /** Originals behind the cutoff, oldest first. */
+  readonly after: readonly Filing[];
+  /** Amendments that are not behind the cutoff, newest first. */
+  readonly amendments: readonly Filing[];
+  /** Listings of other sources by number of the filing, all sources together. */
+  readonly listings: ReadonlyMap<string, readonly Filing[]>;
+}
+
+function sortFilings<Filing extends FilingFacts>(
+  filings: readonly Filing[],
+  { form, eventClass, cutoff }: SettlementQuestion,
+): Sides<Filing> {
+  const wantsAmendments = isAmendment(form);
+  const family = formFamily(form);
+  const matching = filings
+    .filter((filing) => formFamily(filing.form) === family)
+    .filter((filing) => eventClass === null || filing.items.includes(eventClass))
+    .filter((filing) => !wantsAmendments || isAmendment(filing.form))
+    .sort(newestFirst);
+  const side = (wanted: Side) => (filing: Filing) => sideOf(filing, cutoff) === wanted;
+  const best = oneListingEach(matching);
+  const originals = best.filter((filing) => isAmendment(filing.form) === wantsAmendments);
+  const amendments = best.filter((filing) => isAmendment(filing.form) !== wantsAmendments);
+  return {
+    before: originals.filter(side('before')),
+    unclear: originals.filter(side('unclear')),
+    after: originals.filter(side('after')).reverse(),
+    amendments: amendments.filter((filing) => sideOf(filing, cutoff) !== 'after'),
+    listings: byAccession(filings),
+  };
+}
+
+function byAccession<Filing extends FilingFacts>(filings: readonly Filing[]) {
+  const listings = new Map<string, Filing[]>();
+  for (const filing of filings) {
+    const known = listings.get(filing.accession);
+    if (known === undefined) listings.set(filing.accession, [filing]);
+    else known.push(filing);
+  }
+  return listings;
+}
+
+/** Newest filing day, then newest acceptance; the number and the source only make the order total. */
+function newestFirst(a: FilingFacts, b: FilingFacts): number {
+  return (
+    descending(a.filing_date, b.filing_date) ||
+    descending(instantText(a), instantText(b)) ||
+    descending(a.accession, b.accession) ||
+    byTier(a, b)
+  );
+}
+
+/** Of one filing the listing of the best tier stands first. */
+function byTier(a: FilingFacts, b: FilingFacts): number {
+  return descending(b.source_tier ?? '~', a.source_tier ?? '~') || descending(b.source, a.source);
+}
+
+function descending(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? 1 : -1;
+}
+
+function instantText({ disclosure_time }: FilingFacts): string {
+  return disclosure_time === null ? '' : new Date(disclosure_time).toISOString();
+}
+
+function oneListingEach<Filing extends FilingFacts>(filings: readonly Filing[]): Filing[] {
+  const best = new Map<string, Filing>();
+  for (const filing of filings) {
+    const known = best.get(filing.accession);
+    if (known === undefined || byTier(filing, known) < 0) best.set(filing.accession, filing);
+  }
+  return [...best.values()];
+}
+
+type Side = 'before' | 'unclear' | 'after';
+
+function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): Side {
+  if (cutoff.basis === 'filing_date') return filing_date <= cutoff.date ? 'before' : 'after';
+  const at = Date.parse(cutoff.at);
+  if (disclosure_time !== null) return Date.parse(disclosure_time) <= at ? 'before' : 'after';
+  if (Date.parse(newYorkDayEnd(filing_date)) <= at) return 'before';
+  const earliest = Date.parse(`${filing_date}T00:00:00Z`) - ACCEPTANCE_LEAD_DAYS * DAY_MS;
+  return at < earliest ? 'after' : 'unclear';
+}
+
+/** A filing is there; it is the whole answer unless something stands beside it. */
+function filed<Filing extends FilingFacts>(
+  selected: Filing,
+  sides: Sides<Filing>,
+): Settlement<Filing> {
+  const conflict = conflicting(selected, sides);
+  if (conflict !== null) return conflict;
+  const sameDay = ({ accession, filing_date }: Filing): boolean =>
+    accession !== selected.accession && filing_date === selected.filing_date;
+  const beside = [
+    ...sides.before.filter(sameDay),
+    ...sides.unclear.filter(({ filing_date }) => filing_date >= selected.filing_date),
+    ...sides.amendments.filter(({ filing_date }) => filing_date >= selected.filing_date),
+  ];
+  const twins = otherListings(selected, sides);
+  return {
+    resolution_status: beside.length === 0 ? 'resolved' : 'ambiguous',
+    filed_by_cutoff: true,
+    selected,
+    candidates: [selected, ...twins, ...beside],
+  };
+}
+
+/** Something is stored, but it does not say on which side of the cutoff an original filing lies. */
+function open<Filing extends FilingFacts>(
+  selected: Filing,
+  all: readonly Filing[],
+): Settlement<Filing> {
+  const others = all.filter((filing) => filing !== selected);
+  const candidates = [selected, ...others];
+  return { resolution_status: 'ambiguous', filed_by_cutoff: null, selected, candidates };
+}
+
+/** Nothing until the cutoff: a later filing shows it; without one, only a list that is whole and newer can. */
+function notFiled<Filing extends FilingFacts>(
+  sides: Sides<Filing>,
+  { coverage, cutoff }: { readonly coverage: FilingCoverage; readonly cutoff: Cutoff },
+): Settlement<Filing> {
+  const { collected_at, covered_from } = coverage;
+  const covered = covered_from === null || covered_from <= cutoff.date;
+  const looked = Date.parse(collected_at) >= Date.parse(cutoff.at);
+  const filed_by_cutoff = covered && looked ? false : null;
+  const [later] = sides.after;
+  if (later === undefined || filed_by_cutoff === null) {
+    const resolution_status = 'no_authoritative_source';
+    return { resolution_status, filed_by_cutoff, selected: null, candidates: [] };
+  }
+  const conflict = conflicting(later, sides);
+  if (conflict !== null) return conflict;
+  const candidates = [later, ...otherListings(later, sides)];
+  return { resolution_status: 'resolved', filed_by_cutoff, selected: later, candidates };
+}
+
+function otherListings<Filing extends FilingFacts>(
+  selected: Filing,
+  { listings }: Sides<Filing>,
+): Filing[] {
+  const same = listings.get(selected.accession) ?? [];
+  return same.filter((filing) => filing !== selected).sort(byTier);
+}
+
+/** Sources that tell different facts about one filing leave nothing settled. */
+function conflicting<Filing extends FilingFacts>(
+  selected: Filing,
+  sides: Sides<Filing>,
+): Settlement<Filing> | null {
+  const twins = otherListings(selected, sides);
+  if (twins.every((twin) => agrees(twin, selected))) return null;
+  const candidates = [selected, ...twins];
+  return { resolution_status: 'conflicting', filed_by_cutoff: null, selected, candidates };
+}
+
+/** What one source leaves open contradicts nobody. */
+function agrees(a: FilingFacts, b: FilingFacts): boolean {
+  const times = [a.disclosure_time, b.disclosure_time].filter((time) => time !== null);
+  const events = [a.event_time, b.event_time].filter((time) => time !== null);
+  return (
+    formFamily(a.form) === formFamily(b.form) &&
+    isAmendment(a.form) === isAmendment(b.form) &&
+    a.filing_date === b.filing_date &&
+    new Set(times.map((time) => Date.parse(time))).size < 2 &&
+    new Set(events).size < 2
+  );
+}

@@ -1,0 +1,101 @@
+import { isAmendment } from '../contract/filing.ts';
+import type { StoredFiling } from '../stages/intake/filing-row.ts';
+import type { Reading } from '../stages/intake/reading.ts';
+import { EDGAR_SOURCE } from './edgar-columns.ts';
+
+const DAY_MS = 86_400_000;
+/** Days of the windows that are counted back from the fetch. */
+const WINDOWS = { month: 30, quarter: 90, twoYears: 730 } as const;
+
+/** One filer's list as the signals need it. */
+export interface FilerList {
+  /** Ticker, or the CIK of a filer without one. */
+  readonly entity: string;
+  readonly entity_name: string;
+  readonly cik: string;
+  readonly collected_at: string;
+  /** Newest first. */
+  readonly filings: readonly StoredFiling[];
+}
+
+/** The three filing signals of a filer, counted from its list; 0 is a reading, for the list was read. */
+export function filingReadings(list: FilerList): Map<string, Reading[]> {
+  return new Map([
+    ['filing.delinquency', [delinquency(list)]],
+    ['filing.insider', [insider(list)]],
+    ['filing.material-events', [materialEvents(list)]],
+  ]);
+}
+
+function materialEvents(list: FilerList): Reading {
+  const events = list.filings.filter(({ form }) => form === '8-K');
+  const [latest] = events;
+  const current = {
+    filings_8k_90d_count: within(events, list, WINDOWS.quarter),
+    filings_8k_30d_count: within(events, list, WINDOWS.month),
+    latest_items: latest === undefined ? null : latest.items.join(','),
+    latest_accession: latest?.accession ?? null,
+  };
+  return readingOf(list, latest, current);
+}
+
+function delinquency(list: FilerList): Reading {
+  const notices = list.filings.filter(({ form }) => form.startsWith('NT ') && !isAmendment(form));
+  const [latest] = notices;
+  const current = {
+    nt_24mo_count: within(notices, list, WINDOWS.twoYears),
+    latest_nt_form: latest?.form ?? null,
+    latest_nt_date: latest?.filing_date ?? null,
+    days_since_nt: latest === undefined ? null : ageDays(latest, list),
+  };
+  return readingOf(list, latest, current);
+}
+
+function insider(list: FilerList): Reading {
+  const trades = list.filings.filter(({ form }) => form === '4');
+  const current = {
+    form4_90d_count: within(trades, list, WINDOWS.quarter),
+    form4_30d_count: within(trades, list, WINDOWS.month),
+  };
+  return readingOf(list, trades[0], current);
+}
+
+function within(filings: readonly StoredFiling[], list: FilerList, days: number): number {
+  return filings.filter((filing) => {
+    const age = ageDays(filing, list);
+    return age >= 0 && age < days;
+  }).length;
+}
+
+function ageDays({ filing_date }: StoredFiling, { collected_at }: FilerList): number {
+  const today = Date.parse(`${collected_at.slice(0, 10)}T00:00:00Z`);
+  return Math.round((today - Date.parse(`${filing_date}T00:00:00Z`)) / DAY_MS);
+}
+
+/** The newest filing is the reading's time; where there is none, the list itself was the observation. */
+function readingOf(
+  list: FilerList,
+  latest: StoredFiling | undefined,
+  current: Reading['current'],
+): Reading {
+  const { entity, entity_name, cik, collected_at } = list;
+  return {
+    entity,
+    entity_name,
+    observed_at: latest === undefined ? collected_at : timeOf(latest, collected_at),
+    collected_at,
+    current,
+    sources: [{ name: 'SEC EDGAR', weight: 1, role: 'measurement', independent: true }],
+    source_ref: `https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK=${cik}`,
+    source_tier: EDGAR_SOURCE.source_tier,
+    scope: `filings of CIK ${cik} by filing date, amendments left out; windows end with the day of collection`,
+    validation_status: 'as listed by the SEC',
+    uncertainty: 'counts of a list; a filing may be listed late',
+  };
+}
+
+/** A filing day may lie ahead of its acceptance, but no reading was observed after it was collected. */
+function timeOf({ disclosure_time, filing_date }: StoredFiling, collectedAt: string): string {
+  const time = disclosure_time ?? `${filing_date}T00:00:00Z`;
+  return Date.parse(time) <= Date.parse(collectedAt) ? time : collectedAt;
+}

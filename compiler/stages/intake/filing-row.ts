@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { cikOf } from '../../contract/filing.ts';
+
+const instant = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
+const day = z.iso.date({ error: 'not a day such as 2026-11-20' });
+const text = z.string().min(1).max(2000);
+const span = { from: day, to: day };
+
+/** What every row of the collection says. */
+const shared = {
+  /** Ten-digit CIK of the filer. */
+  cik: z.string().refine((cik) => cikOf(cik) === cik, 'not a CIK of ten digits'),
+  collected_at: instant,
+  /** Who lists the filing, a slug: two sources of one filing are compared. */
+  source: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'a source is a slug such as sec-edgar'),
+  source_tier: z
+    .string()
+    .regex(/^(T1|T2|T2-[a-z-]+)$/, 'T1, T2, T2-<subtype> or null')
+    .nullable(),
+};
+
+/** One filing as a source lists it. */
+const filing = z
+  .strictObject({
+    ...shared,
+    kind: z.literal('filing'),
+    accession: z
+      .string()
+      .regex(/^\d{10}-\d{2}-\d{6}$/, 'not a number such as 0000320193-26-000006'),
+    form: z.string().regex(/^[A-Z0-9][A-Z0-9 /.-]{0,39}$/, 'not a form type such as 10-K'),
+    items: z.array(z.string().regex(/^[A-Za-z0-9.]{1,10}$/)).max(100),
+    /** Period or event date. */
+    event_time: day.nullable(),
+    filing_date: day,
+    disclosure_time: instant.nullable(),
+    acceptance_basis: z.enum(['utc', 'new-york', 'undetermined']),
+    source_ref: z.url().nullable(),
+  })
+  .refine(
+    ({ disclosure_time, acceptance_basis }) =>
+      (disclosure_time === null) === (acceptance_basis === 'undetermined'),
+    'disclosure_time is null exactly where acceptance_basis is "undetermined"',
+  );
+
+/** A filer's list at the time of its collection: whole from a day on, older pages apart. */
+const listing = z.strictObject({
+  ...shared,
+  kind: z.literal('listing'),
+  name: text,
+  tickers: z.array(z.string().regex(/^[A-Z0-9.-]{1,20}$/, 'not a ticker in upper case')).max(20),
+  /** First filing day that the list is whole from; null when it is the whole list. */
+  from: day.nullable(),
+  /** Older pages of the list, newest first. */
+  pages: z.array(z.strictObject(span)).max(1000),
+  source_ref: z.url().nullable(),
+});
+
+/** An older page of a filer's list. */
+const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span });
+
+/** One stored row of `filing.submission`. */
+export const filingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);
+export type FilingRow = z.infer<typeof filingRowSchema>;
+export type StoredFiling = Extract<FilingRow, { kind: 'filing' }>;
+export type StoredListing = Extract<FilingRow, { kind: 'listing' }>;
+export type StoredPage = Extract<FilingRow, { kind: 'page' }>;
