@@ -70,16 +70,33 @@ interface Row {
   readonly method?: 'GET' | 'POST';
 }
 
-function paid<const P extends string>(path: P, priceUsd: string, row: Row): Endpoint<P> {
-  return endpoint(path, row, { priceUsd, token: false, tag: row.tag ?? '[SIGNAL+PROOF]' });
+type ParamsOf<R> = R extends { readonly params: infer Given extends Params }
+  ? Given
+  : Record<never, Param>;
+
+/** An operation whose type also knows whether it costs and the names of its parameters. */
+type Known<P extends string, R extends Row, Price> = Omit<Endpoint<P>, 'priceUsd' | 'params'> & {
+  readonly priceUsd: Price;
+  readonly params: ParamsOf<R>;
+};
+
+function paid<const P extends string, R extends Row>(
+  path: P,
+  priceUsd: string,
+  row: R,
+): Known<P, R, string> {
+  const tag = row.tag ?? '[SIGNAL+PROOF]';
+  return endpoint(path, row, { priceUsd, token: false, tag }) as Known<P, R, string>;
 }
 
-function free<const P extends string>(path: P, row: Row): Endpoint<P> {
-  return endpoint(path, row, { priceUsd: null, token: false, tag: '[FREE]' });
+function free<const P extends string, R extends Row>(path: P, row: R): Known<P, R, null> {
+  const terms = { priceUsd: null, token: false, tag: '[FREE]' } as const;
+  return endpoint(path, row, terms) as Known<P, R, null>;
 }
 
-function tokenGated<const P extends string>(path: P, row: Row): Endpoint<P> {
-  return endpoint(path, row, { priceUsd: null, token: true, tag: '[TOKEN]' });
+function tokenGated<const P extends string, R extends Row>(path: P, row: R): Known<P, R, null> {
+  const terms = { priceUsd: null, token: true, tag: '[TOKEN]' } as const;
+  return endpoint(path, row, terms) as Known<P, R, null>;
 }
 
 function endpoint<const P extends string>(
@@ -154,7 +171,9 @@ const openEntity = (row: Line): Param => ({
 });
 
 /** The bundle row of a line; its enum, legs and file follow from the line. */
-function bundleOf(row: Line & { bundle: { path: BundlePath } }): Endpoint<BundlePath> {
+function bundleOf(
+  row: Line & { bundle: { path: BundlePath } },
+): Known<BundlePath, Row & { readonly params: Params }, string> {
   const { path, param, legs } = row.bundle;
   const subject = row.open ? openEntity(row) : oneOf(`one of the ${row.title}`, row.entities);
   return paid(path, '0.25', {
@@ -469,7 +488,16 @@ export const ENDPOINTS = [
   }),
 ] as const;
 
-export type EndpointPath = (typeof ENDPOINTS)[number]['path'];
+type TableRow = (typeof ENDPOINTS)[number];
+export type EndpointPath = TableRow['path'];
+/** A path that costs. */
+export type PaidPath = Extract<TableRow, { readonly priceUsd: string }>['path'];
+/** Names of the parameters of a path. */
+export type ParamName<Path extends EndpointPath> = keyof Extract<
+  TableRow,
+  { readonly path: Path }
+>['params'] &
+  string;
 
 const BY_PATH = new Map<string, Endpoint>(ENDPOINTS.map((row) => [row.path, row]));
 
