@@ -33,7 +33,10 @@ export function payerLimit(facilitator: Facilitator, options: PayerLimitOptions 
       const payer = payerOf(request);
       const line = lines.get(payer) ?? { running: 0, waiting: new Set() };
       lines.set(payer, line);
-      if (line.running >= settlements && !(await turn(line, turnTimeoutMs))) return TOO_MANY;
+      if (line.running >= settlements) {
+        const mayWait = line.waiting.size < waiting;
+        if (!mayWait || !(await turn(line, turnTimeoutMs))) return TOO_MANY;
+      }
       line.running += 1;
       try {
         return await facilitator.settle(request);

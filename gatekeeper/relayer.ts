@@ -1,0 +1,206 @@
+import type { Hex, LocalAccount } from 'viem';
+import { getTransactionCount } from 'viem/actions';
+import { accountNonces } from './account-nonces.ts';
+import type { ChainNode, Receipt } from './chain-node.ts';
+import {
+  type Broadcast,
+  broadcaster,
+  type RelayedCall,
+  type Signed,
+} from './transaction-broadcast.ts';
+
+/** Transactions on their way at once: nodes hold back more of one account. */
+export const TRANSACTIONS_MAX = 16;
+/** Time between two looks at what is on its way. */
+export const RECEIPT_POLL_MS = 1000;
+/** A transaction that is not mined after this time is sent again, for a better fee where the cap allows. */
+export const RESEND_AFTER_MS = 15_000;
+/** Time for a node to show the receipt of a transaction whose account nonce is used. */
+export const RECEIPT_GRACE_MS = 30_000;
+/** Attempts to find an account nonce that the node takes. */
+const NONCE_ATTEMPTS_MAX = 5;
+const EMPTY_TRANSFER_GAS = 21_000n;
+
+/** `unsent` for sure, or on its way until `receipt` resolves: null when its nonce went to something else. */
+export type Relayed =
+  | { readonly state: 'unsent'; readonly detail: string }
+  | { readonly state: 'sent'; readonly receipt: Promise<Receipt | null> };
+
+/** The account that pays for gas; no other program may use it. */
+export interface Relayer {
+  readonly address: Hex;
+  send(call: RelayedCall): Promise<Relayed>;
+  close(): void;
+}
+
+export interface RelayerOptions {
+  readonly node: ChainNode;
+  readonly account: LocalAccount;
+  /** Wei for one unit of gas; never exceeded. */
+  readonly maxFeePerGas: bigint;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Told about answers that the node did not give; must not throw. */
+  readonly report: (error: unknown) => void;
+  readonly pollMs?: number;
+  readonly resendAfterMs?: number;
+}
+
+interface Sent {
+  readonly nonce: number;
+  readonly call: RelayedCall;
+  readonly forms: Signed[];
+  readonly resolve: (receipt: Receipt | null) => void;
+  sentAtMs: number;
+  /** When its nonce was first seen to be used without a receipt of ours. */
+  usedAtMs: number | null;
+}
+
+interface State extends RelayerOptions {
+  readonly nonces: ReturnType<typeof accountNonces>;
+  readonly wire: Broadcast;
+  readonly sent: Map<number, Sent>;
+  timer: NodeJS.Timeout | null;
+  closed: boolean;
+}
+
+/**
+ * Sends calls from one account, many at once. What was sent is sent again until its account nonce is used,
+ * because a later transaction waits for every earlier one; a nonce that came back is filled for the same
+ * reason. After a restart the node's own count of what waits is where it goes on.
+ */
+export function relayer(options: RelayerOptions): Relayer {
+  const { node, account } = options;
+  const { client } = node;
+  const { address } = account;
+  const state: State = {
+    ...options,
+    nonces: accountNonces({
+      max: TRANSACTIONS_MAX,
+      onChain: () => getTransactionCount(client, { address, blockTag: 'pending' }),
+    }),
+    wire: broadcaster(options),
+    sent: new Map(),
+    timer: null,
+    closed: false,
+  };
+  return {
+    address,
+    send: (call) => send(state, call),
+    close() {
+      state.closed = true;
+      if (state.timer !== null) clearTimeout(state.timer);
+      for (const one of state.sent.values()) one.resolve(null);
+    },
+  };
+}
+
+async function send(state: State, call: RelayedCall): Promise<Relayed> {
+  const { nonces, wire } = state;
+  let detail = '';
+  for (let attempt = 0; attempt < NONCE_ATTEMPTS_MAX && !state.closed; attempt++) {
+    const fees = await wire.fees();
+    if (fees === null) return { state: 'unsent', detail: 'gas costs more than the cap allows' };
+    const nonce = await nonces.take();
+    const form = await wire.sign(call, { nonce, fees }).catch((error: unknown) => {
+      nonces.giveBack(nonce);
+      throw error;
+    });
+    const answer = await wire.submit(form);
+    if (answer.state === 'taken')
+      return { state: 'sent', receipt: watch(state, { nonce, call, form }) };
+    detail = answer.detail;
+    if (answer.state === 'rejected') {
+      nonces.giveBack(nonce);
+      return { state: 'unsent', detail };
+    }
+    nonces.skip(nonce);
+  }
+  return { state: 'unsent', detail };
+}
+
+function watch(
+  state: State,
+  { nonce, call, form }: { nonce: number; call: RelayedCall; form: Signed },
+): Promise<Receipt | null> {
+  return new Promise((resolve) => {
+    const sentAtMs = state.clock();
+    state.sent.set(nonce, { nonce, call, forms: [form], resolve, sentAtMs, usedAtMs: null });
+    schedule(state);
+  });
+}
+
+function schedule(state: State): void {
+  if (state.timer !== null || state.closed) return;
+  const { pollMs = RECEIPT_POLL_MS } = state;
+  state.timer = setTimeout(() => {
+    look(state)
+      .catch(state.report)
+      .finally(() => {
+        state.timer = null;
+        if (state.sent.size > 0) schedule(state);
+      });
+  }, pollMs);
+  state.timer.unref();
+}
+
+async function look(state: State): Promise<void> {
+  const { node, account, nonces } = state;
+  const { address } = account;
+  const used = await getTransactionCount(node.client, { address, blockTag: 'latest' });
+  await Promise.all(
+    [...state.sent.values()].map((one) =>
+      one.nonce < used ? conclude(state, one) : resend(state, one),
+    ),
+  );
+  const last = Math.max(-1, ...state.sent.keys());
+  for (const nonce of nonces.takeGaps({ used, below: last })) await fill(state, nonce);
+}
+
+async function conclude(state: State, one: Sent): Promise<void> {
+  const { node, clock, nonces, sent } = state;
+  for (const { hash } of one.forms) {
+    const receipt = await node.receipt(hash);
+    if (receipt === null) continue;
+    sent.delete(one.nonce);
+    nonces.done(one.nonce);
+    one.resolve(receipt);
+    return;
+  }
+  one.usedAtMs ??= clock();
+  if (clock() - one.usedAtMs < RECEIPT_GRACE_MS) return;
+  sent.delete(one.nonce);
+  nonces.done(one.nonce);
+  one.resolve(null);
+}
+
+async function resend(state: State, one: Sent): Promise<void> {
+  const { wire, clock, resendAfterMs = RESEND_AFTER_MS } = state;
+  if (clock() - one.sentAtMs < resendAfterMs) return;
+  one.sentAtMs = clock();
+  const last = one.forms.at(-1);
+  if (last === undefined) return;
+  const better = await wire.better(last.fees);
+  if (better === null) {
+    await wire.submit(last);
+    return;
+  }
+  const form = await wire.sign(one.call, { nonce: one.nonce, fees: better });
+  // Noted before it leaves: a node that gives no answer may have taken it.
+  one.forms.push(form);
+  await wire.submit(form);
+}
+
+/** Uses up a nonce that was given back while later ones are on their way. */
+async function fill(state: State, nonce: number): Promise<void> {
+  const { wire, nonces, account } = state;
+  const call: RelayedCall = { to: account.address, data: '0x', gas: EMPTY_TRANSFER_GAS };
+  const fees = await wire.fees();
+  const form = fees === null ? null : await wire.sign(call, { nonce, fees });
+  const answer = form === null ? null : await wire.submit(form);
+  if (form === null || answer?.state !== 'taken') {
+    nonces.giveBack(nonce);
+    return;
+  }
+  watch(state, { nonce, call, form }).catch(state.report);
+}
