@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trustedProxies } from './client-address.ts';
 import { findNetwork, type Network } from './networks.ts';
 import { StartError } from './start-error.ts';
 
@@ -33,6 +34,10 @@ export interface Config {
   readonly issuerDid: string | null;
   /** Requests a second and client; 0 for no limit. */
   readonly rateLimit: number;
+  /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
+  readonly trustedProxy: string;
+  /** The facilitator is asked to settle without being asked to verify first. */
+  readonly settleOnly: boolean;
 }
 
 const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
@@ -44,6 +49,15 @@ const integer = (min: number, max: number) =>
     .regex(/^[0-9]{1,9}$/, 'not a whole number')
     .transform(Number)
     .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
+
+function isProxyList(list: string): boolean {
+  try {
+    trustedProxies(list);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
 const SETTINGS = {
@@ -69,6 +83,14 @@ const SETTINGS = {
     help: 'the did:key:z6Mk… whose releases are served',
   },
   rate_limit: { schema: integer(0, 1_000_000), help: 'requests a second and client, 0 for none' },
+  trusted_proxy: {
+    schema: z.string().refine(isProxyList, 'not a list of addresses'),
+    help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',
+  },
+  verify: {
+    schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
+    help: 'always, or settle-only to spare the call of /verify',
+  },
 } as const;
 type Name = keyof typeof SETTINGS;
 
@@ -158,6 +180,8 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
     tokenSecret: text('token_secret'),
     issuerDid: text('issuer_did'),
     rateLimit: whole('rate_limit', 0),
+    trustedProxy: text('trusted_proxy') ?? '',
+    settleOnly: text('verify') === 'settle-only',
   };
 }
 

@@ -22,6 +22,8 @@ export interface HeaderFacts {
   readonly accept: string;
   readonly authorization: string | null;
   readonly ifNoneMatch: string | null;
+  /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
+  readonly forwardedFor: string | null;
   /** A body follows, so the connection must not be used again unless it is read. */
   readonly hasBody: boolean;
 }
@@ -68,6 +70,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   'mcp-name': ({ rpc }, value) => {
     rpc.name = joined(rpc.name, value);
   },
+  'x-forwarded-for': (seen, value) => {
+    seen.forwardedFor = joined(seen.forwardedFor, value);
+  },
   'content-length': (seen, value) => {
     seen.hasBody ||= value !== '0';
   },
@@ -107,6 +112,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     accept: '',
     authorization: null,
     ifNoneMatch: null,
+    forwardedFor: null,
     hasBody: false,
   };
   for (let at = 0; at < rawHeaders.length; at += 2) {

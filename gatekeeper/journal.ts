@@ -43,6 +43,8 @@ export interface Conclusion {
 /** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
 export interface Journal {
   find(key: string): Promise<JournalEntry | null>;
+  /** False only for a key that this journal does not hold; never waits for anything. */
+  mayKnow(key: string): boolean;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
   claim(claim: JournalClaim): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */

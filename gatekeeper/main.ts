@@ -19,6 +19,8 @@ const OPTION_NAMES = [
   'state',
   'issuer-did',
   'rate-limit',
+  'trusted-proxy',
+  'verify',
 ];
 
 /** Options by setting name; secrets are no options, for process lists show them. */

@@ -2,7 +2,7 @@ import type { Challenger } from './challenge.ts';
 import { clockIsBehind } from './clock-guard.ts';
 import { type Binding, Flights } from './flights.ts';
 import type { JournalClaim, JournalEntry } from './journal.ts';
-import { isRefusal } from './payment-header.ts';
+import { decodePayment, isRefusal, type X402Version } from './payment-header.ts';
 import {
   type Asked,
   type Delivery,
@@ -11,7 +11,7 @@ import {
   paymentReply,
   refusalReply,
 } from './payment-reply.ts';
-import { type Task, taskReader } from './payment-task.ts';
+import { paymentKey, type Task, taskReader } from './payment-task.ts';
 import type { Reply } from './reply.ts';
 import { facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
 
@@ -37,6 +37,11 @@ export interface PaymentDesk {
   pay(order: Order): Promise<PaymentAnswer>;
 }
 
+/** Tells cheaply whether a header may be of a payment that was taken already. */
+export interface PaymentMemory {
+  mayKnow(header: string, version: X402Version): boolean;
+}
+
 /** Finds out what its journal does not know. */
 export interface Reconciler {
   /** Learns what became of a payment whose end nobody noted; true when it is known now. */
@@ -52,7 +57,7 @@ interface Desk extends Settlers {
 }
 
 /** The one way from a payment header to a reply, for both versions. */
-export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & Reconciler {
+export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentMemory & Reconciler {
   const { challenger, clock, settleOnly = false } = options;
   const tasks = taskReader(challenger);
   const report = quiet(options.report);
@@ -68,6 +73,12 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & Reconcil
         report(error);
         return failedReply('The payment could not be looked at. Send it again.');
       }
+    },
+    mayKnow(header, version) {
+      const payment = decodePayment(header, version);
+      if (isRefusal(payment)) return false;
+      const key = paymentKey(payment, challenger.network);
+      return desk.flights.get(key) !== undefined || desk.journal.mayKnow(key);
     },
     async reconcile(key) {
       const entry = await desk.journal.find(key);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Admission } from './admission.ts';
 import { type HeaderFacts, headerFacts } from './header-facts.ts';
-import type { RateLimit } from './rate-limit.ts';
 import { type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { BodyReader } from './request-body.ts';
@@ -21,7 +21,7 @@ export const SOCKET_IDLE_MS = 20_000;
 export const CONNECTIONS_MAX = 4096;
 export const REQUESTS_PER_SOCKET_MAX = 10_000;
 /** How long a stop waits for answers that are on their way. */
-export const DRAIN_MS = 10_000;
+export const DRAIN_MS = 9000;
 
 /** Headers of every reply. */
 const BASE_HEADERS: readonly string[] = [
@@ -36,7 +36,7 @@ export interface GateServerOptions {
   readonly port: number;
   /** The service of this moment; a request keeps the one that it started with. */
   readonly service: () => Service;
-  readonly limit: RateLimit;
+  readonly admit: Admission;
   /** Answers `/healthz`, which is no operation of the table. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
@@ -150,8 +150,8 @@ class FrontDesk {
   }
 
   #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
-    const { limit } = this.#options;
-    const wait = limit.isOn ? limit.take(request.socket.remoteAddress ?? '', performance.now()) : 0;
+    const address = request.socket.remoteAddress ?? '';
+    const wait = this.#options.admit(address, facts, performance.now());
     if (wait > 0) return tooMany(wait);
     if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
     if (facts.hasBody && request.method !== 'POST') {

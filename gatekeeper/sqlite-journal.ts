@@ -85,15 +85,16 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   let newest = newestRow.parse(db.prepare(NEWEST).get([NEWEST_ROWS])).ms ?? 0;
   return {
     async find(key) {
-      if (filter.isFilled() && !filter.keys.mayHave(key)) return null;
+      if (!filter.mayHave(key)) return null;
       const row = find.get([key]);
       return row === undefined ? null : entryOf(row);
     },
+    mayKnow: (key) => filter.mayHave(key),
     async claim(claim) {
       const now = clock();
       const values = claimValues(claim, now);
       // Known from here on, also when another process holds the key and this claim is refused.
-      filter.keys.add(claim.key);
+      filter.add(claim.key);
       const claimed = await commit.run(() => claimer.claim(values, claim.body));
       newest = Math.max(newest, now);
       purge(now);
@@ -156,8 +157,8 @@ function claimValues(claim: JournalClaim, now: number): ClaimValues {
 }
 
 interface FilledFilter {
-  readonly keys: KeyFilter;
-  isFilled(): boolean;
+  add(key: string): void;
+  mayHave(key: string): boolean;
   stop(): void;
 }
 
@@ -175,8 +176,8 @@ function filledFilter(db: Database.Database): FilledFilter {
   };
   fill();
   return {
-    keys,
-    isFilled: () => after === null,
+    add: (key) => keys.add(key),
+    mayHave: (key) => after !== null || keys.mayHave(key),
     stop: () => {
       after = null;
     },

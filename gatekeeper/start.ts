@@ -1,6 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { admission } from './admission.ts';
 import { type Challenger, challenger } from './challenge.ts';
+import { trustedProxies } from './client-address.ts';
 import type { Config } from './config.ts';
 import { type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
@@ -10,6 +12,7 @@ import { localFacilitator } from './local-facilitator.ts';
 import { paymentDesk } from './payment.ts';
 import { rateLimit } from './rate-limit.ts';
 import type { ReadFile } from './read-body.ts';
+import { reconcileInBackground } from './reconcile.ts';
 import type { ReleaseTerms } from './release-head.ts';
 import { openRelease, type ReleaseIndex } from './release-index.ts';
 import { jsonReply, type Reply } from './reply.ts';
@@ -124,14 +127,24 @@ interface Setting {
   readonly books: Books;
 }
 
-async function listen(setting: Setting, first: Service): Promise<Gatekeeper> {
+/** The first service, whose desk all later ones share. */
+interface FirstService extends Service {
+  readonly desk: ReturnType<typeof paymentDesk>;
+}
+
+async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
   const { config, by, books } = setting;
-  let service = first;
+  const { desk } = first;
+  let service: Service = first;
   const server = await startServer({
     host: config.host,
     port: config.port,
     service: () => service,
-    limit: rateLimit(config.rateLimit),
+    admit: admission({
+      limit: rateLimit(config.rateLimit),
+      proxies: trustedProxies(config.trustedProxy),
+      mayKnow: desk.mayKnow,
+    }),
     health: () => health(service),
     log: by.log,
   }).catch((error: unknown) => refuseAddress(config, error));
@@ -145,12 +158,14 @@ async function listen(setting: Setting, first: Service): Promise<Gatekeeper> {
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
+  const reconciler = reconcileInBackground({ ...books, desk, log: by.log });
   return {
     url: urlOf(config.host, server.port),
     facilitatorTrouble: facilitatorTrouble(books.facilitator, config.network),
     checkRelease: () => watcher.check(),
     async close() {
       watcher.close();
+      reconciler.close();
       await server.close();
       await books.close();
     },
@@ -180,7 +195,7 @@ function firstService(
   config: Config,
   { clock, log }: Surroundings,
   { release, books }: { release: ReleaseIndex; books: Books },
-): Service {
+): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const terms = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
   const report = (error: unknown): void => {
@@ -192,7 +207,8 @@ function firstService(
     subscription: config.tokenSecret !== null,
     testOnly: config.facilitatorUrl === null,
   };
-  const desk = paymentDesk({ ...books, challenger: terms, clock, report });
+  const { settleOnly } = config;
+  const desk = paymentDesk({ ...books, challenger: terms, clock, report, settleOnly });
   return { release, baseUrl, operator, challenger: terms, desk, clock, log };
 }
 

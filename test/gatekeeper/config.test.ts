@@ -21,6 +21,8 @@ describe('loadConfig()', () => {
       tokenSecret: null,
       issuerDid: null,
       rateLimit: 0,
+      trustedProxy: '',
+      settleOnly: false,
     });
   });
 

@@ -1,0 +1,62 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Hops of a forwarding header that are looked at. */
+const HOPS_MAX = 16;
+
+/** Whose word about the client's address is believed. */
+export interface TrustedProxies {
+  has(address: string): boolean;
+}
+
+/** Reads a list of addresses and CIDR ranges, separated by commas; throws a RangeError for anything else. */
+export function trustedProxies(list: string): TrustedProxies {
+  const block = new BlockList();
+  for (const entry of list.split(',').map((part) => part.trim())) {
+    if (entry !== '') add(block, entry);
+  }
+  return {
+    has(address) {
+      const plain = withoutMapping(address);
+      const version = isIP(plain);
+      return version !== 0 && block.check(plain, version === 4 ? 'ipv4' : 'ipv6');
+    },
+  };
+}
+
+function add(block: BlockList, entry: string): void {
+  const [address = '', bits, ...rest] = entry.split('/');
+  const version = isIP(address);
+  const longest = version === 4 ? 32 : 128;
+  const isRange = bits === undefined || (/^[0-9]{1,3}$/.test(bits) && Number(bits) <= longest);
+  if (version === 0 || !isRange || rest.length > 0) {
+    throw new RangeError(
+      `Cannot trust proxy "${entry}": not an address; give 10.0.0.1 or 10.0.0.0/8`,
+    );
+  }
+  block.addSubnet(address, Number(bits ?? longest), version === 4 ? 'ipv4' : 'ipv6');
+}
+
+/**
+ * The address that a request is counted under: that of the socket, unless a trusted proxy sent it. Then it
+ * is the last hop of X-Forwarded-For that no trusted proxy is: what stands before it, anybody can write.
+ */
+export function clientAddress(
+  socketAddress: string,
+  forwardedFor: string | null,
+  proxies: TrustedProxies,
+): string {
+  if (forwardedFor === null || !proxies.has(socketAddress)) return socketAddress;
+  const hops = forwardedFor.split(',').slice(-HOPS_MAX).reverse();
+  let client = socketAddress;
+  for (const hop of hops) {
+    const address = hop.trim();
+    if (isIP(address) === 0) return client;
+    client = address;
+    if (!proxies.has(address)) return client;
+  }
+  return client;
+}
+
+function withoutMapping(address: string): string {
+  return /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address;
+}
