@@ -9,7 +9,8 @@ export type ProblemCode =
   | 'conflict'
   | 'too_many_readings'
   | 'bad_setting'
-  | 'cannot_publish';
+  | 'cannot_publish'
+  | 'log_refused';
 
 /** One thing that is wrong, with the place to look. */
 export interface Problem {

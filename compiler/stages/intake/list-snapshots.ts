@@ -63,7 +63,7 @@ function nothingStored(root: string): Problem {
 }
 
 /** A batch without an hour stands for the start of its day, before the batch of hour 00. */
-function batchOrder(batch: string): string {
+export function batchOrder(batch: string): string {
   return batch.includes('T') ? batch : `${batch}T00`;
 }
 

@@ -1,0 +1,116 @@
+// C2SP tlog-checkpoint in a C2SP signed-note, signature type 0x01 (Ed25519).
+
+import { HASH_BYTES, type Sha256 } from './merkle.ts';
+
+/** Algorithm byte of an Ed25519 key in a signed note. */
+const ED25519 = 1;
+const KEY_HASH_BYTES = 4;
+const SIGNATURE_BYTES = 64;
+/** Longest signed note that is looked at, in characters. */
+export const NOTE_CHARS_MAX = 16_384;
+/** Most signature lines of a note, as its specification allows. */
+const SIGNATURE_LINES_MAX = 100;
+
+/** What a checkpoint states. */
+export interface Checkpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: Uint8Array;
+}
+
+/** A signed note: the text that is signed, with its line end, and who signed it. */
+export interface SignedNote {
+  readonly text: string;
+  readonly signatures: readonly NoteSignature[];
+}
+
+/** One signature line; `keyHash` tells which key of that name made it. */
+export interface NoteSignature {
+  readonly name: string;
+  readonly keyHash: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** The origin line and key name of the log of a service: its address without the scheme, and `/log`; throws a RangeError for an address that a key name cannot hold. */
+export function logOrigin(baseUrl: string): string {
+  const origin = `${baseUrl.replace(/^[a-z]+:\/\//, '').replace(/\/+$/, '')}/log`;
+  if (!isKeyName(origin)) {
+    throw new RangeError(
+      `Cannot name the log of "${baseUrl}": the address holds a space or a plus sign; publish at another`,
+    );
+  }
+  return origin;
+}
+
+function isKeyName(name: string): boolean {
+  return /^[\x21-\x2a\x2c-\x7e]+$/.test(name);
+}
+
+/** The text that is signed: origin, size in decimal, root in base64, each with a line end. */
+export function checkpointText({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${encodeBase64(root)}\n`;
+}
+
+/** The inverse of checkpointText; null for any other text, extension lines included. */
+export function parseCheckpoint(text: string): Checkpoint | null {
+  const [origin = '', digits = '', base64 = ''] = text.split('\n');
+  const root = decodeBase64(base64);
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(digits) || root?.length !== HASH_BYTES) return null;
+  const checkpoint = { origin, size: Number(digits), root };
+  const isOne = isKeyName(origin) && Number.isSafeInteger(checkpoint.size);
+  return isOne && checkpointText(checkpoint) === text ? checkpoint : null;
+}
+
+/** The first four bytes of SHA-256 over key name, line end, algorithm and public key. */
+export function noteKeyHash(name: string, publicKey: Uint8Array, sha256: Sha256): Uint8Array {
+  const start = new TextEncoder().encode(`${name}\n`);
+  const bytes = new Uint8Array([...start, ED25519, ...publicKey]);
+  return sha256(bytes).slice(0, KEY_HASH_BYTES);
+}
+
+/** The verifier key of a log, as other programs take it: name, key hash in hex, algorithm and key in base64. */
+export function verifierKey(name: string, publicKey: Uint8Array, sha256: Sha256): string {
+  const keyHash = Array.from(noteKeyHash(name, publicKey, sha256), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  );
+  return `${name}+${keyHash.join('')}+${encodeBase64(Uint8Array.of(ED25519, ...publicKey))}`;
+}
+
+/** The text of a signed note: what was signed, an empty line, one line for each signature. */
+export function formatNote({ text, signatures }: SignedNote): string {
+  const lines = signatures.map(({ name, keyHash, signature }) => {
+    return `\u2014 ${name} ${encodeBase64(Uint8Array.of(...keyHash, ...signature))}\n`;
+  });
+  return `${text}\n${lines.join('')}`;
+}
+
+/** The inverse of formatNote; null for any text that it never makes. */
+export function parseNote(note: string): SignedNote | null {
+  const cut = note.lastIndexOf('\n\n');
+  if (note.length > NOTE_CHARS_MAX || cut < 0) return null;
+  const lines = note.slice(cut + 2).split('\n');
+  if (lines.pop() !== '' || lines.length < 1 || lines.length > SIGNATURE_LINES_MAX) return null;
+  const signatures = lines.flatMap((line) => parseSignature(line) ?? []);
+  const parsed = { text: note.slice(0, cut + 1), signatures };
+  return formatNote(parsed) === note ? parsed : null;
+}
+
+function parseSignature(line: string): NoteSignature | null {
+  const [, name = '', base64 = ''] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
+  const bytes = decodeBase64(base64);
+  if (!isKeyName(name) || bytes?.length !== KEY_HASH_BYTES + SIGNATURE_BYTES) return null;
+  const keyHash = bytes.slice(0, KEY_HASH_BYTES);
+  return { name, keyHash, signature: bytes.slice(KEY_HASH_BYTES) };
+}
+
+/** Standard base64 with padding, RFC 4648 §4. */
+export function encodeBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+/** The bytes of a standard base64 text in its one spelling; null for any other. */
+export function decodeBase64(text: string): Uint8Array | null {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
+  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  return encodeBase64(bytes) === text ? bytes : null;
+}

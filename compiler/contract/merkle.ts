@@ -1,0 +1,173 @@
+// RFC 6962 §2.1 trees over any number of entries. Positions are plain numbers, so a tree has at most 2^53 - 1 entries.
+
+/** SHA-256 of some bytes; whoever calls brings the primitive. */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+/** Bytes of every hash of a tree. */
+export const HASH_BYTES = 32;
+
+/** The hash of an entry: SHA-256 of 0x00 and the entry. */
+export function leafHash(entry: Uint8Array, sha256: Sha256): Uint8Array {
+  const bytes = new Uint8Array(1 + entry.length);
+  bytes.set(entry, 1);
+  return sha256(bytes);
+}
+
+/** The hash of two subtrees: SHA-256 of 0x01, the left and the right hash. */
+export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
+  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
+  bytes[0] = 1;
+  bytes.set(left, 1);
+  bytes.set(right, 1 + HASH_BYTES);
+  return sha256(bytes);
+}
+
+/** A complete subtree: entries `index * 2^height` up to the next multiple of `2^height`. */
+export interface Subtree {
+  readonly height: number;
+  readonly index: number;
+}
+
+/** Entries from `start` up to `end`, without `end`; one hash of a proof stands for one range. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The complete subtrees that a range of a tree is made of, left to right. */
+export function subtreesOf({ start, end }: Range): Subtree[] {
+  const subtrees: Subtree[] = [];
+  let at = start;
+  while (at < end) {
+    const height = heightWithin(end - at);
+    subtrees.push({ height, index: at / 2 ** height });
+    at += 2 ** height;
+  }
+  return subtrees;
+}
+
+/** The hash of a range from the hashes of its subtrees; SHA-256 of nothing for an empty one. */
+export function hashOfSubtrees(hashes: readonly Uint8Array[], sha256: Sha256): Uint8Array {
+  let root = hashes.at(-1) ?? sha256(new Uint8Array(0));
+  for (let at = hashes.length - 2; at >= 0; at -= 1) {
+    root = nodeHash(hashes[at] ?? root, root, sha256);
+  }
+  return root;
+}
+
+/** The ranges whose hashes prove that entry `index` is in the tree of `size` entries, RFC 6962 §2.1.1; throws a RangeError for an index outside. */
+export function inclusionRanges(index: number, size: number): Range[] {
+  if (!isPosition(index) || !isPosition(size) || index >= size) {
+    throw new RangeError(`Cannot prove entry ${index}: the tree has ${size} entries`);
+  }
+  const ranges: Range[] = [];
+  let [start, end] = [0, size];
+  while (end - start > 1) {
+    const middle = start + split(end - start);
+    const isLeft = index < middle;
+    ranges.push(isLeft ? { start: middle, end } : { start, end: middle });
+    if (isLeft) end = middle;
+    else start = middle;
+  }
+  return ranges.reverse();
+}
+
+/** The ranges whose hashes prove that the tree of `size1` entries is the start of that of `size2`, RFC 6962 §2.1.2; throws a RangeError unless 0 < size1 <= size2. */
+export function consistencyRanges(size1: number, size2: number): Range[] {
+  if (!isGrowth(size1, size2)) {
+    throw new RangeError(`Cannot prove growth from ${size1} to ${size2} entries`);
+  }
+  const ranges: Range[] = [];
+  let [start, end] = [0, size2];
+  while (size1 < end) {
+    const middle = start + split(end - start);
+    const isLeft = size1 <= middle;
+    ranges.push(isLeft ? { start: middle, end } : { start, end: middle });
+    if (isLeft) end = middle;
+    else start = middle;
+  }
+  // The old tree as a whole is known to whoever checks; a part of it is not.
+  if (start > 0) ranges.push({ start, end });
+  return ranges.reverse();
+}
+
+/** The largest power of two below a number of entries. */
+function split(count: number): number {
+  return 2 ** heightWithin(count - 1);
+}
+
+/** Height of the largest complete subtree that has at most `count` entries; logarithms round near 2^53. */
+function heightWithin(count: number): number {
+  let height = 0;
+  while (2 ** (height + 1) <= count) height += 1;
+  return height;
+}
+
+function isPosition(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0;
+}
+
+/** What an inclusion proof claims. */
+export interface Inclusion {
+  readonly index: number;
+  readonly size: number;
+  readonly leaf: Uint8Array;
+  readonly proof: readonly Uint8Array[];
+  readonly root: Uint8Array;
+}
+
+/** Whether a proof leads from a leaf hash to the root; false for anything malformed, RFC 9162 §2.1.3.2. */
+export function verifyInclusion(claim: Inclusion, sha256: Sha256): boolean {
+  const { index, size, leaf, proof, root } = claim;
+  if (!isPosition(index) || !isPosition(size) || index >= size) return false;
+  const ranges = inclusionRanges(index, size);
+  if (proof.length !== ranges.length || !areHashes([leaf, root, ...proof])) return false;
+  let hash = leaf;
+  for (const [at, { start }] of ranges.entries()) {
+    const sibling = proof[at] ?? root;
+    hash = start > index ? nodeHash(hash, sibling, sha256) : nodeHash(sibling, hash, sha256);
+  }
+  return isEqual(hash, root);
+}
+
+/** What a consistency proof claims. */
+export interface Consistency {
+  readonly size1: number;
+  readonly size2: number;
+  readonly root1: Uint8Array;
+  readonly root2: Uint8Array;
+  readonly proof: readonly Uint8Array[];
+}
+
+/** Whether a proof leads from an old root to a new one; false for anything malformed and for an empty old tree, RFC 9162 §2.1.4.2. */
+export function verifyConsistency(claim: Consistency, sha256: Sha256): boolean {
+  const { size1, size2, root1, root2, proof } = claim;
+  if (!isGrowth(size1, size2)) return false;
+  const ranges = consistencyRanges(size1, size2);
+  if (proof.length !== ranges.length || !areHashes([root1, root2, ...proof])) return false;
+  // The proof begins with the last part of the old tree, unless that part is the whole of it.
+  const isWhole = ranges.every(({ start }) => start >= size1);
+  const known = isWhole ? root1 : (proof[0] ?? root1);
+  let [old, fresh] = [known, known];
+  for (const [at, { start }] of ranges.entries()) {
+    const sibling = proof[at] ?? root2;
+    if (start >= size1) fresh = nodeHash(fresh, sibling, sha256);
+    else if (at > 0) {
+      old = nodeHash(sibling, old, sha256);
+      fresh = nodeHash(sibling, fresh, sha256);
+    }
+  }
+  return isEqual(old, root1) && isEqual(fresh, root2);
+}
+
+function isGrowth(size1: number, size2: number): boolean {
+  return isPosition(size1) && isPosition(size2) && size1 >= 1 && size1 <= size2;
+}
+
+function areHashes(hashes: readonly Uint8Array[]): boolean {
+  return hashes.every((hash) => hash.length === HASH_BYTES);
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}

@@ -1,0 +1,78 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type AnchorState, formatAnchorState, parseAnchorState } from '../../contract/log-batch.ts';
+import { PROOF_BYTES_MAX } from '../../contract/ots-proof.ts';
+import { CompileError } from '../intake/compile-error.ts';
+
+/** Folder of timestamp proofs beside the releases: what the operator's stamps and upgrades brought. */
+const FOLDER = 'anchors';
+
+/** A timestamp of a root: what is known about it, and the proof. */
+export interface Anchor {
+  readonly state: AnchorState;
+  readonly proof: Uint8Array;
+}
+
+/** The timestamps of a data folder, by the root in hex. */
+export interface AnchorStore {
+  /** Null while the root is unstamped; throws a CompileError for files that are damaged. */
+  read(rootHex: string): Anchor | null;
+  /** Replaces both files, the proof first: a state never speaks of a proof that is not there. */
+  write(anchor: Anchor): void;
+}
+
+export function anchorStore(data: string): AnchorStore {
+  const folder = join(data, FOLDER);
+  return {
+    read(rootHex) {
+      const name = join(folder, `${rootHex}.json`);
+      if (!existsSync(name)) return null;
+      try {
+        return readAnchor(folder, rootHex);
+      } catch (cause) {
+        throw damaged(name, cause);
+      }
+    },
+    write({ state, proof }) {
+      mkdirSync(folder, { recursive: true });
+      replace(join(folder, `${state.root}.ots`), proof);
+      replace(join(folder, `${state.root}.json`), formatAnchorState(state));
+    },
+  };
+}
+
+function readAnchor(folder: string, rootHex: string): Anchor {
+  const state = parseAnchorState(readFileSync(join(folder, `${rootHex}.json`), 'utf8'));
+  if (state.root !== rootHex) throw new RangeError(`it speaks of root "${state.root}"`);
+  const path = join(folder, `${rootHex}.ots`);
+  if (statSync(path).size > PROOF_BYTES_MAX) throw new RangeError('its proof is too long');
+  return { state, proof: readFileSync(path) };
+}
+
+function damaged(file: string, cause: unknown): CompileError {
+  const why = cause instanceof Error ? cause.message : 'unreadable';
+  const message = `the timestamp cannot be read: ${why}; restore it, or remove it and stamp again`;
+  return new CompileError([{ code: 'log_refused', file, message }]);
+}
+
+function replace(path: string, content: string | Uint8Array): void {
+  const fresh = `${path}.new`;
+  const file = openSync(fresh, 'w');
+  try {
+    writeFileSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(fresh, path);
+}

@@ -1,0 +1,141 @@
+import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
+import { parseDidKey } from '../../contract/did-key.ts';
+import {
+  anchorProofPath,
+  anchorStatePath,
+  BATCHES_PER_FILE,
+  formatAnchorState,
+  formatLogBatch,
+  LOG_KEY_PATH,
+  LOG_SIZE_MAX,
+  type LogBatch,
+  logBatchesPath,
+} from '../../contract/log-batch.ts';
+import { HASH_BYTES } from '../../contract/merkle.ts';
+import { CHECKPOINT_PATH, logEntry } from '../../contract/tiles.ts';
+import { CompileError } from '../intake/compile-error.ts';
+import { batchOrder } from '../intake/list-snapshots.ts';
+import type { LeafStore } from '../publish/leaf-store.ts';
+import type { Press } from '../publish/press.ts';
+import type { Anchor } from './anchor-store.ts';
+import { DigestSet } from './digest-set.ts';
+import { logIndex } from './log-index.ts';
+import { openCheckpoint, signCheckpoint } from './log-signer.ts';
+import { hexOf, LogTree, sha256 } from './log-tree.ts';
+import { type PreviousRelease, replayLog } from './previous-log.ts';
+
+export interface LogParts {
+  readonly press: Press;
+  readonly leaves: LeafStore;
+  /** The release with the longest log so far; null before the first. */
+  readonly previous: PreviousRelease | null;
+  /** Signed note of the newest checkpoint that left this folder, where that is remembered. */
+  readonly lastSigned: string | null;
+  /** The timestamp of a root, or null while it is unstamped. */
+  readonly anchorOf: (rootHex: string) => Anchor | null;
+}
+
+/** What was written. */
+export interface WrittenLog {
+  readonly size: number;
+  /** Signed note of the newest checkpoint. */
+  readonly checkpoint: string;
+}
+
+/** Continues the log of the release before with the hashes that it does not hold yet, one signed checkpoint for each batch. */
+export function writeLog(parts: LogParts): WrittenLog {
+  const { press, previous } = parts;
+  const digests = new DigestSet();
+  const tree = new LogTree(press.file);
+  const old = previous === null ? null : replayLog(previous, { tree, digests }, [press.issuer.did]);
+  refuseForgetting(parts, old?.batches ?? []);
+  const origin = logOrigin(press.issuer.baseUrl);
+  const batches = [...(old?.batches ?? [])];
+  for (const batch of inOrder(parts.leaves.batches())) {
+    const row = appendBatch({ batch, parts, tree, digests });
+    if (row !== null) batches.push(row);
+  }
+  tree.finish();
+  for (const [path, bytes] of logIndex(digests)) press.file(path, bytes);
+  writeBatches(batches, press);
+  writeAnchors(batches, parts);
+  // Signatures of Ed25519 are deterministic: where nothing was added, this is the last batch's own.
+  const checkpoint = signCheckpoint({ origin, size: tree.size, root: tree.root() }, press);
+  press.file(CHECKPOINT_PATH, checkpoint);
+  const key = verifierKey(origin, parseDidKey(press.issuer.did), sha256);
+  press.file(LOG_KEY_PATH, `${key}\n`);
+  return { size: tree.size, checkpoint };
+}
+
+function inOrder(batches: readonly string[]): string[] {
+  // A batch of a day and the batch of its hour 00 have one order; the shorter name comes first.
+  const order = (batch: string): string => `${batchOrder(batch)} ${batch.length}`;
+  return [...batches].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+interface Append {
+  readonly batch: string;
+  readonly parts: LogParts;
+  readonly tree: LogTree;
+  readonly digests: DigestSet;
+}
+
+/** Appends what is new in a batch, in the order of the digests; null when nothing is. */
+function appendBatch({ batch, parts, tree, digests }: Append): LogBatch | null {
+  const { press, leaves } = parts;
+  const size_before = tree.size;
+  const sorted = leaves.digests(batch);
+  for (let at = 0; at < sorted.length; at += HASH_BYTES) {
+    const digest = sorted.subarray(at, at + HASH_BYTES);
+    if (digests.add(digest)) tree.append(logEntry(`sha256:${digest.toString('hex')}`));
+  }
+  if (tree.size === size_before) return null;
+  if (tree.size > LOG_SIZE_MAX) throw refused(batch, `more than ${LOG_SIZE_MAX} entries`);
+  tree.cut();
+  const root = tree.root();
+  const origin = logOrigin(press.issuer.baseUrl);
+  const checkpoint = signCheckpoint({ origin, size: tree.size, root }, press);
+  const day = batch.slice(0, 10);
+  return { batch, day, size_before, size: tree.size, root: hexOf(root), checkpoint };
+}
+
+/** A log that is shorter than one that was signed, or other, would be a fork: the release to go on from is another. */
+function refuseForgetting({ lastSigned, press, previous }: LogParts, batches: readonly LogBatch[]) {
+  if (lastSigned === null) return;
+  const issuers = [press.issuer.did, ...(previous === null ? [] : [previous.issuerDid])];
+  const signed = openCheckpoint(lastSigned, issuers);
+  if (signed === null) {
+    throw refused('checkpoint', 'the newest checkpoint is kept beside the releases, but damaged');
+  }
+  if (signed.size === 0) return;
+  const row = batches.find(({ size }) => size === signed.size);
+  if (row?.root === hexOf(signed.root)) return;
+  throw refused(
+    'checkpoint',
+    `a log of ${signed.size} entries was signed already, and the release to continue holds ` +
+      `${batches.at(-1)?.size ?? 0}`,
+  );
+}
+
+function refused(file: string, state: string): CompileError {
+  const message =
+    `the log cannot be continued: ${state}; nothing was signed. Make the newest release the current one, or restore ` +
+    'it from a copy: a log never shrinks or forks';
+  return new CompileError([{ code: 'log_refused', file, message }]);
+}
+
+function writeBatches(batches: readonly LogBatch[], press: Press): void {
+  for (let start = 0; start < batches.length; start += BATCHES_PER_FILE) {
+    const rows = batches.slice(start, start + BATCHES_PER_FILE);
+    press.file(logBatchesPath(start / BATCHES_PER_FILE), rows.map(formatLogBatch).join(''));
+  }
+}
+
+function writeAnchors(batches: readonly LogBatch[], { press, anchorOf }: LogParts): void {
+  for (const { root } of batches) {
+    const anchor = anchorOf(root);
+    if (anchor === null) continue;
+    press.file(anchorStatePath(root), formatAnchorState(anchor.state));
+    press.file(anchorProofPath(root), anchor.proof);
+  }
+}

@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoint.ts';
+import { keyIdOf } from '../../../compiler/contract/citation.ts';
+import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
+import { CHECKPOINT_PATH, decodeBundle, tilePath } from '../../../compiler/contract/tiles.ts';
+import type { PreviousRelease } from '../../../compiler/stages/anchor/previous-log.ts';
+import { type LogParts, writeLog } from '../../../compiler/stages/anchor/write-log.ts';
+import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
+import type { Press } from '../../../compiler/stages/publish/press.ts';
+import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../no-signatures.ts';
+
+/** A log in memory: its files by path. */
+export type LogFiles = Map<string, Buffer>;
+
+/** Record hashes by batch. */
+export type Leaves = Readonly<Record<string, readonly string[]>>;
+
+export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf'>> {
+  readonly previous?: LogFiles;
+  readonly seed?: number;
+  readonly baseUrl?: string;
+}
+
+/** The DID of the key of a seed. */
+export function didOf(seed = 7): string {
+  return issuerDid(signingKey(new Uint8Array(32).fill(seed)));
+}
+
+/** Writes the log of these leaves after that of a release before; answers its files. */
+export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles {
+  const { previous, lastSigned = null, anchorOf = () => null } = options;
+  const files: LogFiles = new Map();
+  writeLog({
+    press: memoryPress(files, options),
+    leaves: storeOf(leaves),
+    previous: previous === undefined ? null : releaseOf(previous),
+    lastSigned,
+    anchorOf,
+  });
+  return files;
+}
+
+function memoryPress(files: LogFiles, { seed = 7, baseUrl = 'https://a.example' }: MemoryOptions) {
+  const key = signingKey(new Uint8Array(32).fill(seed));
+  const did = issuerDid(key);
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
+  const press: Partial<Press> = {
+    issuer,
+    sealer: makeSealer(issuer, key, NO_SIGNATURES),
+    file(path, content) {
+      if (files.has(path)) throw new Error(`"${path}" is written twice`);
+      files.set(path, Buffer.from(content));
+    },
+  };
+  return press as Press;
+}
+
+function storeOf(leaves: Leaves) {
+  const store = leafStore(mkdtempSync(join(tmpdir(), 'signalpress-leaves-')));
+  for (const [batch, hashes] of Object.entries(leaves)) {
+    for (const record_hash of hashes) store.add(`${batch} ${record_hash}\n`);
+  }
+  return store;
+}
+
+/** A release before that holds these files. */
+export function releaseOf(files: LogFiles, seed = 7): PreviousRelease {
+  return { issuerDid: didOf(seed), read: (path) => files.get(path) ?? null };
+}
+
+/** Distinct record hashes from a number on. */
+export function hashes(from: number, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => {
+    return `sha256:${hash('sha256', `record ${from + at}`, 'hex')}`;
+  });
+}
+
+/** Entries of a log in their order. */
+export function entriesIn(files: LogFiles): string[] {
+  const size = checkpointIn(files).size;
+  const entries: string[] = [];
+  for (let index = 0; entries.length < size; index += 1) {
+    const width = Math.min(256, size - 256 * index);
+    const bundle = files.get(tilePath({ level: 'entries', index, width }));
+    entries.push(...decodeBundle(bundle ?? Buffer.alloc(0)));
+  }
+  return entries;
+}
+
+/** What the newest checkpoint states. */
+export function checkpointIn(files: LogFiles) {
+  const note = parseNote(files.get(CHECKPOINT_PATH)?.toString('utf8') ?? '');
+  const checkpoint = parseCheckpoint(note?.text ?? '');
+  if (checkpoint === null) throw new Error('no checkpoint');
+  return checkpoint;
+}
+
+/** The rows of the list of batches. */
+export function batchesIn(files: LogFiles) {
+  const paths = [...files.keys()].filter((path) => path.startsWith('log/batches/')).sort();
+  return paths.flatMap((path) => parseLogBatches(files.get(path)?.toString('utf8') ?? ''));
+}
