@@ -47,11 +47,6 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
   };
 }
 
-/** The view of those who only settle on what is certain. */
-export function evidenceOf(finding: Finding): Evidence {
-  return finding.state === 'unconfirmed' ? { state: 'unknown' } : finding;
-}
-
 /** An error without the address of the node in its words, which may hold the operator's key. */
 export function nodeTrouble(error: unknown): Error {
   const name = error instanceof Error ? error.name : 'Error';

@@ -6,6 +6,9 @@ import { StartError } from './start-error.ts';
 /** Who is "paid" while the local facilitator is on: plainly nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
+/** Cap on gas where none is set: on Base a hundred times what is usual. */
+const MAX_FEE_GWEI = '2';
+
 /** The file beside the working directory that settings may stand in. */
 export const CONFIG_NAME = 'signalpress.config.json';
 
@@ -25,9 +28,19 @@ export interface Config {
   readonly baseUrl: string | null;
   readonly payTo: string;
   readonly network: Network;
-  /** Null for the local test facilitator, which moves no money. */
-  readonly facilitatorUrl: string | null;
+  /** In order of preference; with none and no relayer key the local test facilitator moves no money. */
+  readonly facilitatorUrls: readonly string[];
+  /** One header of every call to the facilitator, `Name: value`. */
+  readonly facilitatorAuth: string | null;
+  /** Path of a module that makes the headers of each call. */
+  readonly facilitatorAuthModule: string | null;
   readonly rpcUrl: string | null;
+  /** Blocks that must hold a transfer before it counts. */
+  readonly confirmations: number;
+  /** Key, or path of the key file, of the account that settles without a facilitator. */
+  readonly relayerKey: string | null;
+  /** Most that a relayed transaction pays for one unit of gas. */
+  readonly maxFeeGwei: string;
   readonly dataDir: string;
   readonly stateDir: string;
   readonly tokenSecret: string | null;
@@ -59,6 +72,12 @@ function isProxyList(list: string): boolean {
   }
 }
 
+/** URLs between commas, each of them checked. */
+const urls = z
+  .string()
+  .transform((list) => list.split(',').map((one) => one.trim()))
+  .pipe(z.array(url));
+
 /** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
 const SETTINGS = {
   host: { schema: z.string().min(1), help: 'address to listen on, for example 127.0.0.1' },
@@ -71,10 +90,27 @@ const SETTINGS = {
   },
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   facilitator_url: {
-    schema: url,
-    help: 'https URL, or leave it out for the local test facilitator',
+    schema: urls,
+    help: 'https URL, or several in order of preference with commas between them, or leave it out for the local test facilitator',
+  },
+  facilitator_auth: { schema: z.string(), help: 'one header, "Authorization: Bearer …"' },
+  facilitator_auth_module: {
+    schema: z.string(),
+    help: 'path of a module that exports an async function authHeaders({ method, url })',
   },
   rpc_url: { schema: url, help: 'https URL of a node of the network' },
+  confirmations: {
+    schema: integer(1, 1000),
+    help: 'blocks from 1, as soon as a transfer is mined',
+  },
+  relayer_key: {
+    schema: z.string(),
+    help: 'path of a key file of mode 600, or 64 hex digits, of an account that holds some gas money',
+  },
+  max_fee_gwei: {
+    schema: z.string().regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number'),
+    help: 'most gwei for one unit of gas, for example 2',
+  },
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
   token_secret: { schema: z.string().min(32, 'shorter than 32 characters'), help: 'random text' },
@@ -98,7 +134,7 @@ type Name = keyof typeof SETTINGS;
 const FOREIGN = ['issuer_key', 'issuer_name'];
 
 /** Values that do not go into an error. */
-const SECRET: readonly string[] = ['token_secret'];
+const SECRET: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key', 'rpc_url'];
 
 /** Reads all settings; throws one StartError that names every problem and what to set instead. */
 export function loadConfig(sources: ConfigSources): Config {
@@ -165,6 +201,7 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
     const value = values[name];
     return typeof value === 'number' ? value : otherwise;
   };
+  const list = values.facilitator_url;
   const network = findNetwork(text('network') ?? 'base-sepolia');
   if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
   return {
@@ -173,8 +210,13 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
     baseUrl: text('base_url'),
     payTo: text('pay_to') ?? TEST_PAYEE,
     network,
-    facilitatorUrl: text('facilitator_url'),
+    facilitatorUrls: Array.isArray(list) ? list.map(String) : [],
+    facilitatorAuth: text('facilitator_auth'),
+    facilitatorAuthModule: text('facilitator_auth_module'),
     rpcUrl: text('rpc_url'),
+    confirmations: whole('confirmations', 1),
+    relayerKey: text('relayer_key'),
+    maxFeeGwei: text('max_fee_gwei') ?? MAX_FEE_GWEI,
     dataDir: text('data') ?? 'dist-data',
     stateDir: text('state') ?? '.signalpress',
     tokenSecret: text('token_secret'),
@@ -185,16 +227,21 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
   };
 }
 
+/** Whether payments are only pretended: nobody is named who could settle them. */
+export function isTestOnly({ facilitatorUrls, relayerKey }: Config): boolean {
+  return facilitatorUrls.length === 0 && relayerKey === null;
+}
+
 /** Settings that only make sense together. */
 function joint(values: Partial<Record<Name, unknown>>, config: Config): string[] {
-  const problems: string[] = [];
-  if (config.facilitatorUrl !== null && values.pay_to === undefined) {
-    problems.push(`SIGNALPRESS_PAY_TO: missing beside a facilitator; set ${SETTINGS.pay_to.help}`);
+  const problems = settlementProblems(config);
+  if (!isTestOnly(config) && values.pay_to === undefined) {
+    problems.push(`SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`);
   }
-  if (config.facilitatorUrl === null && config.network.name === 'base') {
+  if (isTestOnly(config) && config.network.name === 'base') {
     const help = SETTINGS.facilitator_url.help;
     problems.push(
-      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; set ${help}`,
+      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; set ${help}, or set SIGNALPRESS_RELAYER_KEY`,
     );
   }
   const { asset } = values;
@@ -206,4 +253,32 @@ function joint(values: Partial<Record<Name, unknown>>, config: Config): string[]
     );
   }
   return problems;
+}
+
+function settlementProblems(config: Config): string[] {
+  const { facilitatorUrls, facilitatorAuth, facilitatorAuthModule, relayerKey, rpcUrl } = config;
+  const many = facilitatorUrls.length > 1;
+  const rules: readonly (readonly [boolean, string])[] = [
+    [
+      facilitatorUrls.length > 0 && relayerKey !== null,
+      'SIGNALPRESS_RELAYER_KEY: set beside SIGNALPRESS_FACILITATOR_URL; set the one that settles',
+    ],
+    [
+      rpcUrl === null && relayerKey !== null,
+      `SIGNALPRESS_RPC_URL: missing beside a relayer key; set ${SETTINGS.rpc_url.help}`,
+    ],
+    [
+      rpcUrl === null && many,
+      `SIGNALPRESS_RPC_URL: missing beside several facilitators, which need to know what the others did; set ${SETTINGS.rpc_url.help}`,
+    ],
+    [
+      many && facilitatorAuth !== null,
+      'SIGNALPRESS_FACILITATOR_AUTH: one secret for several facilitators; set SIGNALPRESS_FACILITATOR_AUTH_MODULE',
+    ],
+    [
+      facilitatorAuth !== null && facilitatorAuthModule !== null,
+      'SIGNALPRESS_FACILITATOR_AUTH: set beside SIGNALPRESS_FACILITATOR_AUTH_MODULE; set one of them',
+    ],
+  ];
+  return rules.filter(([applies]) => applies).map(([, problem]) => problem);
 }

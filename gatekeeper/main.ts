@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { CONFIG_NAME, type Config, loadConfig } from './config.ts';
+import { CONFIG_NAME, type Config, isTestOnly, loadConfig } from './config.ts';
 import { lineLog } from './line-log.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
@@ -14,7 +14,10 @@ const OPTION_NAMES = [
   'network',
   'asset',
   'facilitator-url',
+  'facilitator-auth-module',
   'rpc-url',
+  'confirmations',
+  'max-fee-gwei',
   'data',
   'state',
   'issuer-did',
@@ -49,10 +52,10 @@ function configText(): string | null {
 
 function announce(config: Config, url: string): void {
   console.error(`signalpress listens on ${url}`);
-  if (config.facilitatorUrl !== null) return;
+  if (!isTestOnly(config)) return;
   console.error(
     `TEST-ONLY: the local facilitator is on. No money moves; payments to ${config.payTo} are pretended.\n` +
-      'To be paid, set SIGNALPRESS_FACILITATOR_URL, SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
+      'To be paid, set SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY, SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
   );
 }
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { admission } from './admission.ts';
 import { type Challenger, challenger } from './challenge.ts';
 import { trustedProxies } from './client-address.ts';
-import type { Config } from './config.ts';
-import { type Facilitator, remoteFacilitator } from './facilitator.ts';
+import { type Config, isTestOnly } from './config.ts';
+import type { Facilitator } from './facilitator.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
 import type { Journal } from './journal.ts';
 import type { Log } from './line-log.ts';
-import { localFacilitator } from './local-facilitator.ts';
+import { type OpenSettlers, openSettlers } from './open-settlers.ts';
 import { paymentDesk } from './payment.ts';
 import { rateLimit } from './rate-limit.ts';
 import type { ReadFile } from './read-body.ts';
@@ -67,25 +67,37 @@ function readOption({ read }: Surroundings): { read?: ReadFile } {
   return read === undefined ? {} : { read };
 }
 
-interface Books {
+interface Books extends OpenSettlers {
   readonly journal: Journal;
-  readonly facilitator: Facilitator;
-  close(): Promise<void>;
 }
 
 async function openBooks(config: Config, by: Surroundings): Promise<Books> {
-  const { clock } = by;
-  const journal = by.journal === undefined ? await openJournal(config, clock) : null;
-  const { facilitatorUrl } = config;
-  const remote =
-    by.facilitator === undefined && facilitatorUrl !== null ? remoteOrRefuse(facilitatorUrl) : null;
+  const { clock, log } = by;
+  const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
+  const settlers = given(config, by) ?? (await openSettlers(config, { clock, report }));
+  try {
+    const journal = by.journal === undefined ? await openJournal(config, clock) : null;
+    return {
+      ...settlers,
+      journal: by.journal ?? journal ?? refuseJournal(config),
+      async close() {
+        await settlers.close();
+        journal?.close();
+      },
+    };
+  } catch (error) {
+    await settlers.close();
+    throw error;
+  }
+}
+
+/** The facilitator that stands in for the one of the settings. */
+function given({ network }: Config, { facilitator }: Surroundings): OpenSettlers | null {
+  if (facilitator === undefined) return null;
   return {
-    journal: by.journal ?? journal ?? refuseJournal(config),
-    facilitator: by.facilitator ?? remote ?? localFacilitator({ clock }),
-    async close() {
-      await remote?.close();
-      journal?.close();
-    },
+    facilitator,
+    trouble: () => facilitatorTrouble(facilitator, network),
+    close: async () => {},
   };
 }
 
@@ -106,14 +118,6 @@ async function openJournal(
     return sqliteJournal({ path: join(config.stateDir, JOURNAL_NAME), clock });
   } catch (cause) {
     return refuseJournal(config, cause);
-  }
-}
-
-function remoteOrRefuse(url: string): ReturnType<typeof remoteFacilitator> {
-  try {
-    return remoteFacilitator({ url });
-  } catch (cause) {
-    throw new StartError(messageOf(cause), { cause });
   }
 }
 
@@ -161,7 +165,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const reconciler = reconcileInBackground({ ...books, desk, log: by.log });
   return {
     url: urlOf(config.host, server.port),
-    facilitatorTrouble: facilitatorTrouble(books.facilitator, config.network),
+    facilitatorTrouble: books.trouble(),
     checkRelease: () => watcher.check(),
     async close() {
       watcher.close();
@@ -205,7 +209,7 @@ function firstService(
     network: config.network,
     payTo: config.payTo,
     subscription: config.tokenSecret !== null,
-    testOnly: config.facilitatorUrl === null,
+    testOnly: isTestOnly(config),
   };
   const { settleOnly } = config;
   const desk = paymentDesk({ ...books, challenger: terms, clock, report, settleOnly });

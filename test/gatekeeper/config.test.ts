@@ -14,8 +14,13 @@ describe('loadConfig()', () => {
       baseUrl: null,
       payTo: TEST_PAYEE,
       network: NETWORKS['base-sepolia'],
-      facilitatorUrl: null,
+      facilitatorUrls: [],
+      facilitatorAuth: null,
+      facilitatorAuthModule: null,
       rpcUrl: null,
+      confirmations: 1,
+      relayerKey: null,
+      maxFeeGwei: '2',
       dataDir: 'dist-data',
       stateDir: '.signalpress',
       tokenSecret: null,
@@ -51,6 +56,20 @@ describe('loadConfig()', () => {
     expect(load({ env })).toMatchObject({ payTo: PAYEE, network: NETWORKS.base, rateLimit: 50 });
   });
 
+  it('takes facilitators in order of preference, or a relayer on any network', () => {
+    const pay = { SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RPC_URL: 'https://node.example' };
+    const list = 'https://a.example/x402, http://127.0.0.1:1';
+    expect(load({ env: { ...pay, SIGNALPRESS_FACILITATOR_URL: list } })).toMatchObject({
+      facilitatorUrls: ['https://a.example/x402', 'http://127.0.0.1:1'],
+    });
+    const relayer = { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_NETWORK: 'base' };
+    expect(load({ env: { ...pay, ...relayer, SIGNALPRESS_MAX_FEE_GWEI: '0.05' } })).toMatchObject({
+      facilitatorUrls: [],
+      relayerKey: 'file',
+      maxFeeGwei: '0.05',
+    });
+  });
+
   it.each([
     [{ SIGNALPRESS_PORT: '65536' }, /SIGNALPRESS_PORT "65536": .*; set TCP port/],
     [{ SIGNALPRESS_PORT: '80a' }, /SIGNALPRESS_PORT/],
@@ -60,6 +79,26 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_NETWORK: 'mainnet' }, /base or base-sepolia/],
     [{ SIGNALPRESS_NETWORK: 'base' }, /SIGNALPRESS_FACILITATOR_URL: missing/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }, /SIGNALPRESS_PAY_TO: missing/],
+    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
+    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example' }, /_RPC_URL: missing/],
+    [{ SIGNALPRESS_RELAYER_KEY: 'file' }, /SIGNALPRESS_RPC_URL: missing.*PAY_TO: missing/s],
+    [
+      { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' },
+      /SIGNALPRESS_RELAYER_KEY: set beside/,
+    ],
+    [
+      { SIGNALPRESS_FACILITATOR_AUTH: 'a: b', SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' },
+      /SIGNALPRESS_FACILITATOR_AUTH: set beside/,
+    ],
+    [
+      {
+        SIGNALPRESS_FACILITATOR_AUTH: 'a: b',
+        SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example',
+      },
+      /one secret for several/,
+    ],
+    [{ SIGNALPRESS_CONFIRMATIONS: '0' }, /SIGNALPRESS_CONFIRMATIONS/],
+    [{ SIGNALPRESS_MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
     [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
     [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
     [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
@@ -80,5 +119,6 @@ describe('loadConfig()', () => {
     const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
     expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: shorter/);
     expect(() => load({ env })).not.toThrow(/hunter2/);
+    expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
   });
 });
