@@ -67,7 +67,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
     const shards = verifyShards(`${staging.scratch}/verify`);
     const writer = fileWriter(staging.root);
     const leaves = leafStore(`${staging.scratch}/leaves`);
-    const assembly = new Assembly({ shards, leaves, writer });
+    const assembly = new Assembly({ shards, leaves, writer, scratch: staging.scratch });
     const parts = PARTS.map((read) => read(collections));
     const run = { staging, issuer, assembly, shards, leaves, writer, parts };
     const results = await runJobs(options, { ...run, signals });

@@ -7,6 +7,7 @@ import {
   formatLeaf,
   formatVerifyEntry,
 } from './contract/release.ts';
+import { censusLine } from './stages/assemble/census.ts';
 import { CITY_ADD_ONS, type CityReading } from './stages/assemble/city-readings.ts';
 import { entityFiles, type PublishedFile, recordPath } from './stages/assemble/entity-files.ts';
 import { coreFields, type EntityFacts, entityFacts } from './stages/assemble/entity-record.ts';
@@ -51,6 +52,8 @@ export interface JobChunk {
   readonly files: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly catalog: string;
+  /** Rows of the census of the signal, as censusLine writes them. */
+  readonly census: string;
   readonly verify: string;
   /** What the log is to hold, see formatLeaf. */
   readonly leaves: string;
@@ -165,6 +168,7 @@ class SignalRun {
   #join(facts: EntityFacts, record: CityReading['record']): void {
     const leg = legReading(facts);
     this.#held.catalog(leg, record.update_status.state);
+    this.#held.census += censusLine(facts);
     if (isJoined(this.#line, leg.entity)) this.#held.legs.push(leg);
     const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
     if (inCity.includes(leg.signal_id)) this.#held.cities.push({ record, leg });
@@ -203,6 +207,7 @@ class ChunkBuilder {
   readonly legs: LegReading[] = [];
   readonly cities: CityReading[] = [];
   entities = 0;
+  census = '';
   #catalog = '';
   #verify = '';
   #leaves = '';
@@ -273,6 +278,7 @@ class ChunkBuilder {
       files: formatFiles(files.map((file) => file.entry)),
       bytes: joined(files.map((file) => file.bytes)),
       catalog: this.#catalog,
+      census: this.census,
       verify: this.#verify,
       leaves: this.#leaves,
       legs: this.legs,

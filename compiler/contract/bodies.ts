@@ -1,14 +1,28 @@
 import type { z } from 'zod';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
 import {
+  catalogSchema,
+  coverageSchema,
+  historyPreviewSchema,
+  lifecycleBodySchema,
+  previewSchema,
+  rawSchema,
+  sampleSchema,
+  verificationSchema,
+} from './free-body-schemas.ts';
+import {
   bundleSchema,
   calibratedBodySchema,
+  censusBodySchema,
   historyBodySchema,
   readingsBodySchema,
   recordSchema,
   rulerBodySchema,
   strataBodySchema,
+  thinBundleSchema,
+  thinCalibratedSchema,
 } from './record.ts';
+import { seriesSchema } from './series.ts';
 
 /** Strict schema of the 200 body by operation; bundles share one. */
 const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
@@ -17,8 +31,24 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/gauge/calibrated': calibratedBodySchema,
   '/gauge/strata': strataBodySchema,
   '/gauge/history': historyBodySchema,
+  '/gauge/history-series': seriesSchema,
+  '/gauge/census': censusBodySchema,
+  '/gauge/lifecycle': lifecycleBodySchema,
   '/gauge/air': readingsBodySchema,
   '/gauge/precip': readingsBodySchema,
+  '/gauge/coverage': coverageSchema,
+  '/gauge/catalog': catalogSchema,
+  '/gauge/preview': previewSchema,
+  '/gauge/sample': sampleSchema,
+  '/gauge/history-preview': historyPreviewSchema,
+  '/gauge/raw': rawSchema,
+  '/gauge/verify': verificationSchema,
+  '/v/:record_hash': verificationSchema,
+};
+
+/** Strict schema of the `format=thin` body by operation; bundles share one. */
+const THIN_BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
+  '/gauge/calibrated': thinCalibratedSchema,
 };
 
 /** The strict schema of an operation's JSON body as it is delivered, or null where none is declared. */
@@ -26,4 +56,11 @@ export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
   const own = BODIES[endpoint.path as EndpointPath];
   if (own !== undefined) return own;
   return endpoint.file?.startsWith('bundle/') ? bundleSchema : null;
+}
+
+/** The strict schema of an operation's body with `format=thin`, or null where it has no thin form. */
+export function thinSchemaOf(endpoint: Endpoint): z.ZodType | null {
+  const own = THIN_BODIES[endpoint.path as EndpointPath];
+  if (own !== undefined) return own;
+  return endpoint.file?.startsWith('bundle/') ? thinBundleSchema : null;
 }

@@ -39,7 +39,8 @@ const lineageSchema = z.strictObject({
   traceable_to: z.string().nullable(),
   uncertainty: z.string(),
   observed_at: dateTime,
-  record_hash: recordHash,
+  // null for a roster row that was imported without a hash
+  record_hash: recordHash.nullable(),
   source_ref: z.string().nullable(),
 });
 
@@ -143,7 +144,31 @@ const citationSchema = z.looseObject({
 });
 
 const disclosure = { grade: z.string().nullable(), scope: z.string().nullable() };
-const lastFact = { last_fact: open.optional(), leg_availability: open.optional() };
+const lastFact = {
+  entity: z.string(),
+  current: open.nullable(),
+  band: z.string().nullable(),
+  observed_at: dateTime,
+  record_hash: recordHash,
+  note: z.string(),
+};
+
+/** Present where the latest reading has no value: the newest one that has. */
+const recordLastFact = z.strictObject({
+  signal_id: z.string(),
+  snapshot_date: dateTime,
+  ...lastFact,
+});
+/** Present where a leg is degraded: the newest reading of another leg, later than every degraded one. */
+const bundleLastFact = z.strictObject({ leg: z.string(), signal_id: z.string(), ...lastFact });
+/** Present where a leg is degraded. */
+const legAvailability = z.strictObject({
+  expected: z.int(),
+  available: z.int(),
+  degraded: z
+    .array(z.strictObject({ leg: z.string(), signal_id: z.string(), reason: z.string() }))
+    .min(1),
+});
 
 /** The signal record: answer of `/gauge`. */
 export const recordSchema = z.strictObject({
@@ -177,8 +202,8 @@ export const recordSchema = z.strictObject({
   source_ref: z.string().nullable(),
   source_tier: z.string().nullable(),
   record_hash: recordHash,
-  ...lastFact,
-  unverified: z.boolean(),
+  last_fact: recordLastFact.optional(),
+  unverified: z.literal(true).optional(),
   _citation: citationSchema.optional(),
 });
 export type SignalRecord = z.infer<typeof recordSchema>;
@@ -212,16 +237,26 @@ export const calibratedBodySchema = z.strictObject({
   }),
   ...addOnTail,
 });
+/** The thin form of the calibrated add-on: identity, reading, class, figures, hash and times. */
+export const thinCalibratedSchema = calibratedBodySchema
+  .omit({ entity_name: true, grade: true, scope: true })
+  .extend({ current: open, band: z.string() })
+  .strict();
 export const strataBodySchema = z.strictObject({ ...addOn, strata: strataSchema, ...addOnTail });
 export const historyBodySchema = z.strictObject({ ...addOn, history: historySchema, ...addOnTail });
 
-const legSchema = z.looseObject({
+const legSchema = z.strictObject({
+  leg: z.string(),
+  position: z.int(),
   signal_id: z.string(),
   entity: z.string(),
+  entity_name: z.string().nullable(),
   current: open.nullable(),
+  band: z.string().nullable(),
   observed_at: dateTime,
   data_age_hours: z.number().nullable(),
   record_hash: recordHash,
+  lifecycle: lifecycleSchema.optional(),
 });
 
 /** The cross-line bundle: answer of every `*-region` operation. */
@@ -245,10 +280,60 @@ export const bundleSchema = z.strictObject({
   decision_points: decisionPointsSchema,
   ...disclosure,
   record_hash_verifiable: verifiableSchema,
-  ...lastFact,
+  last_fact: bundleLastFact.optional(),
+  leg_availability: legAvailability.optional(),
   _citation: citationSchema.optional(),
 });
 export type Bundle = z.infer<typeof bundleSchema>;
+
+/** The thin form of a bundle: identity, current, class, hash and times of each leg. */
+export const thinBundleSchema = bundleSchema
+  .pick({
+    nature: true,
+    location: true,
+    entity: true,
+    name: true,
+    legs: true,
+    provenance: true,
+    leg_availability: true,
+    last_fact: true,
+    _citation: true,
+  })
+  .strict();
+
+/** One row of a census: the whole hash core of a reading beside its name, age and class. */
+export const censusRowSchema = z.strictObject({
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  snapshot_date: dateTime,
+  observed_at: dateTime,
+  data_age_hours: z.number(),
+  current: open.nullable(),
+  band: z.string().nullable(),
+  lifecycle: lifecycleSchema.nullable(),
+  sources: z.array(sourceSchema).nullable(),
+  source_ref: z.string().nullable(),
+  source_tier: z.string().nullable(),
+  hash_core_version: z.literal(3),
+  record_hash: recordHash,
+});
+export type CensusRow = z.infer<typeof censusRowSchema>;
+
+/** `/gauge/census`: every entity of one signal, by its id. */
+export const censusBodySchema = z.strictObject({
+  nature: z.string(),
+  signal_id: z.string(),
+  measures: z.string(),
+  count: z.int(),
+  observed_at: dateTime,
+  rows: z.array(censusRowSchema),
+  record_hash_verifiable: verifiableSchema,
+  provenance: provenanceSchema,
+  ...disclosure,
+  _citation: citationSchema.optional(),
+});
+export type CensusBody = z.infer<typeof censusBodySchema>;
 
 /** `/gauge/air` and `/gauge/precip`. */
 export const readingsBodySchema = z.strictObject({

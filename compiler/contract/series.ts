@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import { SERIES_DAYS_MAX } from './endpoints.ts';
+import { provenanceSchema, recordSchema } from './record.ts';
+import { RECORD_HASH } from './record-hash.ts';
 
 /** Columns of a series row, in the order of the specification; a row has these members and no other. */
 export const SERIES_COLUMNS = [
@@ -16,15 +19,20 @@ export const SERIES_ROWS_MAX = 25_000;
 /** Chain value in front of the first retained row. */
 export const CHAIN_START = `sha256:${'0'.repeat(64)}`;
 
+const dateTime = z.iso.datetime();
+const hash = z.string().regex(RECORD_HASH);
+const count = z.int().min(0);
+
 /** One snapshot of a series; `current` has the main metric first, `data_age_hours` is frozen at collection. */
-export interface SeriesRow {
-  readonly snapshot_date: string;
-  readonly observed_at: string;
-  readonly data_age_hours: number;
-  readonly current: Readonly<Record<string, unknown>> | null;
-  readonly band: string | null;
-  readonly record_hash: string;
-}
+export const seriesRowSchema = z.strictObject({
+  snapshot_date: dateTime,
+  observed_at: dateTime,
+  data_age_hours: z.number(),
+  current: z.record(z.string(), z.unknown()),
+  band: z.string().nullable(),
+  record_hash: hash,
+});
+export type SeriesRow = z.infer<typeof seriesRowSchema>;
 
 /** Where a chain stands: how many rows are behind it, the day of the last of them, and its value. */
 export interface ChainState {
@@ -51,6 +59,36 @@ export function seriesHead(body: object): Readonly<Record<string, unknown>> {
   );
   return Object.fromEntries(members);
 }
+
+/** `/gauge/history-series`; `cuts` stands in the stored form alone. */
+export const seriesSchema = z.strictObject({
+  nature: z.string(),
+  tier: z.literal('history-series'),
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  observed_at: dateTime,
+  record_hash: hash,
+  columns: z.array(z.enum(SERIES_COLUMNS)),
+  retained: z.strictObject({
+    rows: count,
+    from: dateTime,
+    to: dateTime,
+    chain: hash,
+    older_rows: count,
+  }),
+  note: z.string(),
+  record_hash_verifiable: recordSchema.shape.record_hash_verifiable,
+  provenance: provenanceSchema,
+  grade: z.string().nullable(),
+  scope: z.string().nullable(),
+  cuts: z.array(z.tuple([dateTime, count, hash])).optional(),
+  days: z.int().min(1).max(SERIES_DAYS_MAX),
+  count,
+  before: z.strictObject({ rows: count, snapshot_date: dateTime.nullable(), chain: hash }),
+  rows: z.array(seriesRowSchema),
+  _citation: recordSchema.shape._citation,
+});
 
 const DAY_MS = 86_400_000;
 

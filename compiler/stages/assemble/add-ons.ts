@@ -1,9 +1,9 @@
 import type { StandardRuler } from '../../contract/record.ts';
-import { disclosures, type EntityFacts } from './entity-record.ts';
+import { disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
 import { NATURE } from './provenance.ts';
 
 /** One add-on: the member that gives it its name, between identity and provenance. */
-function addOn(facts: EntityFacts, dim: string, member: Record<string, unknown>) {
+function addOn<Member extends object>(facts: EntityFacts, dim: string, member: Member) {
   const { signal, latest, record_hash } = facts;
   return {
     nature: NATURE,
@@ -37,13 +37,13 @@ export function addOns(facts: EntityFacts) {
   } as const;
 }
 
-/** The thin form of the calibrated add-on: identity, figures, hash and times only. */
+/** The thin form of the calibrated add-on: identity, reading, class, figures, hash and times only. */
 export function thinCalibrated(facts: EntityFacts, ruler: StandardRuler) {
-  const { nature, dim, signal_id, entity, observed_at, record_hash, provenance } = addOn(
-    facts,
-    'calibrated',
-    {},
-  );
-  const calibrated = calibratedMember(ruler);
-  return { nature, dim, signal_id, entity, observed_at, calibrated, record_hash, provenance };
+  const member = {
+    current: orderedCurrent(facts.signal, facts.latest),
+    band: ruler.band,
+    calibrated: calibratedMember(ruler),
+  };
+  const { entity_name, grade, scope, ...thin } = addOn(facts, 'calibrated', member);
+  return thin;
 }

@@ -13,6 +13,7 @@ import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { bundleBody, legReadings, placeLegs, thinBundle } from './bundle.ts';
+import { CensusStore, writeCensuses } from './census.ts';
 import { CITY_ADD_ONS, type CityReading, cityBody } from './city-readings.ts';
 import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
 import type { LegReading } from './leg.ts';
@@ -26,6 +27,8 @@ export interface AssemblyOutput {
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
   readonly writer: FileWriter;
+  /** Folder for what only this compile needs. */
+  readonly scratch: string;
 }
 
 /** Gathers what the signal jobs hand over and writes everything that joins signals. */
@@ -36,12 +39,14 @@ export class Assembly {
   readonly #leaves: LeafStore;
   readonly #writer: FileWriter;
   readonly #files: FileEntry[] = [];
+  readonly #census: CensusStore;
   readonly #catalog: string[] = [];
   readonly #legs = new Map<string, LegReading>();
   readonly #cities = new Map<string, CityReading>();
   readonly #samples = new Map<string, JobChunk['sample']>();
 
-  constructor({ shards, leaves, writer }: AssemblyOutput) {
+  constructor({ shards, leaves, writer, scratch }: AssemblyOutput) {
+    this.#census = new CensusStore(`${scratch}/census`);
     this.#shards = shards;
     this.#leaves = leaves;
     this.#writer = writer;
@@ -57,6 +62,7 @@ export class Assembly {
     this.#shards.add(chunk.verify);
     this.#leaves.add(chunk.leaves);
     for (const line of chunk.catalog.split('\n')) if (line !== '') this.#catalog.push(line);
+    this.#census.add(chunk.sample.signal_id, chunk.census);
     for (const leg of chunk.legs) this.#legs.set(place(leg.signal_id, leg.entity), leg);
     for (const city of chunk.cities) {
       this.#cities.set(place(city.leg.signal_id, city.leg.entity), city);
@@ -74,6 +80,7 @@ export class Assembly {
     this.#writeCities(press);
     this.#writeLifecycles(press);
     this.#writeSamples(press);
+    writeCensuses(this.#census, press);
     press.file(CATALOG_PATH, this.#catalogText());
   }
 
@@ -92,10 +99,14 @@ export class Assembly {
     for (const line of LINES as readonly Line<BundlePath>[]) {
       if (line.bundle === undefined) continue;
       const { path, param } = line.bundle;
-      for (const subject of this.#subjects(line)) {
-        const find = (signalId: string, entity: string) => this.#legs.get(place(signalId, entity));
-        const placed = placeLegs(line, subject, find);
-        const bundle = bundleBody(line, subject, placed);
+      const find = (signalId: string, entity: string) => this.#legs.get(place(signalId, entity));
+      const all = this.#subjects(line).map((subject) => {
+        return { subject, placed: placeLegs(line, subject, find) };
+      });
+      const read = all.filter(({ placed }) => legReadings(placed).length > 0);
+      const subjects = read.map(({ subject }) => subject);
+      for (const { subject, placed } of read) {
+        const bundle = bundleBody(line, { subject, placed, subjects });
         if (bundle === null) continue;
         this.bundles += 1;
         const values = { [param]: subject };
@@ -121,16 +132,21 @@ export class Assembly {
 
   #writeCities({ put, sealer }: Press): void {
     for (const addon of ['air', 'precip'] as const) {
-      for (const loc of CITY_LOCS) {
-        const readings = CITY_ADD_ONS[addon].flatMap((signalId) => {
-          const found = this.#cities.get(place(signalId, loc));
-          return found === undefined ? [] : [found];
-        });
-        if (readings.length === 0) continue;
-        const body = cityBody(addon, loc, readings);
+      const cities = CITY_LOCS.map((loc) => ({ loc, readings: this.#cityReadings(addon, loc) }));
+      const read = cities.filter(({ readings }) => readings.length > 0);
+      const locs = read.map(({ loc }) => loc);
+      for (const { loc, readings } of read) {
+        const body = cityBody(addon, { loc, readings, locs });
         put(`/gauge/${addon}`, { loc }, sealer.seal(body, cityStatement(addon, loc, readings)));
       }
     }
+  }
+
+  #cityReadings(addon: keyof typeof CITY_ADD_ONS, loc: string): CityReading[] {
+    return CITY_ADD_ONS[addon].flatMap((signalId) => {
+      const found = this.#cities.get(place(signalId, loc));
+      return found === undefined ? [] : [found];
+    });
   }
 
   #writeLifecycles({ put, sealer }: Press): void {

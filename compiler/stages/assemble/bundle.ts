@@ -5,12 +5,22 @@ import { bundleDecisions } from './decision-points.ts';
 import type { LegReading } from './leg.ts';
 import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
 
+const LAST_FACT_NOTE =
+  'the newest official reading of a leg, later than every reading of a degraded leg';
+
 /** A leg of a bundle with its place in the causal chain. */
 export interface PlacedLeg {
   readonly leg: string;
   readonly position: number;
   readonly signal_id: string;
   readonly reading: LegReading | undefined;
+}
+
+/** A subject of a line with its placed legs, among all subjects that have a bundle. */
+export interface BundleSubject {
+  readonly subject: string;
+  readonly placed: readonly PlacedLeg[];
+  readonly subjects: readonly string[];
 }
 
 /** Looks up the latest reading of a signal at an entity. */
@@ -27,12 +37,10 @@ export function legReadings(placed: readonly PlacedLeg[]): LegReading[] {
 /** The bundle of one subject, or null when none of its legs has a reading. */
 export function bundleBody(
   line: Line,
-  subject: string,
-  placed: readonly PlacedLeg[],
+  { subject, placed, subjects }: BundleSubject,
 ): Bundle | null {
   const readings = legReadings(placed);
   if (readings.length === 0 || line.bundle === undefined) return null;
-  const degraded = degradedLegs(placed);
   return {
     nature: NATURE,
     ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
@@ -42,24 +50,47 @@ export function bundleBody(
     data_timespans: placed.flatMap(timespan),
     note: `${line.bundle.legs.length} legs in causal order; read how many are lit, never a score`,
     provenance: joinedProvenance(readings, 'as fresh as the oldest leg; each leg has its own time'),
-    decision_points: bundleDecisions(line, subject),
+    decision_points: bundleDecisions(line, subject, subjects),
     grade: readings[0]?.grade ?? GRADE,
     scope: readings[0]?.scope ?? SCOPE,
     record_hash_verifiable: {
       mode: 'offline',
       note: 'each leg carries the record hash of its reading; the citation signs the whole bundle',
     },
-    ...(degraded.length === 0
-      ? {}
-      : {
-          leg_availability: { expected: placed.length, available: readings.length, degraded },
-        }),
+    ...availability(placed),
   };
+}
+
+/** What a bundle with a degraded leg says of it, and the last official reading beside it. */
+function availability(
+  placed: readonly PlacedLeg[],
+): Pick<Bundle, 'leg_availability' | 'last_fact'> {
+  const degraded = degradedLegs(placed);
+  if (degraded.length === 0) return {};
+  const available = legReadings(placed).length;
+  const last_fact = lastFact(placed, new Set(degraded.map((leg) => leg.signal_id)));
+  return {
+    leg_availability: { expected: placed.length, available, degraded },
+    ...(last_fact === null ? {} : { last_fact }),
+  };
+}
+
+/** The newest reading of the other legs, when it is later than every reading of a degraded one. */
+function lastFact(placed: readonly PlacedLeg[], degraded: ReadonlySet<string>) {
+  const read = placed.filter((leg) => leg.reading !== undefined);
+  const time = (leg: PlacedLeg): number => Date.parse(leg.reading?.observed_at ?? '');
+  const late = Math.max(...read.filter((leg) => degraded.has(leg.signal_id)).map(time));
+  const sound = read.filter((leg) => !degraded.has(leg.signal_id) && time(leg) > late);
+  const [newest] = sound.sort((a, b) => time(b) - time(a));
+  if (newest?.reading === undefined) return null;
+  const { leg, signal_id, reading } = newest;
+  const { entity, current, band, observed_at, record_hash } = reading;
+  return { leg, signal_id, entity, current, band, observed_at, record_hash, note: LAST_FACT_NOTE };
 }
 
 /** The thin form: identity, current, band, hash and times of each leg. */
 export function thinBundle(bundle: Bundle): Record<string, unknown> {
-  const { nature, location, entity, name, legs, leg_availability } = bundle;
+  const { nature, location, entity, name, legs, leg_availability, last_fact } = bundle;
   const { provenance } = bundle;
   return {
     nature,
@@ -68,6 +99,7 @@ export function thinBundle(bundle: Bundle): Record<string, unknown> {
     legs,
     provenance,
     ...(leg_availability === undefined ? {} : { leg_availability }),
+    ...(last_fact === undefined ? {} : { last_fact }),
   };
 }
 

@@ -20,23 +20,26 @@ export interface CityReading {
   readonly leg: LegReading;
 }
 
+/** A city with its readings, among all cities that have some. */
+interface City {
+  readonly loc: string;
+  readonly readings: readonly CityReading[];
+  readonly locs: readonly string[];
+}
+
 /** `/gauge/air` or `/gauge/precip` of one city, from whole records; needs at least one. */
-export function cityBody(
-  addon: keyof typeof CITY_ADD_ONS,
-  location: string,
-  readings: readonly CityReading[],
-) {
+export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs }: City) {
   const legs = readings.map((reading) => reading.leg);
   return {
     nature: NATURE,
     addon,
-    location,
+    location: loc,
     name: legs[0]?.entity_name ?? null,
     line: 'environment',
     readings: readings.map((reading) => reading.record),
     note: NOTES[addon],
     provenance: joinedProvenance(legs, 'as fresh as the oldest reading'),
-    decision_points: cityDecisions(addon, location),
+    decision_points: cityDecisions(addon, loc, locs),
     grade: legs[0]?.grade ?? GRADE,
     scope: legs[0]?.scope ?? SCOPE,
   };

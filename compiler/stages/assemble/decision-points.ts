@@ -1,68 +1,82 @@
-import { endpointAt } from '../../contract/endpoints.ts';
 import { type Line, lineOf, type Signal } from '../../contract/lines.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 
 /** Most values listed under `swappable`; the rest is in the catalogue. */
 export const SWAPPABLE_MAX = 8;
-const NOTE = 'one swapped tag is one call; legal values are in the free /gauge/catalog';
+const NOTE =
+  '`how` is the call with the first value of `swappable`; one swapped tag is one call, one without data is not charged; legal values are in the free /gauge/catalog';
 
 type Point = DecisionPoints['points'][number];
 
 /** Which neighbouring facts one more call answers, by swapping one tag of this record. */
 export function recordDecisions(signal: Signal, entity: string, dims: readonly string[]) {
-  const call = `GET /gauge?signal_id=${signal.id}&entity=${encodeURIComponent(entity)}`;
-  const siblings = (lineOf(signal.id)?.signals ?? []).filter(
-    (other) => other.id !== signal.id && other.entities === signal.entities,
-  );
-  const points: Point[] = [
-    {
-      tag: 'entity',
-      current: entity,
-      swappable: otherEntities(lineOf(signal.id), entity),
-      how: `GET /gauge?signal_id=${signal.id}&entity=<other>`,
-    },
-    {
-      tag: 'signal_id',
-      current: signal.id,
-      swappable: siblings.map((other) => other.id).slice(0, SWAPPABLE_MAX),
-      how: `GET /gauge?signal_id=<other>&entity=${encodeURIComponent(entity)}`,
-    },
-    { tag: 'dim', current: 'gauge', swappable: [...dims], how: `${call}&dim=<other>` },
-  ];
-  return decisions(points);
+  const gauge = (signalId: string, subject: string): string =>
+    `GET /gauge?signal_id=${signalId}&entity=${encodeURIComponent(subject)}`;
+  const siblings = (lineOf(signal.id)?.signals ?? [])
+    .filter((other) => other.id !== signal.id && other.entities === signal.entities)
+    .map((other) => other.id);
+  return decisions([
+    point('entity', entity, {
+      values: others(listedEntities(signal), entity),
+      how: (other) => gauge(signal.id, other),
+    }),
+    point('signal_id', signal.id, { values: siblings, how: (other) => gauge(other, entity) }),
+    point('dim', 'gauge', {
+      values: dims,
+      how: (other) => `${gauge(signal.id, entity)}&dim=${other}`,
+    }),
+  ]);
 }
 
-/** The same for a bundle: another subject, or the thin form. */
-export function bundleDecisions(line: Line, subject: string): DecisionPoints {
+/** Entities that the table names for a signal: the gauges of its places where it has ids of its own. */
+function listedEntities(signal: Signal): readonly string[] {
+  const line = lineOf(signal.id);
+  if (line === undefined) return [];
+  const map = line.entityOf?.[signal.id];
+  if (map !== undefined) return Object.values(map);
+  return signal.entities === 'open' ? [] : line.entities;
+}
+
+/** The same for a bundle: another of the subjects that have one, or the thin form. */
+export function bundleDecisions(
+  line: Line,
+  subject: string,
+  subjects: readonly string[],
+): DecisionPoints {
   const { path, param } = line.bundle ?? { path: '', param: 'entity' };
-  const here = `GET ${path}?${param}=${encodeURIComponent(subject)}`;
+  const call = (other: string): string => `GET ${path}?${param}=${encodeURIComponent(other)}`;
   return decisions([
-    {
-      tag: param,
-      current: subject,
-      swappable: otherEntities(line, subject),
-      how: `GET ${path}?${param}=<other>`,
-    },
-    { tag: 'format', current: 'json', swappable: ['thin'], how: `${here}&format=thin` },
+    point(param, subject, { values: others(subjects, subject), how: call }),
+    point('format', 'json', {
+      values: ['thin'],
+      how: (form) => `${call(subject)}&format=${form}`,
+    }),
   ]);
 }
 
-/** The same for the readings of a city. */
-export function cityDecisions(addon: 'air' | 'precip', loc: string): DecisionPoints {
-  const path = addon === 'air' ? '/gauge/air' : '/gauge/precip';
-  const cities = endpointAt(path).params.loc?.enum ?? [];
-  const others = cities.filter((other) => other !== loc).slice(0, SWAPPABLE_MAX);
-  return decisions([
-    { tag: 'loc', current: loc, swappable: others, how: `GET ${path}?loc=<other>` },
-  ]);
+/** The same for the readings of a city; `locs` are the cities that have some. */
+export function cityDecisions(addon: 'air' | 'precip', loc: string, locs: readonly string[]) {
+  const how = (other: string): string => `GET /gauge/${addon}?loc=${other}`;
+  return decisions([point('loc', loc, { values: others(locs, loc), how })]);
 }
 
-function otherEntities(line: Line | undefined, entity: string): string[] {
-  const listed = line?.entities ?? [];
-  return listed.filter((other) => other !== entity).slice(0, SWAPPABLE_MAX);
+function others(values: readonly string[], current: string): string[] {
+  return [...new Set(values)].filter((other) => other !== current);
 }
 
-function decisions(points: readonly Point[]): DecisionPoints {
-  const useful = points.filter((point) => point.swappable.length > 0);
+interface Swap {
+  readonly values: readonly string[];
+  /** The call that answers for one of the values. */
+  readonly how: (value: string) => string;
+}
+
+function point(tag: string, current: string, { values, how }: Swap): Point | null {
+  const [first] = values;
+  if (first === undefined) return null;
+  return { tag, current, swappable: values.slice(0, SWAPPABLE_MAX), how: how(first) };
+}
+
+function decisions(points: readonly (Point | null)[]): DecisionPoints {
+  const useful = points.filter((one) => one !== null);
   return { count: useful.length, points: useful, note: NOTE };
 }

@@ -4,7 +4,7 @@ import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
 import { dataAgeHours, snapshotDate, updateStatus } from '../derive/age.ts';
 import { sourceAgreement } from '../derive/agreement.ts';
 import { changeOf, previousOf } from '../derive/change.ts';
-import { standardRuler } from '../derive/ruler.ts';
+import { bandOf, standardRuler } from '../derive/ruler.ts';
 import { historyOf, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Timeline } from '../intake/timeline.ts';
@@ -26,6 +26,7 @@ export interface EntityFacts {
   readonly strata: ReturnType<typeof strataOf>;
   readonly history: ReturnType<typeof historyOf>;
   readonly record_hash: string;
+  readonly last_fact: ReturnType<typeof lastFact>;
   /** Shared by the record and its add-ons. */
   readonly provenance: SignalRecord['provenance'];
 }
@@ -50,7 +51,26 @@ export function entityFacts(
     strata: strataOf(signal, latest, season),
     history: historyOf(latest, season),
     record_hash,
+    last_fact: lastFact(signal, timeline, hashOf),
     provenance: recordProvenance(signal, timeline, lineageOf(signal, latest, record_hash)),
+  };
+}
+
+/** The newest reading with a value, where the latest one was published without; null otherwise. */
+function lastFact(signal: Signal, { readings }: Timeline, hashOf: (reading: Reading) => string) {
+  const [metric] = signal.metrics;
+  const at = readings.findLastIndex((reading) => reading.current[metric] !== null);
+  const reading = readings[at];
+  if (reading === undefined || at === readings.length - 1) return null;
+  return {
+    signal_id: signal.id,
+    entity: reading.entity,
+    snapshot_date: snapshotDate(reading),
+    observed_at: reading.observed_at,
+    current: orderedCurrent(signal, reading),
+    band: bandOf(signal, reading),
+    record_hash: hashOf(reading),
+    note: 'the newest official reading with a value; the latest one was published without',
   };
 }
 
@@ -126,7 +146,8 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     source_ref: latest.source_ref,
     source_tier: latest.source_tier,
     record_hash,
-    unverified: latest.source_tier === null,
+    ...(facts.last_fact === null ? {} : { last_fact: facts.last_fact }),
+    ...(latest.source_tier === null ? { unverified: true as const } : {}),
   };
 }
 

@@ -2,6 +2,7 @@ import type { SignalRecord } from '../../contract/record.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import type { Reading } from '../intake/reading.ts';
 import { type EntityFacts, orderedCurrent } from './entity-record.ts';
+import { NATURE } from './provenance.ts';
 
 /** Snapshots shown by `/gauge/history-preview`. */
 export const HISTORY_PREVIEW_ROWS = 7;
@@ -16,7 +17,7 @@ export function historyPreview(facts: EntityFacts, hashOf: (reading: Reading) =>
     current: orderedCurrent(signal, reading),
     record_hash: hashOf(reading),
   }));
-  const identity = { signal_id: signal.id, entity: latest.entity };
+  const identity = { nature: NATURE, signal_id: signal.id, entity: latest.entity };
   return { ...identity, entity_name: latest.entity_name ?? null, count: rows.length, rows };
 }
 

@@ -1,20 +1,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { bodySchemaOf, thinSchemaOf } from '../../../compiler/contract/bodies.ts';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { type Citation, contentOf } from '../../../compiler/contract/citation.ts';
 import { LINES, type Line, SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import {
-  bundleSchema,
-  calibratedBodySchema,
-  historyBodySchema,
-  provenanceSchema,
-  readingsBodySchema,
-  recordSchema,
-  rulerBodySchema,
-  strataBodySchema,
-} from '../../../compiler/contract/record.ts';
+import { bundleSchema, recordSchema } from '../../../compiler/contract/record.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import {
   CATALOG_PATH,
@@ -23,7 +14,9 @@ import {
   parseFiles,
   parseVerifyEntry,
 } from '../../../compiler/contract/release.ts';
+import { seriesHead } from '../../../compiler/contract/series.ts';
 import { isVerified, verifyCitation } from '../../../compiler/verify/verify-citation.ts';
+import { sampleBodies } from '../../compiled-sample.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { smallSet } from '../../small-set.ts';
 import {
@@ -50,49 +43,27 @@ afterAll(removeFolders);
 const paths = (prefix: string) => [...texts.keys()].filter((path) => path.startsWith(prefix));
 const bodyAt = (path: string): Body => readJson(folder, path);
 const bodies = () =>
-  [...texts.keys()].filter((path) => path.includes('/') && path.endsWith('.json'));
+  [...texts.keys()].filter(
+    (path) => path.includes('/') && path.endsWith('.json') && !DESCRIPTION.test(path),
+  );
 const linesOf = (path: string) => (texts.get(path) ?? '').split('\n').filter((line) => line !== '');
 const entriesOf = (hash: unknown) =>
   linesOf(verifyShardPath(String(hash)))
     .map(parseVerifyEntry)
     .filter((entry) => entry.record_hash === hash);
 
-/** Members of the bodies that record.ts leaves to their makers. */
-const identity = { signal_id: z.string(), entity: z.string(), record_hash: z.string() };
-const times = { observed_at: z.string(), provenance: provenanceSchema };
-const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  'record/': recordSchema.required({ _citation: true }),
-  'ruler/': rulerBodySchema.required({ _citation: true }),
-  'calibrated/': calibratedBodySchema.required({ _citation: true }),
-  'strata/': strataBodySchema.required({ _citation: true }),
-  'history/': historyBodySchema.required({ _citation: true }),
-  'bundle/': bundleSchema.required({ _citation: true }),
-  'air/': readingsBodySchema.required({ _citation: true }),
-  'precip/': readingsBodySchema.required({ _citation: true }),
-  'free/sample/': z.strictObject({ sample: recordSchema.required({ _citation: true }) }),
-  'free/raw/': z.looseObject({ ...identity, ...times, current: z.looseObject({}) }),
-  'free/history-preview/': z.looseObject({ count: z.int(), rows: z.array(z.looseObject({})) }),
-  'lifecycle/': z.looseObject({ ...identity, ...times, _citation: z.looseObject({}) }),
-  'thin/bundle/': z.looseObject({ legs: z.looseObject({}), provenance: provenanceSchema }),
-  'thin/calibrated/': z.looseObject({ ...identity, ...times, calibrated: z.looseObject({}) }),
-};
+/** Files that another format describes. */
+const DESCRIPTION = /^([a-z0-9]+\/)?well-known\//;
 
 describe('a compiled release', () => {
-  it.each(Object.entries(SCHEMAS))(
-    'has bodies under %s that fit their schema',
-    (prefix, schema) => {
-      const found = paths(prefix);
-      expect(found.length).toBeGreaterThan(0);
-      for (const path of found) {
-        const parsed = schema.safeParse(bodyAt(path));
-        expect(parsed.error?.issues ?? [], path).toEqual([]);
-      }
-    },
-  );
-
-  it('holds no body beside those, and refuses one with a member more', () => {
-    const known = Object.keys(SCHEMAS);
-    expect(bodies().filter((path) => !known.some((prefix) => path.startsWith(prefix)))).toEqual([]);
+  it('has bodies that fit the strict schema of their operation, and no other', () => {
+    const placed = new Set<string>();
+    for (const { path, endpoint, form } of sampleBodies(bodies())) {
+      const schema = form === 'thin' ? thinSchemaOf(endpoint) : bodySchemaOf(endpoint);
+      expect([path, schema?.safeParse(bodyAt(path)).error?.issues ?? []]).toEqual([path, []]);
+      placed.add(path);
+    }
+    expect(bodies().filter((path) => !placed.has(path))).toEqual([]);
     const record = bodyAt('record/crypto.spot/btc.json');
     expect(recordSchema.safeParse({ ...record, extra: 1 }).success).toBe(false);
   });
@@ -140,7 +111,8 @@ describe('a compiled release', () => {
     for (const path of signed) {
       const body = bodyAt(path);
       expect(isVerified(verifyCitation(body._citation, { trust: [did] })), path).toBe(true);
-      const content = `sha256:${sha256Text(canonicalJson(contentOf(body)))}`;
+      const signed = path.startsWith('series/') ? seriesHead(body) : body;
+      const content = `sha256:${sha256Text(canonicalJson(contentOf(signed)))}`;
       expect(body._citation?.source.content_hash, path).toBe(content);
       const entries = entriesOf(body._citation?.record_hash);
       expect(entries.map((entry) => [entry.kind, entry.state, entry.file])).toEqual([
@@ -363,7 +335,7 @@ describe('records', () => {
     const river = recordSchema.parse(bodyAt('record/hydrology.river-level/06714000.json'));
     expect([river.grade, river.provenance.qualifiers]).toEqual(['provisional', ['P']]);
     const filing = recordSchema.parse(bodyAt('record/filing.delinquency/~41~41~50~4c.json'));
-    expect([filing.unverified, river.unverified]).toEqual([true, false]);
+    expect([filing.unverified, river.unverified]).toEqual([true, undefined]);
     expect(filing.grade).toContain('not decision-grade');
   });
 

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { FRESHNESS_THRESHOLDS } from './freshness.ts';
+import { lifecycleSchema, provenanceSchema, recordSchema } from './record.ts';
+import { RECORD_HASH } from './record-hash.ts';
+
+const dateTime = z.iso.datetime();
+const hash = z.string().regex(RECORD_HASH);
+const count = z.int().min(0);
+const facts = z.record(z.string(), z.unknown());
+const path = z.string().startsWith('/');
+const freshnessWord = z.enum(['fresh', 'recent', 'stale']);
+const freshnessCounts = z.strictObject({ fresh: count, recent: count, stale: count });
+const updateState = z.enum(['on_schedule', 'overdue', 'not_published', 'unknown']);
+
+/** `/gauge/sample`: one whole record, as it is sold. */
+export const sampleSchema = z.strictObject({
+  sample: recordSchema.required({ _citation: true }),
+});
+
+/** `/gauge/raw`: the bare record, unsigned, without what is derived from it. */
+export const rawSchema = recordSchema
+  .pick({
+    nature: true,
+    update_status: true,
+    signal_id: true,
+    entity: true,
+    entity_name: true,
+    snapshot_date: true,
+    observed_at: true,
+    data_age_hours: true,
+    current: true,
+    sources: true,
+    grade: true,
+    scope: true,
+    lifecycle: true,
+    hash_core_version: true,
+    provenance: true,
+    source_ref: true,
+    source_tier: true,
+    record_hash: true,
+  })
+  .strict();
+
+/** `/gauge/history-preview`: the last snapshots, oldest first. */
+export const historyPreviewSchema = z.strictObject({
+  nature: z.string(),
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  count,
+  rows: z.array(
+    z.strictObject({
+      snapshot_date: dateTime,
+      observed_at: dateTime,
+      data_age_hours: z.number(),
+      current: facts,
+      record_hash: hash,
+    }),
+  ),
+});
+
+const coverageEntity = z.strictObject({
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  observed_at: dateTime,
+  age_hours_now: z.number().min(0),
+  freshness: freshnessWord,
+  dead_source: z.string().optional(),
+  update_status: updateState,
+});
+
+/** `/gauge/coverage`: the members after `latest_observed_at` are left out of the compact form. */
+export const coverageSchema = z.strictObject({
+  nature: z.string(),
+  note: z.string(),
+  totals: z.strictObject({
+    signal_ids: count,
+    industries: count,
+    distinct_entities: count,
+    freshness: freshnessCounts,
+  }),
+  signals: z.array(
+    z.strictObject({
+      signal_id: z.string(),
+      industry: z.string(),
+      entities_count: count,
+      freshness_counts: freshnessCounts,
+      update_status: updateState,
+      latest_observed_at: dateTime.nullable(),
+      measures: z.string().optional(),
+      cadence: z.enum(Object.keys(FRESHNESS_THRESHOLDS)).optional(),
+      sells_now: z.boolean().optional(),
+      entities: z.array(coverageEntity).optional(),
+    }),
+  ),
+  cache_ttl_s: count,
+  cache_policy: z.string(),
+  cache_note: z.string(),
+  freshness_rule: z.string(),
+  update_status_rule: z.string(),
+  freshness_thresholds: z.record(
+    z.string(),
+    z.strictObject({
+      fresh_hours: z.number(),
+      recent_hours: z.number(),
+      dead_source_hours: z.number(),
+    }),
+  ),
+});
+
+/** `/gauge/catalog`: legal pairs, page by page; a signal too long for one page goes on in the next. */
+export const catalogSchema = z.strictObject({
+  signals: z.array(
+    z.strictObject({
+      signal_id: z.string(),
+      industry: z.string(),
+      entities: z.array(
+        z.strictObject({
+          entity: z.string(),
+          name: z.string().nullable(),
+          entity_name: z.string().nullable(),
+        }),
+      ),
+    }),
+  ),
+  page: z.int().min(1),
+  pages: count,
+  total_signals: count,
+  total_pairs: count,
+  next: path.nullable(),
+  all: path,
+});
+
+/** `/gauge/preview`: beside these members one list of ids for each bundle, named after its path. */
+export const previewSchema = z
+  .object({
+    nature: z.string(),
+    as_of: dateTime,
+    counts: z.record(z.string(), count),
+    prices: z.array(
+      z.strictObject({
+        path,
+        price_usd: z.string(),
+        price_atomic: z.string(),
+        required: z.array(z.string()),
+        summary: z.string(),
+      }),
+    ),
+    catalog: path,
+    coverage: path,
+    sample: path,
+  })
+  .catchall(z.array(z.string()));
+
+/** `/gauge/verify` and `/v/:record_hash`. */
+export const verificationSchema = z.strictObject({
+  endpoint: z.literal('gauge/verify'),
+  hash: z.string(),
+  found: z.boolean(),
+  verified: z.boolean(),
+  recomputed_hash: hash.nullable(),
+  is_issuer_record: z.boolean(),
+  is_truth_bear_record: z.boolean(),
+  record_status: z.strictObject({ state: z.enum(['current', 'superseded', 'not_found']) }),
+  signal_id: z.string().nullable(),
+  entity: z.string().nullable(),
+  observed_at: z.string().nullable(),
+  source_ref: z.string().nullable(),
+  scope: z.string().nullable(),
+  note: z.string(),
+  ots_status: z.string().nullable(),
+  ambiguous: z.literal(true).optional(),
+  matches: count.optional(),
+  statement: z.string(),
+});
+
+/** `/gauge/lifecycle` of one subject; `also` lists other lines that follow the same id. */
+export const lifecycleBodySchema = z.strictObject({
+  nature: z.string(),
+  dim: z.literal('lifecycle'),
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  observed_at: dateTime,
+  lifecycle: lifecycleSchema.nullable(),
+  also: z
+    .array(
+      z.strictObject({
+        signal_id: z.string(),
+        observed_at: dateTime,
+        lifecycle: lifecycleSchema.nullable(),
+        record_hash: hash,
+      }),
+    )
+    .optional(),
+  record_hash: hash,
+  provenance: provenanceSchema,
+  grade: z.string().nullable(),
+  scope: z.string().nullable(),
+  _citation: recordSchema.shape._citation,
+});

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
+import { type Place, placeOf } from '../compiler/verify/release-place.ts';
+import { compileFolder } from './snapshot-folder.ts';
+
+const SAMPLE = join(import.meta.dirname, '../snapshots');
+
+/** The committed sample, compiled into a folder of its own; takes seconds. */
+export interface CompiledSample {
+  readonly data: string;
+  readonly folder: string;
+  readonly did: string;
+  readonly paths: readonly string[];
+  text(path: string): string;
+}
+
+export async function compiledSample(): Promise<CompiledSample> {
+  const { data, folder, release } = await compileFolder(SAMPLE);
+  const text = (path: string): string => readFileSync(join(folder, path), 'utf8');
+  const paths = parseFiles(text(FILES_NAME)).map((file) => file.path);
+  return { data, folder, did: release.issuer_did, paths, text };
+}
+
+/** A published body with the operation that it answers, and which of its forms it is. */
+export interface SampleBody extends Place {
+  readonly path: string;
+  /** Folder in front: `thin`, `verifiable`; '' for the usual form. */
+  readonly form: string;
+}
+
+const FORMS = new Set(
+  (ENDPOINTS as readonly Endpoint[]).flatMap((row) =>
+    Object.values(row.params).flatMap((param) => Object.values(param.variant ?? {})),
+  ),
+);
+
+/** JSON files that answer an operation. */
+export function sampleBodies(paths: readonly string[]): SampleBody[] {
+  return paths.flatMap((path) => {
+    const place = path.endsWith('.json') ? placeOf(path) : null;
+    const [first = ''] = path.split('/', 1);
+    return place === null ? [] : [{ ...place, path, form: FORMS.has(first) ? first : '' }];
+  });
+}
