@@ -1,0 +1,152 @@
+import { usdAmount } from '../contract/price.ts';
+import { ClientError } from './client-error.ts';
+
+export type Fetch = typeof fetch;
+
+/** Makes a fetch that pays out of one that does not, for example `(fetch, max) => wrapFetchWithPayment(fetch, wallet, max)`. */
+export type PayingFetch = (fetch: Fetch, maxAtomic: bigint) => Fetch;
+
+/** A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more. */
+export interface PendingPayment {
+  readonly url: string;
+  readonly header: 'x-payment' | 'payment-signature';
+  readonly value: string;
+}
+
+export interface TripOptions {
+  readonly fetch: Fetch;
+  readonly wait: (ms: number) => Promise<void>;
+  /** Told before a payment is sent, so that a program that dies in between can redeliver it. */
+  readonly onSigned: (payment: PendingPayment) => void | Promise<void>;
+}
+
+/** How often the same payment is sent again before the trip gives up. */
+export const REDELIVERIES_MAX = 5;
+/** Longest wait between two deliveries, whatever the service asks for. */
+export const WAIT_MS_MAX = 10_000;
+const WAIT_MS = 500;
+/** A settlement takes up to a minute. */
+const ANSWER_TIMEOUT_MS = 90_000;
+
+/** One purchase on its way through a wrapped fetch: it sees the price before it is signed, and keeps what was signed. */
+export class PaymentTrip {
+  /** What the service asked for, once it did. */
+  challenge: Challenge | null = null;
+  payment: PendingPayment | null = null;
+  /** What this trip threw into the wrapped fetch, which may have thrown something else in its place. */
+  trouble: ClientError | null = null;
+  readonly #options: TripOptions;
+  readonly maxAtomic: bigint;
+
+  constructor(maxAtomic: bigint, options: TripOptions) {
+    this.#options = options;
+    this.maxAtomic = maxAtomic;
+  }
+
+  /** The fetch to wrap. */
+  readonly fetch: Fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const payment = paymentOf(request);
+    try {
+      return payment === null ? await this.#ask(request) : await this.#pay(payment);
+    } catch (error) {
+      if (error instanceof ClientError) this.trouble = error;
+      throw error;
+    }
+  };
+
+  async #ask(request: Request): Promise<Response> {
+    const { fetch } = this.#options;
+    const response = await fetch(request);
+    if (response.status !== 402) return response;
+    const challenge = (await response.clone().json()) as Challenge;
+    this.challenge = challenge;
+    const amounts = challenge.accepts.map((entry) => BigInt(entry.maxAmountRequired));
+    const [first = 0n] = amounts.sort((a, b) => (a < b ? -1 : 1));
+    if (first > this.maxAtomic) throw tooExpensive(first, this.maxAtomic, challenge);
+    return response;
+  }
+
+  /** Whatever was challenged, more than the cap is not sent. */
+  async #pay(payment: PendingPayment): Promise<Response> {
+    const signed = signedAmount(payment.value);
+    if (signed > this.maxAtomic) throw tooExpensive(signed, this.maxAtomic, this.challenge);
+    this.payment = payment;
+    await this.#options.onSigned(payment);
+    return deliver(payment, this.#options);
+  }
+}
+
+/** The 402 body as far as it is looked at. */
+interface Challenge {
+  readonly accepts: readonly { readonly maxAmountRequired: string }[];
+  readonly client_hint?: { readonly how_to?: string };
+}
+
+/** Sends one payment until it is answered; a lost answer or a 5xx is asked for again with the same header. */
+export async function deliver(payment: PendingPayment, options: TripOptions): Promise<Response> {
+  for (let again = 0; ; again += 1) {
+    const { response, cause } = await answerOf(payment, options.fetch);
+    if (response !== null && response.status < 500 && response.status !== 429) return response;
+    if (again === REDELIVERIES_MAX) throw unsettled(payment, response, cause);
+    const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
+    await options.wait(Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again)));
+  }
+}
+
+/** The whole answer: one that is cut off in its body is as lost as one that never came. */
+async function answerOf({ url, header, value }: PendingPayment, fetch: Fetch): Promise<Answer> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const headers = { [header]: value, accept: '*/*' };
+    const response = await fetch(new Request(url, { headers, signal, redirect: 'error' }));
+    const { status } = response;
+    const bytes = await response.arrayBuffer();
+    return { response: new Response(bytes, { status, headers: response.headers }), cause: null };
+  } catch (cause) {
+    return { response: null, cause };
+  }
+}
+interface Answer {
+  readonly response: Response | null;
+  readonly cause: unknown;
+}
+
+function unsettled(payment: PendingPayment, last: Response | null, cause: unknown): ClientError {
+  const state = last === null ? 'no answer arrived' : `the service answered ${last.status}`;
+  const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver the payment of this error, do not sign a new one`;
+  return new ClientError(message, {
+    code: 'unsettled',
+    payment,
+    cause,
+    ...(last === null ? {} : { status: last.status }),
+  });
+}
+
+function tooExpensive(amount: bigint, cap: bigint, challenge: Challenge | null): ClientError {
+  const clientHint = challenge?.client_hint;
+  const [price, max] = [usdAmount(String(amount)), usdAmount(String(cap))];
+  const hint = clientHint?.how_to === undefined ? '' : ` (${clientHint.how_to})`;
+  const message = `Cannot buy for ${price} USD: maxUsd is ${max}; raise maxUsd to ${price} or more${hint}`;
+  return new ClientError(message, { code: 'too_expensive', answer: challenge, clientHint });
+}
+
+function paymentOf({ url, headers }: Request): PendingPayment | null {
+  for (const header of ['x-payment', 'payment-signature'] as const) {
+    const value = headers.get(header);
+    if (value !== null) return { url, header, value };
+  }
+  return null;
+}
+
+/** The atomic amount that a payment header moves; throws for one that does not say. */
+function signedAmount(header: string): bigint {
+  try {
+    return BigInt(JSON.parse(atob(header)).payload.authorization.value);
+  } catch (cause) {
+    throw new ClientError('Cannot send a payment: its header names no amount', {
+      code: 'refused',
+      cause,
+    });
+  }
+}

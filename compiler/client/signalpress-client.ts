@@ -1,0 +1,221 @@
+import {
+  type Endpoint,
+  type EndpointPath,
+  endpointAt,
+  type PaidPath,
+  type ParamName,
+} from '../contract/endpoints.ts';
+import { atomicAmount } from '../contract/price.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { type BodyReport, verifyBody } from '../verify/verify-body.ts';
+import { ClientError } from './client-error.ts';
+import {
+  deliver,
+  type Fetch,
+  type PayingFetch,
+  PaymentTrip,
+  type PendingPayment,
+  type TripOptions,
+} from './payment-trip.ts';
+
+/** What one call costs at most unless it is told otherwise. */
+export const MAX_USD = '0.10';
+
+export interface ClientOptions {
+  /** Public address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  /** did:key of the issuer whose signatures are believed; learn it from a source that you trust. */
+  readonly issuer: string;
+  /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
+  readonly pay?: PayingFetch;
+  /** Cap of a call in decimal USD; MAX_USD when absent. */
+  readonly maxUsd?: string;
+  readonly fetch?: Fetch;
+  readonly wait?: TripOptions['wait'];
+  readonly onSigned?: TripOptions['onSigned'];
+}
+
+export interface Receipt {
+  readonly transaction: string;
+  readonly network: string;
+  readonly payer: string;
+}
+
+/** A body that was paid for and holds. */
+export interface Purchase {
+  /** Null for CSV, which carries no signature. */
+  readonly body: JsonValue | null;
+  /** The body exactly as delivered: save this, `signalpress verify` takes it. */
+  readonly text: string;
+  /** What the offline verifier looked at; null for CSV. */
+  readonly report: BodyReport | null;
+  readonly receipt: Receipt | null;
+  /** Redelivers the same bytes for as long as the service remembers it, at no charge. */
+  readonly payment: PendingPayment;
+}
+
+type Params<Path extends EndpointPath> = Readonly<
+  Partial<Record<ParamName<Path>, string | number | undefined>>
+>;
+type FreePath = Exclude<EndpointPath, PaidPath>;
+
+/** Calls of one service, typed by its table. */
+export interface SignalpressClient {
+  /** A free answer as it is, not verified; `token` opens the subscription paths. */
+  get<Path extends FreePath>(
+    path: Path,
+    params?: Params<Path>,
+    call?: { readonly token?: string },
+  ): Promise<JsonValue>;
+  /** Buys, verifies offline and returns; one charge, however often the answer is lost on its way. */
+  buy<Path extends PaidPath>(
+    path: Path,
+    params?: Params<Path>,
+    call?: { readonly maxUsd?: string },
+  ): Promise<Purchase>;
+  /** Sends a payment again that was signed before, by this program or by one that has died. */
+  redeliver(payment: PendingPayment): Promise<Purchase>;
+}
+
+/** A client of one service; a call that has no result throws a ClientError, a misused one a TypeError. */
+export function signalpressClient(options: ClientOptions): SignalpressClient {
+  const trip: TripOptions = {
+    fetch: options.fetch ?? fetch,
+    wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+    onSigned: options.onSigned ?? (() => undefined),
+  };
+  const { baseUrl, issuer } = options;
+  return {
+    get: (path, params, { token } = {}) =>
+      freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip.fetch),
+    async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
+      const { pay } = options;
+      if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
+      const url = urlOf(baseUrl, endpointAt(path), params);
+      const { response, payment } = await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip));
+      return purchase(response, payment, issuer);
+    },
+    redeliver: async (payment) => purchase(await deliver(payment, trip), payment, issuer),
+  };
+}
+
+function atomic(maxUsd: string): bigint {
+  return BigInt(atomicAmount(maxUsd));
+}
+
+function urlOf(
+  baseUrl: string,
+  row: Endpoint,
+  params: Readonly<Record<string, string | number | undefined>> = {},
+): string {
+  if (row.method !== 'GET') throw new TypeError(`Cannot call "${row.path}": not a GET`);
+  const given = Object.entries(params).filter(([, value]) => value !== undefined);
+  const legal = Object.keys(row.params);
+  const unknown = given.find(([name]) => !legal.includes(name))?.[0];
+  if (unknown !== undefined) {
+    throw new TypeError(`Cannot call "${row.path}": no parameter "${unknown}"; legal are ${legal}`);
+  }
+  const missing = legal.filter((name) => row.params[name]?.required && params[name] === undefined);
+  if (missing.length > 0) throw new TypeError(`Cannot call "${row.path}": ${missing} is missing`);
+  let { path } = row;
+  const query = new URLSearchParams();
+  for (const [name, value] of given) {
+    if (path.endsWith(`/:${name}`)) path = path.replace(`:${name}`, encodeURI(String(value)));
+    else query.set(name, String(value));
+  }
+  return `${baseUrl}${path}${query.size === 0 ? '' : `?${query}`}`;
+}
+
+async function freeAnswer(
+  url: string,
+  token: string | undefined,
+  fetch: Fetch,
+): Promise<JsonValue> {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+  const response = await fetch(new Request(url, { headers })).catch((cause: unknown) => {
+    throw new ClientError(`Cannot reach "${url}": no answer`, { code: 'failed', cause });
+  });
+  const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+  if (response.status !== 200) throw refusal(response.status, text, null);
+  return parseJson(text);
+}
+
+interface Bought {
+  readonly response: Response;
+  readonly payment: PendingPayment | null;
+}
+
+async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise<Bought> {
+  try {
+    const response = await pay(trip.fetch, trip.maxAtomic)(url);
+    return { response, payment: trip.payment };
+  } catch (cause) {
+    if (trip.trouble !== null) throw trip.trouble;
+    if (trip.challenge === null) {
+      throw new ClientError(`Cannot reach "${url}": nothing was signed`, { code: 'failed', cause });
+    }
+    const { client_hint: clientHint } = trip.challenge;
+    const how = clientHint?.how_to === undefined ? '' : `; ${clientHint.how_to}`;
+    throw new ClientError(`Cannot pay for "${url}": the payer refused${how}`, {
+      code: 'refused',
+      cause,
+      answer: trip.challenge,
+      clientHint,
+    });
+  }
+}
+
+async function purchase(
+  response: Response,
+  payment: PendingPayment | null,
+  issuer: string,
+): Promise<Purchase> {
+  const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+  if (response.status !== 200 || payment === null) throw refusal(response.status, text, payment);
+  const receipt = receiptOf(response.headers);
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  if (!isJson) return { body: null, text, report: null, receipt, payment };
+  const body = parseJson(text);
+  const report = verifyBody(body, { trust: [issuer] });
+  const made = { body, text, report, receipt, payment };
+  const wrong = report.verdict === 'verified' ? otherSubject(body, payment.url) : report.verdict;
+  if (wrong === null) return made;
+  const failed = report.checks.find((check) => check.status === 'fail')?.detail ?? wrong;
+  const message = `Cannot rely on "${payment.url}": ${failed}; keep the purchase of this error as evidence`;
+  throw new ClientError(message, { code: 'unverified', purchase: made, payment });
+}
+
+/** A genuine record of something else is not what was paid for. */
+function otherSubject(body: JsonValue, url: string): string | null {
+  const asked = new URL(url).searchParams;
+  for (const name of ['signal_id', 'entity']) {
+    const want = asked.get(name);
+    const got = (body as Readonly<Record<string, JsonValue>>)[name];
+    if (want === null || typeof got !== 'string') continue;
+    if (got.toLowerCase() !== want.toLowerCase()) return `the body is about ${name} "${got}"`;
+  }
+  return null;
+}
+
+function receiptOf(headers: Headers): Receipt | null {
+  const value = headers.get('x-payment-response') ?? headers.get('payment-response');
+  return value === null ? null : (JSON.parse(atob(value)) as Receipt);
+}
+
+/** The error of an answer that is not what was asked for. */
+function refusal(status: number, text: string, payment: PendingPayment | null): ClientError {
+  const answer = answerOf(text);
+  const said = typeof answer.error === 'string' ? answer.error : `status ${status}`;
+  const code = status === 402 ? 'refused' : status >= 500 ? 'failed' : 'not_charged';
+  const facts = { code, status, answer, clientHint: answer.client_hint } as const;
+  return new ClientError(said, payment === null ? facts : { ...facts, payment });
+}
+
+function answerOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

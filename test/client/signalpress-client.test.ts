@@ -1,0 +1,329 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ClientError, type ClientErrorCode } from '../../compiler/client/client-error.ts';
+import {
+  type Fetch,
+  type PayingFetch,
+  type PendingPayment,
+  REDELIVERIES_MAX,
+} from '../../compiler/client/payment-trip.ts';
+import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import { loadConfig } from '../../gatekeeper/config.ts';
+import type { Facilitator } from '../../gatekeeper/facilitator.ts';
+import { localFacilitator } from '../../gatekeeper/local-facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { NOW_MS, payer } from '../gatekeeper/payer.ts';
+import { type SmallRelease, smallRelease } from '../verify/small-release.ts';
+
+const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' } as const;
+
+let release: SmallRelease;
+let gate: Gatekeeper;
+let settled = 0;
+let signatures = 0;
+const waits: number[] = [];
+
+/** Settles like the local one, and counts charges rather than calls. */
+function counting(): Facilitator {
+  const real = localFacilitator({ clock: () => NOW_MS });
+  const transactions = new Set<string>();
+  return {
+    ...real,
+    async settle(request) {
+      const outcome = await real.settle(request);
+      if (outcome.verdict === 'settled') transactions.add(outcome.transaction);
+      settled = transactions.size;
+      return outcome;
+    },
+  };
+}
+
+beforeAll(async () => {
+  release = await smallRelease();
+  const options = {
+    port: '0',
+    data: release.data,
+    state: mkdtempSync(join(tmpdir(), 'signalpress-client-')),
+  };
+  const config = loadConfig({ options, env: {}, fileText: null });
+  const by = { clock: () => NOW_MS, log: () => undefined, facilitator: counting() };
+  gate = await startGatekeeper(config, by);
+});
+afterAll(async () => {
+  await gate.close();
+  release.dispose();
+});
+beforeEach(() => {
+  signatures = 0;
+  waits.length = 0;
+});
+
+/** A wallet as the published wrappers are: asks, signs what is asked for, sends it with the payment. */
+const wallet: PayingFetch = (inner) => async (input, init) => {
+  const asked = await inner(input, init);
+  if (asked.status !== 402) return asked;
+  const { accepts } = (await asked.json()) as { accepts: [never] };
+  signatures += 1;
+  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+  return inner(input, { ...init, headers: { 'X-PAYMENT': header } });
+};
+
+function client(options: Partial<ClientOptions> = {}) {
+  const wait = async (ms: number): Promise<void> => {
+    waits.push(ms);
+  };
+  return signalpressClient({
+    baseUrl: gate.url,
+    issuer: release.did,
+    pay: wallet,
+    wait,
+    ...options,
+  });
+}
+
+/** What a fetch does with a paid request, by its turn; the last one goes on. */
+function faulty(...faults: readonly ((send: () => Promise<Response>) => Promise<Response>)[]): {
+  readonly fetch: Fetch;
+  readonly seen: string[];
+} {
+  const seen: string[] = [];
+  let turn = 0;
+  const send: Fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const value = request.headers.get('x-payment');
+    if (value === null) return fetch(request);
+    seen.push(value);
+    const fault = faults[Math.min(turn, faults.length - 1)];
+    turn += 1;
+    return fault === undefined ? fetch(request) : fault(() => fetch(request));
+  };
+  return { fetch: send, seen };
+}
+const honest = (send: () => Promise<Response>): Promise<Response> => send();
+const unreached = async (): Promise<Response> => {
+  throw new TypeError('fetch failed');
+};
+
+async function failure(work: Promise<unknown>): Promise<ClientError> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ClientError);
+  return error as ClientError;
+}
+const code = async (work: Promise<unknown>): Promise<ClientErrorCode> => (await failure(work)).code;
+
+describe('get()', () => {
+  it('returns a free answer, with parameters in the query or in the path', async () => {
+    const compact = await client().get('/gauge/coverage', { ...PAIR, summary: '1' });
+    expect(compact).toMatchObject({ signals: [{ signal_id: PAIR.signal_id }] });
+    const bought = await client().buy('/gauge', PAIR);
+    const { record_hash } = bought.body as { record_hash: string };
+    const found = await client().get('/v/:record_hash', { record_hash });
+    expect(found).toMatchObject({ found: true, verified: true, entity: PAIR.entity });
+  });
+
+  it('says what the service says of what it has not', async () => {
+    const error = await failure(client().get('/gauge/history-preview', { ...PAIR, entity: 'x' }));
+    expect(error.code).toBe('not_charged');
+    expect(error.message).toMatch(/^Not charged\. Try GET /);
+    expect(error.facts).toMatchObject({ status: 422, answer: { no_charge: true } });
+  });
+
+  it('names a service that is not there', async () => {
+    const nowhere = client({ fetch: unreached });
+    expect(await code(nowhere.get('/gauge/preview'))).toBe('failed');
+    expect(await code(nowhere.buy('/gauge', PAIR))).toBe('failed');
+  });
+
+  it('refuses what the table does not know before anything is sent', async () => {
+    const untyped = client({ fetch: unreached }) as unknown as {
+      get(path: string, params?: object): Promise<unknown>;
+    };
+    await expect(async () => untyped.get('/gauge/sample', { enity: 'x' })).rejects.toThrow(
+      'no parameter "enity"; legal are signal_id',
+    );
+    await expect(async () => untyped.get('/gauge/raw', {})).rejects.toThrow(
+      'signal_id,entity is missing',
+    );
+    await expect(async () => untyped.get('/mcp')).rejects.toThrow('not a GET');
+    await expect(async () => untyped.get('/nowhere')).rejects.toThrow(RangeError);
+  });
+});
+
+describe('buy()', () => {
+  it('pays once and returns the body, verified', async () => {
+    const before = settled;
+    const bought = await client().buy('/gauge', PAIR);
+    expect(bought.body).toMatchObject({ ...PAIR, current: { aqi_index: 64 } });
+    expect(bought.report?.verdict).toBe('verified');
+    expect(bought.receipt).toMatchObject({ network: 'base-sepolia', payer: /^0x/ });
+    expect([settled - before, signatures]).toEqual([1, 1]);
+  });
+
+  it('tells the payment before it is sent', async () => {
+    const told: PendingPayment[] = [];
+    const { fetch: watched, seen } = faulty(honest);
+    const onSigned = (payment: PendingPayment): void => {
+      expect(seen).toEqual([]);
+      told.push(payment);
+    };
+    const bought = await client({ onSigned, fetch: watched }).buy('/gauge', PAIR);
+    expect(told).toEqual([bought.payment]);
+    expect(seen).toEqual([bought.payment.value]);
+  });
+
+  it('I5: a lost answer is one charge and the same bytes', async () => {
+    const before = settled;
+    let lost = '';
+    const { fetch: lossy, seen } = faulty(async (send) => {
+      const answer = await send();
+      expect(answer.status).toBe(200);
+      lost = await answer.text();
+      throw new TypeError('fetch failed');
+    }, honest);
+    const bought = await client({ fetch: lossy }).buy('/gauge', PAIR);
+    expect(bought.text).toBe(lost);
+    expect(seen).toHaveLength(2);
+    expect(new Set(seen).size).toBe(1);
+    expect([settled - before, signatures]).toEqual([1, 1]);
+  });
+
+  it('asks again for an answer that is cut off in its body', async () => {
+    const before = settled;
+    const { fetch: cut, seen } = faulty(async (send) => {
+      const answer = await send();
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"nature":'));
+          controller.error(new TypeError('terminated'));
+        },
+      });
+      return new Response(body, { status: 200, headers: answer.headers });
+    }, honest);
+    const bought = await client({ fetch: cut }).buy('/gauge', PAIR);
+    expect(bought.report?.verdict).toBe('verified');
+    expect([seen.length, settled - before]).toEqual([2, 1]);
+  });
+
+  it('sends the same payment again after a 503, and waits as long as it is asked to', async () => {
+    const before = settled;
+    const { fetch: busy, seen } = faulty(
+      async () => Response.json({}, { status: 503, headers: { 'retry-after': '5' } }),
+      async () => Response.json({}, { status: 503, headers: { 'retry-after': '86400' } }),
+      async () => Response.json({}, { status: 502 }),
+      honest,
+    );
+    await client({ fetch: busy }).buy('/gauge', PAIR);
+    expect([new Set(seen).size, seen.length, settled - before]).toEqual([1, 4, 1]);
+    expect(waits).toEqual([5000, 10_000, 2000]);
+  });
+
+  it('gives the payment back when no answer comes at all, and redeliver() takes it', async () => {
+    const before = settled;
+    const { fetch: dead, seen } = faulty(async (send) => {
+      await send();
+      return unreached();
+    });
+    const error = await failure(client({ fetch: dead }).buy('/gauge', PAIR));
+    expect(error.code).toBe('unsettled');
+    expect(error.message).toMatch(/do not sign a new one/);
+    expect(seen).toHaveLength(REDELIVERIES_MAX + 1);
+    expect([settled - before, signatures]).toEqual([1, 1]);
+    const bought = await client().redeliver(error.facts.payment as PendingPayment);
+    expect(bought.body).toMatchObject(PAIR);
+    expect([settled - before, signatures]).toEqual([1, 1]);
+  });
+
+  it('signs nothing above the cap and shows how to raise it', async () => {
+    const error = await failure(client().buy('/gauge/region', { loc: 'us-denver' }));
+    expect(error.code).toBe('too_expensive');
+    expect(error.message).toMatch(/^Cannot buy for 0\.25 USD: maxUsd is 0\.10; raise maxUsd/);
+    expect(error.message).toMatch(/raise maxValue to at least 250000/);
+    expect(error.facts.clientHint).toMatchObject({ required_atomic: 250_000 });
+    expect(signatures).toBe(0);
+  });
+
+  it('raises the cap as far as told, for the call or for all of them, and tells the wallet', async () => {
+    const caps: bigint[] = [];
+    const pay: PayingFetch = (inner, maxAtomic) => {
+      caps.push(maxAtomic);
+      return wallet(inner, maxAtomic);
+    };
+    const loc = { loc: 'us-denver' };
+    const bought = await client({ pay }).buy('/gauge/region', loc, { maxUsd: '0.25' });
+    expect(bought.report?.verdict).toBe('verified');
+    await client({ pay, maxUsd: '0.3' }).buy('/gauge/region', loc);
+    expect(caps).toEqual([250_000n, 300_000n]);
+    const short = client({ pay }).buy('/gauge/region', loc, { maxUsd: '0.249999' });
+    expect(await code(short)).toBe('too_expensive');
+  });
+
+  it('does not send a payment above the cap, whatever the wallet signed', async () => {
+    const { fetch: watched, seen } = faulty(honest);
+    const generous: PayingFetch = (inner) => async (input, init) => {
+      const { accepts } = (await (await inner(input, init)).json()) as { accepts: [object] };
+      const more = { ...accepts[0], maxAmountRequired: '9000000' } as never;
+      const header = await payer(NETWORKS['base-sepolia']).header(more);
+      return inner(input, { headers: { 'X-PAYMENT': header } });
+    };
+    const careless = client({ pay: generous, fetch: watched });
+    expect(await code(careless.buy('/gauge', PAIR))).toBe('too_expensive');
+    const vague: PayingFetch = (inner) => async (input) => {
+      await inner(input);
+      return inner(input, { headers: { 'X-PAYMENT': 'e30=' } });
+    };
+    expect(await code(client({ pay: vague, fetch: watched }).buy('/gauge', PAIR))).toBe('refused');
+    expect(seen).toEqual([]);
+  });
+
+  it('says why a wallet or the service refused', async () => {
+    const poor: PayingFetch = (inner) => async (input) => {
+      await inner(input);
+      throw new Error('no funds');
+    };
+    const error = await failure(client({ pay: poor }).buy('/gauge', PAIR));
+    expect([error.code, (error.cause as Error).message]).toEqual(['refused', 'no funds']);
+    const wrong: PayingFetch = (inner) => async (input) => {
+      const { accepts } = (await (await inner(input)).json()) as { accepts: [object] };
+      const less = { ...accepts[0], maxAmountRequired: '1' } as never;
+      const header = await payer(NETWORKS['base-sepolia']).header(less);
+      return inner(input, { headers: { 'X-PAYMENT': header } });
+    };
+    const refused = await failure(client({ pay: wrong }).buy('/gauge', PAIR));
+    expect([refused.code, refused.facts.status]).toEqual(['refused', 402]);
+    const nothing = await failure(client().buy('/gauge', { ...PAIR, entity: 'us-nowhere' }));
+    expect([nothing.code, signatures]).toEqual(['not_charged', 0]);
+    const { pay: _, ...free } = { pay: wallet, baseUrl: gate.url, issuer: release.did };
+    await expect(signalpressClient(free).buy('/gauge', PAIR)).rejects.toThrow(TypeError);
+  });
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['a changed digit', (text) => text.replace('"aqi_index":64', '"aqi_index":65'), /Cannot rely/],
+    ['a cut-out citation', (text) => text.replace('"_citation"', '"_citations"'), /Cannot rely/],
+    [
+      'a record of another place',
+      () => release.text('record/filing.insider/~41~41~50~4c.json'),
+      /the body is about signal_id "filing.insider"/,
+    ],
+  ])('keeps %s from passing, and keeps it as evidence', async (_, alter, words) => {
+    const { fetch: forging } = faulty(async (send) => {
+      const answer = await send();
+      const text = alter(await answer.text());
+      return new Response(text, { status: 200, headers: answer.headers });
+    });
+    const error = await failure(client({ fetch: forging }).buy('/gauge', PAIR));
+    expect(error.code).toBe('unverified');
+    expect(error.message).toMatch(words);
+    expect(error.facts.purchase?.text).toMatch(/^\{/);
+  });
+
+  it('believes no other issuer', async () => {
+    const other = release.did.replace(/.{4}$/, 'AAAA');
+    expect(await code(client({ issuer: other }).buy('/gauge', PAIR))).toBe('unverified');
+  });
+});
