@@ -116,7 +116,7 @@ export function remoteFacilitator(
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options);
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
-    call({ method: 'POST', name, body: requestText(request), timeoutMs });
+    call({ method: 'POST', name, body: requestBody(request), timeoutMs });
   return {
     async verify(request) {
       const answer = await post('verify', request, verifyTimeoutMs);
@@ -151,26 +151,27 @@ export function facilitatorRequest(
   return { x402Version: version, paymentPayload, paymentRequirements: requirements };
 }
 
-const requestTexts = new WeakMap<FacilitatorRequest, string>();
+const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
 const requirementTexts = new WeakMap<Requirements, string>();
 
 /** The body of both calls: made once for a payment, and its largest part once for all payments of one price. */
-function requestText(request: FacilitatorRequest): string {
-  const known = requestTexts.get(request);
+function requestBody(request: FacilitatorRequest): Buffer {
+  const known = requestBodies.get(request);
   if (known !== undefined) return known;
   const { x402Version, paymentPayload, paymentRequirements } = request;
   const terms = requirementTexts.get(paymentRequirements) ?? JSON.stringify(paymentRequirements);
   requirementTexts.set(paymentRequirements, terms);
   const payload = JSON.stringify(paymentPayload);
   const text = `{"x402Version":${x402Version},"paymentPayload":${payload},"paymentRequirements":${terms}}`;
-  requestTexts.set(request, text);
-  return text;
+  const body = Buffer.from(text, 'utf8');
+  requestBodies.set(request, body);
+  return body;
 }
 
 interface Call {
   readonly method: 'GET' | 'POST';
   readonly name: 'verify' | 'settle' | 'supported';
-  readonly body?: string;
+  readonly body?: Buffer;
   readonly timeoutMs: number;
 }
 type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };

@@ -3,7 +3,7 @@ import type { Outcome } from './payment-reply.ts';
 /** Payments that may be in flight at once; the next one is told to come again. */
 export const PAYMENTS_IN_FLIGHT_MAX = 10_000;
 /** Of one payer, so that nobody fills all places; far more than an agent that buys in parallel has. */
-export const PAYMENTS_PER_PAYER_MAX = 500;
+export const PAYMENTS_PER_PAYER_MAX = 2000;
 /** Bytes of answers that wait for their settlement, so that a slow facilitator cannot fill the memory. */
 export const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 

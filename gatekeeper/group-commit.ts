@@ -22,6 +22,9 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
   return new Groups(options);
 }
 
+/** Turns of the event loop that a group waits for as long as each brings more writes. */
+const TURNS_MAX = 8;
+
 interface Waiting {
   readonly work: () => unknown;
   readonly resolve: (value: unknown) => void;
@@ -52,13 +55,20 @@ class Groups implements GroupCommit {
       this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
-      setImmediate(() => this.#next());
+      this.#gather(0, 0);
     });
   }
 
   close(): void {
     this.#isClosed = true;
     if (!this.#isRunning) this.#closeFile();
+  }
+
+  /** Writes at once when nobody else comes; under load, few large commits cost less than many small ones. */
+  #gather(seen: number, turns: number): void {
+    const { length } = this.#waiting;
+    if (turns > 0 && (length === seen || turns >= TURNS_MAX)) this.#next();
+    else setImmediate(() => this.#gather(length, turns + 1));
   }
 
   #next(): void {
@@ -69,7 +79,7 @@ class Groups implements GroupCommit {
       return;
     }
     const done = this.#written(group);
-    if (done.length === 0) this.#next();
+    if (done.length === 0) this.#gather(0, 0);
     else this.#sync(done);
   }
 
@@ -133,7 +143,7 @@ class Groups implements GroupCommit {
       if (this.#broken === null) resolve(result);
       else reject(this.#broken);
     }
-    this.#next();
+    this.#gather(0, 0);
   }
 
   #break(cause: Error): void {

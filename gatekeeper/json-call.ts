@@ -8,7 +8,7 @@ export interface JsonCall {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   /** JSON text, null for none. */
-  readonly body: string | null;
+  readonly body: Buffer | null;
   /** From the call to the last byte of the answer, waiting for a connection included. */
   readonly timeoutMs: number;
 }
