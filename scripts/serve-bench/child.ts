@@ -8,6 +8,7 @@ const REPORT_MS = 20_000;
 
 /** One server in a process of its own. */
 export interface Child {
+  readonly pid: number;
   readonly ports: readonly number[];
   usage(): Promise<Usage>;
   stop(): Promise<void>;
@@ -19,6 +20,7 @@ export async function startChild(role: Role, execArgv: readonly string[] = []): 
   const first = await message(child);
   if (!('ports' in first)) throw new Error(`Cannot start ${role.kind}: it told no port`);
   return {
+    pid: child.pid ?? 0,
     ports: first.ports,
     async usage() {
       child.send('usage');

@@ -13,16 +13,20 @@ export interface GateOptions {
   readonly folder: string;
   /** Null for the facilitator inside the process. */
   readonly facilitator: string | null;
+  readonly settleOnly?: boolean;
 }
 
 /** Starts the gatekeeper as it is run for real, with its journal and its log on disk; tells its port. */
-export async function startGate({ folder, facilitator }: GateOptions): Promise<number> {
+export async function startGate(options: GateOptions): Promise<number> {
+  const { folder, facilitator, settleOnly = false } = options;
   const state = await mkdtemp(join(folder, 'state-'));
   const log = openSync(join(state, 'log'), 'a');
   const clock = (): number => Date.now();
   const remote = facilitator === null ? {} : { facilitator_url: facilitator };
-  const options = { port: '0', pay_to: PAYEE, data: join(folder, 'data'), state, ...remote };
-  const config = loadConfig({ options, env: {}, fileText: null });
+  const verify = settleOnly ? 'settle-only' : 'always';
+  const data = join(folder, 'data');
+  const settings = { port: '0', pay_to: PAYEE, data, state, verify, ...remote };
+  const config = loadConfig({ options: settings, env: {}, fileText: null });
   const write = (text: string): number => writeSync(log, text);
   const { url } = await startGatekeeper(config, { clock, log: lineLog(write, clock) });
   return Number(new URL(url).port);

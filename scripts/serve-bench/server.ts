@@ -2,11 +2,11 @@ import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
-import { PAYEE, startGate } from './gate.ts';
+import { type GateOptions, PAYEE, startGate } from './gate.ts';
 
 /** What one child process serves. Ports come back in the same order. */
 export type Role =
-  | { readonly kind: 'gate'; readonly folder: string; readonly facilitator: string | null }
+  | ({ readonly kind: 'gate' } & GateOptions)
   | { readonly kind: 'bare'; readonly answers: readonly ReadyAnswer[] }
   | {
       readonly kind: 'peer';
@@ -14,7 +14,7 @@ export type Role =
       readonly facilitator: string;
       readonly body: string;
     }
-  | { readonly kind: 'facilitator' };
+  | { readonly kind: 'facilitator'; readonly delayMs?: number };
 
 /** An answer as it was taken off the wire of the gatekeeper. */
 export interface ReadyAnswer {
@@ -27,19 +27,21 @@ export interface ReadyAnswer {
 export interface Usage {
   /** CPU time of the whole process since its start. */
   readonly cpuMs: number;
+  readonly rssBytes: number;
 }
 export type Report = { readonly ports: readonly number[] } | Usage;
 
-const FACILITATOR_ANSWERS: Readonly<Record<string, object>> = {
-  '/verify': { isValid: true },
-  '/settle': { success: true, transaction: `0x${'1'.repeat(64)}`, network: 'base-sepolia' },
-  '/supported': { kinds: [{ x402Version: 1, scheme: 'exact', network: 'base-sepolia' }] },
+const TRANSACTION = `0x${'1'.repeat(64)}`;
+const FACILITATOR_ANSWERS: Readonly<Record<string, string>> = {
+  '/verify': '{"isValid":true}',
+  '/settle': `{"success":true,"transaction":"${TRANSACTION}","network":"base-sepolia"}`,
+  '/supported': '{"kinds":[{"x402Version":1,"scheme":"exact","network":"base-sepolia"}]}',
 };
 
 async function main(role: Role): Promise<void> {
   const ports = await serve(role);
   send({ ports });
-  process.on('message', () => send({ cpuMs: cpuMs() }));
+  process.on('message', () => send({ cpuMs: cpuMs(), rssBytes: process.memoryUsage.rss() }));
   // The parent is gone or done; leaving this way writes a CPU profile where one was asked for.
   process.on('disconnect', () => process.exit());
 }
@@ -62,7 +64,7 @@ async function serve(role: Role): Promise<readonly number[]> {
     case 'peer':
       return [await listen(await peer(role))];
     case 'facilitator':
-      return [await listen(facilitator())];
+      return [await listen(facilitator(role.delayMs ?? 0))];
   }
 }
 
@@ -83,14 +85,15 @@ function bare({ status, headers, body }: ReadyAnswer): RequestListener {
   };
 }
 
-/** Says yes to everything at once. */
-function facilitator(): RequestListener {
+/** Says yes to everything, at once or after a while. */
+function facilitator(delayMs: number): RequestListener {
   return (request, response) => {
-    request.resume();
-    request.once('end', () => {
+    const answer = (): void => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(FACILITATOR_ANSWERS[request.url ?? '']));
-    });
+      response.end(FACILITATOR_ANSWERS[request.url ?? '']);
+    };
+    request.resume();
+    request.once('end', () => (delayMs === 0 ? answer() : setTimeout(answer, delayMs)));
   };
 }
 

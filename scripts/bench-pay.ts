@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ratioRun } from './pay-bench/ratio-run.ts';
+import { slowRun } from './pay-bench/slow-run.ts';
+import { compileSample } from './pay-bench/stage.ts';
+
+/**
+ * Purchases a second of the real gatekeeper, journal and log on disk, beside x402-express, both against one
+ * instant facilitator on loopback, in interleaved rounds of one run; then 1,000 buyers who wait for a
+ * facilitator that takes a second. Judge by the ratios: absolute figures move with the machine.
+ * Usage: bench-pay [--rounds 5] [--payments 4000] [--warm-up 12000] [--pin] [--only ratio|slow]
+ *                  [--buyers 1000] [--cpu-prof FOLDER]
+ * `--pin` gives each server under load one core of its own (Linux, taskset), as the published figures have it.
+ */
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    payments: { type: 'string', default: '4000' },
+    'warm-up': { type: 'string', default: '12000' },
+    pin: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    buyers: { type: 'string', default: '1000' },
+    'cpu-prof': { type: 'string' },
+  },
+});
+
+const started = performance.now();
+const folder = mkdtempSync(join(tmpdir(), 'bench-pay-'));
+try {
+  await compileSample(folder);
+  if (flags.only !== 'slow') {
+    await ratioRun({
+      folder,
+      rounds: Number(flags.rounds),
+      payments: Number(flags.payments),
+      warmUp: Number(flags['warm-up']),
+      pin: flags.pin,
+      profile: flags['cpu-prof'] ?? null,
+    });
+  }
+  if (flags.only !== 'ratio') await slowRun({ folder, buyers: Number(flags.buyers) });
+  console.log(`took ${((performance.now() - started) / 1000).toFixed(0)} s`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { compile } from '../../compiler/compile.ts';
+import { capture, signedRequests } from '../serve-bench/cases.ts';
+import { throwAwayPayer } from '../serve-bench/payer.ts';
+import type { ReadyAnswer } from '../serve-bench/server.ts';
+
+/** What is bought in every run. */
+export const PRODUCT = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+
+/** Compiles the sample into `data` of a folder. */
+export async function compileSample(folder: string): Promise<void> {
+  await compile({
+    snapshots: 'snapshots',
+    data: join(folder, 'data'),
+    asOf: '2026-11-20T12:00:00Z',
+    issuerName: 'bench',
+    baseUrl: 'http://127.0.0.1:4021',
+    seed: randomBytes(32),
+    workers: 2,
+  });
+}
+
+/** Makes payments for the product as requests on the wire. */
+export type Signer = (count: number) => Buffer[];
+
+/** Asks a gatekeeper what the product costs, and pays that. */
+export async function signerFor(port: number): Promise<Signer> {
+  const challenge = await capture(port, PRODUCT);
+  if (challenge.status !== 402) throw new Error(`Cannot bench: status ${challenge.status}`);
+  const payer = throwAwayPayer(Date.now());
+  return (count) => signedRequests(payer, challenge, count);
+}
+
+/** One purchase, so that other servers can sell the same bytes. */
+export async function boughtBody(port: number, sign: Signer): Promise<string> {
+  const [request = Buffer.alloc(0)] = sign(1);
+  const payment = /X-PAYMENT: (\S+)/.exec(request.toString())?.[1];
+  const answer: ReadyAnswer = await capture(port, PRODUCT, payment);
+  if (answer.status !== 200) throw new Error(`Cannot bench: status ${answer.status}`);
+  return answer.body;
+}
