@@ -1,9 +1,11 @@
+import { anchor } from './anchor.ts';
 import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
 import { coverage } from './coverage.ts';
 import { paymentManifest } from './manifest.ts';
 import { mcp } from './mcp/mcp.ts';
 import { preview } from './preview.ts';
+import { proof } from './proof.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
 import { gone } from './route.ts';
@@ -40,10 +42,12 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'gone':
       return Promise.resolve({ kind: 'reply', reply: gone() });
     case 'resolve':
+    case 'anchor':
+      return anchor(question, service);
+    case 'proof':
+      return proof(question, service);
     case 'mint':
     case 'watch':
-    case 'anchor':
-    case 'proof':
     case 'check':
       return Promise.resolve(notBuilt(question));
   }

@@ -14,9 +14,9 @@ const BUILT: Readonly<Record<Answer, boolean>> = {
   resolve: false,
   mint: false,
   watch: false,
-  anchor: false,
+  anchor: true,
   rpc: true,
-  proof: false,
+  proof: true,
   check: false,
 };
 

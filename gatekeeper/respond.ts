@@ -18,6 +18,7 @@ import {
   type RpcContext,
   type Service,
 } from './service.ts';
+import { staticFile } from './static-file.ts';
 import { tokenGate } from './token-gate.ts';
 import { verifyUsage } from './verify.ts';
 
@@ -59,6 +60,8 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   if ('status' in request) {
     return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
+  const given = await givenFile(visit, request, service);
+  if (given !== null) return given;
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? route(request) : undefined;
   if (refusal !== null || routed === undefined) {
@@ -67,6 +70,21 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   return visit.method === 'OPTIONS'
     ? plain(preflight(), shortPath(request))
     : serve({ visit, request, routed }, service);
+}
+
+/** A free file beside the table, or null when the path names none. */
+async function givenFile(
+  { method }: Visit,
+  request: CanonicalRequest,
+  service: Service,
+): Promise<Served | null> {
+  const path = shortPath(request);
+  try {
+    const given = await staticFile(request.path, method, service.release);
+    return given && { ...plain(given.reply, path), etag: given.etag };
+  } catch (error) {
+    return plain(failure(error, path, service), path);
+  }
 }
 
 interface Call {

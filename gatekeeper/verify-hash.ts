@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
-import { citationStatement } from '../compiler/contract/citation.ts';
 import { verifyShardPath } from '../compiler/contract/path.ts';
-import { hashCore, recordHashText } from '../compiler/contract/record-hash.ts';
+import { recordHashText } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
 import type { ReleaseIndex } from './release-index.ts';
+import { storedCore } from './stored-core.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;
@@ -22,9 +22,10 @@ export type LookUp =
   | { readonly state: 'ambiguous'; readonly matches: number }
   | { readonly state: 'listed'; readonly entry: VerifyEntry; readonly check: Recomputed | null };
 
-/** The hash that a stored body gives now, and the body. */
+/** The hash that a stored body gives now, what was hashed, and the body. */
 export interface Recomputed {
   readonly recomputedHash: string;
+  readonly core: object;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -54,13 +55,13 @@ function matching(text: string, digits: string): readonly VerifyEntry[] {
 }
 
 async function recompute(
-  { kind }: VerifyEntry,
+  entry: VerifyEntry,
   file: string,
   release: ReleaseIndex,
 ): Promise<Recomputed> {
   const { bytes } = await release.body(file);
   const body = JSON.parse(bytes.toString('utf8'));
-  const core = kind === 'reading' ? hashCore(body) : citationStatement(body._citation);
+  const core = storedCore(entry, body);
   const digest = createHash('sha256').update(canonicalJson(core)).digest('hex');
-  return { body, recomputedHash: recordHashText(digest) };
+  return { body, core, recomputedHash: recordHashText(digest) };
 }

@@ -1,0 +1,45 @@
+/** Free files that are served as they stand in a release, beside the operations of the table. */
+export interface StaticRow {
+  /** URL path; one that ends in `/` stands for every path below it. */
+  readonly url: string;
+  /** Path in the release, or the folder of it for a row that ends in `/`. */
+  readonly path: string;
+  /** The row is for paths with this end only. */
+  readonly end?: string;
+  readonly contentType: string;
+  /** What stands at an `immutable` path never changes, in no release. */
+  readonly cache: 'immutable' | 'release';
+}
+
+const TEXT = 'text/plain; charset=utf-8';
+const BYTES = 'application/octet-stream';
+const JSON_TYPE = 'application/json';
+
+/** What is given away as files; the first row that fits counts. */
+export const STATIC_FILES: readonly StaticRow[] = [
+  { url: '/log/checkpoint', path: 'log/checkpoint', contentType: TEXT, cache: 'release' },
+  { url: '/log/vkey', path: 'log/vkey', contentType: TEXT, cache: 'release' },
+  { url: '/log/tile/', path: 'log/tile/', contentType: BYTES, cache: 'immutable' },
+  { url: '/log/batches/', path: 'log/batches/', contentType: TEXT, cache: 'release' },
+  { url: '/log/index/', path: 'log/index/', contentType: BYTES, cache: 'release' },
+  {
+    url: '/log/anchor/',
+    path: 'log/anchor/',
+    end: '.json',
+    contentType: JSON_TYPE,
+    cache: 'release',
+  },
+  { url: '/log/anchor/', path: 'log/anchor/', end: '.ots', contentType: BYTES, cache: 'release' },
+];
+
+/** The row of a URL path and the path in the release, which need not exist there; null for any other URL. */
+export function findStaticFile(url: string): { row: StaticRow; path: string } | null {
+  const row = STATIC_FILES.find((each) => isOf(each, url));
+  if (row === undefined) return null;
+  return { row, path: row.path + url.slice(row.url.length) };
+}
+
+function isOf({ url, end = '' }: StaticRow, asked: string): boolean {
+  if (!url.endsWith('/')) return asked === url;
+  return asked.startsWith(url) && asked.endsWith(end);
+}
