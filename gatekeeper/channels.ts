@@ -1,3 +1,4 @@
+import { isBuilt } from './built.ts';
 import { type Answered, jsonContent, type Service } from './service.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -33,11 +34,15 @@ export async function channels({ baseUrl, operator, clock }: Service): Promise<A
       payTo,
       how_to: 'GET a paid path, sign the challenge, send the same GET with X-PAYMENT',
     },
-    mcp: { url: `${baseUrl}/mcp`, transport: 'JSON-RPC 2.0 over HTTP POST', available: false },
+    mcp: {
+      url: `${baseUrl}/mcp`,
+      transport: 'JSON-RPC 2.0 over HTTP POST',
+      available: isBuilt('rpc'),
+    },
     subscription: {
       path: '/gauge/subscribe',
       configured: subscription,
-      available: false,
+      available: subscription && isBuilt('mint'),
       use: 'watchlist endpoints with Authorization: Bearer',
     },
     fiat: { configured: false, available: false, fee_percent_about: 2 },

@@ -27,6 +27,22 @@ async function largeService(): Promise<Service> {
   return tinyService({ files: new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]) });
 }
 
+/** One signal with names in a script of three bytes a character. */
+async function longService(entities: readonly string[]): Promise<Service> {
+  const lines = entities.map((entity) =>
+    formatCatalogRow({
+      signal_id: 'crypto.spot',
+      entity,
+      entity_name: '幣'.repeat(30),
+      observed_at: '2026-11-21T10:45:00Z',
+      band: null,
+      record_hash: `sha256:${'0'.repeat(64)}`,
+      update_state: 'on_schedule',
+    }),
+  );
+  return tinyService({ files: new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]) });
+}
+
 describe('catalog()', () => {
   it('lists legal pairs by signal', async () => {
     const body = await listed('?signal_id=airquality.aqi', await tinyService());
@@ -63,6 +79,27 @@ describe('catalog()', () => {
     expect((await listed('', service)).pages).toBe(4);
     expect((await listed('?all=1', service)).signals).toHaveLength(60);
   });
+
+  it.each(['?all=1', '?signal_id=crypto.spot', ''])(
+    'keeps every answer of a very long list under two megabytes, and loses no pair, for "%s"',
+    async (query) => {
+      const entities = Array.from({ length: 20_000 }, (_, at) => `entity-${at}`).sort();
+      const service = await longService(entities);
+      const seen: string[] = [];
+      let next: unknown = `/gauge/catalog${query}`;
+      while (typeof next === 'string') {
+        const answered = await catalog(question(next), service.release);
+        const size = answered.kind === 'content' ? answered.content.body.length : Infinity;
+        expect(size).toBeLessThan(2_000_000);
+        const body = jsonOf(answered);
+        for (const row of body.signals as { entities: { entity: string }[] }[]) {
+          seen.push(...row.entities.map(({ entity }) => entity));
+        }
+        next = body.next;
+      }
+      expect(seen).toEqual(entities);
+    },
+  );
 
   it('is empty for a release without a list', async () => {
     const body = await listed('', await tinyService({ files: new Map() }));

@@ -9,7 +9,9 @@ describe('channels()', () => {
     expect(body).toMatchObject({
       warning: expect.stringMatching(/^TEST-ONLY/),
       x402: { test_only: true, networks: ['base-sepolia', 'eip155:84532'] },
-      mcp: { available: false },
+      mcp: { available: true },
+      subscription: { configured: false, available: false },
+      human_track: { phase_today: 'half_price' },
       fiat: { configured: false },
     });
     const real = { ...service, operator: { ...service.operator, testOnly: false } };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SIGNALS } from '../../compiler/contract/lines.ts';
+import { FRESHNESS_THRESHOLDS, freshness } from '../../compiler/contract/freshness.ts';
+import { SIGNALS, signalOf } from '../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../compiler/contract/release.ts';
 import { COVERAGE_ROWS_MAX, COVERAGE_TTL_S, coverage } from '../../gatekeeper/coverage.ts';
 import type { Service } from '../../gatekeeper/service.ts';
@@ -69,6 +70,35 @@ describe('coverage()', () => {
     expect(await at(TINY_NOW + DAYS)).toMatchObject({ freshness: { stale: 3 } });
   });
 
+  it('counts as the one rule of freshness does, at the thresholds and beside them', async () => {
+    const { fresh_hours, recent_hours } = FRESHNESS_THRESHOLDS.hourly;
+    const edges = [0, fresh_hours, recent_hours, 10_000].flatMap((hours) =>
+      [-1, 0, 1].map((ms) => TINY_NOW - hours * 3_600_000 + ms),
+    );
+    const lines = edges.map((at, index) =>
+      formatCatalogRow({
+        signal_id: 'crypto.spot',
+        entity: `e${index}`,
+        entity_name: null,
+        observed_at: new Date(at).toISOString(),
+        band: null,
+        record_hash: `sha256:${'0'.repeat(64)}`,
+        update_state: 'on_schedule',
+      }),
+    );
+    const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
+    const body = await covered('?signal_id=crypto.spot', await tinyService({ files }));
+    const { cadence } = signalOf('crypto.spot') as { cadence: 'hourly' };
+    const words = edges.map(
+      (at) => freshness(cadence, new Date(at).toISOString(), TINY_NOW).freshness,
+    );
+    const counts = { fresh: 0, recent: 0, stale: 0 };
+    for (const word of words) counts[word] += 1;
+    expect(counts).toEqual({ fresh: 5, recent: 3, stale: 4 });
+    expect(body.totals).toMatchObject({ freshness: counts });
+    expect(body.signals).toMatchObject([{ freshness_counts: counts }]);
+  });
+
   it('leaves readings out beyond its bound and says how to get them', async () => {
     const row = {
       signal_id: 'crypto.spot',
@@ -86,5 +116,63 @@ describe('coverage()', () => {
     expect(body.note).toMatch(/left out/);
     expect(body.signals).toMatchObject([{ entities_count: COVERAGE_ROWS_MAX + 1 }]);
     expect(body.signals).not.toHaveProperty('0.entities');
+  });
+
+  it('stays under two megabytes whatever the names are, and says what it left out', async () => {
+    const lines = Array.from({ length: COVERAGE_ROWS_MAX }, (_, at) =>
+      formatCatalogRow({
+        signal_id: 'crypto.spot',
+        entity: `e${at}`,
+        entity_name: 'n'.repeat(2000),
+        observed_at: '2026-11-21T10:45:00Z',
+        band: null,
+        record_hash: `sha256:${'0'.repeat(64)}`,
+        update_state: 'overdue',
+      }),
+    );
+    const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
+    const body = await covered('?signal_id=crypto.spot', await tinyService({ files }));
+    expect(JSON.stringify(body).length).toBeLessThan(2_000_000);
+    expect(body.note).toMatch(/left out/);
+  });
+});
+
+/** Every signal of the table with 200 entities: a catalogue larger than the full one. */
+async function fullService(): Promise<Service> {
+  const lines = SIGNALS.flatMap(({ id }) =>
+    Array.from({ length: 200 }, (_, at) =>
+      formatCatalogRow({
+        signal_id: id,
+        entity: `entity-${at}`,
+        entity_name: `Name of entity ${at}`,
+        observed_at: '2026-11-21T10:45:00Z',
+        band: null,
+        record_hash: `sha256:${'0'.repeat(64)}`,
+        update_state: 'on_schedule',
+      }),
+    ),
+  );
+  const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
+  return tinyService({ files });
+}
+
+describe('coverage() of the full catalogue', () => {
+  it('is under 80 KB with summary=1 and computed in under 5 ms warm', async () => {
+    const service = await fullService();
+    const ask = async (minute: number) => {
+      const now = TINY_NOW + minute * COVERAGE_TTL_S * 1000;
+      const began = performance.now();
+      const body = await coverage(question('/gauge/coverage?summary=1'), {
+        ...service,
+        clock: () => now,
+      });
+      return { ms: performance.now() - began, bytes: JSON.stringify(jsonOf(body)).length };
+    };
+    const warm = await ask(0);
+    const times: number[] = [];
+    for (let minute = 1; minute <= 15; minute += 1) times.push((await ask(minute)).ms);
+    expect(warm.bytes).toBeLessThan(80_000);
+    // Each of these is computed anew: the fastest shows the cost, the others what else the machine did.
+    expect(Math.min(...times)).toBeLessThan(5);
   });
 });
