@@ -12,6 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PaymentRequirementsSchema, x402ResponseSchema } from 'x402/types';
 import { withPaymentInterceptor } from 'x402-axios';
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
+import type { PayingFetch } from '../../compiler/client/payment-trip.ts';
+import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import { openShop, PAYEE, type Shop } from './shop.ts';
 
@@ -217,5 +219,59 @@ describe('the facilitator', () => {
     const body = JSON.stringify({ x402Version: 1, paymentPayload: {}, paymentRequirements: {} });
     const response = await fetch(`${shop.facilitator.url}/verify`, { method: 'POST', body });
     expect(response.status).toBe(400);
+  });
+});
+
+describe('the typed client pays with the published wrappers', () => {
+  const wallets: readonly (readonly [string, () => Promise<PayingFetch>])[] = [
+    [
+      'x402-fetch 1.2',
+      async () => {
+        const signer = await createSigner('base', generatePrivateKey());
+        return (inner, maxAtomic) => wrapFetchWithPayment(inner, signer, maxAtomic) as typeof fetch;
+      },
+    ],
+    [
+      '@x402/fetch 2.27',
+      async () => {
+        const scheme = new ExactEvmScheme(privateKeyToAccount(generatePrivateKey()));
+        const schemes = [{ network: 'eip155:8453' as const, client: scheme }];
+        return (inner) => wrapFetchWithPaymentFromConfig(inner, { schemes }) as typeof fetch;
+      },
+    ],
+  ];
+  const pair = { signal_id: 'airquality.aqi', entity: 'us-denver' } as const;
+
+  it.each(wallets)('%s: a record, and a bundle once the cap is raised', async (_, wallet) => {
+    const { url: baseUrl, did: issuer } = shop;
+    const client = signalpressClient({ baseUrl, issuer, pay: await wallet() });
+    const settled = await settledBy(async () => {
+      const { text, receipt } = await client.buy('/gauge', pair);
+      expectVerified(text);
+      expect(receipt?.transaction).toMatch(/^0x/);
+      const loc = { loc: 'us-denver' };
+      await expect(client.buy('/gauge/region', loc)).rejects.toMatchObject({
+        code: 'too_expensive',
+      });
+      await client.buy('/gauge/region', loc, { maxUsd: '0.25' });
+    });
+    expect(settled).toHaveLength(2);
+  });
+
+  it.each(wallets)('%s: a lost answer is one charge', async (_, wallet) => {
+    const sent: string[] = [];
+    const lossy: typeof fetch = async (input, init) => {
+      const { headers } = new Request(input, init);
+      const payment = headers.get('x-payment') ?? headers.get('payment-signature');
+      const answer = await fetch(input, init);
+      if (payment === null) return answer;
+      sent.push(payment);
+      if (sent.length === 1) throw new TypeError('fetch failed');
+      return answer;
+    };
+    const { url: baseUrl, did: issuer } = shop;
+    const client = signalpressClient({ baseUrl, issuer, pay: await wallet(), fetch: lossy });
+    const settled = await settledBy(() => client.buy('/gauge', pair));
+    expect([sent.length, new Set(sent).size, settled.length]).toEqual([2, 1, 1]);
   });
 });

@@ -14,7 +14,7 @@ let shop: Shop;
 beforeAll(async () => {
   shop = await openShop();
 }, 60_000);
-afterAll(() => shop.close());
+afterAll(() => shop.close(), 60_000);
 
 const SELF = { name: 'interop', version: '1.0.0' };
 const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' };

@@ -15,6 +15,8 @@ const CLI = resolve('build/compiler/cli.js');
 export interface Shop {
   readonly url: string;
   readonly facilitator: StrictFacilitator;
+  /** Issuer of the sample. */
+  readonly did: string;
   /** Runs the offline verifier of the build over a delivered body; its exit code and words. */
   verify(body: string): { readonly status: number | null; readonly text: string };
   close(): Promise<void>;
@@ -38,6 +40,7 @@ export async function openShop(): Promise<Shop> {
   return {
     url: gatekeeper.url,
     facilitator,
+    did,
     verify: (body) => runVerify(body, did),
     async close() {
       await gatekeeper.close();
