@@ -8,6 +8,7 @@ import { preview } from './preview.ts';
 import { proof } from './proof.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
+import { resolve } from './resolve.ts';
 import { gone } from './route.ts';
 import { series } from './series.ts';
 import { type Answered, KEEP_FOR_RELEASE, MISS, type Question, type Service } from './service.ts';
@@ -42,6 +43,7 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'gone':
       return Promise.resolve({ kind: 'reply', reply: gone() });
     case 'resolve':
+      return resolve(question, service);
     case 'anchor':
       return anchor(question, service);
     case 'proof':

@@ -11,7 +11,7 @@ const BUILT: Readonly<Record<Answer, boolean>> = {
   manifest: true,
   gone: true,
   series: true,
-  resolve: false,
+  resolve: true,
   mint: false,
   watch: false,
   anchor: true,

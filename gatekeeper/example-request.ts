@@ -1,6 +1,7 @@
 import { type Endpoint, findEndpoint } from '../compiler/contract/endpoints.ts';
 import { encodeSegment, parseFilePath, type Values } from '../compiler/contract/path.ts';
 import { canonicalTarget } from './canonical-request.ts';
+import { computedRequest } from './computed-request.ts';
 import { nearest } from './nearest.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
@@ -17,7 +18,7 @@ export function storedRequest(
   given: Values,
   release: ReleaseIndex,
 ): string | null {
-  if (endpoint.file === undefined) return null;
+  if (endpoint.file === undefined) return computedRequest(endpoint, given, release);
   const { prefix, open } = knownPrefix(endpoint.file, given, release);
   const candidates = release
     .pathsUnder(prefix, CANDIDATES_MAX)

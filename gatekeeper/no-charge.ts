@@ -70,6 +70,7 @@ function rangeText(param: Endpoint['params'][string] | undefined): string {
     return `an integer from ${param.min ?? 0}${param.max === undefined ? '' : ` to ${param.max}`}`;
   }
   const legal = param?.enum ?? [];
+  if (legal.length === 0) return param?.description ?? 'another value';
   return `one of ${legal.slice(0, 8).join(', ')}${legal.length > 8 ? ', …' : ''}`;
 }
 

@@ -190,11 +190,21 @@ const BUNDLES = LINES.flatMap((row: Line) =>
 
 const settlement = (cutoffAliases: readonly string[]): Params => ({
   entity: { ...text('ticker or CIK', 'AAPL'), upperCase: true, aliases: ['issuer'] },
-  form: text('filing type', '10-K', '8-K', 'NT 10-K'),
-  cutoff: { ...text('ISO 8601 date or date-time', '2026-03-31'), aliases: cutoffAliases },
-  event_class: optional(text('8-K item', '2.02')),
-  source_class: optional(text('source class; only the securities-filing source exists', 'sec')),
-  market_or_event: optional(text('echoed back verbatim', 'any text')),
+  form: { ...text('filing type', '10-K', '8-K', 'NT 10-K'), upperCase: true },
+  cutoff: {
+    ...text(
+      'ISO 8601 date, a whole filing day in New York, or a date-time with Z or an offset',
+      '2026-03-31',
+      '2026-03-31T21:00:00Z',
+    ),
+    aliases: cutoffAliases,
+  },
+  event_class: optional(text('item of an 8-K, like 2.02; only with form=8-K', '2.02')),
+  source_class: {
+    ...optional(oneOf('source class; only the securities-filing source exists', ['sec'])),
+    default: 'sec',
+  },
+  market_or_event: optional(text('any text but NUL; echoed back verbatim', 'any text')),
 });
 const items = text('comma-separated industry:entity pairs, at most 30', 'environment:us-denver');
 const topic = text('topic id', 'energy');

@@ -48,9 +48,8 @@ export function settleFilings<Filing extends FilingFacts>(
   const [newest] = sides.before;
   if (newest !== undefined) return filed(newest, sides);
   const [unclear] = sides.unclear;
-  if (unclear !== undefined) return open(unclear, [...sides.unclear, ...sides.amendments]);
-  const [amendment] = sides.amendments;
-  if (amendment !== undefined) return open(amendment, sides.amendments);
+  if (unclear !== undefined) return open([...sides.unclear, ...sides.amendments], sides);
+  if (sides.amendments.length > 0) return open(sides.amendments, sides);
   return notFiled(sides, { coverage, cutoff: question.cutoff });
 }
 
@@ -76,10 +75,9 @@ function sortFilings<Filing extends FilingFacts>(
   const matching = filings
     .filter((filing) => formFamily(filing.form) === family)
     .filter((filing) => eventClass === null || filing.items.includes(eventClass))
-    .filter((filing) => !wantsAmendments || isAmendment(filing.form))
-    .sort(newestFirst);
+    .filter((filing) => !wantsAmendments || isAmendment(filing.form));
   const side = (wanted: Side) => (filing: Filing) => sideOf(filing, cutoff) === wanted;
-  const best = oneListingEach(matching);
+  const best = oneListingEach(matching).sort(newestFirst);
   const originals = best.filter((filing) => isAmendment(filing.form) === wantsAmendments);
   const amendments = best.filter((filing) => isAmendment(filing.form) !== wantsAmendments);
   return {
@@ -170,11 +168,15 @@ function filed<Filing extends FilingFacts>(
 
 /** Something is stored, but it does not say on which side of the cutoff an original filing lies. */
 function open<Filing extends FilingFacts>(
-  selected: Filing,
   all: readonly Filing[],
+  sides: Sides<Filing>,
 ): Settlement<Filing> {
-  const others = all.filter((filing) => filing !== selected);
-  const candidates = [selected, ...others];
+  const [selected, ...others] = all;
+  if (selected === undefined)
+    throw new RangeError('Cannot leave a question open: no filing is near');
+  const conflict = conflicting(selected, sides);
+  if (conflict !== null) return conflict;
+  const candidates = [selected, ...otherListings(selected, sides), ...others];
   return { resolution_status: 'ambiguous', filed_by_cutoff: null, selected, candidates };
 }
 

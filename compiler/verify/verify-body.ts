@@ -7,6 +7,7 @@ import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.t
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
+import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
 import { isSeries, seriesChecks } from './series-checks.ts';
 import {
   type CitationTrust,
@@ -31,10 +32,12 @@ export function verifyBody(body: JsonValue, { trust }: CitationTrust): BodyRepor
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
-  const cover = coverCheck(body, cited);
+  const answer = settlementAnswer(body);
+  const cover = answer === null ? coverCheck(body, cited) : ANSWER_COVER;
   const checks = [
-    ...cited.flatMap((node) => citationChecks(node, trust)),
+    ...cited.flatMap((node) => citationChecks(node, { trust, answer })),
     cover,
+    ...(answer?.checks ?? []),
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
@@ -77,11 +80,19 @@ function coverCheck(body: JsonValue, cited: readonly ObjectNode[]): BodyCheck {
   );
 }
 
-function citationChecks(node: ObjectNode, trust: CitationTrust['trust']): BodyCheck[] {
+interface CitedBy extends CitationTrust {
+  /** The body as a settlement answer, if it is one. */
+  readonly answer: SettlementAnswer | null;
+}
+
+function citationChecks(node: ObjectNode, { trust, answer }: CitedBy): BodyCheck[] {
   const where = memberPath(node.path, '_citation');
   const checks = verifyCitation(node.value._citation, { trust }).map((each) => named(each, where));
   const parsed = citationSchema.safeParse(node.value._citation);
   if (!parsed.success) return checks;
+  if (node.path === '' && answer !== null) {
+    return [...checks, quotedContent(answer), addressCheck(node, parsed.data)];
+  }
   const own = isOwnForm(parsed.data);
   return [
     ...checks,
@@ -89,6 +100,15 @@ function citationChecks(node: ObjectNode, trust: CitationTrust['trust']): BodyCh
     addressCheck(node, parsed.data),
     ...(own ? citedChecks(node, parsed.data) : []),
   ];
+}
+
+const ANSWER_COVER: BodyCheck = checkAt('cover', '').pass(
+  'what is cited is given whole, and the answer is derived from it again',
+);
+
+/** The content is checked where it stands; what the answer adds is checked against it. */
+function quotedContent({ quoted }: SettlementAnswer): BodyCheck {
+  return checkAt('content', '_citation').pass(`about "${quoted}", which carries the same citation`);
 }
 
 /** Where each check of a citation looks. */

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { mergeBatch } from '../../compiler/import/merge-batch.ts';
+import type { Imported } from '../../compiler/import/payload.ts';
+import type { BatchDisk } from '../../compiler/import/write-batch.ts';
+import { filingRow, listingRow } from '../filing-rows.ts';
+import { reading } from '../snapshot-folder.ts';
+
+const FETCHED = '2026-11-20T11:00:00Z';
+const ROWS = '2026-11-20T11Z/filing.submission.ndjson';
+const SIGNAL = '2026-11-20T11Z/filing.insider.ndjson';
+
+function memory() {
+  const files = new Map<string, string>();
+  const disk: BatchDisk = {
+    read: (path) => files.get(path) ?? null,
+    write: (path, text) => {
+      files.set(path, text);
+    },
+  };
+  return { files, disk };
+}
+
+const imported = (entity: string, count: number, serial = 1): Imported => ({
+  readings: new Map([
+    ['filing.insider', [reading(entity, { form4_90d_count: count })]],
+  ]) as Imported['readings'],
+  rows: new Map([
+    ['filing.submission', [listingRow({ name: entity }), filingRow(serial, ['4', '2026-08-03'])]],
+  ]),
+  skipped: [],
+  remarks: [],
+});
+
+describe('mergeBatch()', () => {
+  it('adds a second filer of the hour to the files of the first, in one order', () => {
+    const [one, other] = [memory(), memory()];
+    mergeBatch(imported('AAPL', 1), FETCHED, one.disk);
+    mergeBatch(imported('MSFT', 2, 2), FETCHED, one.disk);
+    mergeBatch(imported('MSFT', 2, 2), FETCHED, other.disk);
+    mergeBatch(imported('AAPL', 1), FETCHED, other.disk);
+    expect(one.files).toEqual(other.files);
+    expect(one.files.get(SIGNAL)?.split('\n').length).toBe(4);
+    expect(one.files.get(ROWS)?.split('\n').length).toBe(6);
+  });
+
+  it('leaves the bytes as they are when the same payload comes again', () => {
+    const { disk } = memory();
+    mergeBatch(imported('AAPL', 1), FETCHED, disk);
+    const again = mergeBatch(imported('AAPL', 1), FETCHED, disk);
+    expect(again.every(({ written }) => !written)).toBe(true);
+  });
+
+  it('refuses another value of a stored reading and writes nothing', () => {
+    const { disk, files } = memory();
+    mergeBatch(imported('AAPL', 1), FETCHED, disk);
+    const before = new Map(files);
+    expect(() => mergeBatch(imported('AAPL', 9, 2), FETCHED, disk)).toThrow('with other values');
+    expect(files).toEqual(before);
+  });
+});

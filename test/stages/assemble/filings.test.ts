@@ -1,0 +1,127 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { filerPath, filingPath } from '../../../compiler/contract/filing-index.ts';
+import { filerCoverageSchema, filingRowSchema } from '../../../compiler/contract/resolve-bodies.ts';
+import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
+import { runVerify } from '../../../compiler/verify/verify-command.ts';
+import { CIK, FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
+import {
+  compileFolder,
+  filesBelow,
+  readJson,
+  removeFolders,
+  type SnapshotFiles,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+const compiled = (files: SnapshotFiles) => compileFolder(writeSnapshots(files));
+const ROW = filingRow(1, ['10-K', '2026-02-01']);
+const rowFile = (folder: string, row: typeof ROW = ROW) =>
+  filingRowSchema.parse(readJson(folder, filingPath(CIK, row)));
+
+async function problemsOf(files: SnapshotFiles) {
+  try {
+    await compiled(files);
+  } catch (error) {
+    if (error instanceof CompileError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('readFilings()', () => {
+  it('seals every filing and every filer, and the release verifies', async () => {
+    const { folder, data } = await compiled(filingSet([listingRow(), ...FILINGS]));
+    for (const row of FILINGS) rowFile(folder, row);
+    const filer = filerCoverageSchema.parse(readJson(folder, filerPath(CIK)));
+    expect(filer).toMatchObject({ filings_count: FILINGS.length, covered_from: null });
+    const tenQ = filer.forms.filter((row) => row.form.startsWith('10-Q'));
+    expect(tenQ.map((row) => [row.form, row.count])).toEqual([
+      ['10-Q', 1],
+      ['10-Q/A', 1],
+    ]);
+    const { exitCode, text } = await runVerify(data, {});
+    expect(text.split('\n').filter((line) => line.includes('filing'))).toEqual([]);
+    expect(exitCode).toBe(0);
+  });
+
+  it('I18: keeps the first collection of a repeat, and takes a revision of a later batch', async () => {
+    const later = { collected_at: '2026-11-20T12:00:00Z' };
+    const next = '2026-11-20T12Z';
+    const again = { ...filingSet([listingRow(), ROW]), ...filingSet([{ ...ROW, ...later }], next) };
+    const repeat = rowFile((await compiled(again)).folder);
+    expect(repeat._citation.retrieved_at).toBe(ROW.collected_at);
+    const moved = { ...ROW, ...later, event_time: '2025-12-31' };
+    const revised = { ...filingSet([listingRow(), ROW]), ...filingSet([moved], next) };
+    const row = rowFile((await compiled(revised)).folder);
+    expect([row.event_time, row._citation.retrieved_at]).toEqual([
+      '2025-12-31',
+      later.collected_at,
+    ]);
+  });
+
+  it('keeps a known acceptance when a later list does not tell it', async () => {
+    const blind = { ...ROW, disclosure_time: null, acceptance_basis: 'undetermined' };
+    const files = { ...filingSet([listingRow(), ROW]), ...filingSet([blind], '2026-11-20T12Z') };
+    expect(rowFile((await compiled(files)).folder).disclosure_time).toBe(ROW.disclosure_time);
+  });
+
+  it('gives a ticker to the filer whose list is newest', async () => {
+    const other = { cik: '0000999999', name: 'Other', collected_at: '2026-11-20T10:00:00Z' };
+    const { folder } = await compiled(filingSet([listingRow(), listingRow(other)]));
+    const tickers = (cik: string) => readJson(folder, filerPath(cik)).tickers;
+    expect([tickers(CIK), tickers('0000999999')]).toEqual([['EXMP'], []]);
+  });
+
+  it.each([
+    [[], null],
+    [[['2010-01-01', '2015-12-31']], '2016-01-05'],
+    [[['2016-01-01', '2016-01-04']], '2010-01-01'],
+    [
+      [
+        ['2016-01-01', '2016-01-04'],
+        ['2005-01-01', '2009-12-31'],
+      ],
+      null,
+    ],
+    [[['2005-01-01', '2009-12-31']], '2016-01-05'],
+  ] as const)('covers what pages %j reach without a gap: from %s', async (stored, from) => {
+    const listed = [
+      { from: '2010-01-01', to: '2016-01-04' },
+      { from: '2005-01-01', to: '2009-12-31' },
+    ];
+    const more = stored.length === 0 ? {} : { from: '2016-01-05', pages: listed };
+    const pages = stored.map(([first, to]) => ({
+      kind: 'page',
+      cik: CIK,
+      collected_at: ROW.collected_at,
+      source: 'sec-edgar',
+      source_tier: 'T1',
+      from: first === '2016-01-01' ? '2010-01-01' : first,
+      to,
+    }));
+    const { folder } = await compiled(filingSet([listingRow(more), ...pages]));
+    expect(readJson(folder, filerPath(CIK)).covered_from).toBe(from);
+  });
+
+  it('refuses a filer without a list, a filing told twice, and a time without a basis', async () => {
+    expect(await problemsOf(filingSet([ROW]))).toMatchObject([
+      { code: 'bad_field', field: 'kind' },
+    ]);
+    const twice = [listingRow(), ROW, { ...ROW, form: '10-Q' }];
+    expect(await problemsOf(filingSet(twice))).toMatchObject([{ code: 'conflict', line: 3 }]);
+    const timeless = { ...ROW, disclosure_time: null };
+    const [problem] = await problemsOf(filingSet([listingRow(), timeless]));
+    expect(problem?.message).toContain('exactly where acceptance_basis');
+  });
+
+  it('writes no preview where nothing is stored', async () => {
+    const { folder } = await compiled({
+      ...filingSet([]),
+      '2026-11-20/crypto.spot.ndjson': `${JSON.stringify({ entity: 'btc', observed_at: '2026-11-20T10:00:00Z', collected_at: '2026-11-20T11:00:00Z', current: { price_usd: 1 }, sources: [{ name: 's', weight: 1, independent: true }], source_ref: null, source_tier: null })}\n`,
+    });
+    const paths = [...filesBelow(folder).keys()];
+    expect(paths.filter((path) => /filing|resolve/.test(path))).toEqual([]);
+  });
+});
