@@ -6,7 +6,6 @@ import { facilitatorTrouble } from './facilitator-health.ts';
 import { facilitatorPool } from './facilitator-pool.ts';
 import { localFacilitator } from './local-facilitator.ts';
 import type { ChainSurroundings, OpenChain } from './open-chain.ts';
-import { payerLimit } from './payer-limit.ts';
 import { provenFacilitator } from './proven-facilitator.ts';
 import type { Settlers } from './settlement.ts';
 import { StartError } from './start-error.ts';
@@ -26,7 +25,7 @@ export async function openSettlers(config: Config, by: ChainSurroundings): Promi
     const settler = settlerOf(remotes, { chain, clock: by.clock });
     const asked = remotes.length > 0 ? remotes : [settler];
     return {
-      facilitator: payerLimit(settler),
+      facilitator: settler,
       ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
       trouble: () => troubleOf(asked, config),
       async close() {

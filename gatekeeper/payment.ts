@@ -68,7 +68,7 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentM
         // No await before board(): the key is bound before any other request can run.
         const task = tasks.read(order, clock());
         if (isRefusal(task)) return refusalReply(task, order, challenger);
-        return answerOf(await board(task, desk), order, challenger);
+        return answerOf(toPayer(task, await board(task, desk)), order, challenger);
       } catch (error) {
         report(error);
         return failedReply('The payment could not be looked at. Send it again.');
@@ -88,6 +88,11 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentM
       return kind === 'paid' || kind === 'refused';
     },
   };
+}
+
+/** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
+function toPayer({ payment }: Task, outcome: Outcome): Outcome {
+  return outcome.kind === 'paid' ? { ...outcome, payer: payment.authorization.from } : outcome;
 }
 
 function answerOf(outcome: Outcome, order: Order, challenger: Challenger): PaymentAnswer {

@@ -1,0 +1,80 @@
+import type { Requirements } from '../../gatekeeper/challenge.ts';
+import type { Network } from '../../gatekeeper/networks.ts';
+import { priceOf } from '../../gatekeeper/payment-check.ts';
+import type { X402Version } from '../../gatekeeper/payment-header.ts';
+import type { Authorization } from '../../gatekeeper/signature.ts';
+import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
+
+/** What a client holds after it signed: it may send it as often as it likes. */
+export interface Purchase {
+  readonly target: string;
+  readonly version: X402Version;
+  readonly header: string;
+  readonly payment: SignedPayment;
+  readonly price: bigint;
+}
+
+/** What came of one request with a payment. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** Decoded receipt, null without one. */
+  readonly receipt: Readonly<Record<string, unknown>> | null;
+}
+
+const WINDOW_S = 300;
+
+/** A client that buys as the published ones do, but lets the tests look at each step. */
+export function buyer(network: Network, name: string) {
+  const account = payer(network, name);
+  return {
+    address: account.address,
+    /** Asks for the price and signs for it. */
+    async sign(
+      base: string,
+      target: string,
+      { version = 1, ...over }: Partial<Authorization> & { readonly version?: X402Version } = {},
+    ): Promise<Purchase> {
+      const terms = await termsOf(base + target, version);
+      const now = Math.floor(Date.now() / 1000);
+      const window = { validAfter: String(now - 600), validBefore: String(now + WINDOW_S) };
+      const payment = await account.sign(terms.payTo, priceOf(terms), { ...window, ...over });
+      const price = BigInt(payment.authorization.value);
+      return { target, version, header: headerOf(terms, payment), payment, price };
+    },
+  };
+}
+
+/** Sends a purchase once; null when there was no answer. */
+export async function send(
+  base: string,
+  { target, version, header }: Purchase,
+  signal?: AbortSignal,
+): Promise<Answer | null> {
+  try {
+    const name = version === 1 ? 'x-payment' : 'payment-signature';
+    const response = await fetch(base + target, {
+      headers: { [name]: header },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const body = await response.text();
+    const receipt = response.headers.get(version === 1 ? 'x-payment-response' : 'payment-response');
+    return { status: response.status, body, receipt: receipt === null ? null : decoded(receipt) };
+  } catch {
+    return null;
+  }
+}
+
+async function termsOf(url: string, version: X402Version): Promise<Requirements> {
+  const response = await fetch(url);
+  const body = await response.json();
+  const challenge = version === 1 ? body : decoded(response.headers.get('payment-required') ?? '');
+  const { accepts } = challenge as { accepts: Requirements[] };
+  const [terms] = accepts;
+  if (terms === undefined) throw new Error(`Cannot buy "${url}": no terms`);
+  return terms;
+}
+
+function decoded(header: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+}

@@ -1,0 +1,158 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { x402Facilitator } from '@x402/core/facilitator';
+import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
+import { toFacilitatorEvmSigner } from '@x402/evm';
+import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
+import { privateKeyToAccount } from 'viem/accounts';
+import { createNonceManager, jsonRpc } from 'viem/nonce';
+import { z } from 'zod';
+import type { Chain } from './chain.ts';
+
+/** What goes wrong with one call; null when nothing does. */
+export type Fault =
+  | null
+  /** 503 at once, nothing done. */
+  | 'down'
+  /** The connection ends at once, nothing done. */
+  | 'reset'
+  /** Right, but only after SLOW_MS. */
+  | 'slow'
+  /** Done, but answered with 500. */
+  | 'done-then-500'
+  /** Done, but the connection ends. */
+  | 'done-then-reset'
+  /** Done, but never answered. */
+  | 'done-then-silent'
+  /** Says that it settled, and does nothing. */
+  | 'lie-success'
+  /** Settles, and names another transaction. */
+  | 'lie-transaction'
+  /** Settles, and names another payer. */
+  | 'lie-payer'
+  /** Refuses what it could settle. */
+  | 'lie-refusal';
+
+export const SLOW_MS = 300;
+type CallName = 'verify' | 'settle' | 'supported';
+
+/** A facilitator over HTTP on the published facilitator packages, which settles on our own chain. */
+export interface ChainFacilitator {
+  readonly url: string;
+  readonly calls: Record<CallName, number>;
+  /** Decides what goes wrong with each call. */
+  fault: (name: CallName) => Fault;
+  close(): Promise<void>;
+}
+
+const callSchema = z.object({
+  paymentPayload: z.custom<PaymentPayload>(),
+  paymentRequirements: z.custom<PaymentRequirements>(),
+});
+type Call = z.infer<typeof callSchema>;
+
+export async function chainFacilitator(chain: Chain): Promise<ChainFacilitator> {
+  const published = await publishedFacilitator(chain);
+  const server = createServer(async (request, response) => {
+    const name = (request.url ?? '').slice(1) as CallName;
+    one.calls[name] += 1;
+    const text = await textOf(request);
+    await answer({ name, text, fault: one.fault(name), published }, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const one: ChainFacilitator = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: { verify: 0, settle: 0, supported: 0 },
+    fault: () => null,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return one;
+}
+
+async function publishedFacilitator({ client, relayer, network }: Chain): Promise<x402Facilitator> {
+  const { key } = await relayer();
+  const account = privateKeyToAccount(key, {
+    nonceManager: createNonceManager({ source: jsonRpc() }),
+  });
+  const signer = toFacilitatorEvmSigner({
+    address: account.address,
+    readContract: (args) => client.readContract({ ...args, args: args.args ?? [] }),
+    verifyTypedData: (args) => client.verifyTypedData(args as never),
+    writeContract: (args) => client.writeContract({ ...args, account } as never),
+    sendTransaction: (args) => client.sendTransaction({ ...args, account }),
+    waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),
+    getCode: (args) => client.getCode(args),
+  });
+  const networks = network.caip2 as `${string}:${string}`;
+  return registerExactEvmScheme(new x402Facilitator(), { signer, networks });
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += chunk;
+  return text;
+}
+
+interface Asked {
+  readonly name: CallName;
+  readonly text: string;
+  readonly fault: Fault;
+  readonly published: x402Facilitator;
+}
+
+async function answer(asked: Asked, response: ServerResponse): Promise<void> {
+  const { name, fault } = asked;
+  if (fault === 'reset') return void response.destroy();
+  if (fault === 'down') return void response.writeHead(503).end();
+  if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+  const result = await resultOf(asked);
+  if (fault === 'done-then-silent') return;
+  if (fault === 'done-then-reset') return void response.destroy();
+  if (fault === 'done-then-500') return void response.writeHead(500).end('broken');
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(name === 'settle' ? told(result, fault) : result));
+}
+
+async function resultOf({ name, text, fault, published }: Asked): Promise<object> {
+  if (name === 'supported') return published.getSupported();
+  const call = callSchema.parse(JSON.parse(text));
+  if (name === 'verify') return verdict(() => published.verify(...partsOf(call)), 'isValid');
+  const { paymentRequirements } = call;
+  if (fault === 'lie-refusal') return { success: false, errorReason: 'insufficient_funds' };
+  if (fault === 'lie-success') {
+    const { network } = paymentRequirements;
+    return { success: true, transaction: LIE, network, payer: payerOf(call) };
+  }
+  return verdict(() => published.settle(...partsOf(call)), 'success');
+}
+
+/** The published classes throw for what their own server would answer with a false verdict. */
+async function verdict(ask: () => Promise<object>, word: 'isValid' | 'success'): Promise<object> {
+  try {
+    return await ask();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { [word]: false, [word === 'success' ? 'errorReason' : 'invalidReason']: reason };
+  }
+}
+
+function partsOf({ paymentPayload, paymentRequirements }: Call) {
+  return [paymentPayload, paymentRequirements] as const;
+}
+
+function payerOf({ paymentPayload }: Call): string {
+  const { authorization } = z
+    .object({ authorization: z.object({ from: z.string() }) })
+    .parse(paymentPayload.payload);
+  return authorization.from;
+}
+
+const LIE = `0x${'11'.repeat(32)}`;
+function told(result: object, fault: Fault): object {
+  if (fault === 'lie-transaction') return { ...result, transaction: LIE };
+  if (fault === 'lie-payer') return { ...result, payer: `0x${'22'.repeat(20)}` };
+  return result;
+}

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { type Answer, buyer, type Purchase, send } from './buyer.ts';
+import { accountOf, type Chain, startChain } from './chain.ts';
+import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
+import { openStall, PAYEE, type Stall } from './stall.ts';
+
+/**
+ * The built gatekeeper as a process, the published facilitator packages and a chain: what was paid is
+ * read off the chain, not off anybody's word.
+ */
+const network = NETWORKS['base-sepolia'];
+const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+const OTHER_RECORD = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
+const alice = buyer(network, 'alice');
+const START = 1_000_000_000n;
+
+let chain: Chain;
+let facilitator: ChainFacilitator;
+let stall: Stall;
+beforeAll(async () => {
+  chain = await startChain({ network });
+  await chain.mint(alice.address, START);
+  facilitator = await chainFacilitator(chain);
+  stall = await openStall({ chain, facilitatorUrl: facilitator.url });
+}, 60_000);
+afterAll(async () => {
+  await stall?.close();
+  await facilitator?.close();
+  await chain?.close();
+});
+beforeEach(() => {
+  facilitator.fault = () => null;
+});
+
+const sign = (over: Parameters<typeof alice.sign>[2] = {}): Promise<Purchase> =>
+  alice.sign(stall.url, RECORD, over);
+
+/** Sends until there is an answer that is no outage, as a client does that is told to come again. */
+async function insist(purchase: Purchase): Promise<Answer> {
+  for (let attempt = 0; attempt < 60; attempt++) {
+    const answer = await send(stall.url, purchase);
+    if (answer !== null && answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('no end of this purchase');
+}
+
+async function paidFor(work: () => Promise<unknown>): Promise<bigint> {
+  const [payer, payee] = [await chain.balanceOf(alice.address), await chain.balanceOf(PAYEE)];
+  await work();
+  const paid = payer - (await chain.balanceOf(alice.address));
+  expect((await chain.balanceOf(PAYEE)) - payee, 'what left the payer came to the payee').toBe(
+    paid,
+  );
+  return paid;
+}
+
+describe('a purchase on a chain', () => {
+  it.each([1, 2] as const)(
+    'I2: version %i is charged once, to the unit, and its receipt names the transaction',
+    async (version) => {
+      const purchase = await sign({ version });
+      const paid = await paidFor(async () => {
+        const answer = await send(stall.url, purchase);
+        expect(answer?.status).toBe(200);
+        const hash = String(answer?.receipt?.transaction) as `0x${string}`;
+        const receipt = await chain.client.getTransactionReceipt({ hash });
+        expect(receipt.status).toBe('success');
+        expect(answer?.receipt).toMatchObject({ success: true, payer: alice.address });
+      });
+      expect(paid).toBe(purchase.price);
+    },
+  );
+
+  it('I2: a replay is answered with the same body and receipt, and charges nobody', async () => {
+    const purchase = await sign();
+    const first = await send(stall.url, purchase);
+    expect(first?.status).toBe(200);
+    const paid = await paidFor(async () => {
+      expect(await send(stall.url, purchase)).toEqual(first);
+      await stall.kill();
+      await stall.start();
+      expect(await send(stall.url, purchase)).toEqual(first);
+    });
+    expect(paid).toBe(0n);
+  });
+
+  it('I3: 50 uses at once are one transfer and 50 equal bodies', async () => {
+    const purchase = await sign();
+    const paid = await paidFor(async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => send(stall.url, purchase)),
+      );
+      expect(new Set(answers.map((answer) => answer?.status))).toEqual(new Set([200]));
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    });
+    expect(paid).toBe(purchase.price);
+  });
+
+  it('I5: a payment opens no second resource', async () => {
+    const purchase = await sign();
+    await send(stall.url, purchase);
+    const paid = await paidFor(async () => {
+      const answer = await send(stall.url, { ...purchase, target: OTHER_RECORD });
+      expect(answer).toMatchObject({ status: 402, receipt: null });
+      expect(answer?.body).toContain('payment_already_used');
+    });
+    expect(paid).toBe(0n);
+  });
+
+  it('I9: what somebody else submitted first is paid, and delivered', async () => {
+    const purchase = await sign();
+    const paid = await paidFor(async () => {
+      const transaction = await chain.submit(purchase.payment);
+      const answer = await insist(purchase);
+      expect(answer).toMatchObject({ status: 200, receipt: { transaction } });
+    });
+    expect(paid).toBe(purchase.price);
+  });
+
+  it('I8: what was cancelled before it settled is refused, charged to nobody', async () => {
+    const purchase = await sign();
+    const paid = await paidFor(async () => {
+      await chain.cancel(purchase.payment, accountOf('alice'));
+      const answer = await insist(purchase);
+      expect(answer).toMatchObject({ status: 402, receipt: null });
+    });
+    expect(paid).toBe(0n);
+  });
+
+  it('I14: who has no money is refused, and may send the same payment when there is some', async () => {
+    const bob = buyer(network, 'bob');
+    const purchase = await bob.sign(stall.url, RECORD);
+    expect(await send(stall.url, purchase)).toMatchObject({ status: 402, receipt: null });
+    await chain.mint(bob.address, purchase.price);
+    expect(await send(stall.url, purchase)).toMatchObject({ status: 200 });
+    expect(await chain.balanceOf(bob.address)).toBe(0n);
+  });
+
+  it.each(['done-then-500', 'done-then-reset', 'lie-payer'] as const)(
+    'I9: a settlement whose answer is lost (%s) is found on the chain',
+    async (fault) => {
+      facilitator.fault = (name) => (name === 'settle' ? fault : null);
+      const purchase = await sign();
+      const paid = await paidFor(async () => {
+        const answer = await insist(purchase);
+        expect(answer.status).toBe(200);
+        expect(answer.receipt?.transaction).toMatch(/^0x[0-9a-f]{64}$/);
+      });
+      expect(paid).toBe(purchase.price);
+    },
+  );
+
+  it('I11: a success without a transfer delivers nothing', async () => {
+    facilitator.fault = (name) => (name === 'settle' ? 'lie-success' : null);
+    const purchase = await sign();
+    const gone = new AbortController();
+    const lied = send(stall.url, purchase, gone.signal);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    gone.abort();
+    expect(await lied).toBeNull();
+    facilitator.fault = () => null;
+    const paid = await paidFor(async () => {
+      expect((await insist(purchase)).status).toBe(200);
+    });
+    expect(paid).toBe(purchase.price);
+  }, 30_000);
+
+  it('I11: the receipt names the transaction that moved the money, whatever the facilitator says', async () => {
+    facilitator.fault = (name) => (name === 'settle' ? 'lie-transaction' : null);
+    const answer = await insist(await sign());
+    const hash = String(answer.receipt?.transaction) as `0x${string}`;
+    expect((await chain.client.getTransactionReceipt({ hash })).status).toBe('success');
+  });
+
+  it('I2: a gatekeeper that dies between settlement and answer delivers after it came back', async () => {
+    facilitator.fault = (name) => (name === 'settle' ? 'done-then-silent' : null);
+    const purchase = await sign();
+    const paid = await paidFor(async () => {
+      const lost = send(stall.url, purchase);
+      while (!(await chain.isUsed(purchase.payment))) await new Promise((r) => setTimeout(r, 10));
+      await stall.kill();
+      expect(await lost).toBeNull();
+      facilitator.fault = () => null;
+      await stall.start();
+      const answer = await insist(purchase);
+      expect(answer.status).toBe(200);
+      expect(await send(stall.url, purchase)).toEqual(answer);
+    });
+    expect(paid).toBe(purchase.price);
+  });
+
+  it('I2: the journal says what the chain says, to the unit', async () => {
+    const settled = stall.journal().filter(({ state }) => state === 'settled');
+    const revenue = settled.reduce((sum, { value }) => sum + BigInt(value), 0n);
+    expect(settled.length).toBeGreaterThan(5);
+    expect(revenue).toBe(await chain.balanceOf(PAYEE));
+    expect(new Set(settled.map(({ tx }) => tx)).size).toBe(settled.length);
+    expect(
+      stall.journal().filter(({ state }) => state === 'settling' || state === 'unknown'),
+    ).toEqual([]);
+  });
+});

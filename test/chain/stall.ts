@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Database from 'libsql';
+import { z } from 'zod';
+import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
+import type { Chain } from './chain.ts';
+
+export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+const GATE = resolve('build/gatekeeper/main.js');
+const START_TIMEOUT_MS = 20_000;
+
+/** One row of the payment journal, as far as the chain can be compared with it. */
+const rowSchema = z.object({
+  key: z.string(),
+  state: z.enum(['settling', 'settled', 'refused', 'unknown']),
+  value: z.string(),
+  tx: z.string().nullable(),
+});
+export type Row = z.infer<typeof rowSchema>;
+
+/** The built gatekeeper as a process of its own, over a tiny release, to be killed and started again. */
+export interface Stall {
+  readonly url: string;
+  readonly dataDir: string;
+  /** Ends it without warning. */
+  kill(): Promise<void>;
+  /** Starts it again over the same journal. */
+  start(): Promise<void>;
+  /** What the journal holds; read while it stands still or runs. */
+  journal(): readonly Row[];
+  close(): Promise<void>;
+}
+
+export interface StallOptions {
+  readonly chain: Chain;
+  readonly facilitatorUrl?: string;
+  /** Environment beside what every stall has. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function openStall(options: StallOptions): Promise<Stall> {
+  const folder = mkdtempSync(join(tmpdir(), 'signalpress-stall-'));
+  const dataDir = join(folder, 'data');
+  writeTinyRelease(dataDir);
+  const port = await freePort();
+  let gate: ChildProcess | null = null;
+  const kill = async (): Promise<void> => {
+    const running = gate;
+    gate = null;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
+    const ended = new Promise((done) => running.once('exit', done));
+    running.kill('SIGKILL');
+    await ended;
+  };
+  process.once('exit', () => gate?.kill('SIGKILL'));
+  const start = async (): Promise<void> => {
+    gate = await spawned(options, { port, dataDir, state: join(folder, 'state') });
+  };
+  await start();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    dataDir,
+    kill,
+    start,
+    journal: () => readJournal(join(folder, 'state', 'payments.db')),
+    async close() {
+      await kill();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A port that was free a moment ago, and stays the same when the gatekeeper comes back. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+interface Place {
+  readonly port: number;
+  readonly dataDir: string;
+  readonly state: string;
+}
+
+function spawned(
+  { chain, facilitatorUrl, env }: StallOptions,
+  { port, dataDir, state }: Place,
+): Promise<ChildProcess> {
+  const facilitator =
+    facilitatorUrl === undefined ? {} : { SIGNALPRESS_FACILITATOR_URL: facilitatorUrl };
+  const gate = spawn(process.execPath, [GATE], {
+    cwd: dataDir,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      PATH: process.env.PATH,
+      SIGNALPRESS_PORT: String(port),
+      SIGNALPRESS_DATA: dataDir,
+      SIGNALPRESS_STATE: state,
+      SIGNALPRESS_PAY_TO: PAYEE,
+      SIGNALPRESS_NETWORK: chain.network.name,
+      SIGNALPRESS_RPC_URL: chain.url,
+      ...facilitator,
+      ...env,
+    },
+  });
+  return new Promise((done, reject) => {
+    let said = '';
+    const fail = (): void => reject(new Error(`Cannot start the gatekeeper: ${said}`));
+    const timer = setTimeout(fail, START_TIMEOUT_MS);
+    gate.once('exit', fail);
+    gate.stderr?.on('data', (chunk) => {
+      said += chunk;
+      if (!said.includes('listens on')) return;
+      clearTimeout(timer);
+      gate.off('exit', fail);
+      done(gate);
+    });
+  });
+}
+
+function readJournal(path: string): readonly Row[] {
+  const db = new Database(path, { readonly: true });
+  try {
+    const rows = db.prepare('SELECT key, state, value, tx FROM payment ORDER BY id').all();
+    return z.array(rowSchema).parse(rows);
+  } finally {
+    db.close();
+  }
+}
