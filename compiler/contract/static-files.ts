@@ -15,8 +15,22 @@ const TEXT = 'text/plain; charset=utf-8';
 const BYTES = 'application/octet-stream';
 const JSON_TYPE = 'application/json';
 
+const described = (url: string, path: string, contentType: string): StaticRow => ({
+  url,
+  path: `well-known/${path}`,
+  contentType,
+  cache: 'release',
+});
+
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [
+  described('/openapi.json', 'openapi.json', JSON_TYPE),
+  described('/.well-known/did.json', 'did.json', JSON_TYPE),
+  described('/.well-known/security.txt', 'security.txt', TEXT),
+  described('/llms.txt', 'llms.txt', TEXT),
+  described('/robots.txt', 'robots.txt', TEXT),
+  described('/favicon.svg', 'favicon.svg', 'image/svg+xml'),
+  described('/favicon.ico', 'favicon.svg', 'image/svg+xml'),
   { url: '/log/checkpoint', path: 'log/checkpoint', contentType: TEXT, cache: 'release' },
   { url: '/log/vkey', path: 'log/vkey', contentType: TEXT, cache: 'release' },
   { url: '/log/tile/', path: 'log/tile/', contentType: BYTES, cache: 'immutable' },

@@ -20,7 +20,8 @@ export function bodyExamples(
 function exampleOf(row: Endpoint, stored: StoredBodies): object {
   const body = stored.of(row);
   const summary = `an answer of ${row.path}`;
-  if (body === null || !body.path.endsWith('.json')) return { summary };
+  // Of any other word the file is only what the answer is cut from.
+  if (body === null || row.answer !== 'file') return { summary };
   return { summary, value: shown(row, stored.read(body.path)) };
 }
 
