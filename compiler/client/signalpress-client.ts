@@ -86,7 +86,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
   };
   const { baseUrl, issuer } = options;
   return {
-    get: (path, params, { token } = {}) =>
+    get: async (path, params, { token } = {}) =>
       freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip.fetch),
     async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
       const { pay } = options;

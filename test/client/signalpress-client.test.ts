@@ -144,14 +144,12 @@ describe('get()', () => {
     const untyped = client({ fetch: unreached }) as unknown as {
       get(path: string, params?: object): Promise<unknown>;
     };
-    await expect(async () => untyped.get('/gauge/sample', { enity: 'x' })).rejects.toThrow(
+    await expect(untyped.get('/gauge/sample', { enity: 'x' })).rejects.toThrow(
       'no parameter "enity"; legal are signal_id',
     );
-    await expect(async () => untyped.get('/gauge/raw', {})).rejects.toThrow(
-      'signal_id,entity is missing',
-    );
-    await expect(async () => untyped.get('/mcp')).rejects.toThrow('not a GET');
-    await expect(async () => untyped.get('/nowhere')).rejects.toThrow(RangeError);
+    await expect(untyped.get('/gauge/raw', {})).rejects.toThrow('signal_id,entity is missing');
+    await expect(untyped.get('/mcp')).rejects.toThrow('not a GET');
+    await expect(untyped.get('/nowhere')).rejects.toThrow(RangeError);
   });
 });
 

@@ -383,9 +383,11 @@ describe('I41: slow clients', () => {
   }
 
   it('are cut off while good ones are answered', async () => {
+    const head = 'Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 9';
+    const slowBody = `POST /mcp HTTP/1.1\r\n${head}\r\n\r\n{`;
     const slow = [
       ...opened(200, 'GET /gauge/sample HTTP/1.1\r\nHost: ga'),
-      ...opened(50, 'POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{'),
+      ...opened(50, slowBody),
       ...opened(50, ''),
     ];
     const times: number[] = [];
@@ -395,7 +397,7 @@ describe('I41: slow clients', () => {
       times.push(performance.now() - started);
     }
     expect(times.sort((a, b) => a - b)[197]).toBeLessThan(500);
-    expect(await left(slow.slice(0, 250), 10_000)).toBe(0);
+    expect(await left(slow.slice(0, 250), 12_000)).toBe(0);
     for (const socket of slow) socket.destroy();
   }, 20_000);
 });

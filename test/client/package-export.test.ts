@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const { exports, files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  exports: Readonly<Record<string, { readonly types: string; readonly default: string }>>;
+  files: readonly string[];
+};
+
+describe('package.json', () => {
+  it.each(Object.entries(exports))('exports %s from a source that is built and packed', (_, to) => {
+    const built = to.default.replace('./', '');
+    expect(existsSync(join(ROOT, built.replace('build/', '').replace(/js$/, 'ts')))).toBe(true);
+    expect(to.types).toBe(to.default.replace(/js$/, 'd.ts'));
+    expect(files.some((folder) => built.startsWith(`${folder}/`))).toBe(true);
+  });
+
+  it('exports the client and its errors', () => {
+    expect(Object.keys(exports)).toEqual(['./client', './client/error']);
+  });
+});
