@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
 import {
   catalogSchema,
@@ -22,6 +23,19 @@ import {
   thinBundleSchema,
   thinCalibratedSchema,
 } from './record.ts';
+import {
+  coinSchema,
+  deathsPreviewSchema,
+  deathsSchema,
+  graveyardSchema,
+  mcpCensusSchema,
+  precheckSchema,
+  rosterPreviewSchema,
+  rosterSearchSchema,
+  scorecardSchema,
+  serverSchema,
+  stableCensusSchema,
+} from './roster-bodies.ts';
 import { seriesSchema } from './series.ts';
 
 /** Strict schema of the 200 body by operation; bundles share one. */
@@ -36,12 +50,26 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/gauge/lifecycle': lifecycleBodySchema,
   '/gauge/air': readingsBodySchema,
   '/gauge/precip': readingsBodySchema,
+  '/stablecoin-deaths': deathsSchema,
+  '/trust/scorecard': scorecardSchema,
+  '/trust/graveyard': graveyardSchema,
+  '/mcp/census': mcpCensusSchema,
+  '/mcp/graveyard': graveyardSchema,
+  '/stable/census': stableCensusSchema,
+  '/stable/graveyard': graveyardSchema,
+  '/trust/precheck': precheckSchema,
+  '/mcp/server': serverSchema,
+  '/stable/coin': coinSchema,
   '/gauge/coverage': coverageSchema,
   '/gauge/catalog': catalogSchema,
   '/gauge/preview': previewSchema,
   '/gauge/sample': sampleSchema,
   '/gauge/history-preview': historyPreviewSchema,
   '/gauge/raw': rawSchema,
+  '/stablecoin-deaths/preview': deathsPreviewSchema,
+  '/trust/preview': z.union([rosterPreviewSchema, rosterSearchSchema]),
+  '/stable/preview': rosterPreviewSchema,
+  '/mcp/preview': rosterPreviewSchema,
   '/gauge/verify': verificationSchema,
   '/v/:record_hash': verificationSchema,
 };
@@ -55,6 +83,7 @@ const THIN_BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
 export function bodySchemaOf(endpoint: Endpoint): z.ZodType | null {
   const own = BODIES[endpoint.path as EndpointPath];
   if (own !== undefined) return own;
+  if (isDocument(endpoint)) return documentSchemaOf(endpoint);
   return endpoint.file?.startsWith('bundle/') ? bundleSchema : null;
 }
 

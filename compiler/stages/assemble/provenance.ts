@@ -9,10 +9,10 @@ export const NATURE =
 export const GRADE = 'screening-level, not decision-grade';
 export const SCOPE =
   'a stored snapshot of what the source published; it is not fetched when it is asked for';
-const SERVED_FROM =
+export const SERVED_FROM =
   'stored snapshot, compiled and signed offline; no upstream call at request time';
-const VALIDATION = 'not backtested';
-const UNCERTAINTY = 'not published by the source';
+export const VALIDATION = 'not backtested';
+export const UNCERTAINTY = 'not published by the source';
 
 /** One reading as a link of the lineage behind a body. */
 export function lineageOf(signal: Signal, reading: Reading, record_hash: string) {

@@ -18,7 +18,7 @@ const metricValue = z.union([scalar, z.array(scalar).max(64)]);
 const RESERVED_METRICS: readonly string[] = ['provenance', 'period'];
 
 /** Fields of a reading; any of them may stand in the header line of its file instead. */
-const fieldsSchema = z.strictObject({
+export const fieldsSchema = z.strictObject({
   entity: z
     .string()
     .min(1)

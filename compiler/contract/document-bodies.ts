@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { citationSchema } from './citation.ts';
+import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { bundleSchema, lifecycleSchema, provenanceSchema, sourceSchema } from './record.ts';
+import { RECORD_HASH } from './record-hash.ts';
+
+/** Folder of stored documents; an operation whose file stands there is served from one. */
+const FOLDER = 'document/';
+
+/** Whether an operation is served from stored documents: without one it is an empty line. */
+export function isDocument({ file }: Endpoint): boolean {
+  return file?.startsWith(FOLDER) === true;
+}
+
+/** Every operation that is served from stored documents. */
+export const DOCUMENT_ENDPOINTS = (ENDPOINTS as readonly Endpoint[]).filter(isDocument);
+
+/** What a document is made of: legs in causal order, or a text with rows. */
+export type DocumentForm = 'legs' | 'article';
+
+/** The form of an operation's documents. */
+export function documentForm({ tag }: Endpoint): DocumentForm {
+  return tag === '[3-LEG]' ? 'legs' : 'article';
+}
+
+/** A leg of a document: a reading of its own, with its whole hash core. */
+const legSchema = z.strictObject({
+  leg: z.string(),
+  position: z.int().min(1),
+  measures: z.string(),
+  signal_id: z.string(),
+  entity: z.string(),
+  entity_name: z.string().nullable(),
+  snapshot_date: z.iso.datetime(),
+  observed_at: z.iso.datetime(),
+  data_age_hours: z.number(),
+  current: z.record(z.string(), z.unknown()),
+  sources: z.array(sourceSchema),
+  source_ref: z.string().nullable(),
+  source_tier: z.string().nullable(),
+  lifecycle: lifecycleSchema.nullable(),
+  hash_core_version: z.literal(3),
+  record_hash: z.string().regex(RECORD_HASH),
+});
+
+/** A document of legs: a bundle whose legs carry their whole hash core. */
+export const legsDocumentSchema = bundleSchema
+  .omit({ last_fact: true, leg_availability: true, entity: true })
+  .extend({
+    title: z.string(),
+    topic: z.string().optional(),
+    legs: z.record(z.string(), legSchema),
+  })
+  .strict();
+
+/** A document of a text and rows: the document as a whole has one hash. */
+export const articleSchema = z.strictObject({
+  nature: z.string(),
+  operation: z.string(),
+  params: z.record(z.string(), z.string()),
+  title: z.string(),
+  text: z.string().nullable(),
+  count: z.int().min(0),
+  rows: z.array(z.record(z.string(), z.unknown())),
+  observed_at: z.iso.datetime(),
+  data_age_hours: z.number(),
+  source_ref: z.string().nullable(),
+  source_tier: z.string().nullable(),
+  record_hash: z.string().regex(RECORD_HASH),
+  hash_core_version: z.literal(3),
+  record_hash_verifiable: z.strictObject({ mode: z.literal('offline'), note: z.string() }),
+  provenance: provenanceSchema,
+  grade: z.string(),
+  scope: z.string(),
+  _citation: citationSchema.optional(),
+});
+
+/** The strict schema of an operation that is served from stored documents. */
+export function documentSchemaOf(endpoint: Endpoint): z.ZodType {
+  return documentForm(endpoint) === 'legs' ? legsDocumentSchema : articleSchema;
+}

@@ -1,0 +1,37 @@
+import type { Endpoint } from '../../contract/endpoints.ts';
+import type { Values } from '../../contract/path.ts';
+import type { DecisionPoints } from '../../contract/record.ts';
+import { SWAPPABLE_MAX } from './decision-points.ts';
+
+const NOTE = 'one swapped tag is one call; only values that a document is stored for are listed';
+
+/** Values of each parameter that a document of an operation is stored for, by paramKey. */
+export type StoredValues = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Key of StoredValues. */
+export function paramKey(operation: string, param: string): string {
+  return `${operation} ${param}`;
+}
+
+/** Which stored documents one more call answers, by swapping one parameter. */
+export function storedDecisions(
+  { path }: Endpoint,
+  params: Values,
+  stored: StoredValues,
+): DecisionPoints {
+  const points = Object.entries(params).flatMap(([tag, current]) => {
+    const values = [...(stored.get(paramKey(path, tag)) ?? [])].sort();
+    const swappable = values.filter((value) => value !== current).slice(0, SWAPPABLE_MAX);
+    const [first] = swappable;
+    if (first === undefined) return [];
+    return [{ tag, current, swappable, how: callOf(path, { ...params, [tag]: first }) }];
+  });
+  return { count: points.length, points, note: NOTE };
+}
+
+function callOf(path: string, params: Values): string {
+  const query = Object.entries(params).map(
+    ([name, value]) => `${name}=${encodeURIComponent(value)}`,
+  );
+  return `GET ${path}?${query.join('&')}`;
+}

@@ -1,0 +1,70 @@
+import type { StoredRow } from '../../intake/read-collection.ts';
+import type { CaptureRow } from '../../intake/row-origin.ts';
+import { type HashedRow, type Identity, type SettledRows, settleRows } from './settle-rows.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A subject with everything that was captured of it. */
+export interface Subject<Row extends CaptureRow> {
+  readonly id: string;
+  /** One row a capture day, oldest first. */
+  readonly rows: readonly HashedRow<Row>[];
+  readonly newest: HashedRow<Row>;
+  readonly first_seen: string;
+  readonly last_seen: string;
+  /** Capture days since it was last seen, oldest first; empty while it is there. */
+  readonly absences: readonly string[];
+}
+
+/** A collection of rows by subject and capture day. */
+export interface CaptureRoster<Row extends CaptureRow> extends SettledRows<Row> {
+  /** Days on which anything was captured, oldest first. */
+  readonly days: readonly string[];
+  /** In the order of their ids. */
+  readonly subjects: readonly Subject<Row>[];
+}
+
+/** Reads presence off successive captures: who was there on which day, and who was not. */
+export function captureRoster<Row extends CaptureRow>(
+  stored: readonly StoredRow<Row>[],
+  identity: Omit<Identity<Row>, 'keyOf'> & { idOf(row: Row): string },
+): CaptureRoster<Row> {
+  const keyOf = (row: Row): string => `${identity.idOf(row)}\n${row.capture_date}`;
+  const settled = settleRows(stored, { ...identity, keyOf });
+  const days = [...new Set(settled.kept.map(({ row }) => row.capture_date))].sort();
+  const byId = new Map<string, HashedRow<Row>[]>();
+  for (const item of settled.kept) {
+    const id = identity.idOf(item.row);
+    const own = byId.get(id);
+    if (own === undefined) byId.set(id, [item]);
+    else own.push(item);
+  }
+  const subjects = [...byId].map(([id, rows]) => subjectOf(id, rows, days));
+  return { ...settled, days, subjects: subjects.sort((a, b) => (a.id < b.id ? -1 : 1)) };
+}
+
+function subjectOf<Row extends CaptureRow>(
+  id: string,
+  captured: readonly HashedRow<Row>[],
+  days: readonly string[],
+): Subject<Row> {
+  const rows = [...captured].sort((a, b) => (a.row.capture_date < b.row.capture_date ? -1 : 1));
+  const [first] = rows;
+  const newest = rows.at(-1);
+  if (first === undefined || newest === undefined) throw new RangeError(`No row of "${id}"`);
+  const last_seen = newest.row.capture_date;
+  const absences = days.slice(days.indexOf(last_seen) + 1);
+  return { id, rows, newest, first_seen: first.row.capture_date, last_seen, absences };
+}
+
+/** Life cycle of a subject that is absent on its first confirmed absence. */
+export function presenceOf({ first_seen, last_seen, absences }: Subject<CaptureRow>) {
+  const [end_at = null] = absences;
+  const state = end_at === null ? ('operating' as const) : ('absent' as const);
+  return { state, first_seen, last_seen, end_at };
+}
+
+/** Whole days between two capture days. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+}

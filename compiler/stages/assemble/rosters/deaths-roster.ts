@@ -1,0 +1,84 @@
+import { readCollection } from '../../intake/read-collection.ts';
+import {
+  type StablecoinDeathRow,
+  stablecoinDeathRowSchema,
+} from '../../intake/stablecoin-death-row.ts';
+import type { Press } from '../../publish/press.ts';
+import type { ReadPart } from '../part.ts';
+import { putHashes, putRoster, verifiableFile } from './put-roster.ts';
+import { previewHead } from './roster-preview.ts';
+import { type HashedRow, type SettledRows, settleRows } from './settle-rows.ts';
+
+const SIGNAL = 'stablecoin.death';
+const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'as-events' } as const;
+
+type Deaths = SettledRows<StablecoinDeathRow>;
+
+/** Stablecoins that died, with what was last measured before, and their preview, which leaves that out. */
+export const deathsPart: ReadPart = (collections) => {
+  const { rows, problems } = readCollection(collections[SIGNAL], stablecoinDeathRowSchema);
+  const keyOf = ({ symbol, name }: StablecoinDeathRow): string => `${symbol}\n${name}`;
+  const deaths = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
+  return {
+    problems: [...problems, ...deaths.problems],
+    write(press) {
+      putRoster(press, {
+        path: '/stablecoin-deaths',
+        member: 'records',
+        about: ABOUT,
+        claim: 'stablecoins that died, with what was last measured before',
+        rows: deaths.kept.map((from) => ({ shown: record(from), from })),
+      });
+      putPreview(press, deaths);
+      const place = (from: HashedRow<StablecoinDeathRow>) => ({ from, entity: from.row.symbol });
+      const file = verifiableFile('/stablecoin-deaths');
+      putHashes(press, {
+        signal: SIGNAL,
+        current: deaths.kept.map((from) => ({ ...place(from), file })),
+        superseded: deaths.revised.map(place),
+      });
+    },
+  };
+};
+
+function factsOf(row: StablecoinDeathRow) {
+  return {
+    symbol: row.symbol,
+    name: row.name,
+    death_type: row.death_type,
+    confirmed_dead_at: row.confirmed_dead_at,
+    pre_death_observed_at: row.pre_death_observed_at,
+    first_distress_at: row.first_distress_at,
+    lifespan_days: row.lifespan_days ?? null,
+    pre_death_payload: row.pre_death_payload,
+    death_context: row.death_context,
+    source_ref: row.source_ref,
+    source_tier: row.source_tier,
+  };
+}
+
+function record({ row, record_hash }: HashedRow<StablecoinDeathRow>): object {
+  return { ...factsOf(row), record_hash, hash_core_version: record_hash === null ? null : 3 };
+}
+
+function putPreview(press: Press, { kept }: Deaths): void {
+  const [first] = kept;
+  const counts = {
+    deaths: kept.length,
+    with_hash: kept.filter(({ record_hash }) => record_hash !== null).length,
+  };
+  press.put(
+    '/stablecoin-deaths/preview',
+    {},
+    {
+      ...previewHead(press, counts, ['/stablecoin-deaths']),
+      example_request: first === undefined ? null : '/stablecoin-deaths',
+      death_types: [...new Set(kept.map(({ row }) => row.death_type))].sort(),
+      example: first === undefined ? null : shortRecord(first.row),
+    },
+  );
+}
+
+function shortRecord({ symbol, name, death_type, confirmed_dead_at }: StablecoinDeathRow) {
+  return { symbol, name, death_type, confirmed_dead_at };
+}

@@ -1,0 +1,125 @@
+import { endpointAt } from '../../../contract/endpoints.ts';
+import { filePath } from '../../../contract/path.ts';
+import { hoursBetween } from '../../derive/age.ts';
+import { type McpServerRow, mcpServerRowSchema } from '../../intake/mcp-server-row.ts';
+import { readCollection } from '../../intake/read-collection.ts';
+import type { Press } from '../../publish/press.ts';
+import type { ReadPart } from '../part.ts';
+import { NATURE } from '../provenance.ts';
+import { type CaptureRoster, captureRoster, presenceOf, type Subject } from './capture-roster.ts';
+import { absentRow, absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
+import { disclosureOf, putHashes, putRoster } from './put-roster.ts';
+import { previewHead, previewValues } from './roster-preview.ts';
+import { measurers, rosterProvenance } from './roster-provenance.ts';
+
+const SIGNAL = 'mcp.server';
+const ABOUT = { signal: SIGNAL, dimension: 'mcp-servers', cadence: 'daily' } as const;
+/** Members that clients know and that nothing is stored of. */
+const UNAVAILABLE = ['prominence', 'maturity', 'stars', 'downloads'];
+const UNAVAILABLE_REASON = 'no source of these is stored; they are left out, not guessed';
+
+type Server = Subject<McpServerRow>;
+const idOf = ({ server_id }: McpServerRow): string => server_id;
+
+/** Everything about MCP servers: server, census, graveyard and their preview. */
+export const mcpPart: ReadPart = (collections) => {
+  const { rows, problems } = readCollection(collections[SIGNAL], mcpServerRowSchema);
+  const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
+  return {
+    problems: [...problems, ...roster.problems],
+    write(press) {
+      for (const server of roster.subjects) putServer(press, server);
+      putCensus(press, roster);
+      putGraveyard(press, roster);
+      putPreview(press, roster);
+      putHashes(press, capturedHashes(roster, { signal: SIGNAL, idOf, fileOf }));
+    },
+  };
+};
+
+const fileOf = ({ id }: Server): string | null => filePath(endpointAt('/mcp/server'), { name: id });
+
+function factsOf(row: McpServerRow) {
+  const { server_id, capture_date, status, observed_at, source_ref, source_tier } = row;
+  const name = row.name ?? null;
+  return { server_id, name, capture_date, status, observed_at, source_ref, source_tier };
+}
+
+function putServer(press: Press, server: Server): void {
+  const { id, newest } = server;
+  const { row, record_hash } = newest;
+  const body = {
+    nature: NATURE,
+    ...factsOf(row),
+    missing_streak: server.absences.length,
+    lifecycle: presenceOf(server),
+    data_age_hours: hoursBetween(row.observed_at, row.collected_at),
+    record_hash,
+    hash_core_version: record_hash === null ? null : 3,
+    unavailable_fields: UNAVAILABLE,
+    unavailable_reason: UNAVAILABLE_REASON,
+    source_note: row.source_note ?? `captured on ${row.capture_date} by ${measurers(row)}`,
+    provenance: rosterProvenance(ABOUT, [newest]),
+    ...disclosureOf(row),
+  };
+  const statement = {
+    claim: `registry record of the MCP server ${id}`,
+    fact: `${id} as captured on ${row.capture_date}: status ${row.status}`,
+    target: `/mcp/server?name=${encodeURIComponent(id)}`,
+    observed_at: row.observed_at,
+    retrieved_at: row.collected_at,
+  };
+  press.put('/mcp/server', { name: id }, press.sealer.seal(body, statement));
+}
+
+/** Every server ever captured; `missing_streak` counts the captures since it was last found. */
+function putCensus(press: Press, { subjects, days }: CaptureRoster<McpServerRow>): void {
+  putRoster(press, {
+    path: '/mcp/census',
+    member: 'rows',
+    about: ABOUT,
+    claim: `MCP servers captured up to ${days.at(-1)}`,
+    rows: subjects.map((server) => ({ shown: censusRow(server), from: server.newest })),
+  });
+}
+
+function censusRow(server: Server): object {
+  const { id, newest, absences } = server;
+  return {
+    entity: id,
+    name: newest.row.name ?? null,
+    status: newest.row.status,
+    missing_streak: absences.length,
+    lifecycle: presenceOf(server),
+    record_hash: newest.record_hash,
+  };
+}
+
+function putGraveyard(press: Press, roster: CaptureRoster<McpServerRow>): void {
+  putRoster(press, {
+    path: '/mcp/graveyard',
+    member: 'deaths',
+    about: ABOUT,
+    claim: `MCP servers that a capture up to ${roster.days.at(-1)} no longer found`,
+    rows: absentSubjects(roster).map((server) => {
+      return { shown: absentRow(server, server.newest.row.name ?? null), from: server.newest };
+    }),
+  });
+}
+
+function putPreview(press: Press, roster: CaptureRoster<McpServerRow>): void {
+  const counts = {
+    servers: roster.subjects.length,
+    absent: absentSubjects(roster).length,
+    ...captureCounts(roster),
+  };
+  const ids = roster.subjects.map(({ id }) => id);
+  press.put(
+    '/mcp/preview',
+    {},
+    {
+      ...previewHead(press, counts, ['/mcp/server', '/mcp/census', '/mcp/graveyard']),
+      ...previewValues('/mcp/server', ids),
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import type { Press } from '../../publish/press.ts';
+import { NATURE } from '../provenance.ts';
+
+/** Legal values that a preview lists; the answer of the operation itself tells about the others. */
+export const PREVIEW_VALUES_MAX = 500;
+
+/** What a preview says whatever it is about: what is stored, and what an answer costs. */
+export function previewHead(press: Press, counts: object, paths: readonly EndpointPath[]) {
+  return { nature: NATURE, as_of: press.asOf, counts, prices: paths.map(priceOf) };
+}
+
+function priceOf(path: EndpointPath) {
+  const { priceUsd, params } = endpointAt(path);
+  const [parameter = null] = Object.keys(params).filter((name) => params[name]?.required);
+  return { path, price_usd: priceUsd ?? '0', parameter };
+}
+
+/** The legal values of an operation, with a request that one of them answers. */
+export function previewValues(path: EndpointPath, values: readonly string[]) {
+  const [param = ''] = Object.keys(endpointAt(path).params);
+  const [example] = values;
+  return {
+    example_request:
+      example === undefined ? null : `${path}?${param}=${encodeURIComponent(example)}`,
+    values: values.slice(0, PREVIEW_VALUES_MAX),
+    values_total: values.length,
+  };
+}

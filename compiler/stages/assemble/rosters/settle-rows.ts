@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { recordHashText } from '../../../contract/record-hash.ts';
+import { type RosterCore, type RosterKind, rosterCore } from '../../../contract/roster-core.ts';
+import type { Problem } from '../../intake/compile-error.ts';
+import type { StoredRow } from '../../intake/read-collection.ts';
+import type { Origin } from '../../intake/row-origin.ts';
+import { jcs } from '../../seal/jcs.ts';
+
+/** What every kind of row has: where it comes from, and whether it was ever hashed. */
+export type OriginRow = Origin & {
+  readonly imported?: boolean | undefined;
+  readonly source_note?: string | undefined;
+};
+
+/** A row that is published, with its hash; null for one that was imported without. */
+export interface HashedRow<Row extends OriginRow = OriginRow> extends StoredRow<Row> {
+  readonly core: RosterCore;
+  readonly record_hash: string | null;
+}
+
+/** How rows of one kind are told apart and hashed. */
+export interface Identity<Row> {
+  readonly kind: RosterKind;
+  /** Rows of the same key are repeats or revisions of each other. */
+  keyOf(row: Row): string;
+  /** The members of the row as they are served, among them all of its core. */
+  factsOf(row: Row): Readonly<Record<string, unknown>>;
+}
+
+export interface SettledRows<Row extends OriginRow> {
+  /** One row a key, in the order of the keys. */
+  readonly kept: readonly HashedRow<Row>[];
+  /** Rows that a later batch has revised. */
+  readonly revised: readonly HashedRow<Row>[];
+  readonly problems: readonly Problem[];
+}
+
+/** The record hash of a core. */
+export function rowHash(core: RosterCore): string {
+  return recordHashText(hash('sha256', jcs(core), 'hex'));
+}
+
+/**
+ * One row for each key: a repeat keeps the first collection, a later batch revises, and two rows of one batch that
+ * differ are a conflict. `stored` is oldest batch first.
+ */
+export function settleRows<Row extends OriginRow>(
+  stored: readonly StoredRow<Row>[],
+  identity: Identity<Row>,
+): SettledRows<Row> {
+  const kept = new Map<string, HashedRow<Row>>();
+  const revised: HashedRow<Row>[] = [];
+  const problems: Problem[] = [];
+  for (const item of stored) {
+    const key = identity.keyOf(item.row);
+    const known = kept.get(key);
+    const found = hashedRow(item, identity);
+    if (known !== undefined && known.batch === found.batch) {
+      if (jcs(known.row) !== jcs(found.row)) problems.push(conflict(known, found));
+      continue;
+    }
+    if (known !== undefined && isRepeat(known, found)) continue;
+    if (known !== undefined) revised.push(known);
+    kept.set(key, found);
+  }
+  const inOrder = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return { kept: inOrder, revised, problems };
+}
+
+function hashedRow<Row extends OriginRow>(
+  item: StoredRow<Row>,
+  identity: Identity<Row>,
+): HashedRow<Row> {
+  const core = rosterCore(identity.kind, identity.factsOf(item.row));
+  return { ...item, core, record_hash: item.row.imported === true ? null : rowHash(core) };
+}
+
+/** The same facts again; a row that was never hashed gives way to one that is. */
+function isRepeat(known: HashedRow, found: HashedRow): boolean {
+  const hashed = known.record_hash !== null || found.record_hash === null;
+  return hashed && rowHash(known.core) === rowHash(found.core);
+}
+
+function conflict(known: StoredRow<unknown>, found: StoredRow<unknown>): Problem {
+  const message = `differs from line ${known.line} of "${known.file}" about the same subject; keep one of them`;
+  return { code: 'conflict', file: found.file, line: found.line, message };
+}

@@ -1,0 +1,182 @@
+import { endpointAt } from '../../../contract/endpoints.ts';
+import { filePath } from '../../../contract/path.ts';
+import { hoursBetween } from '../../derive/age.ts';
+import { readCollection } from '../../intake/read-collection.ts';
+import {
+  coinFigures,
+  type StableCoinRow,
+  stableCoinRowSchema,
+} from '../../intake/stable-coin-row.ts';
+import type { Press } from '../../publish/press.ts';
+import type { ReadPart } from '../part.ts';
+import { NATURE } from '../provenance.ts';
+import { type CaptureRoster, captureRoster, type Subject } from './capture-roster.ts';
+import { captureCounts, capturedHashes } from './captured-subjects.ts';
+import { coinLifespan, coinState } from './coin-state.ts';
+import { disclosureOf, putHashes, putRoster, verifiableFile } from './put-roster.ts';
+import { previewHead, previewValues } from './roster-preview.ts';
+import { rosterProvenance } from './roster-provenance.ts';
+
+const SIGNAL = 'stable.coin';
+const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'daily' } as const;
+
+type Coin = Subject<StableCoinRow>;
+const idOf = ({ coin_id }: StableCoinRow): string => coin_id;
+
+/** Everything about stablecoins: coin, census, graveyard and their preview. */
+export const stablePart: ReadPart = (collections) => {
+  const { rows, problems } = readCollection(collections[SIGNAL], stableCoinRowSchema);
+  const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
+  return {
+    problems: [...problems, ...roster.problems],
+    write(press) {
+      const ranked = [...roster.subjects].sort(byMarketCap);
+      const bySymbol = groupBySymbol(ranked);
+      for (const [symbol, [largest, ...others]] of bySymbol) {
+        if (largest !== undefined) putCoin(press, largest, { symbol, others });
+      }
+      putCensus(press, ranked, roster.days);
+      putGraveyard(press, roster);
+      putPreview(press, roster, [...bySymbol.keys()].sort());
+      const fileOf = (coin: Coin): string | null =>
+        bySymbol.get(coin.newest.row.symbol)?.[0] === coin
+          ? filePath(endpointAt('/stable/coin'), { symbol: coin.newest.row.symbol })
+          : verifiableFile('/stable/census');
+      putHashes(press, capturedHashes(roster, { signal: SIGNAL, idOf, fileOf }));
+    },
+  };
+};
+
+function factsOf(row: StableCoinRow) {
+  const { coin_id, symbol, capture_date, current, observed_at, source_ref, source_tier } = row;
+  const name = row.name ?? null;
+  return { coin_id, symbol, name, capture_date, current, observed_at, source_ref, source_tier };
+}
+
+/** Largest first, an unknown market cap last, equal ones by id. */
+function byMarketCap(a: Coin, b: Coin): number {
+  const [capA, capB] = [a, b].map(({ newest }) => coinFigures(newest.row).market_cap_usd ?? -1);
+  if (capA !== capB) return (capB ?? -1) - (capA ?? -1);
+  return a.id < b.id ? -1 : 1;
+}
+
+/** Symbols are not unique: the coin with the largest market cap answers for one, the others are named beside it. */
+function groupBySymbol(ranked: readonly Coin[]): ReadonlyMap<string, readonly Coin[]> {
+  const groups = new Map<string, Coin[]>();
+  for (const coin of ranked) {
+    const { symbol } = coin.newest.row;
+    groups.set(symbol, [...(groups.get(symbol) ?? []), coin]);
+  }
+  return groups;
+}
+
+function lifeOf(coin: Coin) {
+  const { state, died_on } = coinState(coin);
+  const { first_seen, last_seen } = coin;
+  return { peg: coinFigures(coin.newest.row).peg, state, first_seen, last_seen, end_at: died_on };
+}
+
+function putCoin(press: Press, coin: Coin, of: { symbol: string; others: readonly Coin[] }): void {
+  const { newest, id } = coin;
+  const { row, record_hash } = newest;
+  const others = of.others.map((other) => other.id);
+  const body = {
+    nature: NATURE,
+    ...factsOf(row),
+    lifecycle: lifeOf(coin),
+    data_age_hours: hoursBetween(row.observed_at, row.collected_at),
+    record_hash,
+    hash_core_version: record_hash === null ? null : 3,
+    companion: `peg distress and redemption flight, where stored: /gauge/stablecoin-region?entity=${encodeURIComponent(id)}`,
+    ...(others.length === 0 ? {} : { same_symbol: others }),
+    provenance: rosterProvenance(ABOUT, [newest]),
+    ...disclosureOf(row),
+  };
+  const price = coinFigures(row).price_in_peg;
+  const statement = {
+    claim: `price and life-cycle record of the stablecoin ${id}`,
+    fact: `${id} as captured on ${row.capture_date}: price in units of its peg ${price}`,
+    target: `/stable/coin?symbol=${encodeURIComponent(of.symbol)}`,
+    observed_at: row.observed_at,
+    retrieved_at: row.collected_at,
+  };
+  press.put('/stable/coin', { symbol: of.symbol }, press.sealer.seal(body, statement));
+}
+
+function putCensus(press: Press, ranked: readonly Coin[], days: readonly string[]): void {
+  putRoster(press, {
+    path: '/stable/census',
+    member: 'rows',
+    about: ABOUT,
+    claim: `stablecoins by market cap, captured up to ${days.at(-1)}`,
+    rows: ranked.map((coin, index) => ({ shown: censusRow(coin, index + 1), from: coin.newest })),
+  });
+}
+
+function censusRow(coin: Coin, rank: number): object {
+  const { row, record_hash } = coin.newest;
+  const { market_cap_usd, price_in_peg } = coinFigures(row);
+  const { terminated, depegged } = coinState(coin);
+  return {
+    rank,
+    entity: coin.id,
+    symbol: row.symbol,
+    name: row.name ?? null,
+    market_cap_usd,
+    price_in_peg,
+    lifecycle: { ...lifeOf(coin), terminated, depegged },
+    record_hash,
+  };
+}
+
+function putGraveyard(press: Press, { subjects, days }: CaptureRoster<StableCoinRow>): void {
+  putRoster(press, {
+    path: '/stable/graveyard',
+    member: 'deaths',
+    about: ABOUT,
+    claim: `stablecoins terminated or persistently absent by ${days.at(-1)}`,
+    rows: subjects.flatMap((coin) => {
+      const shown = deathRow(coin);
+      return shown === null ? [] : [{ shown, from: coin.newest }];
+    }),
+  });
+}
+
+function deathRow(coin: Coin): object | null {
+  const { state, died_on, confirm_absences } = coinState(coin);
+  if (died_on === null) return null;
+  const { id, first_seen, last_seen, newest } = coin;
+  return {
+    entity: id,
+    name: newest.row.name ?? null,
+    state,
+    died_on,
+    first_seen,
+    last_seen,
+    lifespan_days: coinLifespan(coin),
+    confirm_absences,
+    record_hash: newest.record_hash,
+  };
+}
+
+function putPreview(
+  press: Press,
+  roster: CaptureRoster<StableCoinRow>,
+  symbols: readonly string[],
+): void {
+  const states = roster.subjects.map((coin) => coinState(coin).state);
+  const counts = {
+    coins: states.length,
+    terminated: states.filter((state) => state === 'dead').length,
+    absent: states.filter((state) => state === 'absent').length,
+    ...captureCounts(roster),
+  };
+  press.put(
+    '/stable/preview',
+    {},
+    {
+      ...previewHead(press, counts, ['/stable/coin', '/stable/census', '/stable/graveyard']),
+      ...previewValues('/stable/coin', symbols),
+    },
+  );
+}

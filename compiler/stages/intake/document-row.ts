@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import { DOCUMENT_ENDPOINTS, documentForm } from '../../contract/document-bodies.ts';
+import { type Endpoint, findEndpoint } from '../../contract/endpoints.ts';
+import { CADENCES } from '../../contract/freshness.ts';
+import { lineOf } from '../../contract/lines.ts';
+import { assertingWord } from '../../contract/neutral-text.ts';
+import { filePath } from '../../contract/path.ts';
+import { fieldsSchema } from './reading.ts';
+import { checkTimes, facts, originFields, refusals, text } from './row-origin.ts';
+
+const LEGS_MAX = 12;
+const ROWS_MAX = 2000;
+const TEXT_CHARS_MAX = 20_000;
+
+const legSchema = z.strictObject({
+  /** Name of the leg, in causal order. */
+  leg: z.string().regex(/^[a-z][a-z0-9-]{0,60}$/, 'a leg is named in lower case with hyphens'),
+  signal_id: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]*\.[a-z][a-z0-9_-]*$/, 'a signal id is genus.species'),
+  measures: text,
+  ...fieldsSchema.pick({
+    entity: true,
+    observed_at: true,
+    current: true,
+    sources: true,
+    source_ref: true,
+    source_tier: true,
+  }).shape,
+  ...fieldsSchema.pick({ entity_name: true, lifecycle: true }).partial().shape,
+});
+export type DocumentLeg = z.infer<typeof legSchema>;
+
+const shared = {
+  ...originFields,
+  operation: z.enum(DOCUMENT_ENDPOINTS.map(({ path }) => path)),
+  /** The required parameters of the operation, each with the value that asks for this document. */
+  params: z.record(z.string(), z.string()),
+  cadence: z.enum(CADENCES),
+  title: text,
+};
+
+const legsRow = z.strictObject({
+  ...shared,
+  form: z.literal('legs'),
+  legs: z.array(legSchema).min(1).max(LEGS_MAX),
+});
+const articleRow = z.strictObject({
+  ...shared,
+  form: z.literal('article'),
+  text: z.string().min(1).max(TEXT_CHARS_MAX).nullable(),
+  rows: z.array(facts).max(ROWS_MAX),
+});
+const rowSchema = z.discriminatedUnion('form', [legsRow, articleRow]);
+export type DocumentRow = z.infer<typeof rowSchema>;
+export type LegsDocument = Extract<DocumentRow, { form: 'legs' }>;
+export type ArticleDocument = Extract<DocumentRow, { form: 'article' }>;
+
+type Refuse = (field: string, message: string) => void;
+
+/** One whole document: what an operation answers for one set of parameters. */
+export const documentRowSchema = rowSchema.superRefine((row, context) => {
+  const refuse = refusals(context);
+  checkTimes(row, refuse);
+  checkOperation(row, refuse);
+  checkWords(row, refuse);
+  if (row.form === 'legs') checkLegs(row, refuse);
+});
+
+function checkOperation(row: DocumentRow, refuse: Refuse): void {
+  const endpoint = findEndpoint(row.operation);
+  if (endpoint === undefined) return;
+  const form = documentForm(endpoint);
+  if (form !== row.form) refuse('form', `"${row.operation}" answers with ${form}, not ${row.form}`);
+  const wanted = Object.keys(endpoint.params).sort();
+  const given = Object.keys(row.params).sort();
+  if (wanted.join() !== given.join()) {
+    refuse('params', `not the parameters of "${row.operation}": ${wanted.join(', ') || 'none'}`);
+    return;
+  }
+  for (const [name, value] of Object.entries(row.params))
+    checkValue(endpoint, [name, value], refuse);
+  checkFile(endpoint, row, refuse);
+}
+
+function checkValue(endpoint: Endpoint, [name, value]: [string, string], refuse: Refuse): void {
+  const legal = endpoint.params[name]?.enum;
+  if (legal === undefined || legal.includes(value)) return;
+  refuse('params', `${name} "${value}" is not one of ${legal.slice(0, 6).join(', ')}, …`);
+}
+
+function checkFile(endpoint: Endpoint, { params }: DocumentRow, refuse: Refuse): void {
+  try {
+    filePath(endpoint, params);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    refuse('params', `${error.message}; shorten it`);
+  }
+}
+
+/** Documents describe: no sentence of theirs looks ahead or tells people what to do. */
+function checkWords(row: DocumentRow, refuse: Refuse): void {
+  const own = row.form === 'article' ? [row.text ?? '', ...cellTexts(row)] : legTexts(row);
+  for (const sentence of [row.title, ...own]) {
+    const word = assertingWord(sentence);
+    if (word === null) continue;
+    refuse('', `"${word}" forecasts, advises or recommends; store a description only`);
+  }
+}
+
+function cellTexts({ rows }: ArticleDocument): string[] {
+  return rows.flatMap((row) => Object.values(row)).filter((cell) => typeof cell === 'string');
+}
+
+function legTexts({ legs }: LegsDocument): string[] {
+  return legs.flatMap(({ measures, entity_name }) => [measures, entity_name ?? '']);
+}
+
+/** A leg is a reading of its own: its hash must not be that of a signal that is compiled beside it. */
+function checkLegs({ legs, collected_at }: LegsDocument, refuse: Refuse): void {
+  const names = new Set(legs.map(({ signal_id }) => signal_id));
+  if (names.size < legs.length) refuse('legs', 'two legs of one signal; a leg has its own signal');
+  for (const { signal_id, observed_at } of legs) {
+    if (lineOf(signal_id) !== undefined) {
+      refuse('legs', `"${signal_id}" is a signal of lines.ts; store its readings, not a copy`);
+    }
+    checkTimes({ observed_at, collected_at }, (_, message) => refuse('legs', message));
+  }
+}

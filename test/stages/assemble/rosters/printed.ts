@@ -1,0 +1,64 @@
+import { keyIdOf } from '../../../../compiler/contract/citation.ts';
+import { parseVerifyEntry, type VerifyEntry } from '../../../../compiler/contract/release.ts';
+import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
+import { ROSTER_PARTS } from '../../../../compiler/stages/assemble/rosters/roster-parts.ts';
+import type { Problem } from '../../../../compiler/stages/intake/compile-error.ts';
+import { listSnapshots } from '../../../../compiler/stages/intake/list-snapshots.ts';
+import { makePress } from '../../../../compiler/stages/publish/press.ts';
+import { issuerDid, makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../../no-signatures.ts';
+import { rosterFiles } from '../../../roster-rows.ts';
+import { AS_OF, SEED, writeSnapshots } from '../../../snapshot-folder.ts';
+
+type Json = Readonly<Record<string, JsonValue>>;
+
+/** What the parts behind the rosters put into a press, kept in memory. */
+export interface Printed {
+  readonly did: string;
+  readonly problems: readonly Problem[];
+  readonly bodies: ReadonlyMap<string, Json>;
+  readonly lookUps: readonly VerifyEntry[];
+  readonly leaves: readonly string[];
+  body(path: string): Json;
+}
+
+/** Reads rows as a compile does and writes their bodies; `removeFolders` takes the snapshots away. */
+export function printed(rows: Readonly<Record<string, readonly object[]>>): Printed {
+  const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)));
+  const parts = ROSTER_PARTS.map((read) => read(collections));
+  const bodies = new Map<string, Json>();
+  const lookUps: VerifyEntry[] = [];
+  const leaves: string[] = [];
+  const key = signingKey(SEED);
+  const did = issuerDid(key);
+  const keyId = keyIdOf(did);
+  const issuer = { name: 'Test issuer', did, keyId, baseUrl: 'https://example.org' };
+  const press = makePress({
+    issuer,
+    sealer: makeSealer(issuer, key, NO_SIGNATURES),
+    asOf: AS_OF,
+    writer: {
+      write(path, content) {
+        bodies.set(path, JSON.parse(String(content)));
+        return { path, size: content.length, sha256: '' };
+      },
+    },
+    shards: {
+      add: (lines) => lookUps.push(...lines.trimEnd().split('\n').map(parseVerifyEntry)),
+      write: () => [],
+    },
+    leaves: {
+      add: (lines) => leaves.push(lines.trimEnd()),
+      batches: () => [],
+      digests: () => Buffer.alloc(0),
+    },
+  });
+  const problems = parts.flatMap((part) => part.problems);
+  if (problems.length === 0) for (const part of parts) part.write(press);
+  const body = (path: string): Json => {
+    const found = bodies.get(path);
+    if (found === undefined) throw new RangeError(`No body at "${path}"`);
+    return found;
+  };
+  return { did, problems, bodies, lookUps, leaves, body };
+}

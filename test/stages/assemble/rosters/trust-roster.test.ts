@@ -1,0 +1,110 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { serviceRow } from '../../../roster-rows.ts';
+import { removeFolders } from '../../../snapshot-folder.ts';
+import { printed } from './printed.ts';
+
+afterAll(removeFolders);
+
+const DAYS = ['2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'] as const;
+const trust = (rows: readonly object[]) => printed({ 'trust.service': rows });
+/** One service a day, so that every day is a capture day. */
+const anchors = DAYS.map((day) => serviceRow('anchor.example', day));
+
+describe('trustPart()', () => {
+  it('lists a service on its first absence, and no more when it is back', () => {
+    const on = (days: readonly string[]) => {
+      const rows = days.map((day) => serviceRow('a.example', day));
+      const graveyard = trust([...anchors, ...rows]).bodies.get('roster/trust/graveyard.json');
+      return graveyard?.deaths ?? null;
+    };
+    expect(on(DAYS)).toBeNull();
+    expect(on(DAYS.slice(0, 3))).toMatchObject([
+      {
+        entity: 'a-example',
+        name: 'a.example',
+        state: 'absent',
+        died_on: '2026-11-20',
+        first_seen: '2026-11-17',
+        last_seen: '2026-11-19',
+        lifespan_days: 2,
+        confirm_absences: 1,
+      },
+    ]);
+    expect(on(DAYS.slice(0, 1))).toMatchObject([{ died_on: '2026-11-18', lifespan_days: 0 }]);
+    expect(on([DAYS[0], DAYS[3]])).toBeNull();
+    expect(on([DAYS[0], DAYS[2]])).toMatchObject([
+      { died_on: '2026-11-20', first_seen: '2026-11-17' },
+    ]);
+  });
+
+  it('does not depend on the order of rows', () => {
+    const rows = [...anchors, serviceRow('a.example', DAYS[0]), serviceRow('b.example', DAYS[3])];
+    expect([...trust(rows.toReversed()).bodies].sort()).toEqual([...trust(rows).bodies].sort());
+  });
+
+  it('scores the services of the newest capture only, by their newest row', () => {
+    const rows = [...anchors, serviceRow('a.example', DAYS[1], { score_total: 1 })];
+    rows.push(serviceRow('b.example', DAYS[2], { score_total: 2 }));
+    rows.push(serviceRow('b.example', DAYS[3], { score_total: 3 }));
+    const { rows: scored } = trust(rows).body('roster/trust/scorecard.json') as { rows: object[] };
+    expect(scored).toMatchObject([
+      { service: 'anchor-example' },
+      { service: 'b-example', score_total: 3, demand_class: 'REAL' },
+    ]);
+  });
+
+  it('tells the model by the capture day, with the members of that model alone', () => {
+    const out = trust([
+      serviceRow('old.example', '2026-08-15'),
+      serviceRow('new.example', '2026-08-16'),
+    ]);
+    const old = out.body('subject/trust/old-example.json');
+    const now = out.body('subject/trust/new-example.json');
+    expect(old).toMatchObject({ model: 'legacy-registry', hash_core_version: '3' });
+    expect(now).toMatchObject({ model: 'demand-v1', demand_class: 'REAL', demand_depth: null });
+    expect(old).not.toHaveProperty('demand_class');
+    expect(old).not.toHaveProperty('model_note');
+    expect(now).not.toHaveProperty('source_note');
+    expect(old.source_note).toContain('test source');
+    expect(String(now.model_note)).toContain('never a sum');
+  });
+
+  it('hashes the demand class: another class is another record', () => {
+    const hashOf = (more: object) =>
+      trust([serviceRow('a.example', DAYS[0], more)]).body('subject/trust/a-example.json')
+        .record_hash;
+    expect(hashOf({ demand_class: 'WASH?' })).not.toBe(hashOf({ demand_class: 'WASH' }));
+    expect(hashOf({ name: 'A' })).toBe(hashOf({ name: 'B' }));
+  });
+
+  it('takes a later batch as a revision, whose old hash stays findable', () => {
+    const first = serviceRow('a.example', DAYS[0]);
+    const later = { ...first, score_total: 99, collected_at: '2026-11-19T07:00:00Z' };
+    const out = trust([first, later]);
+    expect(out.body('subject/trust/a-example.json').score_total).toBe(99);
+    const rows = out.lookUps.filter(({ kind }) => kind === 'row');
+    expect(rows.map(({ state, file }) => [state, file]).sort()).toEqual([
+      ['current', 'subject/trust/a-example.json'],
+      ['superseded', null],
+    ]);
+    expect(out.leaves.map((leaf) => leaf.slice(0, 10)).sort()).toEqual([DAYS[0], DAYS[2]]);
+  });
+
+  it('keeps the first collection of a repeat', () => {
+    const first = serviceRow('a.example', DAYS[0]);
+    const out = trust([first, { ...first, collected_at: '2026-11-19T07:00:00Z' }]);
+    expect(out.leaves).toHaveLength(1);
+    expect(out.leaves[0]).toContain(DAYS[0]);
+  });
+
+  it('refuses two rows of one day in one batch, and two hosts of one id', () => {
+    const twice = trust([
+      serviceRow('a.example', DAYS[0]),
+      serviceRow('a.example', DAYS[0], { score_total: 0 }),
+    ]);
+    expect(twice.problems).toMatchObject([{ code: 'conflict', line: 2 }]);
+    const shared = trust([serviceRow('a-b.example', DAYS[0]), serviceRow('a.b.example', DAYS[1])]);
+    expect(shared.problems).toMatchObject([{ code: 'conflict' }]);
+    expect(shared.problems[0]?.message).toContain('share the id "a-b-example"');
+  });
+});
