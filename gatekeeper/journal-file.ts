@@ -2,6 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import { z } from 'zod';
 
+/** File of the payment journal inside the state folder. */
+export const JOURNAL_NAME = 'payments.db';
 /** Layout of the tables; another number is another program's file. */
 export const JOURNAL_FORMAT = 2;
 /** Longest wait for a write of another process. */
@@ -43,7 +45,6 @@ export function openJournalFile(path: string): Database.Database {
 export function readJournalFile(path: string): Database.Database {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true, fileMustExist: true });
   checkFormat(db, path, [JOURNAL_FORMAT]);
-  db.pragma('query_only = 1');
   return db;
 }
 

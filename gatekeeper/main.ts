@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { CONFIG_NAME, type Config, isTestOnly, loadConfig } from './config.ts';
+import { ledgerCommand } from './ledger-command.ts';
 import { lineLog } from './line-log.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
@@ -59,7 +60,21 @@ function announce(config: Config, url: string): void {
   );
 }
 
+/** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
+function readLedger(args: readonly string[]): void {
+  const { stateDir } = loadConfig({ options: {}, env: process.env, fileText: configText() });
+  const write = (text: string): void => {
+    process.stdout.write(text);
+  };
+  ledgerCommand({ stateDir, write }).parse(args, { from: 'user' });
+}
+
 async function main(): Promise<void> {
+  const [, , first, ...rest] = process.argv;
+  if (first === 'ledger') {
+    readLedger(rest);
+    return;
+  }
   const config = loadConfig({ options: commandLine(), env: process.env, fileText: configText() });
   const clock = (): number => Date.now();
   // A reader of the log that goes away must not take the service with it.

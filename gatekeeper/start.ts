@@ -7,6 +7,7 @@ import { type Config, isTestOnly } from './config.ts';
 import type { Facilitator } from './facilitator.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
 import type { Journal } from './journal.ts';
+import { JOURNAL_NAME } from './journal-file.ts';
 import type { Log } from './line-log.ts';
 import { type OpenSettlers, openSettlers } from './open-settlers.ts';
 import { paymentDesk } from './payment.ts';
@@ -23,8 +24,6 @@ import { sqliteJournal } from './sqlite-journal.ts';
 import { StartError } from './start-error.ts';
 import { watchRelease } from './watch-release.ts';
 
-/** File of the payment journal inside the state folder. */
-export const JOURNAL_NAME = 'payments.db';
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
 
