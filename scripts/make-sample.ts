@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { CITY_RIVER_GAUGE } from '../compiler/contract/entities.ts';
 import { LINES, type Line, type Signal } from '../compiler/contract/lines.ts';
 import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
+import { sampleFilings } from './sample-filings.ts';
 import { lifecycleReading } from './sample-lifecycle.ts';
 import { type Moment, recentMoments, seasonMoments } from './sample-times.ts';
 import { sampleThresholds, sampleValues } from './sample-values.ts';
@@ -44,6 +45,7 @@ export function sampleFiles(): Map<string, string> {
       }
     }
   }
+  for (const [path, text] of sampleFilings(LABEL)) files.set(path, text);
   return files;
 }
 

@@ -23,6 +23,7 @@ import {
   thinBundleSchema,
   thinCalibratedSchema,
 } from './record.ts';
+import { proposerBodySchema, resolveBodySchema, resolvePreviewSchema } from './resolve-bodies.ts';
 import {
   coinSchema,
   deathsPreviewSchema,
@@ -70,6 +71,10 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/trust/preview': z.union([rosterPreviewSchema, rosterSearchSchema]),
   '/stable/preview': rosterPreviewSchema,
   '/mcp/preview': rosterPreviewSchema,
+  '/resolve': resolveBodySchema,
+  '/resolve/proposer': proposerBodySchema,
+  '/resolve/preview': resolvePreviewSchema,
+  '/resolve/proposer/preview': resolvePreviewSchema,
   '/gauge/verify': verificationSchema,
   '/v/:record_hash': verificationSchema,
 };

@@ -36,6 +36,7 @@ export const filingRowSchema = z.strictObject({
   ...facts,
   is_amendment: z.boolean(),
   evidence_url: z.string().nullable(),
+  grade: z.string().nullable(),
   record_hash: z.string().regex(RECORD_HASH),
   _hash_core: z.strictObject({ row: z.literal(FILING_COLLECTION), ...facts }),
   _citation: citationSchema,
@@ -64,6 +65,7 @@ export const filerCoverageSchema = z.strictObject({
   source: z.string(),
   source_ref: z.string().nullable(),
   source_tier: tier,
+  grade: z.string().nullable(),
   _citation: citationSchema,
 });
 export type FilerCoverage = z.infer<typeof filerCoverageSchema>;
@@ -113,3 +115,26 @@ export const proposerBodySchema = z.strictObject({
   _citation: citationSchema,
 });
 export type ProposerBody = z.infer<typeof proposerBodySchema>;
+
+/** `/resolve/preview` and `/resolve/proposer/preview`: who and what may be asked for, and the rules. */
+export const resolvePreviewSchema = z.strictObject({
+  nature: z.string(),
+  filers_count: z.int(),
+  filers: z.array(
+    z.strictObject({
+      entity: z.string(),
+      cik,
+      entity_name: z.string(),
+      tickers: z.array(z.string()),
+      forms: z.array(z.string()),
+      collected_at: instant,
+      covered_from: day.nullable(),
+    }),
+  ),
+  source_classes: z.array(z.literal(FILING_SOURCE_CLASS)),
+  cutoff_rule: z.string(),
+  answer_rule: z.string(),
+  none_rule: z.string(),
+  confidence_rule: z.string().optional(),
+  example_request: z.string().nullable(),
+});

@@ -16,6 +16,7 @@ import {
 } from '../contract/settle-filings.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
+import { isObject } from './object-nodes.ts';
 
 /**
  * A settlement answer is computed when it is asked for, so nobody could sign it: it quotes the citation of the filing
@@ -29,6 +30,8 @@ export interface SettlementAnswer {
 
 /** The checks of a settlement answer; null for every other body. */
 export function settlementAnswer(body: JsonValue): SettlementAnswer | null {
+  // Most bodies are none: two look-ups spare them two schemas.
+  if (!isObject(body) || (body.resolution_status ?? body.confidence) === undefined) return null;
   const resolved = resolveBodySchema.safeParse(body);
   if (resolved.success) return resolveAnswer(resolved.data);
   const proposed = proposerBodySchema.safeParse(body);

@@ -61,6 +61,7 @@ function writeFiling(filer: Filer, { row, batch }: KeptFiling, press: Press): vo
     ...facts,
     is_amendment: isAmendment(row.form),
     evidence_url: row.source_ref,
+    grade: row.grade ?? null,
     record_hash,
     _hash_core: core,
   };
@@ -131,6 +132,7 @@ function writeFiler(filer: Filer, press: Press): FilerLine {
     source: listing.source,
     source_ref: listing.source_ref,
     source_tier: listing.source_tier,
+    grade: listing.grade ?? null,
   };
   const statement: Statement = {
     claim: `stored filings of ${name}`,

@@ -17,6 +17,8 @@ const shared = {
     .string()
     .regex(/^(T1|T2|T2-[a-z-]+)$/, 'T1, T2, T2-<subtype> or null')
     .nullable(),
+  /** What the row is fit for, where its source says so. */
+  grade: text.nullable().optional(),
 };
 
 /** One filing as a source lists it. */
