@@ -5,6 +5,7 @@ import { coverage } from './coverage.ts';
 import { paymentManifest } from './manifest.ts';
 import { mcp } from './mcp/mcp.ts';
 import { preview } from './preview.ts';
+import { previewSearch } from './preview-search.ts';
 import { proof } from './proof.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
@@ -32,6 +33,10 @@ export function answer(question: Question, service: Service): Promise<Answered> 
       return catalog(question, service.release);
     case 'preview':
       return preview(service);
+    case 'search':
+      return question.route.values.q === undefined
+        ? file(question, service)
+        : previewSearch(question, service);
     case 'channels':
       return channels(service);
     case 'verify':

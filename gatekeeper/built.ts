@@ -6,6 +6,7 @@ const BUILT: Readonly<Record<Answer, boolean>> = {
   coverage: true,
   catalog: true,
   preview: true,
+  search: true,
   channels: true,
   verify: true,
   manifest: true,

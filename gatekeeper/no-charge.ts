@@ -1,3 +1,4 @@
+import { isDocument } from '../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../compiler/contract/endpoints.ts';
 import { lineOf } from '../compiler/contract/lines.ts';
 import type { Values } from '../compiler/contract/path.ts';
@@ -31,10 +32,20 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
   });
 }
 
-/** Nothing stored for a whole row or a key-gated line is `empty_line`; nothing for these values is `no_data`. */
+/**
+ * Nothing stored for a whole row, for a key-gated line or for a document is `empty_line`; nothing for these values is
+ * `no_data`.
+ */
 function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): Miss {
+  if (isDocument(endpoint)) return 'empty_line';
   if (storedRequest(endpoint, {}, release) === null) return 'empty_line';
-  return lineOf(values.signal_id ?? '')?.emptyUntilKeyed ? 'empty_line' : 'no_data';
+  return isUnkeyed(values.signal_id ?? '', release) ? 'empty_line' : 'no_data';
+}
+
+/** A signal whose line waits for the operator's data key: not one entity of it is stored. */
+function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
+  if (lineOf(signalId)?.emptyUntilKeyed !== true) return false;
+  return release.pathsUnder(`record/${signalId}/`, 1).length === 0;
 }
 
 /** The values with a misspelt one put right, as the start of a suggestion. */

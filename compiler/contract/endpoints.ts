@@ -30,6 +30,7 @@ export type Answer =
   | 'coverage'
   | 'catalog'
   | 'preview'
+  | 'search'
   | 'channels'
   | 'verify'
   | 'proof'
@@ -300,17 +301,17 @@ export const ENDPOINTS = [
     summary: 'official macro figures reconciled',
   }),
   paid('/trust/precheck', '0.01', {
-    params: { service: text('x402 service id', 'example-com') },
+    params: { service: text('x402 service id', 'weather-sample-example') },
     file: 'subject/trust/{service}.json',
     summary: 'demand record of one x402 service',
   }),
   paid('/mcp/server', '0.01', {
-    params: { name: text('MCP server id', 'example-server') },
+    params: { name: text('MCP server id', 'sample-weather-mcp') },
     file: 'subject/mcp/{name}.json',
     summary: 'one MCP server',
   }),
   paid('/stable/coin', '0.01', {
-    params: { symbol: { ...text('stablecoin symbol', 'USDC'), upperCase: true } },
+    params: { symbol: { ...text('stablecoin symbol', 'SAMPLEUSD'), upperCase: true } },
     file: 'subject/stable/{symbol}.json',
     summary: 'one stablecoin',
   }),
@@ -444,7 +445,8 @@ export const ENDPOINTS = [
     summary: 'what the stablecoin deaths hold',
   }),
   free('/trust/preview', {
-    params: { q: optional(text('search text', 'weather')) },
+    params: { q: optional(text('part of a host or of a service id', 'weather')) },
+    answer: 'search',
     file: 'free/preview/trust.json',
     summary: 'what the trust endpoints hold',
   }),

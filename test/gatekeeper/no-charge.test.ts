@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noCharge } from '../../gatekeeper/no-charge.ts';
 import type { ReleaseIndex } from '../../gatekeeper/release-index.ts';
+import { tinyFiles } from './tiny-release.ts';
 import { question, tinyService } from './tiny-service.ts';
 
 function body(target: string, release: ReleaseIndex): Record<string, unknown> {
@@ -21,6 +22,10 @@ describe('noCharge()', () => {
     ['/gauge/grid-reliability-region?entity=caiso', 'empty_line', undefined],
     ['/gauge?signal_id=grid-reliability.stress&entity=caiso', 'empty_line', undefined],
     ['/gauge/chokepoint-region?loc=hormuz', 'empty_line', undefined],
+    ['/gauge/taiwan-region?x=1', 'empty_line', undefined],
+    ['/gauge/macro-reconcile-full?x=1', 'empty_line', undefined],
+    ['/pay/tier2?x=1', 'empty_line', undefined],
+    ['/shadow/chatter?topic=energy', 'empty_line', undefined],
     ['/resolve?entity=a&form=b&cutoff=c', 'empty_line', undefined],
   ])('says why %s has no answer', async (target, miss, missing) => {
     const { release } = await tinyService();
@@ -30,6 +35,29 @@ describe('noCharge()', () => {
     expect(String(text.error).slice(0, 200)).toContain(
       `Not charged. Try GET ${text.example_request}`,
     );
+  });
+
+  it('calls a document that is not stored an empty line, also beside others of its operation', async () => {
+    const files = new Map([
+      ...tinyFiles(),
+      ['document/chokepoint-region/hormuz.json', Buffer.from('{}')] as const,
+    ]);
+    const { release } = await tinyService({ files });
+    expect(body('/gauge/chokepoint-region?loc=malacca', release)).toMatchObject({
+      miss: 'empty_line',
+      example_request: '/gauge/chokepoint-region?loc=hormuz',
+    });
+  });
+
+  it('calls a key-gated line empty only until it has data', async () => {
+    const files = new Map([
+      ...tinyFiles(),
+      ['record/grid-reliability.stress/ercot.json', Buffer.from('{}')] as const,
+    ]);
+    const { release } = await tinyService({ files });
+    const asked = (signalId: string) => `/gauge?signal_id=${signalId}&entity=caiso`;
+    expect(body(asked('grid-reliability.stress'), release).miss).toBe('no_data');
+    expect(body(asked('grid-reliability.realized-strain'), release).miss).toBe('empty_line');
   });
 
   it('puts a misspelt value right', async () => {
