@@ -40,8 +40,8 @@ type CallName = 'verify' | 'settle' | 'supported';
 export interface ChainFacilitator {
   readonly url: string;
   readonly calls: Record<CallName, number>;
-  /** Decides what goes wrong with each call. */
-  fault: (name: CallName) => Fault;
+  /** Decides what goes wrong with each call; the nonce is empty for `supported`. */
+  fault: (name: CallName, nonce: string) => Fault;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export async function chainFacilitator(chain: Chain): Promise<ChainFacilitator> 
     const name = (request.url ?? '').slice(1) as CallName;
     one.calls[name] += 1;
     const text = await textOf(request);
-    await answer({ name, text, fault: one.fault(name), published }, response);
+    await answer({ name, text, fault: one.fault(name, nonceOf(text)), published }, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const one: ChainFacilitator = {
@@ -88,6 +88,10 @@ async function publishedFacilitator({ client, relayer, network }: Chain): Promis
   });
   const networks = network.caip2 as `${string}:${string}`;
   return registerExactEvmScheme(new x402Facilitator(), { signer, networks });
+}
+
+function nonceOf(text: string): string {
+  return /"nonce":"(0x[0-9a-f]{64})"/.exec(text)?.[1] ?? '';
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

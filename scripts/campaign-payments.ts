@@ -1,0 +1,28 @@
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { closingReport, isClean } from './payment-campaign/closing-report.ts';
+import { runCampaign } from './payment-campaign/run-campaign.ts';
+
+/**
+ * Shows that nobody pays twice, for nothing, or not at all (I2, I3, I9, I11): purchases on a chain of its
+ * own under random faults, kills of the gatekeeper and new releases. Needs npm run test:chain to have run
+ * once. Usage: campaign-payments [--seed 1] [--purchases 500] [--settler facilitators|relayer]
+ */
+const optionsSchema = z.object({
+  seed: z.coerce.number().int().nonnegative().default(1),
+  purchases: z.coerce.number().int().positive().default(500),
+  settler: z.enum(['facilitators', 'relayer']).default('facilitators'),
+});
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { seed: text, purchases: text, settler: text } });
+const options = optionsSchema.parse(values);
+const PROGRESS_EVERY = 50;
+
+const report = await runCampaign({
+  ...options,
+  progress: (done) => {
+    if (done % PROGRESS_EVERY === 0) console.error(`${done} of ${options.purchases} purchases`);
+  },
+});
+console.log(closingReport(options, report));
+process.exitCode = isClean(report) ? 0 : 1;

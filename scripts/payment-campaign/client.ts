@@ -1,0 +1,109 @@
+import { type Answer, type Purchase, send } from '../../test/chain/buyer.ts';
+import { choose, draw } from './draw.ts';
+
+/** How a client behaves beside buying. */
+export type Manner =
+  | 'plain'
+  /** Hangs up at a random instant and comes back. */
+  | 'hang-up'
+  /** Sends the payment several times at once. */
+  | 'copies'
+  /** Somebody else submits the authorization at the same time. */
+  | 'front-run'
+  /** Cancels the authorization at the same time. */
+  | 'cancel';
+
+export const MANNERS: readonly (readonly [Manner, number])[] = [
+  ['plain', 50],
+  ['hang-up', 20],
+  ['copies', 15],
+  ['front-run', 8],
+  ['cancel', 7],
+];
+const COPIES = 4;
+const HANG_UP_MS_MAX = 120;
+const HANG_UPS_MAX = 3;
+const RETRY_MS = 150;
+/** Refusals after which a client gives up; each time the same payment was sent. */
+const REFUSALS_MAX = 3;
+/** Far longer than anything that a purchase waits for. */
+const PURCHASE_TIMEOUT_MS = 180_000;
+
+/** Everything that a client saw of one purchase. */
+export interface Story {
+  readonly index: number;
+  readonly manner: Manner;
+  readonly purchase: Purchase;
+  /** Bodies and receipts of every 200. */
+  readonly delivered: readonly Answer[];
+  readonly refusals: number;
+  readonly outages: number;
+  /** The payment on another resource was answered with content. */
+  readonly openedAnother: boolean;
+  readonly finished: boolean;
+}
+
+export interface ClientOptions {
+  readonly seed: number;
+  readonly index: number;
+  readonly url: string;
+  readonly manner: Manner;
+  readonly purchase: Purchase;
+  /** A resource of the same price that was not paid for. */
+  readonly other: string;
+  /** Whether the transfer is on chain: then the client goes on whatever it is told. */
+  readonly isPaid: () => Promise<boolean>;
+}
+
+/** Sends one payment until it is answered or given up, then tries to get more than it paid for. */
+export async function buy(options: ClientOptions): Promise<Story> {
+  const { index, manner, purchase, url, other } = options;
+  const seen = { delivered: [] as Answer[], refusals: 0, outages: 0, hangUps: 0 };
+  const deadline = performance.now() + PURCHASE_TIMEOUT_MS;
+  while (seen.delivered.length === 0 && performance.now() < deadline) {
+    for (const answer of await sendOnce(options, seen)) note(answer, seen);
+    if (seen.refusals >= REFUSALS_MAX && !(await options.isPaid())) break;
+    if (seen.delivered.length === 0) await pause(RETRY_MS);
+  }
+  const finished = seen.delivered.length > 0 || seen.refusals >= REFUSALS_MAX;
+  const stolen = await send(url, { ...purchase, target: other });
+  if (seen.delivered.length > 0) note(await send(url, purchase), seen);
+  const { delivered, refusals, outages } = seen;
+  const openedAnother = stolen?.status === 200;
+  return { index, manner, purchase, delivered, refusals, outages, openedAnother, finished };
+}
+
+interface Seen {
+  delivered: Answer[];
+  refusals: number;
+  outages: number;
+  hangUps: number;
+}
+
+async function sendOnce(
+  { seed, index, manner, purchase, url }: ClientOptions,
+  seen: Seen,
+): Promise<readonly (Answer | null)[]> {
+  if (manner === 'copies') {
+    return Promise.all(Array.from({ length: COPIES }, () => send(url, purchase)));
+  }
+  if (manner !== 'hang-up' || seen.hangUps >= HANG_UPS_MAX) return [await send(url, purchase)];
+  seen.hangUps += 1;
+  const afterMs = draw(seed, `hang-up ${index} ${seen.hangUps}`) * HANG_UP_MS_MAX;
+  return [await send(url, purchase, AbortSignal.timeout(Math.max(1, Math.round(afterMs))))];
+}
+
+function note(answer: Answer | null, seen: Seen): void {
+  if (answer === null || answer.status >= 500) seen.outages += 1;
+  else if (answer.status === 200) seen.delivered.push(answer);
+  else seen.refusals += 1;
+}
+
+/** The manner of a client by its number. */
+export function mannerOf(seed: number, index: number): Manner {
+  return choose(draw(seed, `manner ${index}`), MANNERS);
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

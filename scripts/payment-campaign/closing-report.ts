@@ -1,0 +1,44 @@
+import type { CampaignOptions, CampaignReport } from './run-campaign.ts';
+
+/** Figures that must be 0, with the words that stand beside them. */
+const ZEROS: readonly (readonly [string, (report: CampaignReport) => number | bigint])[] = [
+  ['charged without data', (report) => report.chargedWithoutData],
+  ['data without charge', (report) => report.dataWithoutCharge],
+  ['charged twice', (report) => report.chargedTwice],
+  ['second resources opened by one payment', (report) => report.secondResources],
+  ['deliveries of one payment that differ', (report) => report.differentBodies],
+  ['receipts that name another transaction', (report) => report.wrongReceipts],
+  ['purchases without an end', (report) => report.unfinished],
+  ['differences between journal and chain', (report) => report.journalDifferences],
+  ['payments that the journal leaves open', (report) => report.journalOpen],
+  ['units between payee and journal', (report) => report.balanceDifference],
+];
+
+export function isClean(report: CampaignReport): boolean {
+  return ZEROS.every(([, figure]) => BigInt(figure(report)) === 0n);
+}
+
+/** What a campaign showed, for people. */
+export function closingReport(
+  { seed, purchases, settler }: Omit<CampaignOptions, 'progress'>,
+  report: CampaignReport,
+): string {
+  const manners: Record<string, number> = {};
+  for (const { manner } of report.stories) manners[manner] = (manners[manner] ?? 0) + 1;
+  const outages = report.stories.reduce((sum, story) => sum + story.outages, 0);
+  const lines = [
+    `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, ${report.seconds.toFixed(0)} s`,
+    `  delivered ${report.delivered}, refused ${report.refused}, transfers on chain ${report.transfers}`,
+    `  gatekeeper killed ${report.kills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
+    `  clients: ${listed(manners)}`,
+    `  faults: ${listed(report.faults)}`,
+    ...ZEROS.map(([words, figure]) => `  ${words}: ${figure(report)}`),
+    isClean(report) ? 'nobody paid twice, for nothing, or not at all' : 'NOT CLEAN',
+  ];
+  return lines.join('\n');
+}
+
+function listed(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).sort(([left], [right]) => (left < right ? -1 : 1));
+  return parts.map(([name, count]) => `${name} ${count}`).join(', ') || 'none';
+}

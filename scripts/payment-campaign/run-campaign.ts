@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { filePath } from '../../compiler/contract/path.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { buyer, type Purchase } from '../../test/chain/buyer.ts';
+import { accountOf, type Chain, startChain } from '../../test/chain/chain.ts';
+import {
+  type ChainFacilitator,
+  chainFacilitator,
+  type Fault,
+} from '../../test/chain/chain-facilitator.ts';
+import { openStall, type Stall } from '../../test/chain/stall.ts';
+import { tinyFiles, writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
+import { type Audit, audit } from './audit.ts';
+import { buy, mannerOf, pause, type Story } from './client.ts';
+import { choose, draw } from './draw.ts';
+import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
+
+/** Who settles: two facilitators with faults, or the operator's relayer over a node with faults. */
+export type Settler = 'facilitators' | 'relayer';
+
+export interface CampaignOptions {
+  readonly seed: number;
+  readonly purchases: number;
+  readonly settler: Settler;
+  /** Told how far it is. */
+  readonly progress: (done: number) => void;
+}
+
+export interface CampaignReport extends Audit {
+  readonly stories: readonly Story[];
+  readonly kills: number;
+  readonly releases: number;
+  /** How often each fault was given. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly seconds: number;
+}
+
+const PARALLEL = 12;
+const PAYERS = 6;
+const FUNDS = 10_000_000_000n;
+/** A kill comes at any instant up to this long after the gatekeeper is back. */
+const LIFE_MS_MAX = 2500;
+const RELEASE_EVERY = 20;
+const TARGETS: readonly string[] = ['us-denver', 'us-chicago'].map(
+  (entity) => `/gauge?signal_id=airquality.aqi&entity=${entity}`,
+);
+const FAULTS: readonly (readonly [Fault, number])[] = [
+  [null, 66],
+  ['slow', 8],
+  ['down', 5],
+  ['reset', 4],
+  ['done-then-500', 5],
+  ['done-then-reset', 4],
+  ['done-then-silent', 1],
+  ['lie-success', 2],
+  ['lie-transaction', 2],
+  ['lie-payer', 2],
+  ['lie-refusal', 1],
+];
+const NODE_FAULTS: readonly (readonly [NodeFault, number])[] = [
+  [null, 94],
+  ['cut-before', 2],
+  ['cut-after', 2],
+  ['500-after', 2],
+];
+
+/** Buys under faults, kills and new releases, and holds everybody's word to the chain afterwards. */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
+  const started = performance.now();
+  const ground = await prepare(options);
+  try {
+    const killer = killAtRandom(ground);
+    const stories = await buyAll(ground);
+    const kills = await killer.stop();
+    ground.calm();
+    const journal = await settledJournal(ground.stall);
+    const seconds = (performance.now() - started) / 1000;
+    const { faults, releases } = ground;
+    const figures = await audit(ground.chain, stories, journal);
+    return { ...figures, stories, kills, releases, faults, seconds };
+  } finally {
+    await ground.close();
+  }
+}
+
+interface Ground {
+  readonly options: CampaignOptions;
+  readonly chain: Chain;
+  readonly stall: Stall;
+  readonly faults: Record<string, number>;
+  releases: number;
+  /** Ends all faults. */
+  calm(): void;
+  close(): Promise<void>;
+}
+
+async function prepare(options: CampaignOptions): Promise<Ground> {
+  const chain = await startChain({ network: NETWORKS['base-sepolia'] });
+  const faults: Record<string, number> = {};
+  const given = <T extends string | null>(fault: T): T => {
+    if (fault !== null) faults[fault] = (faults[fault] ?? 0) + 1;
+    return fault;
+  };
+  for (let payer = 0; payer < PAYERS; payer++) {
+    await chain.mint(accountOf(payerName(payer)).address, FUNDS);
+  }
+  const settling =
+    options.settler === 'relayer'
+      ? await relayed(options, chain, given)
+      : await facilitated(options, chain, given);
+  const stall = await openStall({ chain, ...settling.stall });
+  const calm = (): void => settling.calm();
+  const close = async (): Promise<void> => {
+    await stall.close();
+    await settling.close();
+    await chain.close();
+  };
+  return { options, chain, stall, faults, releases: 1, calm, close };
+}
+
+interface Settling {
+  readonly stall: { readonly facilitatorUrl?: string; readonly env?: Record<string, string> };
+  calm(): void;
+  close(): Promise<void>;
+}
+type Given = <T extends string | null>(fault: T) => T;
+
+async function facilitated(
+  { seed }: CampaignOptions,
+  chain: Chain,
+  given: Given,
+): Promise<Settling> {
+  const both: ChainFacilitator[] = [await chainFacilitator(chain), await chainFacilitator(chain)];
+  for (const [number, one] of both.entries()) {
+    const calls = new Map<string, number>();
+    one.fault = (name, nonce) => {
+      if (name === 'supported') return null;
+      const call = `${name} ${nonce}`;
+      calls.set(call, (calls.get(call) ?? 0) + 1);
+      const fault = choose(draw(seed, `${number} ${call} ${calls.get(call)}`), FAULTS);
+      return given(name === 'verify' ? forVerify(fault) : fault);
+    };
+  }
+  return {
+    stall: { facilitatorUrl: both.map(({ url }) => url).join(',') },
+    calm() {
+      for (const one of both) one.fault = () => null;
+    },
+    async close() {
+      for (const one of both) await one.close();
+    },
+  };
+}
+
+/** Lies are about settlements; a silent verification would only hold things up. */
+function forVerify(fault: Fault): Fault {
+  return fault === null || fault === 'slow' || fault === 'down' || fault === 'reset' ? fault : null;
+}
+
+async function relayed({ seed }: CampaignOptions, chain: Chain, given: Given): Promise<Settling> {
+  const node: FaultyNode = await faultyNode(chain.url);
+  const { key } = await chain.relayer();
+  node.fault = (question) => given(choose(draw(seed, `node ${question}`), NODE_FAULTS));
+  return {
+    stall: { env: { SIGNALPRESS_RPC_URL: node.url, SIGNALPRESS_RELAYER_KEY: key } },
+    calm() {
+      node.fault = () => null;
+    },
+    close: () => node.close(),
+  };
+}
+
+function payerName(number: number): string {
+  return `campaign payer ${number}`;
+}
+
+async function buyAll(ground: Ground): Promise<readonly Story[]> {
+  const { purchases, progress } = ground.options;
+  const stories: Story[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < purchases; index = next++) {
+      if (index % RELEASE_EVERY === RELEASE_EVERY - 1) publish(ground);
+      stories.push(await buyOne(ground, index));
+      progress(stories.length);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+  return stories;
+}
+
+async function buyOne({ options, chain, stall }: Ground, index: number): Promise<Story> {
+  const { seed } = options;
+  const [first = '', second = ''] =
+    draw(seed, `target ${index}`) < 0.5 ? TARGETS : [...TARGETS].reverse();
+  const name = payerName(index % PAYERS);
+  const purchase = await signed(stall.url, { seed, index, name, target: first, chain });
+  const manner = mannerOf(seed, index);
+  const isPaid = async (): Promise<boolean> =>
+    manner !== 'cancel' && (await chain.isUsed(purchase.payment));
+  const { url } = stall;
+  const buying = buy({ seed, index, url, manner, purchase, other: second, isPaid });
+  await pause(draw(seed, `meanwhile ${index}`) * 30);
+  // Whoever comes second fails; which one that is, is what the campaign is about.
+  if (manner === 'front-run') await chain.submit(purchase.payment).catch(() => {});
+  if (manner === 'cancel') await chain.cancel(purchase.payment, accountOf(name)).catch(() => {});
+  return buying;
+}
+
+interface ToSign {
+  readonly seed: number;
+  readonly index: number;
+  readonly name: string;
+  readonly target: string;
+  readonly chain: Chain;
+}
+
+async function signed(
+  url: string,
+  { seed, index, name, target, chain }: ToSign,
+): Promise<Purchase> {
+  const nonce = `0x${createHash('sha256').update(`${seed} ${index}`).digest('hex')}` as const;
+  const version = draw(seed, `version ${index}`) < 0.5 ? 1 : 2;
+  for (;;) {
+    try {
+      return await buyer(chain.network, name).sign(url, target, { nonce, version });
+    } catch {
+      // The gatekeeper is down: the client asks for the price again.
+      await pause(100);
+    }
+  }
+}
+
+/** A new release with other bodies, while payments for the old one are on their way. */
+function publish(ground: Ground): void {
+  ground.releases += 1;
+  const files = tinyFiles();
+  const params = { signal_id: 'airquality.aqi', entity: 'us-denver' };
+  const path = filePath(endpointAt('/gauge'), params) ?? '';
+  const text = files.get(path)?.toString('utf8') ?? '';
+  files.set(path, Buffer.from(text.replace('paid words', `words of release ${ground.releases}`)));
+  writeTinyRelease(ground.stall.dataDir, { sequence: ground.releases, files });
+}
+
+function killAtRandom({ options, stall }: Ground): { stop(): Promise<number> } {
+  let kills = 0;
+  let running = true;
+  const done = (async () => {
+    while (running) {
+      await pause(draw(options.seed, `kill ${kills}`) * LIFE_MS_MAX);
+      if (!running) break;
+      await stall.kill();
+      kills += 1;
+      await stall.start();
+    }
+  })();
+  return {
+    async stop() {
+      running = false;
+      await done;
+      return kills;
+    },
+  };
+}
+
+/** Starts once more, so that what is still open is reconciled, and waits until nothing is. */
+async function settledJournal(stall: Stall): Promise<ReturnType<Stall['journal']>> {
+  await stall.kill();
+  await stall.start();
+  for (let wait = 0; wait < 100; wait++) {
+    const rows = stall.journal();
+    if (rows.every(({ state }) => state === 'settled' || state === 'refused')) return rows;
+    await pause(100);
+  }
+  return stall.journal();
+}
