@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { cpus } from 'node:os';
 import { Command } from 'commander';
+import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { compile } from './compile.ts';
 import {
   IMPORT_SOURCES,
@@ -76,6 +77,12 @@ program
   .option('--json', 'report for machines')
   .addHelpText('after', `\n${VERIFY_HELP}`)
   .action(runVerifyCommand);
+
+addAnchorCommand(program, {
+  data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
+  now: () => instant(undefined),
+  print: (text) => console.log(text),
+});
 
 program
   .command('keygen')

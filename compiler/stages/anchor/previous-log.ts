@@ -63,7 +63,8 @@ export function replayLog(
   return { batches, checkpoint };
 }
 
-function readBatches(previous: PreviousRelease): LogBatch[] {
+/** The rows of the list of batches of a release; empty when it has no log. */
+export function readBatches(previous: PreviousRelease): LogBatch[] {
   const batches: LogBatch[] = [];
   for (let number = 0; ; number += 1) {
     const path = logBatchesPath(number);

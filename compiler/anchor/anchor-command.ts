@@ -1,0 +1,124 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { anchorStore } from '../stages/anchor/anchor-store.ts';
+import { currentRelease } from '../stages/anchor/current-release.ts';
+import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
+import { blockHeader } from './block-header.ts';
+import { calendarUrl, SUBMIT_CALENDARS, UPGRADE_CALENDARS } from './calendars.ts';
+import { type CalendarClient, calendarClient } from './ots-calendar.ts';
+import { type StampSummary, stampRoots } from './stamp.ts';
+import { type UpgradeSummary, upgradeRoots } from './upgrade.ts';
+
+/** A header file holds 80 bytes, or twice as many hex digits. */
+const HEADER_FILE_BYTES_MAX = 1024;
+
+export interface AnchorFlags {
+  readonly data: string;
+  readonly calendar?: readonly string[];
+  readonly blockHeader?: readonly string[];
+}
+
+export interface AnchorSurroundings {
+  /** The folder of releases when none is given. */
+  readonly data: string;
+  /** The time of a submission, ISO-8601 UTC. */
+  readonly now: () => string;
+  readonly print: (text: string) => void;
+}
+
+/** Adds `anchor stamp` and `anchor upgrade` to the program. */
+export function addAnchorCommand(program: Command, by: AnchorSurroundings): void {
+  const anchor = program
+    .command('anchor')
+    .description(
+      'timestamp the roots of the log with OpenTimestamps; the next compile publishes what came of it',
+    );
+  anchor
+    .command('stamp')
+    .description('hand the roots that have no timestamp yet to the calendars')
+    .option('--data <folder>', 'folder of releases', by.data)
+    .option('--calendar <url...>', 'calendars in place of the public ones')
+    .action(async (flags: AnchorFlags) => by.print(stampText(await runStamp(flags, by.now()))));
+  anchor
+    .command('upgrade')
+    .description('ask the calendars for the Bitcoin blocks of what they promised')
+    .option('--data <folder>', 'folder of releases', by.data)
+    .option('--calendar <url...>', 'the only calendars to ask, in place of the public ones')
+    .option('--block-header <file...>', 'headers of blocks (80 bytes or hex) to check against')
+    .action(async (flags: AnchorFlags) => by.print(upgradeText(await runUpgrade(flags))));
+}
+
+/** Stamps what the current release of a data folder has not stamped yet. */
+export async function runStamp(flags: AnchorFlags, now: string): Promise<StampSummary> {
+  const calendars = (flags.calendar ?? SUBMIT_CALENDARS).map(calendarUrl);
+  const release = releaseOf(flags.data);
+  const anchors = anchorStore(flags.data);
+  return withClient((client) => stampRoots({ release, anchors, client, calendars, now }));
+}
+
+/** Upgrades the timestamps of the current release of a data folder. */
+export async function runUpgrade(flags: AnchorFlags): Promise<UpgradeSummary> {
+  const calendars = (flags.calendar ?? UPGRADE_CALENDARS).map(calendarUrl);
+  const headers = (flags.blockHeader ?? []).map((file) => blockHeader(readHeader(file)));
+  const release = releaseOf(flags.data);
+  const anchors = anchorStore(flags.data);
+  return withClient((client) => upgradeRoots({ release, anchors, client, calendars, headers }));
+}
+
+function releaseOf(data: string): PreviousRelease {
+  const release = currentRelease(data);
+  if (release !== null) return release;
+  throw new RangeError(
+    `Cannot anchor "${data}": no release in it; run "signalpress compile" first`,
+  );
+}
+
+function readHeader(file: string): Uint8Array {
+  if (statSync(file).size > HEADER_FILE_BYTES_MAX) {
+    throw new RangeError(`Cannot read block header "${file}": too long; pass 80 bytes or hex`);
+  }
+  return new Uint8Array(readFileSync(file));
+}
+
+async function withClient<T>(use: (client: CalendarClient) => Promise<T>): Promise<T> {
+  const client = calendarClient();
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** What a stamping came to, for a person. */
+export function stampText({ stamped, answered, failed }: StampSummary): string {
+  const asked = answered.length + failed.length;
+  if (asked === 0) return 'Nothing to stamp: every root has a timestamp already';
+  const lines = failedLines(failed);
+  if (stamped === 0)
+    return ['Nothing was stamped: no calendar answered; try again later', ...lines].join('\n');
+  return [
+    `Stamped ${stamped} ${stamped === 1 ? 'root' : 'roots'} with ${answered.length} of ${asked} calendars: pending, ` +
+      'which is a promise and not a proof',
+    ...lines,
+    'Run "signalpress anchor upgrade" in some hours; the next compile publishes the state',
+  ].join('\n');
+}
+
+/** What an upgrade came to, for a person. */
+export function upgradeText(summary: UpgradeSummary): string {
+  const { confirmed, checked, pending, unstamped, failed, unknown } = summary;
+  return [
+    `${confirmed} confirmed (${checked} of them checked against a block header), ${pending} pending, ${unstamped} unstamped`,
+    ...(confirmed > checked
+      ? [
+          'Headers were not checked for the others: pass --block-header FILE from a node that you trust',
+        ]
+      : []),
+    ...failedLines(failed),
+    ...unknown.map((uri) => `  not asked: ${uri}, which is no calendar of yours`),
+  ].join('\n');
+}
+
+function failedLines(failed: StampSummary['failed']): string[] {
+  return failed.map(({ calendar, reason }) => `  no answer from ${calendar}: ${reason}`);
+}
