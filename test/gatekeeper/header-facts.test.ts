@@ -26,6 +26,23 @@ describe('headerFacts()', () => {
     });
   });
 
+  it('reads what only the tool server looks at, repeated ones joined', () => {
+    const names = ['Mcp-Method', 'MCP-NAME', 'mcp-protocol-version', 'mcp-method'];
+    const mcp = names.flatMap((name, at) => [name, String(at)]);
+    const rest = ['Origin', 'null', 'Content-Type', 'a/b', 'Content-Type', 'c/d'];
+    expect(headerFacts(['Host', 'gate', ...mcp, ...rest])).toMatchObject({
+      host: 'gate',
+      origin: 'null',
+      contentType: 'a/b, c/d',
+      rpc: { method: '0, 3', name: '1', version: '2' },
+    });
+    expect(headerFacts(['Host', 'gate'])).toMatchObject({
+      origin: null,
+      contentType: null,
+      rpc: { method: null, name: null, version: null },
+    });
+  });
+
   it.each([
     [[]],
     [['Host', '']],

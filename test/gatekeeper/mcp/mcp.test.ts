@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { Facilitator } from '../../../gatekeeper/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/local-facilitator.ts';
@@ -189,6 +190,10 @@ describe('I44: POST /mcp', () => {
     const got = await result(call(name, given));
     const [{ type, text }] = got.content as [{ type: string; text: string }];
     expect([type, JSON.parse(text)]).toEqual(['text', got.structuredContent]);
+    const { outputSchema } = TOOLS.find((tool) => tool.name === name) ?? {};
+    const schema = z.fromJSONSchema(outputSchema as never);
+    expect(schema.safeParse(got.structuredContent).error).toBeUndefined();
+    expect(schema.safeParse({ error: 'Not charged' }).success).toBe(false);
   });
 
   it.each([

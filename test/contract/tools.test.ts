@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { TOOLS } from '../../compiler/contract/tools.ts';
+
+/** Keywords that mean the same in draft-07 and 2020-12. */
+const SHARED = [
+  ...['type', 'properties', 'required', 'additionalProperties', 'enum', 'description'],
+  ...['minLength', 'maxLength', 'items', 'minItems', 'minimum', 'pattern'],
+];
+
+/** Keywords of a schema and of all schemas inside it. */
+function keywords(schema: object): string[] {
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    if (keyword === 'properties')
+      return [keyword, ...Object.values(value as object).flatMap(keywords)];
+    return keyword === 'items' ? [keyword, ...keywords(value as object)] : [keyword];
+  });
+}
+
+describe('TOOLS', () => {
+  it('are the three of the specification with their arguments', () => {
+    const shape = TOOLS.map(({ name, inputSchema }) => [
+      name,
+      Object.keys(inputSchema.properties),
+      inputSchema.required,
+    ]);
+    expect(shape).toEqual([
+      ['verify_citation', ['record_hash'], ['record_hash']],
+      ['find_signal', ['industry', 'signal_id', 'entity', 'full'], []],
+      ['get_official_record', ['signal_id', 'entity', 'dim'], ['signal_id', 'entity']],
+    ]);
+  });
+
+  it.each(TOOLS)('$name has schemas that old and new validators read alike', (tool) => {
+    for (const schema of [tool.inputSchema, tool.outputSchema]) {
+      expect(schema.type).toBe('object');
+      expect(keywords(schema).filter((keyword) => !SHARED.includes(keyword))).toEqual([]);
+    }
+    expect(keywords({ $schema: '', items: { const: 1 } })).toEqual(['$schema', 'items', 'const']);
+  });
+
+  it.each(TOOLS)('$name only reads, may be repeated, and says that it is free', (tool) => {
+    expect(tool.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
+    expect(tool.description).toMatch(/^Free/);
+  });
+
+  it('take products and price from the table', () => {
+    const { params, priceUsd } = endpointAt('/gauge');
+    const record = TOOLS.find((tool) => tool.name === 'get_official_record');
+    expect(record?.inputSchema.properties.dim?.enum).toEqual(params.dim?.enum);
+    expect(record?.description).toContain(`${priceUsd} USD`);
+  });
+});

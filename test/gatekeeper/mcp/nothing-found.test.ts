@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { nothingFound } from '../../../gatekeeper/mcp/nothing-found.ts';
+
+describe('nothingFound()', () => {
+  it.each([
+    [
+      { industry: 'aviaton' },
+      /^No industry "aviaton" \(did you mean "aviation"\?\); send one of ag/,
+    ],
+    [{ industry: 'zzzzzzzzzzz' }, /^No industry "zzzzzzzzzzz"; send one of /],
+    [{ signal_id: 'nas.ground' }, /^No signal "nas.ground" \(did you mean "nas.ground_ops"\?\)/],
+    [{ signal_id: 'nas.ground_ops', entity: 'x' }, /^No reading of entity "x"/],
+    [
+      { industry: 'aviation', signal_id: 'airquality.aqi' },
+      /another industry; leave industry out$/,
+    ],
+  ])('%j: %s', (given, words) => {
+    expect(nothingFound(given)).toMatch(words);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { TOOL_ARGUMENT_CHARS_MAX, TOOLS } from '../../../compiler/contract/tools.ts';
+import { findTool } from '../../../gatekeeper/mcp/call-tool.ts';
+import type { JsonObject } from '../../../gatekeeper/mcp/json-rpc.ts';
+import { shown, wrongArgument } from '../../../gatekeeper/mcp/wrong-argument.ts';
+
+const wrong = (name: string, given: JsonObject): string | null =>
+  wrongArgument(findTool(name) ?? (TOOLS[0] as never), given);
+const long = 'a'.repeat(TOOL_ARGUMENT_CHARS_MAX);
+
+describe('wrongArgument()', () => {
+  it.each<[string, JsonObject]>([
+    ['find_signal', {}],
+    ['find_signal', { full: false, entity: 'x' }],
+    ['find_signal', { entity: long }],
+    ['get_official_record', { signal_id: 'a', entity: 'b', dim: 'ruler' }],
+  ])('finds nothing wrong with %s %j', (name, given) => {
+    expect(wrong(name, given)).toBeNull();
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['get_official_record', { entity: 'b' }, 'argument missing: signal_id; legal are signal_id'],
+    ['get_official_record', { signal_id: 'a', entity: null }, 'argument "entity" is not a string'],
+    ['get_official_record', { signal_id: 'a', entity: '' }, 'argument "entity" is empty'],
+    [
+      'get_official_record',
+      { signal_id: 'a', entity: 'b', dim: 'x' },
+      'argument "dim" is "x"; send one of gauge',
+    ],
+    ['find_signal', { full: 1 }, 'argument "full" is not a boolean; send true'],
+    ['find_signal', { toString: 'x' }, 'no argument "toString"; legal are industry'],
+    ['find_signal', { entity: `${long}a` }, 'argument "entity" is longer than 200 characters'],
+  ])('says of %s %j: %s', (name, given, words) => {
+    expect(wrong(name, given)).toMatch(new RegExp(`^${words}`));
+  });
+});
+
+describe('shown()', () => {
+  it('repeats a piece of a text, escaped', () => {
+    expect(shown('a"\n')).toBe('"a\\"\\n"');
+    expect(shown(long)).toHaveLength(63);
+  });
+});
