@@ -1,17 +1,28 @@
 import { hash } from 'node:crypto';
 import { keyIdOf } from './contract/citation.ts';
 import { signalOf } from './contract/lines.ts';
-import { CONTRACT_VERSION, type FileEntry, type Release, tables } from './contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  type FileEntry,
+  formatFiles,
+  type Release,
+  tables,
+} from './contract/release.ts';
 import { inlineRunner, workerRunner } from './job-runner.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
+import { continueLog } from './stages/anchor/continue-log.ts';
+import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
 import type { Part, ReadPart } from './stages/assemble/part.ts';
+import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
 import { describe } from './stages/describe/describe.ts';
+import type { Shelf } from './stages/describe/stored-bodies.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles } from './stages/intake/list-snapshots.ts';
-import { type FileWriter, fileWriter } from './stages/publish/file-writer.ts';
+import type { FileWriter } from './stages/publish/file-writer.ts';
 import { type LeafStore, leafStore } from './stages/publish/leaf-store.ts';
+import { type ListedFiles, listedFiles, readStored } from './stages/publish/listed-files.ts';
 import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { writeHead } from './stages/publish/release-head.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
@@ -21,7 +32,7 @@ import { type Issuer, issuerDid, makeSealer, signingKey } from './stages/seal/se
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 
 /** What comes from collections, in the order in which it is written. */
-const PARTS: readonly ReadPart[] = [readFilings];
+const PARTS: readonly ReadPart[] = [readFilings, ...ROSTER_PARTS];
 
 export interface CompileOptions {
   /** Folder of batches. */
@@ -63,9 +74,9 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const issuer = issuerOf(options);
   const staging = openStaging(options.data);
   try {
-    refuseClockBehind(options, staging.previous);
+    refuseClockBehind(options, staging.previous?.head ?? null);
     const shards = verifyShards(`${staging.scratch}/verify`);
-    const writer = fileWriter(staging.root);
+    const { writer } = staging;
     const leaves = leafStore(`${staging.scratch}/leaves`);
     const assembly = new Assembly({ shards, leaves, writer, scratch: staging.scratch });
     const parts = PARTS.map((read) => read(collections));
@@ -173,27 +184,47 @@ function publish(
   const press = makePress({ ...run, sealer, asOf: options.asOf });
   assembly.write(press);
   for (const part of run.parts) part.write(press);
+  const log = continueLog(options.data, press, run.leaves);
   describeRelease(options, run, press);
   const files = [...assembly.files, ...press.files, ...run.shards.write(run.writer)].sort(byPath);
   const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);
   store.save();
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const folder = staging.publish(releaseName(release));
+  keepLastCheckpoint(options.data, log.checkpoint);
   const bytes = files.reduce((sum, file) => sum + file.size, 0);
   return { release, folder, files: files.length, bytes };
 }
 
 /** Descriptions come last: they show what is stored. */
-function describeRelease({ contact = null }: CompileOptions, run: Run, press: CountedPress): void {
-  const paths = [...run.assembly.files, ...press.files].map((file) => file.path).sort();
-  const shelf = { paths, read: (path: string) => run.writer.read(path) };
+function describeRelease(
+  { contact = null, data }: CompileOptions,
+  run: Run,
+  press: CountedPress,
+): void {
+  const files = [...run.assembly.files, ...press.files].sort(byPath);
+  const listed = listedFiles(Buffer.from(formatFiles(files), 'utf8'));
+  const shelf = shelfOf(data, listed);
   const keys = [{ did: run.issuer.did, key_id: run.issuer.keyId }];
   describe(press, { shelf, contact, keys });
 }
 
+/** What is stored so far, as the descriptions look at it. */
+function shelfOf(data: string, listed: ListedFiles): Shelf {
+  return {
+    has: (path) => listed.find(path) !== null,
+    under: (prefix) => listed.under(prefix),
+    read(path) {
+      const entry = listed.find(path);
+      if (entry === null) throw new RangeError(`Cannot describe "${path}": not stored`);
+      return readStored(data, entry);
+    },
+  };
+}
+
 /** The head without what follows from the files, and without its signature. */
 function unsignedHead(options: CompileOptions, run: Run & { results: readonly JobResult[] }) {
-  const { previous } = run.staging;
+  const previous = run.staging.previous?.head ?? null;
   return {
     format: 'signalpress-release/1' as const,
     contract_version: CONTRACT_VERSION,

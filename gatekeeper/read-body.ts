@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { storedPath } from '../compiler/contract/path.ts';
 import type { FileEntry } from '../compiler/contract/release.ts';
 
 /** A listed file that is gone, changed or no plain file: never served, never charged. */
@@ -38,9 +39,10 @@ async function readAll(handle: FileHandle, size: number): Promise<Buffer> {
   return bytes;
 }
 
-/** Reads a listed file under a root and checks its hash; throws a DamagedFileError for any difference. */
-export async function readBody(root: string, entry: FileEntry, read: ReadFile): Promise<Buffer> {
-  const bytes = await read(`${root}/${entry.path}`, entry.size).catch((cause: unknown) => {
+/** Reads a listed file of a data folder and checks its hash; throws a DamagedFileError for any difference. */
+export async function readBody(data: string, entry: FileEntry, read: ReadFile): Promise<Buffer> {
+  const place = `${data}/${storedPath(entry.path, entry.sha256)}`;
+  const bytes = await read(place, entry.size).catch((cause: unknown) => {
     throw new DamagedFileError(`Cannot serve "${entry.path}": unreadable; compile again`, {
       cause,
     });

@@ -1,5 +1,5 @@
 import { readFile, readlink, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import {
   FILES_NAME,
   type FileEntry,
@@ -36,6 +36,8 @@ export class ReleaseIndex {
   readonly head: Release;
   /** The pinned directory, links resolved. */
   readonly root: string;
+  /** The folder that holds the files of all releases. */
+  readonly #data: string;
   readonly files: ReadonlyMap<string, FileEntry>;
   readonly #cache: BodyCache<Body>;
   readonly #loading = new Map<string, Promise<Body>>();
@@ -48,6 +50,7 @@ export class ReleaseIndex {
     options: Pick<OpenOptions, 'memoryBytes' | 'read'> = {},
   ) {
     this.root = root;
+    this.#data = dirname(dirname(root));
     this.head = listed.head;
     this.files = listed.files;
     this.#cache = new BodyCache(options.memoryBytes ?? MEMORY_BYTES);
@@ -70,7 +73,7 @@ export class ReleaseIndex {
   async #load(path: string): Promise<Body> {
     const entry = this.files.get(path);
     if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
-    const bytes = await readBody(this.root, entry, this.#read);
+    const bytes = await readBody(this.#data, entry, this.#read);
     const body = { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
     this.#cache.set(path, body);
     return body;

@@ -1,7 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type CompileOptions, compile } from '../compiler/compile.ts';
+import { storedPath } from '../compiler/contract/path.ts';
+import { parseFiles } from '../compiler/contract/release.ts';
 
 /** Snapshot files by path below the snapshots folder. */
 export type SnapshotFiles = Readonly<Record<string, string | Uint8Array>>;
@@ -56,16 +67,32 @@ export async function compileFolder(snapshots: string, more: Partial<CompileOpti
   return { ...summary, data };
 }
 
-/** Every file below a folder by its path; symlinks are not followed. */
+/** Every file below a folder by its path, of a release by the paths that it lists; symlinks are not followed. */
 export function filesBelow(root: string): Map<string, string> {
   const files = new Map<string, string>();
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isFile()) files.set(path.slice(root.length + 1), readFileSync(path, 'latin1'));
   }
+  for (const { path, sha256 } of listedIn(root)) {
+    const full = join(dirname(dirname(realpathSync(root))), storedPath(path, sha256));
+    files.set(path, readFileSync(full, 'latin1'));
+  }
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+function listedIn(folder: string) {
+  const list = join(folder, 'files.txt');
+  return existsSync(list) ? parseFiles(readFileSync(list, 'utf8')) : [];
+}
+
+/** Where the bytes of a file of a release stand; its head and its list stand in its own folder. */
+export function fileOf(folder: string, path: string): string {
+  const entry = listedIn(folder).find((each) => each.path === path);
+  if (entry === undefined) return join(folder, path);
+  return join(dirname(dirname(realpathSync(folder))), storedPath(path, entry.sha256));
+}
+
 export function readJson(folder: string, path: string) {
-  return JSON.parse(readFileSync(join(folder, path), 'utf8'));
+  return JSON.parse(readFileSync(fileOf(folder, path), 'utf8'));
 }

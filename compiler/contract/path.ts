@@ -117,3 +117,21 @@ function matchPart(part: string, have: string): { name: string | null; value: st
 export function verifyShardPath(recordHash: string): string {
   return `verify/${recordHash.slice('sha256:'.length, 'sha256:'.length + 2)}.txt`;
 }
+
+/** Hex digits of the sha256 that a stored file's name carries; the rest is in the list of files. */
+const STORED_DIGITS = 20;
+/** Too short to be taken for the digits, so that a stored path has one reading. */
+const EXTENSION = /\.[a-z][a-z0-9]{0,9}$/;
+
+/**
+ * Where the bytes of a listed file stand below the data folder, for every release that lists them:
+ * `free/a.json` is `files/free/a.<first 20 hex digits of its sha256>.json`.
+ */
+export function storedPath(path: string, sha256: string): string {
+  const end = EXTENSION.exec(path.slice(path.lastIndexOf('/') + 1))?.[0] ?? '';
+  const stem = path.slice(0, path.length - end.length);
+  return `${FILES_FOLDER}/${stem}.${sha256.slice(0, STORED_DIGITS)}${end}`;
+}
+
+/** Folder of the bytes of all releases, beside `releases`. */
+export const FILES_FOLDER = 'files';

@@ -12,17 +12,21 @@ import {
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
+import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
 import type { Faults } from './release-fault.ts';
-import { isReleasePath, releaseTree } from './release-tree.ts';
+import { releaseTree } from './release-tree.ts';
 
 const LINE_BYTES_MAX = 65_536;
 export const BODY_BYTES_MAX = 67_108_864;
 /** Files whose record hash stands for a reading. */
 export const RECORD = /^record\//;
+/** Files whose record hash, where they have one, stands for a roster row. */
+export const SUBJECT = /^subject\//;
 
 export interface IndexCheck {
   readonly disk: Disk;
+  /** Where each listed file stands, by its path. */
+  readonly places: ReadonlyMap<string, string>;
   readonly root: string;
   readonly faults: Faults;
 }
@@ -66,6 +70,8 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
 export interface Listed {
   readonly reading: number;
   readonly row: number;
+  /** Rows with a file of their own. */
+  readonly subject: number;
   readonly citation: number;
 }
 
@@ -73,7 +79,7 @@ export interface Listed {
 export function checkShard(index: IndexCheck, path: string): Listed {
   let last = '';
   let lastHash = '';
-  const listed = { reading: 0, row: 0, citation: 0 };
+  const listed = { reading: 0, row: 0, subject: 0, citation: 0 };
   eachLine(index, path, (line, where) => {
     const entry = parseVerifyEntry(line);
     if (formatVerifyEntry(entry) !== `${line}\n`) return [where, 'not a look-up line'];
@@ -85,17 +91,23 @@ export function checkShard(index: IndexCheck, path: string): Listed {
     lastHash = entry.record_hash;
     if (entry.state === 'superseded') return supersededFault(entry, where);
     listed[entry.kind] += 1;
+    listed.subject += ownFile(entry);
     return currentFault(index, entry, where);
   });
   return listed;
 }
 
+function ownFile({ kind, file }: VerifyEntry): 0 | 1 {
+  return kind === 'row' && SUBJECT.test(file ?? '') ? 1 : 0;
+}
+
 function supersededFault({ kind, file }: VerifyEntry, where: string): LineFault {
-  return kind === 'reading' && file === null ? null : [where, 'superseded, but names a file'];
+  return kind !== 'citation' && file === null ? null : [where, 'superseded, but names a file'];
 }
 
 function currentFault(index: IndexCheck, entry: VerifyEntry, where: string): LineFault {
   const { kind, file, record_hash } = entry;
+  if (kind === 'row') return rowEntryFault(index, entry, where);
   const body = file === null ? null : bodyOf(index, file);
   if (body === null) return [where, 'listed as current, but there is no such file'];
   const carrier = kind === 'reading' ? body : body._citation;
@@ -111,6 +123,39 @@ function currentFault(index: IndexCheck, entry: VerifyEntry, where: string): Lin
     }
   }
   return null;
+}
+
+/** A row stands anywhere in its file; that its hash recomputes is checked with the file. */
+function rowEntryFault(index: IndexCheck, entry: VerifyEntry, where: string): LineFault {
+  const { file, record_hash } = entry;
+  const held = file === null ? null : rowHashes(index, file);
+  if (held === null) return [where, 'listed as current, but there is no such file'];
+  return held.has(record_hash)
+    ? null
+    : [where, `listed as current, but "${file}" carries another hash`];
+}
+
+/** Row hashes by file; a roster holds thousands, and shards are in the order of hashes. */
+const heldRows = new WeakMap<IndexCheck, Map<string, ReadonlySet<string> | null>>();
+
+function rowHashes(index: IndexCheck, file: string): ReadonlySet<string> | null {
+  const files = heldRows.get(index) ?? new Map<string, ReadonlySet<string> | null>();
+  heldRows.set(index, files);
+  const known = files.get(file);
+  if (known !== undefined) return known;
+  const body = bodyOf(index, file);
+  const held = body === null ? null : rowHashesOf(body);
+  if (!SUBJECT.test(file)) files.set(file, held);
+  return held;
+}
+
+function rowHashesOf(body: JsonObject): ReadonlySet<string> {
+  const hashes = [...objectNodes(body)]
+    .filter(({ path }) => !path.startsWith('provenance'))
+    .flatMap(({ value: { record_hash } }) =>
+      typeof record_hash === 'string' ? [record_hash] : [],
+    );
+  return new Set(hashes);
 }
 
 /** Names files whose hash no shard lists as current; asked only when some are missing. */
@@ -131,8 +176,14 @@ type Owed = readonly [kind: VerifyEntry['kind'], where: string];
 function owedHashes(path: string, body: JsonObject): Owed[] {
   return [
     ...(RECORD.test(path) ? [['reading', 'record_hash'] as const] : []),
+    ...(isHashedSubject(path, body) ? [['row', 'record_hash'] as const] : []),
     ...(body._citation === undefined ? [] : [['citation', '_citation.record_hash'] as const]),
   ];
+}
+
+/** Whether a body is a roster row of its own with a hash, which a look-up line must name. */
+export function isHashedSubject(path: string, body: JsonValue): boolean {
+  return SUBJECT.test(path) && isObject(body) && typeof body.record_hash === 'string';
 }
 
 function listedAsCurrent(index: IndexCheck, shards: readonly string[]): ReadonlySet<string> {
@@ -151,22 +202,22 @@ function recordPath(signal_id: string, entity: string): string {
   return filePath(endpointAt('/gauge'), { signal_id, entity }) ?? 'record';
 }
 
-function bodyOf({ disk, root }: IndexCheck, path: string): JsonObject | null {
-  const full = `${root}/${path}`;
-  if (!isReleasePath(path) || disk.entry(full)?.kind !== 'file') return null;
+function bodyOf({ disk, places }: IndexCheck, path: string): JsonObject | null {
+  const full = places.get(path);
+  if (full === undefined || disk.entry(full)?.kind !== 'file') return null;
   const body: JsonValue = parseJson(decodeUtf8(readAll(disk.chunks(full), BODY_BYTES_MAX)));
   return isObject(body) ? body : null;
 }
 
 /** Hands each line of a text file to `check`, and its faults on; returns how many lines there are. */
 function eachLine(
-  { disk, root, faults }: IndexCheck,
+  { disk, places, faults }: IndexCheck,
   path: string,
   check: (line: string, where: string) => LineFault,
 ): number {
   let number = 0;
   try {
-    for (const bytes of lines(disk.chunks(`${root}/${path}`), LINE_BYTES_MAX)) {
+    for (const bytes of lines(disk.chunks(places.get(path) ?? path), LINE_BYTES_MAX)) {
       number += 1;
       const fault = check(decodeUtf8(bytes), `line ${number}`);
       if (fault !== null) faults.add(path, ...fault);

@@ -1,3 +1,4 @@
+import { FILES_FOLDER, storedPath } from '../contract/path.ts';
 import {
   FILES_NAME,
   type FileEntry,
@@ -19,37 +20,74 @@ export function isReleasePath(text: string): boolean {
   return PATH.test(text);
 }
 
-/** A path of a release: listed, found on the disk, or both. */
+/** A path of a release: listed, found in the folder of the release, or both. */
 export interface TreeEntry {
   readonly path: string;
   readonly listed: FileEntry | null;
   readonly found: EntryKind | null;
 }
 
-/** Joins the list of files with what stands on the disk, both in path order, one entry at a time. */
+/** The folder of the files of all releases, seen from the folder of one; links on the way are followed. */
+function dataFolder(root: string): string {
+  return `${root}/../..`;
+}
+
+/** Where the bytes of a listed file stand. */
+export function placeOfFile(root: string, { path, sha256 }: FileEntry): string {
+  return `${dataFolder(root)}/${storedPath(path, sha256)}`;
+}
+
+/** Every listed file with what stands at its place, in path order, then what else is in the folder of the release. */
 export function* releaseTree(disk: Disk, root: string): Generator<TreeEntry> {
-  const listed = listedFiles(disk, root);
-  const found = foundFiles(disk, root, '');
-  let due = next(listed);
-  let have = next(found);
-  for (let path = first(due, have); path !== null; path = first(due, have)) {
-    const isDue = due?.path === path;
-    const isHave = have?.path === path;
-    yield { path, listed: isDue ? due : null, found: isHave ? (have?.kind ?? null) : null };
-    if (isDue) due = next(listed);
-    if (isHave) have = next(found);
+  for (const listed of listedFiles(disk, root)) {
+    const found = disk.entry(placeOfFile(root, listed))?.kind ?? null;
+    yield { path: listed.path, listed, found };
+  }
+  for (const { path, kind } of foundFiles(disk, root, '')) {
+    if (path !== RELEASE_NAME && path !== FILES_NAME) yield { path, listed: null, found: kind };
   }
 }
 
-function next<T>(source: Generator<T>): T | null {
-  const step = source.next();
-  return step.done === true ? null : step.value;
+/**
+ * What does not belong among the files of all releases: anything that is no plain file, and files that no release here
+ * lists, as a compile that was killed leaves them.
+ */
+export function* strayFiles(disk: Disk, root: string): Generator<Found> {
+  const data = dataFolder(root);
+  const folder = disk.entry(`${data}/${FILES_FOLDER}`)?.kind;
+  if (folder === undefined) return;
+  if (folder !== 'folder') {
+    yield { path: FILES_FOLDER, kind: folder };
+    return;
+  }
+  const listed = listedAnywhere(disk, root);
+  for (const found of foundFiles(disk, data, FILES_FOLDER)) {
+    if (found.kind !== 'file' || !listed.has(found.path)) yield found;
+  }
 }
 
-/** The first path of the two, or null at the end of both. */
-function first(a: { path: string } | null, b: { path: string } | null): string | null {
-  const isFirst = a !== null && (b === null || a.path < b.path);
-  return (isFirst ? a : b)?.path ?? null;
+function listedAnywhere(disk: Disk, root: string): ReadonlySet<string> {
+  const places = new Set<string>();
+  const add = (folder: string): void => {
+    for (const { path, sha256 } of listedFiles(disk, folder)) places.add(storedPath(path, sha256));
+  };
+  add(root);
+  for (const { name, kind } of disk.list(`${root}/..`)) {
+    const folder = `${root}/../${name}`;
+    if (kind === 'folder' && disk.entry(`${folder}/${FILES_NAME}`)?.kind === 'file') {
+      addReadable(() => add(folder));
+    }
+  }
+  return places;
+}
+
+/** The list of another release may be damaged; what it names is then nobody's. */
+function addReadable(add: () => void): void {
+  try {
+    add();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
 }
 
 /** The lines of the list of files; throws a RangeError for one that is malformed or out of order. */
@@ -73,22 +111,18 @@ function* listedFiles(disk: Disk, root: string): Generator<FileEntry> {
   }
 }
 
-interface Found {
+/** Something on the disk, by its path below the folder that was looked through. */
+export interface Found {
   readonly path: string;
   readonly kind: EntryKind;
 }
 
-/** Everything below a folder that is no folder itself, in the order of the whole paths. */
+/** Everything below a folder that is no folder itself, in order. */
 function* foundFiles(disk: Disk, root: string, folder: string): Generator<Found> {
-  const entries = disk.list(folder === '' ? root : `${root}/${folder}`).map(({ name, kind }) => ({
-    kind,
-    name,
-    // A folder sorts as the paths below it do.
-    order: kind === 'folder' ? `${name}/` : name,
-  }));
-  for (const { kind, name } of entries.sort((a, b) => (a.order < b.order ? -1 : 1))) {
+  const entries = [...disk.list(folder === '' ? root : `${root}/${folder}`)];
+  for (const { kind, name } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder === '' ? name : `${folder}/${name}`;
     if (kind === 'folder') yield* foundFiles(disk, root, path);
-    else if (path !== RELEASE_NAME && path !== FILES_NAME) yield { path, kind };
+    else yield { path, kind };
   }
 }

@@ -118,11 +118,14 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
 }
 
 function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head']>): string[] {
-  const { files, bytes, records, signatures, ownTables } = report;
+  const { files, bytes, records, signatures, ownTables, strayCount, strays } = report;
   const megabytes = (bytes / 1e6).toFixed(1);
   return [
     `  release ${head.sequence} as of ${head.as_of}, published at ${head.base_url}`,
     `  ${files} files (${megabytes} MB), ${records} records and ${signatures} signatures recomputed`,
+    ...(strayCount === 0
+      ? []
+      : [`  note: ${strayCount} files that no release lists, nothing reads them: ${strays[0]}`]),
     ...(ownTables ? [] : ['  compiled from other tables than those of this program']),
   ];
 }

@@ -1,6 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
+import {
+  CATALOG_PATH,
+  FILES_NAME,
+  type FileEntry,
+  RELEASE_NAME,
+  type Release,
+} from '../contract/release.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
@@ -12,15 +18,21 @@ import {
   BODY_BYTES_MAX,
   checkCatalog,
   checkShard,
+  isHashedSubject,
   RECORD,
   unlistedFiles,
 } from './release-index.ts';
-import { releaseTree, type TreeEntry } from './release-tree.ts';
+import { placeOfFile, releaseTree, strayFiles, type TreeEntry } from './release-tree.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
 /** Files between two calls of the progress callback. */
 const PROGRESS_EVERY = 100;
+const STRAYS_SHOWN_MAX = 20;
+/** Folders of releases are named after their sequence and time. */
+const SEQUENCE = /^(\d{6,})-/;
 const BUNDLE = /^bundle\//;
+/** Descriptions hold schemas and examples of records, not records. */
+const DESCRIPTION = /^([a-z0-9]+\/)?well-known\//;
 const SHARD = /^verify\/[0-9a-f]{2}\.txt$/;
 const CURRENT_TARGET = /^releases\/[A-Za-z0-9-][A-Za-z0-9._-]*$/;
 
@@ -50,6 +62,9 @@ export interface ReleaseReport {
   /** The first faults; `faultCount` is how many there are. */
   readonly faults: readonly ReleaseFault[];
   readonly faultCount: number;
+  /** The first files that no release lists, as a killed compile leaves them; nothing reads them. */
+  readonly strays: readonly string[];
+  readonly strayCount: number;
 }
 
 /** Re-derives a whole release: a release folder, or a data folder, whose `current` is followed. */
@@ -60,7 +75,8 @@ export function verifyRelease(folder: string, options: VerifyReleaseOptions): Re
   const head = root === null ? null : readHead({ disk, root, trust, faults });
   // What the head does not vouch for is not worth a look.
   if (root === null || head === null || faults.count > 0) return report({ head, faults });
-  const run = new ReleaseRun({ disk, root, head, faults });
+  checkName({ disk, root, head, faults });
+  const run = new ReleaseRun({ disk, root, head, faults, places: new Map() });
   try {
     run.tree(options.progress ?? (() => undefined));
   } catch (error) {
@@ -97,6 +113,39 @@ function releaseRoot(disk: Disk, folder: string, faults: Faults): string | null 
   return null;
 }
 
+interface NamedRelease {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Release;
+  readonly faults: Faults;
+}
+
+/** An older release in the place of a newer one: its folder is named after another, or a newer one stands beside it. */
+function checkName({ disk, root, head, faults }: NamedRelease): void {
+  const name = folderName(disk, root);
+  const own = SEQUENCE.exec(name)?.[1];
+  if (own !== undefined && Number(own) !== head.sequence) {
+    faults.add(RELEASE_NAME, 'sequence', `${head.sequence}, but its folder is named "${name}"`);
+  }
+  if (!isServed(disk, root, name)) return;
+  for (const other of disk.list(`${root}/..`)) {
+    const isNewer = Number(SEQUENCE.exec(other.name)?.[1] ?? 0) > head.sequence;
+    if (isNewer && other.name !== name) {
+      faults.add('current', '', `points to release ${head.sequence}, but "${other.name}" is newer`);
+    }
+  }
+}
+
+function folderName(disk: Disk, root: string): string {
+  const path = disk.entry(root)?.kind === 'link' ? disk.link(root) : root;
+  return path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+}
+
+function isServed(disk: Disk, root: string, name: string): boolean {
+  const current = `${root}/../../current`;
+  return disk.entry(current)?.kind === 'link' && disk.link(current) === `releases/${name}`;
+}
+
 interface Outcome {
   readonly head: Release | null;
   readonly faults: Faults;
@@ -115,6 +164,8 @@ function report({ head, faults, run }: Outcome): ReleaseReport {
     signatures: run?.cited ?? 0,
     faults: faults.kept,
     faultCount: faults.count,
+    strays: run?.strays ?? [],
+    strayCount: run?.strayCount ?? 0,
   };
 }
 
@@ -123,6 +174,8 @@ interface RunOptions {
   readonly root: string;
   readonly head: Release;
   readonly faults: Faults;
+  /** Where each listed file stands, filled as they pass. */
+  readonly places: Map<string, string>;
 }
 
 /** One pass over the files, then one over the indexes; holds one file at a time. */
@@ -133,9 +186,13 @@ class ReleaseRun {
   records = 0;
   /** Files that are not what the list says. */
   damaged = 0;
+  readonly strays: string[] = [];
+  strayCount = 0;
   /** Bodies with a citation of their own. */
   cited = 0;
   #bundles = 0;
+  /** Roster rows with a file and a hash of their own. */
+  #subjects = 0;
   #shards: string[] = [];
   readonly #options: RunOptions;
 
@@ -151,14 +208,28 @@ class ReleaseRun {
       }
       this.#entry(entry);
     }
+    this.#strays();
     progress({ done: this.files, total: head.files_count, label: 'indexes' });
     if (this.files !== head.files_count) {
       faults.add(RELEASE_NAME, 'files_count', `${FILES_NAME} lists ${this.files}`);
     }
   }
 
+  #strays(): void {
+    const { disk, root } = this.#options;
+    for (const { path, kind } of strayFiles(disk, root)) {
+      if (kind !== 'file') this.#damage(path, '', `not a plain file: a ${kind}`);
+      else if (this.strays.push(path) > STRAYS_SHOWN_MAX) this.strays.pop();
+      if (kind === 'file') this.strayCount += 1;
+    }
+  }
+
   #entry({ path, listed, found }: TreeEntry): void {
-    if (listed !== null) this.files += 1;
+    const { root, places } = this.#options;
+    if (listed !== null) {
+      this.files += 1;
+      places.set(path, placeOfFile(root, listed));
+    }
     if (listed === null) this.#damage(path, '', `not listed in ${FILES_NAME}: a stray ${found}`);
     else if (found === null) this.#damage(path, '', `listed in ${FILES_NAME}, but missing`);
     else if (found !== 'file') this.#damage(path, '', `not a plain file: a ${found}`);
@@ -172,7 +243,7 @@ class ReleaseRun {
 
   #file(path: string, listed: NonNullable<TreeEntry['listed']>): void {
     const { disk, root } = this.#options;
-    const size = disk.entry(`${root}/${path}`)?.size;
+    const size = disk.entry(placeOfFile(root, listed))?.size;
     if (size !== listed.size) {
       this.#damage(path, 'size', `${size} bytes, not the ${listed.size} of ${FILES_NAME}`);
       return;
@@ -180,8 +251,8 @@ class ReleaseRun {
     this.bytes += size;
     this.#count(path);
     try {
-      const isBody = path.endsWith('.json');
-      const sha256Hex = isBody ? this.#body(path, listed.sha256) : this.#hash(path);
+      const isBody = path.endsWith('.json') && !DESCRIPTION.test(path);
+      const sha256Hex = isBody ? this.#body(listed) : this.#hash(listed);
       if (sha256Hex !== listed.sha256) this.#damage(path, 'sha256', `not the one of ${FILES_NAME}`);
     } catch (error) {
       this.#damage(path, '', reason(error));
@@ -194,22 +265,24 @@ class ReleaseRun {
     if (SHARD.test(path)) this.#shards.push(path);
   }
 
-  #hash(path: string): string {
+  #hash(listed: FileEntry): string {
     const hash = sha256.create();
     const { disk, root } = this.#options;
-    for (const chunk of disk.chunks(`${root}/${path}`)) hash.update(chunk);
+    for (const chunk of disk.chunks(placeOfFile(root, listed))) hash.update(chunk);
     return bytesToHex(hash.digest());
   }
 
   /** Checks a body that is the listed one; returns the hash of its bytes. */
-  #body(path: string, expected: string): string {
+  #body(listed: FileEntry): string {
     const { disk, root, head, faults } = this.#options;
-    const bytes = readAll(disk.chunks(`${root}/${path}`), BODY_BYTES_MAX);
+    const { path, sha256: expected } = listed;
+    const bytes = readAll(disk.chunks(placeOfFile(root, listed)), BODY_BYTES_MAX);
     const found = bytesToHex(sha256(bytes));
     if (found !== expected) return found;
     const body = parseJson(decodeUtf8(bytes));
     this.bodies += 1;
     if (isObject(body) && body._citation !== undefined) this.cited += 1;
+    if (isHashedSubject(path, body)) this.#subjects += 1;
     for (const [where, detail] of bodyFaults(path, body, head)) faults.add(path, where, detail);
     return found;
   }
@@ -225,7 +298,9 @@ class ReleaseRun {
     const listed = this.#shards.map((path) => checkShard(this.#options, path));
     const readings = listed.reduce((sum, shard) => sum + shard.reading, 0);
     const citations = listed.reduce((sum, shard) => sum + shard.citation, 0);
-    if (readings !== this.records || citations !== this.cited) {
+    const subjects = listed.reduce((sum, shard) => sum + shard.subject, 0);
+    const complete = readings === this.records && citations === this.cited;
+    if (!complete || subjects !== this.#subjects) {
       unlistedFiles(this.#options, this.#shards);
     }
     const counts = { records: this.records, bundles: this.#bundles };

@@ -11,7 +11,11 @@ const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !==
 function describedFiles(): Map<string, Buffer> {
   const files = tinyFiles();
   const read = (path: string): Buffer => files.get(path) ?? Buffer.alloc(0);
-  const stored = storedBodies({ paths: [...files.keys()].sort(), read });
+  const stored = storedBodies({
+    has: (path) => files.has(path),
+    under: (prefix) => [...files.keys()].sort().filter((path) => path.startsWith(prefix)),
+    read,
+  });
   const body = manifestBody(manifestEntries(stored, { reading: null }));
   files.set('all/well-known/manifest.json', Buffer.from(JSON.stringify(body)));
   return files;

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { storedPath } from '../../compiler/contract/path.ts';
 import { DamagedFileError, readBody, readPlainFile } from '../../gatekeeper/read-body.ts';
 
 const TEXT = 'a stored body';
@@ -15,7 +16,9 @@ const entry = {
 
 function rootWith(make: (path: string) => void): string {
   const root = mkdtempSync(join(tmpdir(), 'signalpress-'));
-  make(join(root, 'a.json'));
+  const place = join(root, storedPath(entry.path, entry.sha256));
+  mkdirSync(dirname(place), { recursive: true });
+  make(place);
   return root;
 }
 

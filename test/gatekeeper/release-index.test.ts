@@ -6,7 +6,13 @@ import { formatFiles } from '../../compiler/contract/release.ts';
 import { DamagedFileError } from '../../gatekeeper/read-body.ts';
 import { checkFiles, checkHead } from '../../gatekeeper/release-head.ts';
 import { bytesAt, openRelease } from '../../gatekeeper/release-index.ts';
-import { TINY_NOW, tinyDataDir, tinyFiles, writeTinyRelease } from './tiny-release.ts';
+import {
+  TINY_NOW,
+  tinyDataDir,
+  tinyFilePath,
+  tinyFiles,
+  writeTinyRelease,
+} from './tiny-release.ts';
 
 const ANY = { issuerDid: null, baseUrl: null };
 const RECORD = 'record/airquality.aqi/us-denver.json';
@@ -55,12 +61,12 @@ describe('ReleaseIndex.body()', () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
     const release = await openRelease({ dataDir, ...ANY });
-    const whole = readFileSync(join(root, RECORD));
+    const whole = readFileSync(tinyFilePath(root, RECORD));
     const flipped = Buffer.from(whole);
     flipped[100] = (flipped[100] ?? 0) ^ 1;
-    writeFileSync(join(root, RECORD), flipped);
+    writeFileSync(tinyFilePath(root, RECORD), flipped);
     await expect(release.body(RECORD)).rejects.toThrow(DamagedFileError);
-    writeFileSync(join(root, RECORD), whole);
+    writeFileSync(tinyFilePath(root, RECORD), whole);
     expect((await release.body(RECORD)).bytes).toEqual(whole);
   });
 
@@ -68,8 +74,8 @@ describe('ReleaseIndex.body()', () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
     const release = await openRelease({ dataDir, ...ANY });
-    rmSync(join(root, RECORD));
-    symlinkSync('/etc/hostname', join(root, RECORD));
+    rmSync(tinyFilePath(root, RECORD));
+    symlinkSync('/etc/hostname', tinyFilePath(root, RECORD));
     await expect(release.body(RECORD)).rejects.toThrow(DamagedFileError);
   });
 

@@ -6,7 +6,7 @@ import { NETWORKS } from '../../gatekeeper/networks.ts';
 import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
-import { tinyFiles } from './tiny-release.ts';
+import { tinyBytesAt, tinyFiles } from './tiny-release.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
 const STORED = 'record/airquality.aqi/us-chicago.json';
@@ -340,7 +340,7 @@ describe('I24: a damaged file', () => {
   it('is a 503, is not sold, and is served again once it is whole', async () => {
     const damaged = await tinyGate({
       read: async (path, size) => {
-        const bytes = Buffer.from(tinyFiles().get(path.slice(path.indexOf('record/'))) ?? 'x');
+        const bytes = Buffer.from(tinyBytesAt(path) ?? 'x');
         if (broken) bytes[size >> 1] = (bytes[size >> 1] ?? 0) ^ 1;
         return bytes;
       },
@@ -427,7 +427,7 @@ describe('I47: a stop', () => {
     const stopping = await tinyGate({
       read: async (path) => {
         await waiting;
-        return Buffer.from(tinyFiles().get(path.slice(path.indexOf('free/'))) ?? 'x');
+        return Buffer.from(tinyBytesAt(path) ?? 'x');
       },
     });
     const asked = fetch(`${stopping.url}/merkle/spec`);

@@ -1,5 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
@@ -8,7 +15,7 @@ import { didKey } from '../../compiler/contract/did-key.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { freshnessBasis } from '../../compiler/contract/freshness.ts';
 import { signalOf } from '../../compiler/contract/lines.ts';
-import { filePath, verifyShardPath } from '../../compiler/contract/path.ts';
+import { filePath, storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
 import { hashCore } from '../../compiler/contract/record-hash.ts';
 import {
   CATALOG_PATH,
@@ -16,6 +23,7 @@ import {
   formatCatalogRow,
   formatFiles,
   formatVerifyEntry,
+  parseFiles,
   tables,
 } from '../../compiler/contract/release.ts';
 
@@ -182,9 +190,11 @@ export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): st
   const id = `${String(sequence).padStart(6, '0')}-${seed}`;
   const root = join(dataDir, 'releases', id);
   const entries = [...files].map(([path, bytes]) => {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), bytes);
-    return { path, size: bytes.length, sha256: sha256(bytes) };
+    const digest = sha256(bytes);
+    const full = join(dataDir, storedPath(path, digest));
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, bytes);
+    return { path, size: bytes.length, sha256: digest };
   });
   entries.sort((a, b) => (a.path < b.path ? -1 : 1));
   mkdirSync(root, { recursive: true });
@@ -197,6 +207,20 @@ export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): st
   symlinkSync(`releases/${id}`, join(dataDir, 'next'));
   renameSync(join(dataDir, 'next'), join(dataDir, 'current'));
   return root;
+}
+
+/** The bytes of tinyFiles that stand at a path of the disk. */
+export function tinyBytesAt(full: string): Buffer | undefined {
+  const files = [...tinyFiles()];
+  return files.find(([path, bytes]) => full.endsWith(storedPath(path, sha256(bytes))))?.[1];
+}
+
+/** Where the bytes of a file of a release stand. */
+export function tinyFilePath(root: string, path: string): string {
+  const listed = parseFiles(readFileSync(join(root, 'files.txt'), 'utf8'));
+  const entry = listed.find((each) => each.path === path);
+  if (entry === undefined) throw new Error(`"${path}" is not listed`);
+  return join(dirname(dirname(root)), storedPath(path, entry.sha256));
 }
 
 function counted(text: string, count: number): object {

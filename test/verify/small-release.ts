@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { fileOf } from '../snapshot-folder.ts';
 
 export const SEED = new Uint8Array(32).fill(7);
 export const KEY = signingKey(SEED);
@@ -19,6 +20,8 @@ export interface SmallRelease {
   readonly data: string;
   readonly root: string;
   readonly did: string;
+  /** Where the bytes of a file stand. */
+  file(path: string): string;
   text(path: string): string;
   body(path: string): Body;
   dispose(): void;
@@ -104,10 +107,11 @@ export async function smallRelease(): Promise<SmallRelease> {
     seed: SEED,
     workers: 0,
   });
-  const text = (path: string): string => readFileSync(join(folder, path), 'utf8');
+  const text = (path: string): string => readFileSync(fileOf(folder, path), 'utf8');
   return {
     data,
     root: folder,
+    file: (path) => fileOf(folder, path),
     did: release.issuer_did,
     text,
     body: (path) => parseJson(text(path)) as Body,

@@ -28,7 +28,7 @@ describe('runVerify() exit codes', () => {
   it('0: a genuine body, from standard input and from a file', async () => {
     const issuer = [release.did];
     expect((await judgeText(release.text(RECORD), issuer)).exitCode).toBe(0);
-    expect((await runVerify(join(release.root, RECORD), { issuer })).exitCode).toBe(0);
+    expect((await runVerify(release.file(RECORD), { issuer })).exitCode).toBe(0);
   });
 
   it('0: a release folder and a data folder', async () => {
@@ -109,7 +109,7 @@ describe('runVerify() report', () => {
   });
 
   it('of a release names what failed first', async () => {
-    const path = join(release.root, RECORD);
+    const path = release.file(RECORD);
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.toString().replace('13.6', '13.7'));
     const { exitCode, text } = await runVerify(release.data, { issuer: [release.did] });
@@ -175,7 +175,7 @@ describe.skipIf(!isTraced)('I25: runVerify() (skipped without strace)', () => {
     const traced = (...more: string[]): string => {
       const log = join(folder, 'trace.txt');
       const node = [process.execPath, '--input-type=module', '-e', script, release.data];
-      const call = ['-f', '-e', 'trace=%network', '-o', log, ...node, join(release.root, RECORD)];
+      const call = ['-f', '-e', 'trace=%network', '-o', log, ...node, release.file(RECORD)];
       execFileSync('strace', [...call, ...more], { stdio: 'ignore' });
       return readFileSync(log, 'utf8');
     };

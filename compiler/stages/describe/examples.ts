@@ -12,8 +12,8 @@ export interface Examples {
 
 const NO_HASH = `sha256:${'0'.repeat(64)}`;
 
-export function releaseExamples({ paths, read }: Shelf): Examples {
-  if (!paths.includes(CATALOG_PATH)) return { reading: null };
+export function releaseExamples({ has, read }: Shelf): Examples {
+  if (!has(CATALOG_PATH)) return { reading: null };
   const text = new TextDecoder().decode(read(CATALOG_PATH));
   const end = text.indexOf('\n');
   return { reading: end < 0 ? null : parseCatalogRow(text.slice(0, end)) };

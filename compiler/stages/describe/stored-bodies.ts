@@ -16,62 +16,50 @@ export interface StoredBodies {
   find(path: string): unknown;
 }
 
-/** What is described: paths in order, and the bytes behind them. */
+/** What is described, by path. */
 export interface Shelf {
-  readonly paths: readonly string[];
+  readonly has: (path: string) => boolean;
+  /** Paths that begin with a prefix, in order. */
+  readonly under: (prefix: string) => Iterable<string>;
   readonly read: (path: string) => Uint8Array;
 }
 
-export function storedBodies({ paths, read }: Shelf): StoredBodies {
-  const known = new Set(paths);
+export function storedBodies({ has, under, read }: Shelf): StoredBodies {
   const bodies = new Map<string, unknown>();
   const parsed = (path: string): unknown => {
     if (!bodies.has(path)) bodies.set(path, JSON.parse(new TextDecoder().decode(read(path))));
     return bodies.get(path);
   };
   return {
-    of: (endpoint) => exampleOf(endpoint, known) ?? firstOf(endpoint, paths),
+    of: (endpoint) => exampleOf(endpoint, has) ?? firstOf(endpoint, under),
     read: parsed,
-    find: (path) => (known.has(path) ? parsed(path) : undefined),
+    find: (path) => (has(path) ? parsed(path) : undefined),
   };
 }
 
 /** The table's own example of every parameter that the file is named by. */
-function exampleOf(endpoint: Endpoint, known: ReadonlySet<string>): StoredBody | null {
+function exampleOf(endpoint: Endpoint, has: Shelf['has']): StoredBody | null {
   const values: Record<string, string> = {};
   for (const [name, param] of Object.entries(endpoint.params)) {
     const [example] = param.examples;
     if (isNaming(endpoint, name) && example !== undefined) values[name] = example;
   }
   const path = filePath(endpoint, values);
-  return path !== null && known.has(path) ? { values, path } : null;
+  return path !== null && has(path) ? { values, path } : null;
 }
 
 function isNaming({ file }: Endpoint, name: string): boolean {
   return file?.includes(`{${name}}`) === true;
 }
 
-function firstOf(endpoint: Endpoint, paths: readonly string[]): StoredBody | null {
+function firstOf(endpoint: Endpoint, under: Shelf['under']): StoredBody | null {
   const { file } = endpoint;
   if (file === undefined) return null;
-  const prefix = file.slice(0, file.search(/\{|$/));
-  for (let at = firstAtLeast(paths, prefix); paths[at]?.startsWith(prefix); at += 1) {
-    const path = paths[at] ?? '';
+  for (const path of under(file.slice(0, file.search(/\{|$/)))) {
     const values = parseFilePath(endpoint, path);
     if (values !== null) return { values, path };
   }
   return null;
-}
-
-function firstAtLeast(sorted: readonly string[], text: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? '') < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** `path?name=value`, members in the order of the table, the form that every link of ours has. */

@@ -1,31 +1,87 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { storedPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
 
-/** Writes new files under one root and says what was written; never replaces a file. */
+/** Stores the files of a release and says what was stored. */
 export interface FileWriter {
   write(path: string, content: string | Uint8Array): FileEntry;
-  /** The bytes of a file that was written. */
-  read(path: string): Uint8Array;
 }
 
-export function fileWriter(root: string): FileWriter {
-  const made = new Set<string>();
+export interface StoreWriter extends FileWriter {
+  /** Removes what was written; for a compile that fails. */
+  undo(): void;
+}
+
+export interface Store {
+  /** The data folder. */
+  readonly data: string;
+  /** A file that is only this compile's, for bytes that are to replace others. */
+  readonly spare: string;
+  /** Whether a release lists these very bytes at this path, so that the file that is there was made durable. */
+  readonly isKept: (entry: FileEntry) => boolean;
+}
+
+/** Writes into the files that all releases share: bytes that an earlier release lists are not written again. */
+export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
+  const folders = new Set<string>();
+  const written: string[] = [];
+  const makeFolder = (folder: string): void => {
+    if (folders.has(folder)) return;
+    mkdirSync(folder, { recursive: true });
+    folders.add(folder);
+  };
+  const replace = (full: string, bytes: Uint8Array): void => {
+    makeFolder(dirname(spare));
+    writeFileSync(spare, bytes);
+    renameSync(spare, full);
+  };
   return {
     write(path, content) {
-      const full = join(root, path);
-      const folder = dirname(full);
-      if (!made.has(folder)) {
-        mkdirSync(folder, { recursive: true });
-        made.add(folder);
-      }
       const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
-      writeFileSync(full, bytes, { flag: 'wx' });
-      return fileEntry(path, bytes);
+      const entry = fileEntry(path, bytes);
+      const full = join(data, storedPath(path, entry.sha256));
+      makeFolder(dirname(full));
+      // A file that nobody vouches for may be torn: another release may still be read from it, so it is replaced at once.
+      if (!create(full, bytes, written) && !isKept(entry)) replace(full, bytes);
+      return entry;
     },
-    read: (path) => readFileSync(join(root, path)),
+    undo() {
+      for (const full of written.splice(0)) rmSync(full, { force: true });
+      for (const folder of [...folders].reverse()) removeEmpty(folder, join(data));
+      folders.clear();
+    },
   };
+}
+
+/** Writes a new file; false when there is one already. */
+function create(full: string, bytes: Uint8Array, written: string[]): boolean {
+  try {
+    writeFileSync(full, bytes, { flag: 'wx' });
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false;
+    // A full disk leaves a part of the file.
+    written.push(full);
+    throw error;
+  }
+  written.push(full);
+  return true;
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Removes a folder and those above it, below `top`, as far as nothing is in them. */
+function removeEmpty(folder: string, top: string): void {
+  for (let at = folder; at.length > top.length; at = dirname(at)) {
+    try {
+      rmdirSync(at);
+    } catch {
+      return;
+    }
+  }
 }
 
 /** What the list of files says of a file with these bytes. */

@@ -5,24 +5,27 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { RELEASE_NAME, type Release, releaseSchema } from '../../contract/release.ts';
+import { join, resolve } from 'node:path';
+import type { Release } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
+import { fileWriter, type StoreWriter } from './file-writer.ts';
+import type { ListedFiles } from './listed-files.ts';
+import {
+  CURRENT_LINK,
+  currentName,
+  pruneReleases,
+  RELEASES_FOLDER,
+  readRelease,
+  releaseFiles,
+  sweep,
+} from './release-folders.ts';
 
-/** Releases kept beside the current one, so that requests in flight and rollbacks find theirs. */
-export const RELEASES_KEPT = 3;
-/** Twice the longest payment: a paid retry within it still finds the bytes that were bought. */
-export const RELEASE_AGE_MIN_MS = 600_000;
-const CURRENT = 'current';
 const STAGING = '.staging';
 const SIGNATURES = 'signatures';
 /** Locks that this very process holds: after a restart another one may have its number. */
@@ -36,22 +39,38 @@ export interface Staging {
   readonly scratch: string;
   /** Signatures of the release before, and where this compile puts its own until it is published. */
   readonly signatures: { readonly kept: string; readonly made: string };
-  readonly previous: Release | null;
-  /** Makes the folder durable and switches `current` to it in one step. */
+  readonly writer: StoreWriter;
+  readonly previous: PreviousFiles | null;
+  /** Makes everything durable and switches `current` to the new folder in one step. */
   publish(name: string): string;
+  /** Leaves the data folder as it was. */
   discard(): void;
+}
+
+/** The release that is to be superseded. */
+export interface PreviousFiles {
+  readonly name: string;
+  readonly head: Release;
+  /** Read when it is asked for first; null when it is not the one that the head signs. */
+  files(): ListedFiles | null;
 }
 
 /** Opens the data folder for one compile; throws a CompileError while another compile runs. */
 export function openStaging(data: string): Staging {
-  const releases = join(data, 'releases');
+  const releases = join(data, RELEASES_FOLDER);
   mkdirSync(releases, { recursive: true });
   const unlock = lock(data);
   const staging = join(data, STAGING);
+  const wasKilled = existsSync(staging);
   rmSync(staging, { recursive: true, force: true });
+  if (wasKilled) sweep(data);
   const root = join(staging, 'release');
   mkdirSync(root, { recursive: true });
-  const discard = (): void => {
+  const previous = previousFiles(data);
+  const isKept: Parameters<typeof fileWriter>[0]['isKept'] = (entry) =>
+    previous?.files()?.has(entry) === true;
+  const writer = fileWriter({ data, spare: join(staging, 'spare'), isKept });
+  const close = (): void => {
     rmSync(staging, { recursive: true, force: true });
     unlock();
   };
@@ -59,35 +78,53 @@ export function openStaging(data: string): Staging {
     root,
     scratch: join(staging, 'scratch'),
     signatures: { kept: join(data, SIGNATURES), made: join(staging, SIGNATURES) },
-    previous: currentRelease(data),
-    discard,
+    writer,
+    previous,
+    discard() {
+      // A switch that failed after the link was renamed has published all the same.
+      if (currentName(data) === (previous?.name ?? null)) writer.undo();
+      close();
+    },
     publish(name) {
       const target = join(releases, name);
       if (currentName(data) === name) {
         throw cannotPublish(data, `release "${name}" is the current one already`);
       }
-      // What a killed compile left under this name was never served.
-      rmSync(target, { recursive: true, force: true });
-      syncTree(root);
-      renameSync(root, target);
-      syncFolder(releases);
-      switchCurrent(data, name);
+      try {
+        // What a killed compile left under this name was never served.
+        rmSync(target, { recursive: true, force: true });
+        syncTree(root);
+        renameSync(root, target);
+        syncFolder(releases);
+        switchCurrent(data, name);
+      } catch (error) {
+        if (currentName(data) !== name) rmSync(target, { recursive: true, force: true });
+        throw error;
+      }
       keepSignatures(data, join(staging, SIGNATURES));
-      prune(releases, name);
-      discard();
+      pruneReleases(data);
+      close();
       return target;
+    },
+  };
+}
+
+function previousFiles(data: string): PreviousFiles | null {
+  const name = currentName(data);
+  if (name === null) return null;
+  let list: ListedFiles | null | undefined;
+  return {
+    name,
+    head: readRelease(data, name),
+    files() {
+      if (list === undefined) list = releaseFiles(data, name);
+      return list;
     },
   };
 }
 
 function cannotPublish(data: string, message: string): CompileError {
   return new CompileError([{ code: 'cannot_publish', file: data, message }]);
-}
-
-/** The release that `current` names, or null before the first. */
-function currentRelease(data: string): Release | null {
-  const head = join(data, CURRENT, RELEASE_NAME);
-  return existsSync(head) ? releaseSchema.parse(JSON.parse(readFileSync(head, 'utf8'))) : null;
 }
 
 /** One compile at a time: a lock file with the process id, taken over when that process is gone. */
@@ -152,10 +189,10 @@ function syncFolder(folder: string): void {
 
 /** A symlink cannot be replaced in place: a new one is renamed over it, which is atomic. */
 function switchCurrent(data: string, name: string): void {
-  const fresh = join(data, `.${CURRENT}.new`);
+  const fresh = join(data, `.${CURRENT_LINK}.new`);
   rmSync(fresh, { force: true });
-  symlinkSync(join('releases', name), fresh);
-  renameSync(fresh, join(data, CURRENT));
+  symlinkSync(join(RELEASES_FOLDER, name), fresh);
+  renameSync(fresh, join(data, CURRENT_LINK));
   syncFolder(data);
 }
 
@@ -165,22 +202,4 @@ function keepSignatures(data: string, made: string): void {
   const kept = join(data, SIGNATURES);
   rmSync(kept, { recursive: true, force: true });
   renameSync(made, kept);
-}
-
-/** Removes releases that are neither among the newest nor young; ages are the disk's own. */
-function prune(releases: string, name: string): void {
-  const written = (release: string): number => statSync(join(releases, release)).mtimeMs;
-  const others = readdirSync(releases)
-    .filter((other) => other !== name)
-    .sort();
-  for (const old of others.slice(0, -RELEASES_KEPT)) {
-    if (written(name) - written(old) < RELEASE_AGE_MIN_MS) continue;
-    rmSync(join(releases, old), { recursive: true, force: true });
-  }
-}
-
-/** Name of the release that `current` points to, or null. */
-export function currentName(data: string): string | null {
-  const link = join(data, CURRENT);
-  return existsSync(link) ? basename(readlinkSync(link)) : null;
 }

@@ -10,12 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { storedPath } from '../../../compiler/contract/path.ts';
 import type { Release } from '../../../compiler/contract/release.ts';
-import {
-  currentName,
-  openStaging,
-  RELEASES_KEPT,
-} from '../../../compiler/stages/publish/release-store.ts';
+import { currentName, RELEASES_KEPT } from '../../../compiler/stages/publish/release-folders.ts';
+import { openStaging } from '../../../compiler/stages/publish/release-store.ts';
+import { sha256Text } from '../../sha256-text.ts';
 import { filesBelow, makeFolder, removeFolders } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -37,10 +36,26 @@ const head = (sequence: number): Release => ({
   signature: 'x',
 });
 
-function publishOne(data: string, sequence: number): string {
+/** A release of files with these texts, each at the path `<text>.json`. */
+function publishOne(data: string, sequence: number, texts: readonly string[] = []): string {
   const staging = openStaging(data);
-  writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(sequence)));
-  return staging.publish(String(sequence).padStart(6, '0'));
+  const list = texts
+    .map((text) => staging.writer.write(`${text}.json`, text))
+    .map(({ sha256, size, path }) => `${sha256} ${size} ${path}\n`)
+    .sort((a, b) => (a.slice(65) < b.slice(65) ? -1 : 1))
+    .join('');
+  const signed = { ...head(sequence), files_sha256: `sha256:${sha256Text(list)}` };
+  writeFileSync(join(staging.root, 'files.txt'), list);
+  writeFileSync(join(staging.root, 'release.json'), JSON.stringify(signed));
+  return staging.publish(`${String(sequence).padStart(6, '0')}-x`);
+}
+const stored = (data: string) => readdirSync(join(data, 'files')).sort();
+const names = (...texts: string[]) =>
+  texts.map((text) => storedPath(`${text}.json`, sha256Text(text)).slice('files/'.length)).sort();
+/** Makes every release so far look an hour old. */
+function age(data: string): void {
+  const old = new Date(Date.now() - 3_600_000);
+  for (const name of releasesOf(data)) utimesSync(join(data, 'releases', name), old, old);
 }
 const releasesOf = (data: string) => readdirSync(join(data, 'releases')).sort();
 
@@ -50,8 +65,8 @@ describe('openStaging()', () => {
     const staging = openStaging(data);
     writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(1)));
     expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
-    const folder = staging.publish('000001');
-    expect(readlinkSync(join(data, 'current'))).toBe('releases/000001');
+    const folder = staging.publish('000001-x');
+    expect(readlinkSync(join(data, 'current'))).toBe('releases/000001-x');
     expect(readdirSync(folder)).toEqual(['release.json']);
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
   });
@@ -60,7 +75,7 @@ describe('openStaging()', () => {
     const data = makeFolder();
     publishOne(data, 4);
     const staging = openStaging(data);
-    expect(staging.previous?.sequence).toBe(4);
+    expect(staging.previous?.head.sequence).toBe(4);
     staging.discard();
   });
 
@@ -73,7 +88,7 @@ describe('openStaging()', () => {
     mkdirSync(staging.scratch);
     staging.discard();
     expect(filesBelow(data)).toEqual(before);
-    expect(currentName(data)).toBe('000001');
+    expect(currentName(data)).toBe('000001-x');
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
   });
 
@@ -89,11 +104,11 @@ describe('openStaging()', () => {
   it('publishes again after a compile that was killed before its switch', () => {
     const data = makeFolder();
     publishOne(data, 1);
-    mkdirSync(join(data, 'releases/000002'));
-    writeFileSync(join(data, 'releases/000002/left.json'), '{}');
+    mkdirSync(join(data, 'releases/000002-x'));
+    writeFileSync(join(data, 'releases/000002-x/left.json'), '{}');
     publishOne(data, 2);
-    expect(currentName(data)).toBe('000002');
-    expect(readdirSync(join(data, 'releases/000002'))).toEqual(['release.json']);
+    expect(currentName(data)).toBe('000002-x');
+    expect(readdirSync(join(data, 'releases/000002-x'))).toEqual(['files.txt', 'release.json']);
   });
 
   it('refuses while a living process holds the lock, and touches nothing', () => {
@@ -131,11 +146,45 @@ describe('openStaging()', () => {
     const data = makeFolder();
     for (let sequence = 1; sequence <= 7; sequence++) publishOne(data, sequence);
     expect(releasesOf(data)).toHaveLength(7);
-    const old = new Date(Date.now() - 3_600_000);
-    for (const name of releasesOf(data)) utimesSync(join(data, 'releases', name), old, old);
+    age(data);
     publishOne(data, 8);
     expect(releasesOf(data)).toHaveLength(RELEASES_KEPT + 1);
-    expect(releasesOf(data)[0]).toBe('000005');
+    expect(releasesOf(data)[0]).toBe('000005-x');
+  });
+
+  it('I19: counts the age of a release from when it was superseded, not from when it was written', () => {
+    const data = makeFolder();
+    publishOne(data, 1, ['bought']);
+    age(data);
+    for (let sequence = 2; sequence <= 6; sequence++) publishOne(data, sequence);
+    expect([releasesOf(data)[0], ...stored(data)]).toEqual(['000001-x', ...names('bought')]);
+  });
+
+  it('I19: removes the files that only a pruned release lists', () => {
+    const data = makeFolder();
+    publishOne(data, 1, ['a', 'b', 'c', 'gone']);
+    publishOne(data, 2, ['a', 'c']);
+    publishOne(data, 3, ['a']);
+    age(data);
+    publishOne(data, 4, ['a', 'b']);
+    publishOne(data, 5, ['a']);
+    age(data);
+    expect(stored(data)).toEqual(names('a', 'b', 'c'));
+    publishOne(data, 6, ['a', 'd']);
+    expect(releasesOf(data)[0]).toBe('000003-x');
+    expect(stored(data)).toEqual(names('a', 'b', 'd'));
+  });
+
+  it('I16: removes files and releases of a killed compile at the next start, and no other', () => {
+    const data = makeFolder();
+    publishOne(data, 1, ['a']);
+    publishOne(data, 2, ['b']);
+    mkdirSync(join(data, '.staging'));
+    mkdirSync(join(data, 'releases/000003-x'));
+    writeFileSync(join(data, 'files/torn.json'), 'half');
+    openStaging(data).discard();
+    expect(stored(data)).toEqual(names('a', 'b'));
+    expect(releasesOf(data)).toEqual(['000001-x', '000002-x']);
   });
 });
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { formatVerifyEntry } from '../../../compiler/contract/release.ts';
+import { storedPath } from '../../../compiler/contract/path.ts';
+import { type FileEntry, formatVerifyEntry } from '../../../compiler/contract/release.ts';
 import { fileWriter } from '../../../compiler/stages/publish/file-writer.ts';
 import { verifyShards } from '../../../compiler/stages/publish/verify-shards.ts';
 import { sha256Text } from '../../sha256-text.ts';
@@ -20,20 +21,26 @@ const line = (index: number, entity = `${index}`): string =>
     observed_at: 'x',
   });
 
+const textIn =
+  (root: string) =>
+  ({ path, sha256 }: FileEntry): string =>
+    readFileSync(join(root, storedPath(path, sha256)), 'utf8');
+
 function shardsOf(batches: readonly string[]) {
   const root = makeFolder();
   const shards = verifyShards(join(root, 'scratch'));
   for (const text of batches) shards.add(text);
-  const files = shards.write(fileWriter(join(root, 'release')));
-  return { files, root: join(root, 'release') };
+  const store = { data: root, spare: join(root, 'spare'), isKept: () => false };
+  const files = shards.write(fileWriter(store));
+  return { files, textOf: textIn(root) };
 }
 
 describe('verifyShards()', () => {
   const lines = Array.from({ length: 600 }, (_, index) => line(index));
 
   it('puts every line into the shard of its first byte, sorted', () => {
-    const { files, root } = shardsOf([lines.join('')]);
-    const texts = files.map(({ path }) => readFileSync(join(root, path), 'utf8'));
+    const { files, textOf } = shardsOf([lines.join('')]);
+    const texts = files.map(textOf);
     expect(texts.join('').split('\n').length - 1).toBe(600);
     for (const [index, text] of texts.entries()) {
       const rows = text.split('\n').slice(0, -1);

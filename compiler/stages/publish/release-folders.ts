@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { FILES_FOLDER, storedPath } from '../../contract/path.ts';
+import {
+  type FileEntry,
+  RELEASE_NAME,
+  type Release,
+  releaseSchema,
+} from '../../contract/release.ts';
+import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
+
+/** Releases kept beside the current one, so that requests in flight and rollbacks find theirs. */
+export const RELEASES_KEPT = 3;
+/** Twice the longest payment: a paid retry within it still finds the bytes that were bought. */
+export const RELEASE_AGE_MIN_MS = 600_000;
+/** The link to the release that is served. */
+export const CURRENT_LINK = 'current';
+export const RELEASES_FOLDER = 'releases';
+
+/** Name of the release that `current` points to, or null. */
+export function currentName(data: string): string | null {
+  const link = join(data, CURRENT_LINK);
+  return existsSync(link) ? basename(readlinkSync(link)) : null;
+}
+
+/** Names of all releases, oldest first: a name begins with the sequence. */
+export function releaseNames(data: string): string[] {
+  const folder = join(data, RELEASES_FOLDER);
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+/** The head in a folder of releases; throws when it is missing or malformed. */
+export function readRelease(data: string, name: string): Release {
+  const path = join(data, RELEASES_FOLDER, name, RELEASE_NAME);
+  return releaseSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+/** The files of a release; null for one whose list cannot be trusted. */
+export function releaseFiles(data: string, name: string): ListedFiles | null {
+  try {
+    return readListed(join(data, RELEASES_FOLDER, name), readRelease(data, name));
+  } catch {
+    return null;
+  }
+}
+
+/** Removes releases that are neither among the newest nor superseded lately, and the files that only they list. */
+export function pruneReleases(data: string, kept = RELEASES_KEPT): string[] {
+  const names = releaseNames(data);
+  const current = currentName(data);
+  const since = (name: string): number => statSync(join(data, RELEASES_FOLDER, name)).mtimeMs;
+  const newest = names.at(-1) ?? '';
+  const doomed = names.slice(0, -1 - kept).filter((name, at) => {
+    const age = since(newest) - since(names[at + 1] ?? newest);
+    return name !== current && age >= RELEASE_AGE_MIN_MS;
+  });
+  if (doomed.length > 0) removeReleases(data, doomed);
+  return doomed;
+}
+
+/** The folders go first: a release without all of its files must never look whole. */
+function removeReleases(data: string, doomed: readonly string[]): void {
+  const lists = doomed.map((name) => releaseFiles(data, name));
+  for (const name of doomed)
+    rmSync(join(data, RELEASES_FOLDER, name), { recursive: true, force: true });
+  const kept = releaseNames(data).reverse();
+  for (const list of lists) {
+    const orphans = list === null ? [] : orphansOf(data, list, kept);
+    for (const { path, sha256 } of orphans)
+      rmSync(join(data, storedPath(path, sha256)), { force: true });
+  }
+}
+
+/** Entries of a list that no kept release has, newest release first; none while one of those cannot be read. */
+function orphansOf(data: string, list: ListedFiles, kept: readonly string[]): readonly FileEntry[] {
+  let orphans: readonly FileEntry[] = [];
+  for (const [at, name] of kept.entries()) {
+    const other = releaseFiles(data, name);
+    if (other === null) return [];
+    orphans =
+      at === 0
+        ? [...onlyIn(list.bytes, other.bytes)]
+        : orphans.filter((entry) => !other.has(entry));
+  }
+  return orphans;
+}
+
+/** Removes what a killed compile left: releases that were never served, and files that no release lists. */
+export function sweep(data: string): void {
+  const current = currentName(data) ?? '';
+  for (const name of releaseNames(data)) {
+    if (name > current) rmSync(join(data, RELEASES_FOLDER, name), { recursive: true, force: true });
+  }
+  const listed = new Set<string>();
+  for (const name of releaseNames(data)) {
+    const list = releaseFiles(data, name);
+    if (list === null) return;
+    for (const { path, sha256 } of onlyIn(list.bytes, Buffer.alloc(0))) {
+      listed.add(storedPath(path, sha256));
+    }
+  }
+  if (existsSync(join(data, FILES_FOLDER))) removeUnlisted(data, FILES_FOLDER, listed);
+}
+
+function removeUnlisted(data: string, folder: string, listed: ReadonlySet<string>): void {
+  for (const entry of readdirSync(join(data, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) removeUnlisted(data, path, listed);
+    else if (!listed.has(path)) rmSync(join(data, path), { force: true });
+  }
+}
