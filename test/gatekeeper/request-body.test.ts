@@ -10,14 +10,13 @@ let port = 0;
 let heldMax = 0;
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
+  server = createServer(async (request, response) => {
     request.on('data', () => {
       heldMax = Math.max(heldMax, reader.held);
     });
-    reader.read(request).then((body) => {
-      if (Buffer.isBuffer(body)) response.end(`${body.length} ${body.subarray(0, 4)}`);
-      else response.writeHead(body.status).end(body.body);
-    });
+    const body = await reader.read(request);
+    if (Buffer.isBuffer(body)) response.end(`${body.length} ${body.subarray(0, 4)}`);
+    else response.writeHead(body.status).end(body.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
