@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 import { type Place, placeOf } from '../compiler/verify/release-place.ts';
 import { compileFolder } from './snapshot-folder.ts';
@@ -18,9 +19,10 @@ export interface CompiledSample {
 
 export async function compiledSample(): Promise<CompiledSample> {
   const { data, folder, release } = await compileFolder(SAMPLE);
-  const text = (path: string): string => readFileSync(join(folder, path), 'utf8');
-  const paths = parseFiles(text(FILES_NAME)).map((file) => file.path);
-  return { data, folder, did: release.issuer_did, paths, text };
+  const listed = parseFiles(readFileSync(join(folder, FILES_NAME), 'utf8'));
+  const places = new Map(listed.map(({ path, sha256 }) => [path, storedPath(path, sha256)]));
+  const text = (path: string): string => readFileSync(join(data, places.get(path) ?? path), 'utf8');
+  return { data, folder, did: release.issuer_did, paths: [...places.keys()], text };
 }
 
 /** A published body with the operation that it answers, and which of its forms it is. */

@@ -6,6 +6,7 @@ import {
   coverageSchema,
   historyPreviewSchema,
   lifecycleBodySchema,
+  merkleSpecSchema,
   previewSchema,
   rawSchema,
   sampleSchema,
@@ -77,6 +78,7 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/resolve/proposer/preview': resolvePreviewSchema,
   '/gauge/verify': verificationSchema,
   '/v/:record_hash': verificationSchema,
+  '/merkle/spec': merkleSpecSchema,
 };
 
 /** Strict schema of the `format=thin` body by operation; bundles share one. */

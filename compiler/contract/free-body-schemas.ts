@@ -174,6 +174,15 @@ export const verificationSchema = z.strictObject({
   statement: z.string(),
 });
 
+/** `/merkle/spec`: archival text. */
+export const merkleSpecSchema = z.strictObject({
+  nature: z.string(),
+  retired: z.literal(true),
+  text: z.string(),
+  instead: path,
+  proof: path,
+});
+
 /** `/gauge/lifecycle` of one subject; `also` lists other lines that follow the same id. */
 export const lifecycleBodySchema = z.strictObject({
   nature: z.string(),

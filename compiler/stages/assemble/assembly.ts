@@ -15,6 +15,7 @@ import type { VerifyShards } from '../publish/verify-shards.ts';
 import { bundleBody, legReadings, placeLegs, thinBundle } from './bundle.ts';
 import { CensusStore, writeCensuses } from './census.ts';
 import { CITY_ADD_ONS, type CityReading, cityBody } from './city-readings.ts';
+import { merkleSpec } from './free-bodies.ts';
 import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
 import type { LegReading } from './leg.ts';
 import { lifecycleBody } from './lifecycle-body.ts';
@@ -81,6 +82,7 @@ export class Assembly {
     this.#writeLifecycles(press);
     this.#writeSamples(press);
     writeCensuses(this.#census, press);
+    press.put('/merkle/spec', {}, merkleSpec());
     press.file(CATALOG_PATH, this.#catalogText());
   }
 

@@ -1,0 +1,324 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bodySchemaOf } from '../compiler/contract/bodies.ts';
+import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import { parseJson } from '../compiler/contract/strict-json.ts';
+import { verifyBody } from '../compiler/verify/verify-body.ts';
+import type { RequirementsV1 } from '../gatekeeper/challenge.ts';
+import { loadConfig } from '../gatekeeper/config.ts';
+import { NETWORKS } from '../gatekeeper/networks.ts';
+import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
+import { type CompiledSample, compiledSample } from './compiled-sample.ts';
+import { NOT_BUILT, OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';
+import { NOW_MS, payer } from './gatekeeper/payer.ts';
+import { tinyDataDir, writeTinyRelease } from './gatekeeper/tiny-release.ts';
+import { removeFolders } from './snapshot-folder.ts';
+
+const NETWORK = NETWORKS['base-sepolia'];
+const SECRET = 'a secret for tests alone, 32 characters or more';
+
+let sample: CompiledSample;
+let gate: Gatekeeper;
+/** Another gatekeeper, over a release without rosters and documents. */
+let empty: Gatekeeper;
+
+beforeAll(async () => {
+  sample = await compiledSample();
+  const tiny = tinyDataDir();
+  writeTinyRelease(tiny);
+  gate = await start(sample.data);
+  empty = await start(tiny);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([gate.close(), empty.close()]);
+  removeFolders();
+}, 60_000);
+
+function start(data: string): Promise<Gatekeeper> {
+  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+  const options = { data, state, port: '0', free_rate: '1000000' };
+  const env = { SIGNALPRESS_TOKEN_SECRET: SECRET };
+  const config = loadConfig({ options, env, fileText: null });
+  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+interface Asked {
+  readonly at?: Gatekeeper;
+  readonly query?: string;
+  readonly payment?: string;
+}
+
+async function ask({ path, method, body }: Operation, asked: Asked = {}): Promise<Answer> {
+  const { at = gate, query = '', payment } = asked;
+  const response = await fetch(at.url + path + (query === '' ? '' : `?${query}`), {
+    method: method ?? 'GET',
+    headers: {
+      ...(payment === undefined ? {} : { 'x-payment': payment }),
+      ...(body === undefined
+        ? {}
+        : { 'content-type': 'application/json', accept: 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : {},
+    text,
+  };
+}
+
+/** Pays what the challenge of the bare path asks for, in the name of this query. */
+async function pay(row: Operation, asked: Asked): Promise<Answer> {
+  const challenge = await ask(row, asked.at === undefined ? {} : { at: asked.at });
+  const [terms] = challenge.body.accepts as [RequirementsV1];
+  return ask(row, { ...asked, payment: await payer(NETWORK).header(terms) });
+}
+
+const dollars = (price: string): string =>
+  String(BigInt(price.replace('.', '')) * 10n ** BigInt(6 - (price.split('.')[1]?.length ?? 0)));
+
+function expectChallenge({ status, headers, body }: Answer, { path, price }: Operation): void {
+  const [terms] = body.accepts as [RequirementsV1];
+  const above = Number(price) > 0.1;
+  expect([path, status, terms.maxAmountRequired]).toEqual([path, 402, dollars(price ?? '')]);
+  expect([path, terms.maxTimeoutSeconds, terms.scheme]).toEqual([path, 300, 'exact']);
+  expect([path, body.x402Version, 'client_hint' in body]).toEqual([path, 1, above]);
+  expect(headers.get('cache-control'), path).toBe('no-store');
+  const v2 = Buffer.from(headers.get('payment-required') ?? '', 'base64').toString('utf8');
+  expect(JSON.parse(v2).accepts[0].amount, path).toBe(dollars(price ?? ''));
+}
+
+function expectNotCharged({ status, headers, body }: Answer, path: string, miss?: string): void {
+  expect([path, status, body.no_charge]).toEqual([path, 422, true]);
+  expect(String(body.error).slice(0, 200), path).toMatch(/^Not charged\. Try GET \//);
+  if (miss !== undefined) expect([path, body.miss]).toEqual([path, miss]);
+  expect(headers.get('x-payment-response'), path).toBeNull();
+  expect(headers.get('cache-control'), path).toBe('no-store');
+}
+
+/** A 200 with everything that its row promises. */
+function expectSold({ status, headers, text, body }: Answer, row: Operation): void {
+  const { path } = row;
+  expect([path, status]).toEqual([path, 200]);
+  const receipt = Buffer.from(headers.get('x-payment-response') ?? '', 'base64').toString('utf8');
+  expect(JSON.parse(receipt), path).toMatchObject({ success: true, network: 'base-sepolia' });
+  expect(headers.get('cache-control'), path).toBe('private, no-store');
+  expectSchema(row, body);
+  if (!SEALED_APART.has(path)) {
+    const report = verifyBody(parseJson(text), { trust: [sample.did] });
+    expect(
+      report.checks.filter((each) => each.status === 'fail'),
+      path,
+    ).toEqual([]);
+    expect([path, report.verdict]).toEqual([path, 'verified']);
+  }
+}
+
+/** Nothing of the issuer's is in a token, and a settlement answer quotes the citation of a stored filing. */
+const SEALED_APART = new Set(['/gauge/subscribe', '/resolve', '/resolve/proposer']);
+
+function expectSchema({ path }: Operation, body: unknown): void {
+  const schema = bodySchemaOf(endpointOf(path));
+  if (schema === null) return;
+  expect([path, schema.safeParse(body).error?.issues ?? []]).toEqual([path, []]);
+}
+
+/** The row of the program's own table, which the hand-written one is compared with. */
+function endpointOf(path: string): Endpoint {
+  const rows = ENDPOINTS as readonly Endpoint[];
+  const form = path.replace(/\/sha256:.*$/, '/:record_hash');
+  const row = rows.find((one) => one.path === form);
+  if (row === undefined) throw new Error(`no row for ${path}`);
+  return row;
+}
+
+const isToken = ({ path }: Operation): boolean => endpointOf(path).token;
+const sold = OPERATIONS.filter((row) => row.price !== null);
+const stocked = sold.filter(({ path }) => !(path in WITHOUT_DATA) && !NOT_BUILT.includes(path));
+const bare = sold.filter(({ path }) => path in WITHOUT_DATA);
+const free = OPERATIONS.filter((row) => row.price === null && !isToken(row));
+const gated = OPERATIONS.filter(isToken);
+
+describe('the conformance table', () => {
+  it('has one row for each of the 92 operations, each of them free, sold or opened by a token', () => {
+    expect(OPERATIONS).toHaveLength(92);
+    const named = OPERATIONS.map(({ path }) => endpointOf(path).path);
+    expect(named).toEqual((ENDPOINTS as readonly Endpoint[]).map((row) => row.path));
+    expect(sold.length + free.length + gated.length).toBe(92);
+    expect(Object.keys(WITHOUT_DATA).filter((path) => !named.includes(path))).toEqual([]);
+  });
+
+  it('asks the same prices as the table, the free menu and the manifest', async () => {
+    const menu = (await ask({ ...(OPERATIONS[0] as Operation), path: '/gauge/preview' })).body;
+    const manifest = (
+      await ask({ ...(OPERATIONS[0] as Operation), path: '/manifest' }, { query: 'all=1' })
+    ).body;
+    const listed = (rows: unknown) =>
+      new Map((rows as { path: string; price_usd: string }[]).map((row) => [row.path, row]));
+    const menuRows = listed(menu.prices);
+    const manifestRows = listed(manifest.entries ?? manifest.resources ?? manifest.items);
+    for (const { path, price } of sold) {
+      const { price_usd, price_atomic } = menuRows.get(path) as unknown as Record<string, string>;
+      expect([path, price_usd, price_atomic]).toEqual([path, price, dollars(price ?? '')]);
+      expect([path, endpointOf(path).priceUsd]).toEqual([path, price]);
+      expect(manifestRows.get(path), path).toMatchObject({
+        price_usd: price,
+        price_atomic: dollars(price ?? ''),
+      });
+    }
+  });
+});
+
+describe('sold operations', () => {
+  it.each(sold)('$path without a query asks for $price USD, whatever is stored', async (row) => {
+    expectChallenge(await ask(row), row);
+  });
+
+  it.each(stocked)('$path unpaid, with data, asks for $price USD', async (row) => {
+    expectChallenge(await ask(row, { query: row.valid }), row);
+  });
+
+  it.each(stocked)('$path paid delivers a body that fits its schema and verifies', async (row) => {
+    expectSold(await pay(row, { query: row.valid }), row);
+  });
+
+  it.each(sold.filter((row) => row.path !== '/gauge/subscribe'))(
+    '$path paid, without data, is not charged',
+    async (row) => {
+      const asked = row.none === null ? { at: empty, query: row.valid } : { query: row.none };
+      expectNotCharged(await pay(row, asked), row.path);
+      expectNotCharged(
+        await ask(row, asked.query === '' ? { ...asked, query: 'x=1' } : asked),
+        row.path,
+      );
+    },
+  );
+
+  it.each(sold)('$path names what is missing, and asks for nothing', async (row) => {
+    if (row.missing === null) {
+      // Nothing is required: an unknown parameter changes nothing.
+      const answer = await ask(row, { query: 'x=1' });
+      if (!stocked.includes(row)) expectNotCharged(answer, row.path, 'empty_line');
+      else expectChallenge(answer, row);
+      return;
+    }
+    const [query, names] = row.missing;
+    for (const answer of [await ask(row, { query }), await pay(row, { query })]) {
+      expectNotCharged(answer, row.path, 'missing_parameter');
+      expect([row.path, answer.body.missing_params]).toEqual([row.path, names]);
+    }
+  });
+
+  it.each(sold.filter(({ illegal, none }) => illegal !== null || none !== null))(
+    '$path refuses a value that is not legal, paid or not',
+    async (row) => {
+      const query = row.illegal ?? row.none ?? '';
+      for (const answer of [await ask(row, { query }), await pay(row, { query })]) {
+        expectNotCharged(answer, row.path, row.illegal === null ? undefined : 'illegal_value');
+      }
+    },
+  );
+
+  it.each(bare)(
+    '$path has nothing in the sample: empty_line, and an example that answers',
+    async (row) => {
+      const answer = await ask(row, { query: row.valid === '' ? 'x=1' : row.valid });
+      expectNotCharged(answer, row.path);
+      const example = await fetch(gate.url + String(answer.body.example_request));
+      expect([200, 402], row.path).toContain(example.status);
+    },
+  );
+});
+
+describe('free operations', () => {
+  /** What is answered to those whose plain answer is no 200. */
+  const OTHER: Readonly<Record<string, number>> = {
+    '/merkle/proof': 410,
+    ...Object.fromEntries(NOT_BUILT.map((path) => [path, 501])),
+  };
+
+  it.each(free)('$path answers at once, and takes no payment', async (row) => {
+    const expected = OTHER[row.path] ?? 200;
+    const header = await payer(NETWORK).header((await terms()) as RequirementsV1);
+    for (const payment of [undefined, header]) {
+      const answer = await ask(row, {
+        query: row.valid,
+        ...(payment === undefined ? {} : { payment }),
+      });
+      expect([row.path, answer.status]).toEqual([row.path, expected]);
+      expect(answer.headers.get('x-payment-response'), row.path).toBeNull();
+      if (expected === 200 && row.method === undefined) expectSchema(row, answer.body);
+    }
+  });
+
+  it.each(free)('$path without a query answers, or says what is missing', async (row) => {
+    const { status, body } = await ask(row);
+    if (row.missing === null) {
+      expect([row.path, status]).toEqual([row.path, OTHER[row.path] ?? 200]);
+      return;
+    }
+    const usage = row.path === '/gauge/verify';
+    expect([row.path, status, body.no_charge]).toEqual([row.path, usage ? 400 : 422, true]);
+  });
+
+  it.each(free.filter(({ missing }) => missing !== null))(
+    '$path names what is missing',
+    async (row) => {
+      const [query, names] = row.missing ?? ['', []];
+      const { status, body } = await ask(row, { query });
+      if (row.path === '/gauge/verify') expect([status, body.no_charge]).toEqual([400, true]);
+      else
+        expect([status, body.miss, body.missing_params]).toEqual([422, 'missing_parameter', names]);
+    },
+  );
+
+  it.each(free.filter(({ illegal }) => illegal !== null))(
+    '$path refuses an illegal value',
+    async (row) => {
+      const { status, body } = await ask(row, { query: row.illegal ?? '' });
+      if (row.path === '/gauge/verify') expect([status, body.no_charge]).toEqual([400, true]);
+      else expect([row.path, status, body.miss]).toEqual([row.path, 422, 'illegal_value']);
+    },
+  );
+
+  it.each(free.filter(({ none }) => none !== null))(
+    '$path says when nothing is stored',
+    async (row) => {
+      expectNotCharged(await ask(row, { query: row.none ?? '' }), row.path, 'no_data');
+    },
+  );
+});
+
+async function terms(): Promise<unknown> {
+  const { body } = await ask(OPERATIONS[0] as Operation);
+  return (body.accepts as unknown[])[0];
+}
+
+describe('operations that a token opens', () => {
+  it.each(gated)('$path is closed without one, bare, asked and paid', async (row) => {
+    const header = await payer(NETWORK).header((await terms()) as RequirementsV1);
+    for (const asked of [{}, { query: row.valid }, { query: row.valid, payment: header }]) {
+      const { status, body, headers } = await ask(row, asked);
+      expect([row.path, status, body.code]).toEqual([row.path, 401, 'missing_token']);
+      expect(body.mint).toBe('/gauge/subscribe');
+      expect(headers.get('x-payment-response')).toBeNull();
+    }
+  });
+
+  it.each(gated)('$path is closed to a token that is not ours', async (row) => {
+    const { status, body } = await ask(row, { query: 'token=nobody.signed.this' });
+    expect([row.path, status, body.code]).toEqual([row.path, 401, 'invalid_token']);
+  });
+});
