@@ -2,7 +2,7 @@ import { ndjson, type SnapshotFiles } from './snapshot-folder.ts';
 
 /** Rows of rosters for tests; nothing of them was observed. */
 
-const origin = (day: string, more: object) => ({
+const origin = <More extends object>(day: string, more: More) => ({
   observed_at: `${day}T06:00:00Z`,
   collected_at: `${day}T07:00:00Z`,
   sources: [{ name: 'test source', weight: 1, independent: true }],

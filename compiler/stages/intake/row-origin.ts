@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { encodeSegment } from '../../contract/path.ts';
 import { fieldsSchema, isAfter } from './reading.ts';
 
 /** Where and when a stored row was read: the same members as of a reading, spelled the same. */
@@ -28,7 +29,8 @@ export const day = z.iso.date({ error: 'not a day such as 2026-11-20' });
 export const rowId = z
   .string()
   .max(120)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._@/-]*$/, 'an id is made of letters, digits and . _ @ / -');
+  .regex(/^[A-Za-z0-9@][A-Za-z0-9._@/-]*$/, 'an id is made of letters, digits and . _ @ / -')
+  .refine(fitsFileName, 'does not fit a file name; shorten it');
 export const wholeNumber = z.int().min(0).nullable();
 
 const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
@@ -36,6 +38,15 @@ const factName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name is lower snake case')
   .refine((name) => !RESERVED.includes(name), 'reserved name; choose another one');
+
+function fitsFileName(id: string): boolean {
+  try {
+    return encodeSegment(id) !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
 
 /** Figures and words by name, as their source gives them. */
 export const facts = z

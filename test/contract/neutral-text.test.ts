@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { LINES, type Line } from '../../compiler/contract/lines.ts';
+import { assertingWord } from '../../compiler/contract/neutral-text.ts';
+
+describe('assertingWord()', () => {
+  it.each([
+    ['the river will rise tomorrow', 'will rise'],
+    ['We recommend this service', 'recommend'],
+    ['buy before the weekend', 'buy'],
+    ['a forecast of demand', 'forecast'],
+    ['Users should act', 'should'],
+    ['default is likely', 'likely'],
+    ['no forecast here, but prices are expected to fall', 'are expected to'],
+    ['this is advice', 'advice'],
+  ])('finds what asserts: %s', (text, word) => {
+    expect(assertingWord(text)).toBe(word);
+  });
+
+  it.each([
+    'descriptive record of official readings: no forecast, no judgement, no recommendation, no advice',
+    'a swarm rate, not a prediction',
+    'it describes and does not advise',
+    'stage 13.6 ft at 2026-11-20T10:45:00Z',
+    'what is sold and what was bought',
+    'a shoulder, a buyer, an expectation',
+  ])('leaves what denies or describes: %s', (text) => {
+    expect(assertingWord(text)).toBeNull();
+  });
+
+  it('knows the names of the table, which name official products', () => {
+    for (const row of LINES as readonly Line[]) {
+      for (const signal of row.signals) {
+        expect(assertingWord(`${signal.measures} (${signal.id})`)).toBeNull();
+      }
+    }
+  });
+});

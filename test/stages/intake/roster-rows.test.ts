@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { mcpServerRowSchema } from '../../../compiler/stages/intake/mcp-server-row.ts';
+import {
+  coinFigures,
+  stableCoinRowSchema,
+} from '../../../compiler/stages/intake/stable-coin-row.ts';
+import { stablecoinDeathRowSchema } from '../../../compiler/stages/intake/stablecoin-death-row.ts';
+import { coinRow, deathRow, serverRow } from '../../roster-rows.ts';
+
+function faults(schema: z.ZodType, row: object): string[] {
+  return (schema.safeParse(row).error?.issues ?? []).map((issue) => issue.path.join('.'));
+}
+
+describe('mcpServerRowSchema', () => {
+  it.each([{}, { name: null }, { imported: true }, { source_note: 'from a registry' }])(
+    'takes %j',
+    (more) => {
+      expect(faults(mcpServerRowSchema, serverRow('@scope/a-mcp', '2026-11-20', more))).toEqual([]);
+    },
+  );
+
+  it.each([
+    [{ server_id: '../x' }, 'server_id'],
+    [{ server_id: 'two words' }, 'server_id'],
+    [{ server_id: 'X'.repeat(100) }, 'server_id'],
+    [{ status: '' }, 'status'],
+    [{ missing_streak: 3 }, ''],
+    [{ capture_date: '2026-11-21' }, 'capture_date'],
+    [{ source_tier: 'T9' }, 'source_tier'],
+    [{ sources: [] }, 'sources'],
+  ])('refuses %j', (more, field) => {
+    expect(faults(mcpServerRowSchema, serverRow('a', '2026-11-20', more))).toContain(field);
+  });
+});
+
+describe('stableCoinRowSchema', () => {
+  it('takes further figures of the source', () => {
+    const row = coinRow('a', '2026-11-20', { supply_count: 5, ongoing: true });
+    expect(faults(stableCoinRowSchema, row)).toEqual([]);
+    expect(coinFigures(stableCoinRowSchema.parse(row))).toMatchObject({ price_in_peg: 1 });
+  });
+
+  it.each([
+    [{ price_in_peg: '1.00' }, 'current.price_in_peg'],
+    [{ price_in_peg: -0.1 }, 'current.price_in_peg'],
+    [{ price_in_peg: undefined }, 'current.price_in_peg'],
+    [{ market_cap_usd: 'big' }, 'current.market_cap_usd'],
+    [{ lifespan_days: 1.5 }, 'current.lifespan_days'],
+    [{ provenance: 1 }, 'current.provenance'],
+    [{ record_hash: 'x' }, 'current.record_hash'],
+    [{ symbol: 'lower' }, 'symbol'],
+    [{ symbol: 'A B' }, 'symbol'],
+  ])('refuses %j', (given, field) => {
+    expect(faults(stableCoinRowSchema, coinRow('a', '2026-11-20', given))).toContain(field);
+  });
+});
+
+describe('stablecoinDeathRowSchema', () => {
+  it.each([{}, { death_context: null }, { lifespan_days: undefined }, { imported: true }])(
+    'takes %j',
+    (more) => {
+      expect(faults(stablecoinDeathRowSchema, deathRow('A', more))).toEqual([]);
+    },
+  );
+
+  it.each([
+    [{ confirmed_dead_at: '2027-01-01T00:00:00Z' }, 'confirmed_dead_at'],
+    [{ pre_death_observed_at: '2026-05-11T00:00:00Z' }, 'pre_death_observed_at'],
+    [{ first_distress_at: '2026-05-11T00:00:00Z' }, 'first_distress_at'],
+    [{ lifespan_days: -1 }, 'lifespan_days'],
+    [{ pre_death_payload: { price: 1 } }, 'pre_death_payload.supply'],
+    [{ capture_date: '2026-11-19' }, ''],
+  ])('refuses %j', (more, field) => {
+    expect(faults(stablecoinDeathRowSchema, deathRow('A', more))).toContain(field);
+  });
+});
