@@ -10,10 +10,10 @@ import { proof } from './proof.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
 import { resolve } from './resolve.ts';
+import { requestFile } from './request-file.ts';
 import { gone } from './route.ts';
 import { series } from './series.ts';
 import { type Answered, KEEP_FOR_RELEASE, MISS, type Question, type Service } from './service.ts';
-import { storedPath } from './stored-path.ts';
 import { verify } from './verify.ts';
 
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
@@ -62,7 +62,7 @@ export function answer(question: Question, service: Service): Promise<Answered> 
 
 /** The stored body of the request, its request-time fields filled in. */
 async function file({ route }: Question, { release, clock }: Service): Promise<Answered> {
-  const path = storedPath(route.endpoint, route.values);
+  const path = requestFile(route.endpoint, route.values);
   if (!release.has(path)) return MISS;
   const body = await release.body(path);
   const timed = body.points.length > 0;

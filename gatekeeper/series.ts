@@ -6,9 +6,9 @@ import {
   stateAt,
 } from '../compiler/contract/series.ts';
 import type { Body } from './release-index.ts';
+import { requestFile } from './request-file.ts';
 import { spliceRequestTime } from './request-time.ts';
 import { type Answered, MISS, type Question, type Service } from './service.ts';
-import { storedPath } from './stored-path.ts';
 
 const NEWLINE = 0x0a;
 const CUTS = '"cuts":';
@@ -34,7 +34,7 @@ const tables = new WeakMap<Body, CsvTable>();
 export async function series({ route }: Question, service: Service): Promise<Answered> {
   const { values, endpoint } = route;
   const { signal_id, entity } = values;
-  const path = signal_id && entity ? storedPath(endpoint, { signal_id, entity }) : null;
+  const path = signal_id && entity ? requestFile(endpoint, { signal_id, entity }) : null;
   if (!service.release.has(path)) return MISS;
   const body = await service.release.body(path);
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
