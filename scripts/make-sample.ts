@@ -6,6 +6,7 @@ import { LINES, type Line, type Signal } from '../compiler/contract/lines.ts';
 import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
 import { sampleFilings } from './sample-filings.ts';
 import { lifecycleReading } from './sample-lifecycle.ts';
+import { sampleRosterFiles } from './sample-rosters.ts';
 import { type Moment, recentMoments, seasonMoments } from './sample-times.ts';
 import { sampleThresholds, sampleValues } from './sample-values.ts';
 
@@ -46,6 +47,7 @@ export function sampleFiles(): Map<string, string> {
     }
   }
   for (const [path, text] of sampleFilings(LABEL)) files.set(path, text);
+  for (const [path, text] of sampleRosterFiles(HEADER)) files.set(path, text);
   return files;
 }
 
