@@ -24,6 +24,7 @@ interface CompileFlags {
   readonly issuerName: string;
   readonly baseUrl: string;
   readonly asOf?: string;
+  readonly contact?: string;
   readonly workers: string;
 }
 
@@ -48,6 +49,11 @@ program
     '--base-url <url>',
     'public address',
     process.env.SIGNALPRESS_BASE_URL ?? 'http://127.0.0.1:4021',
+  )
+  .option(
+    '--contact <uri>',
+    'mailto: or https address that the descriptions name',
+    process.env.SIGNALPRESS_CONTACT,
   )
   .option('--as-of <time>', 'the instant the release speaks about (default: now)')
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
@@ -106,6 +112,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       asOf: instant(flags.asOf),
       issuerName: flags.issuerName,
       baseUrl: baseUrl(flags.baseUrl),
+      contact: contact(flags.contact),
       seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
       workers: workerCount(flags.workers),
       progress: progress.step,
@@ -125,6 +132,12 @@ async function runVerifyCommand(
   const { exitCode, text } = await runVerify(target, flags);
   process.stdout.write(text);
   process.exitCode = exitCode;
+}
+
+function contact(uri: string | undefined): string | null {
+  if (uri === undefined || uri === '') return null;
+  if (/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(uri)) return uri;
+  throw new Error(`Cannot name contact "${uri}": not an address such as mailto:ops@example.org`);
 }
 
 function instant(asOf: string | undefined): string {
