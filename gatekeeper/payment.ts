@@ -140,7 +140,9 @@ function isSame(left: Bound, right: Bound): boolean {
 
 /** Throws only while no settlement was asked for. */
 async function carry(task: Task, desk: Desk): Promise<Outcome> {
-  const known = await desk.journal.find(task.key);
+  const known = await found(task.key, desk);
+  // It may be paid already, so nobody is told that it is not.
+  if (known === undefined) return { kind: 'unknown' };
   if (known === null || known.state === 'refused') return sell(task, desk);
   if (!isSame(known, task)) return ALREADY_USED;
   const delivery = deliveryOf(known);
@@ -150,6 +152,16 @@ async function carry(task: Task, desk: Desk): Promise<Outcome> {
   }
   const payer = task.payment.authorization.from;
   return { kind: 'paid', delivery, transaction: known.transaction, payer };
+}
+
+/** Undefined when the journal could not be read. */
+async function found(key: string, desk: Desk): Promise<JournalEntry | null | undefined> {
+  try {
+    return await desk.journal.find(key);
+  } catch (error) {
+    desk.report(error);
+    return undefined;
+  }
 }
 
 function deliveryOf({ body, contentType }: JournalEntry): Delivery | null {
