@@ -2,6 +2,7 @@ import {
   type Endpoint,
   type EndpointPath,
   endpointAt,
+  findEndpoint,
   type PaidPath,
   type ParamName,
 } from '../contract/endpoints.ts';
@@ -22,7 +23,7 @@ import {
 export const MAX_USD = '0.10';
 
 export interface ClientOptions {
-  /** Public address of the service, without a trailing slash. */
+  /** Public address of the service. */
   readonly baseUrl: string;
   /** did:key of the issuer whose signatures are believed; learn it from a source that you trust. */
   readonly issuer: string;
@@ -41,7 +42,7 @@ export interface Receipt {
   readonly payer: string;
 }
 
-/** A body that was paid for and holds. */
+/** A body that was paid for and holds; `report.verdict` is `verified`, or `unsigned` for a token or a resolution. */
 export interface Purchase {
   /** Null for CSV, which carries no signature. */
   readonly body: JsonValue | null;
@@ -84,7 +85,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     onSigned: options.onSigned ?? (() => undefined),
   };
-  const { baseUrl, issuer } = options;
+  const { baseUrl } = options;
   return {
     get: async (path, params, { token } = {}) =>
       freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip.fetch),
@@ -93,9 +94,9 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
       const url = urlOf(baseUrl, endpointAt(path), params);
       const { response, payment } = await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip));
-      return purchase(response, payment, issuer);
+      return purchase(response, payment, options);
     },
-    redeliver: async (payment) => purchase(await deliver(payment, trip), payment, issuer),
+    redeliver: async (payment) => purchase(await deliver(payment, trip), payment, options),
   };
 }
 
@@ -123,7 +124,11 @@ function urlOf(
     if (path.endsWith(`/:${name}`)) path = path.replace(`:${name}`, encodeURI(String(value)));
     else query.set(name, String(value));
   }
-  return `${baseUrl}${path}${query.size === 0 ? '' : `?${query}`}`;
+  return `${withoutSlash(baseUrl)}${path}${query.size === 0 ? '' : `?${query}`}`;
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/$/, '');
 }
 
 async function freeAnswer(
@@ -169,7 +174,7 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
 async function purchase(
   response: Response,
   payment: PendingPayment | null,
-  issuer: string,
+  { issuer, baseUrl }: ClientOptions,
 ): Promise<Purchase> {
   const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
   if (response.status !== 200 || payment === null) throw refusal(response.status, text, payment);
@@ -179,11 +184,18 @@ async function purchase(
   const body = parseJson(text);
   const report = verifyBody(body, { trust: [issuer] });
   const made = { body, text, report, receipt, payment };
-  const wrong = report.verdict === 'verified' ? otherSubject(body, payment.url) : report.verdict;
+  const path = new URL(payment.url).pathname.slice(withoutSlash(new URL(baseUrl).pathname).length);
+  const holds = report.verdict === 'verified' || (report.verdict === 'unsigned' && !isSealed(path));
+  const wrong = holds ? otherSubject(body, payment.url) : report.verdict;
   if (wrong === null) return made;
   const failed = report.checks.find((check) => check.status === 'fail')?.detail ?? wrong;
   const message = `Cannot rely on "${payment.url}": ${failed}; keep the purchase of this error as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
+}
+
+/** A token and a resolution are made at the request by a service that holds no signing key. */
+function isSealed(path: string): boolean {
+  return !['mint', 'resolve'].includes(findEndpoint(path)?.answer ?? '');
 }
 
 /** A genuine record of something else is not what was paid for. */

@@ -320,6 +320,21 @@ describe('buy()', () => {
     expect(error.facts.purchase?.text).toMatch(/^\{/);
   });
 
+  it('takes an unsigned body only of what nobody can sign at the request', async () => {
+    const offer = (await (await fetch(`${gate.url}/gauge`)).json()) as object;
+    const shop = (body: object): Fetch => {
+      return async (input) => {
+        const paid = (input as Request).headers.has('x-payment');
+        return paid ? Response.json(body) : Response.json(offer, { status: 402 });
+      };
+    };
+    const token = { token: 'a.b', plan: 'watch', expires_at: '2026-12-21T12:00:00Z', days: 30 };
+    const minted = await client({ fetch: shop(token) }).buy('/gauge/subscribe');
+    expect([minted.body, minted.report?.verdict]).toEqual([token, 'unsigned']);
+    const unsigned = client({ fetch: shop({ nature: 'x' }) }).buy('/gauge', PAIR);
+    expect(await code(unsigned)).toBe('unverified');
+  });
+
   it('believes no other issuer', async () => {
     const other = release.did.replace(/.{4}$/, 'AAAA');
     expect(await code(client({ issuer: other }).buy('/gauge', PAIR))).toBe('unverified');
