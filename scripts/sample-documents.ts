@@ -47,10 +47,8 @@ export function sampleDocuments({ sources }: Row): Row[] {
     chain('/gauge/japan-region', {}, legs('japan-grid', 'japan')),
     chain('/gauge/chokepoint-region', { loc: 'hormuz' }, legs('chokepoint', 'hormuz')),
     chain('/gauge/chokepoint-region', { loc: 'malacca' }, legs('chokepoint', 'malacca')),
-    chain(
-      '/shadow/region-plus',
-      { loc: 'us-stlouis', topic: 'energy' },
-      legs('city-notices', 'us-stlouis'),
+    ...['us-stlouis', 'us-denver'].map((loc) =>
+      chain('/shadow/region-plus', { loc, topic: 'energy' }, legs('city-notices', loc)),
     ),
     article('/gauge/macro-reconcile-full', {}, reconciled()),
     article('/shadow/chatter', { topic: 'energy' }, items('energy')),

@@ -125,9 +125,9 @@ export const OPERATIONS: readonly Operation[] = [
   batch('/stable/graveyard'),
   operation('/gauge/macro-reconcile-full', '0.09'),
 
-  subject('/trust/precheck', '0.01', 'service=example-com'),
-  subject('/mcp/server', '0.01', 'name=example-server'),
-  subject('/stable/coin', '0.01', 'symbol=USDC'),
+  subject('/trust/precheck', '0.01', 'service=weather-sample-example'),
+  subject('/mcp/server', '0.01', 'name=sample-weather-mcp'),
+  subject('/stable/coin', '0.01', 'symbol=SAMPLEUSD'),
   settlement('/resolve', '0.09'),
   settlement('/resolve/proposer', '0.01'),
 
@@ -209,25 +209,6 @@ export const OPERATIONS: readonly Operation[] = [
  */
 export const WITHOUT_DATA: Readonly<Record<string, string>> = {
   '/gauge/grid-reliability-region': 'key-gated: empty until an operator has a data key',
-  '/stablecoin-deaths': 'no roster in the sample',
-  '/trust/scorecard': 'no roster in the sample',
-  '/trust/graveyard': 'no roster in the sample',
-  '/mcp/census': 'no roster in the sample',
-  '/mcp/graveyard': 'no roster in the sample',
-  '/stable/census': 'no roster in the sample',
-  '/stable/graveyard': 'no roster in the sample',
-  '/gauge/macro-reconcile-full': 'no document in the sample',
-  '/trust/precheck': 'no roster in the sample',
-  '/mcp/server': 'no roster in the sample',
-  '/stable/coin': 'no roster in the sample',
-  '/gauge/taiwan-region': 'no document in the sample',
-  '/gauge/japan-region': 'no document in the sample',
-  '/gauge/chokepoint-region': 'no document in the sample',
-  '/pay/tier2': 'no document in the sample',
-  '/pay/tier3': 'no document in the sample',
-  '/shadow/chatter': 'no document in the sample',
-  '/shadow/signal-plus': 'no document in the sample',
-  '/shadow/region-plus': 'no document in the sample',
 };
 
 /** Operations whose answer is not built yet: nothing is sold there, and what is free answers 501. */
