@@ -77,6 +77,15 @@ describe('pay()', () => {
     expect(desk.calls.settle[0]).toMatchObject({ x402Version: 2, paymentRequirements: v2 });
   });
 
+  it('pay() asks the facilitator to settle alone when it is told so, after the same local checks', async () => {
+    const desk = bench({ settleOnly: true });
+    const low = await alice.header(v1, { value: '1' });
+    expectRefused(await desk.pay({ header: low }), /authorization_value/);
+    expect(desk.calls.settle).toEqual([]);
+    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
+    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 1]);
+  });
+
   it('pay() settles an overpayment as it was signed', async () => {
     const desk = bench();
     const reply = await desk.pay({ header: await alice.header(v1, { value: '25000' }) });
