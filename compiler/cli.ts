@@ -13,6 +13,7 @@ import { importDisk } from './import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { progressReporter, summaryText } from './progress.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
+import { runVerifyLog } from './verify/verify-log-command.ts';
 
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
@@ -81,6 +82,11 @@ program
   .argument('<target>', 'a body as saved, a release or data folder, or - for standard input')
   .option('--issuer <did...>', 'issuers you trust, did:key:z6Mk…')
   .option('--json', 'report for machines')
+  .option('--log', 'the transparency log of a release instead of its bodies')
+  .option(
+    '--since <file>',
+    'with --log: a checkpoint saved earlier, that the log must have grown from',
+  )
   .addHelpText('after', `\n${VERIFY_HELP}`)
   .action(runVerifyCommand);
 
@@ -127,9 +133,16 @@ async function runCompile(flags: CompileFlags): Promise<void> {
 
 async function runVerifyCommand(
   target: string,
-  flags: { readonly issuer?: string[]; readonly json?: boolean },
+  flags: {
+    readonly issuer?: string[];
+    readonly json?: boolean;
+    readonly log?: boolean;
+    readonly since?: string;
+  },
 ): Promise<void> {
-  const { exitCode, text } = await runVerify(target, flags);
+  const { exitCode, text } = flags.log
+    ? runVerifyLog(target, flags)
+    : await runVerify(target, flags);
   process.stdout.write(text);
   process.exitCode = exitCode;
 }

@@ -91,7 +91,7 @@ function addReadable(add: () => void): void {
 }
 
 /** The lines of the list of files; throws a RangeError for one that is malformed or out of order. */
-function* listedFiles(disk: Disk, root: string): Generator<FileEntry> {
+export function* listedFiles(disk: Disk, root: string): Generator<FileEntry> {
   let last = '';
   let number = 0;
   for (const bytes of lines(disk.chunks(`${root}/${FILES_NAME}`), LINE_BYTES_MAX)) {

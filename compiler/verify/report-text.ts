@@ -45,7 +45,7 @@ export function bodyText(target: string, report: BodyReport, { pinned }: Pinning
 }
 
 /** Bodies choose their own words: nothing of them may steer a terminal or pretend to be a line. */
-function printed(lines: readonly string[]): string {
+export function printed(lines: readonly string[]): string {
   const plain = lines.map((line) =>
     line.replace(
       /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

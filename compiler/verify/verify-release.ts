@@ -95,7 +95,7 @@ export function isReleaseFolder(disk: Disk, folder: string): boolean {
   );
 }
 
-function releaseRoot(disk: Disk, folder: string, faults: Faults): string | null {
+export function releaseRoot(disk: Disk, folder: string, faults: Faults): string | null {
   if (disk.entry(`${folder}/${RELEASE_NAME}`)?.kind === 'file') return folder;
   const current = `${folder}/current`;
   if (disk.entry(current)?.kind !== 'link') {

@@ -1,0 +1,48 @@
+import type { Release } from '../contract/release.ts';
+import { reason } from './body-check.ts';
+import { type Disk, readAll } from './disk.ts';
+import type { Faults } from './release-fault.ts';
+import { listedFiles, placeOfFile } from './release-tree.ts';
+
+/** Longest file of a log: a shard of the largest log has 16.8 million lines of 36 bytes. */
+const FILE_BYTES_MAX = 2 ** 30;
+
+/** The files of a release as a checker of its log asks for them. */
+export interface LogSource {
+  readonly head: Release;
+  readonly faults: Faults;
+  /** Listed paths below `log/` and `verify/`. */
+  readonly paths: ReadonlySet<string>;
+  /** The bytes of a listed file; null, and a fault, when there are none. */
+  read(path: string): Uint8Array | null;
+}
+
+export interface LogPlace {
+  readonly disk: Disk;
+  /** Folder of the release. */
+  readonly root: string;
+  readonly head: Release;
+  readonly faults: Faults;
+}
+
+export function logSource({ disk, root, head, faults }: LogPlace): LogSource {
+  const places = new Map<string, string>();
+  for (const listed of listedFiles(disk, root)) {
+    if (/^(log|verify)\//.test(listed.path)) places.set(listed.path, placeOfFile(root, listed));
+  }
+  return {
+    head,
+    faults,
+    paths: new Set(places.keys()),
+    read(path) {
+      const place = places.get(path);
+      try {
+        if (place === undefined || disk.entry(place)?.kind !== 'file') throw new Error('missing');
+        return readAll(disk.chunks(place), FILE_BYTES_MAX);
+      } catch (error) {
+        faults.add(path, '', reason(error));
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { decodeBundle, ENTRY_BYTES, parseTilePath, tilePath } from '../contract/tiles.ts';
+import { reason } from './body-check.ts';
+import type { LogSource } from './log-source.ts';
+import { leafOf, RecomputedTree } from './recomputed-tree.ts';
+
+const WIDTH = 256;
+const LEVEL_HEIGHT = 8;
+
+interface Row {
+  index: number;
+  hashes: Uint8Array[];
+}
+
+/** Reads every entry of a log and compares each tile with what the entries give. */
+export class LogTilesCheck {
+  /** Digests in the order of the log. */
+  readonly digests: Buffer;
+  readonly #source: LogSource;
+  readonly #size: number;
+  readonly #tree = new RecomputedTree((height, hash) => this.#subtree(height, hash));
+  readonly #rows = new Map<number, Row>();
+  /** Partial tiles that checkpoints of these sizes need, by their path; gone once the tile is full. */
+  readonly #partial = new Map<string, { readonly level: number; readonly width: number }>();
+  readonly #expected = new Set<string>();
+  /** The last bundle that was read. */
+  #bundle: { readonly index: number; readonly hashes: readonly string[] } = {
+    index: -1,
+    hashes: [],
+  };
+
+  constructor(source: LogSource, size: number) {
+    this.#source = source;
+    this.#size = size;
+    this.digests = Buffer.alloc(size * 32);
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** Hex of the root of the entries so far. */
+  rootHex(): string {
+    return bytesToHex(this.#tree.root());
+  }
+
+  /** Takes entries up to a size; false when they cannot be read. */
+  growTo(size: number): boolean {
+    while (this.#tree.size < size) {
+      const hash = this.#entry(this.#tree.size);
+      if (hash === null) return false;
+      this.digests.write(hash.slice('sha256:'.length), this.#tree.size * 32, 'hex');
+      this.#tree.add(leafOf(new TextEncoder().encode(hash)));
+    }
+    return true;
+  }
+
+  /** A checkpoint was signed here: its partial tiles must be there as long as they are not full. */
+  cut(): void {
+    for (const [level, { index, hashes }] of this.#rows) {
+      const width = hashes.length;
+      if (width > 0) this.#partial.set(tilePath({ level, index, width }), { level, width });
+    }
+  }
+
+  /** Compares what is partial, and names every tile that should not be there. */
+  finish(): void {
+    for (const [path, { level, width }] of this.#partial) {
+      this.#compare(path, this.#rows.get(level)?.hashes.slice(0, width) ?? []);
+      if (level === 0) this.#compareBundle(path, width);
+    }
+    for (const path of this.#source.paths) {
+      if (!path.startsWith('log/tile/') || this.#expected.has(path)) continue;
+      const state =
+        parseTilePath(path) === null ? 'not the path of a tile' : 'belongs to no checkpoint';
+      this.#source.faults.add(path, '', state);
+    }
+  }
+
+  #entry(position: number): string | null {
+    const index = Math.floor(position / WIDTH);
+    if (this.#bundle.index !== index) {
+      const width = Math.min(WIDTH, this.#size - index * WIDTH);
+      const path = tilePath({ level: 'entries', index, width });
+      this.#expected.add(path);
+      this.#bundle = { index, hashes: this.#hashesOf(path, width) };
+    }
+    return this.#bundle.hashes[position % WIDTH] ?? null;
+  }
+
+  #hashesOf(path: string, width: number): string[] {
+    const bytes = this.#source.read(path);
+    try {
+      const hashes = bytes === null ? [] : decodeBundle(bytes);
+      if (bytes === null || hashes.length === width) return hashes;
+      throw new RangeError(`${hashes.length} entries instead of ${width}`);
+    } catch (error) {
+      this.#source.faults.add(path, '', reason(error));
+      return [];
+    }
+  }
+
+  #subtree(height: number, hash: Uint8Array): void {
+    if (height % LEVEL_HEIGHT !== 0) return;
+    const level = height / LEVEL_HEIGHT;
+    const row = this.#rows.get(level) ?? { index: 0, hashes: [] };
+    this.#rows.set(level, row);
+    row.hashes.push(hash);
+    if (row.hashes.length < WIDTH) return;
+    this.#compare(tilePath({ level, index: row.index, width: WIDTH }), row.hashes);
+    for (const [path, partial] of this.#partial) {
+      if (partial.level === level) this.#partial.delete(path);
+    }
+    row.index += 1;
+    row.hashes = [];
+  }
+
+  #compare(path: string, hashes: readonly Uint8Array[]): void {
+    this.#expected.add(path);
+    const bytes = this.#source.read(path);
+    if (bytes === null || Buffer.concat(hashes).equals(bytes)) return;
+    this.#source.faults.add(path, '', 'not the hashes that the entries give');
+  }
+
+  /** The bundle that an earlier checkpoint cut: the start of what the newest one holds. */
+  #compareBundle(levelPath: string, width: number): void {
+    const path = levelPath.replace('/tile/0/', '/tile/entries/');
+    if (this.#expected.has(path)) return;
+    this.#expected.add(path);
+    const bytes = this.#source.read(path);
+    const start = Buffer.concat(
+      this.#bundle.hashes
+        .slice(0, width)
+        .map((hash) => Buffer.concat([Buffer.of(0, ENTRY_BYTES), Buffer.from(hash)])),
+    );
+    if (bytes !== null && !start.equals(bytes)) {
+      this.#source.faults.add(path, '', 'not the start of the bundle that replaced it');
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { NOTE_CHARS_MAX } from '../contract/checkpoint.ts';
+import { parseDidKey } from '../contract/did-key.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import { reason } from './body-check.ts';
+import { type Disk, nodeDisk, readAll } from './disk.ts';
+import { printed } from './report-text.ts';
+import { EXIT, type VerifyOutcome } from './verify-command.ts';
+import { type LogReport, verifyLog } from './verify-log.ts';
+
+/** Faults that are written out; the rest is counted. */
+const LINES_MAX = 20;
+
+export interface VerifyLogCommandOptions {
+  readonly issuer?: readonly string[];
+  readonly json?: boolean;
+  /** File of a checkpoint that was saved before. */
+  readonly since?: string;
+  readonly disk?: Disk;
+}
+
+/** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
+export function runVerifyLog(target: string, options: VerifyLogCommandOptions): VerifyOutcome {
+  const { issuer = [], since, disk = nodeDisk } = options;
+  try {
+    for (const did of issuer) parseDidKey(did);
+    const trust = issuer.length === 0 ? ('any' as const) : issuer;
+    const seen = since === undefined ? {} : { since: noteIn(since, disk) };
+    const report = verifyLog(target, { trust, disk, ...seen });
+    const exitCode = report.verdict === 'verified' ? EXIT.verified : EXIT.failed;
+    const text = options.json === true ? jsonText({ target, ...report }) : logText(target, report);
+    return { exitCode, text };
+  } catch (error) {
+    const why = reason(error);
+    const text =
+      options.json === true
+        ? jsonText({ target, verdict: 'undecided', reason: why })
+        : `cannot be judged  ${target}\n  ${why}\n`;
+    return { exitCode: EXIT.undecided, text };
+  }
+}
+
+function noteIn(file: string, disk: Disk): string {
+  return decodeUtf8(readAll(disk.chunks(file), NOTE_CHARS_MAX));
+}
+
+function jsonText(report: object): string {
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+/** The report on a log: the verdict, what failed by file, what was looked at, and the proof of a fork. */
+export function logText(target: string, report: LogReport): string {
+  const { verdict, faults, faultCount, evidence } = report;
+  const shown = faults.slice(0, LINES_MAX);
+  const rest = faultCount - shown.length;
+  return printed([
+    `${verdict === 'verified' ? 'verified' : 'FAILED'}  log of ${target}`,
+    ...shown.map(
+      ({ file, where, detail }) => `  FAIL  ${[file, where].join('  ').trimEnd()}  ${detail}`,
+    ),
+    ...(rest > 0 ? [`        … and ${rest} more`] : []),
+    `  ${report.entries} entries hashed again, ${report.checkpoints} checkpoints, each the start of the next`,
+    `  ${report.records} published record hashes found in the log`,
+    `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
+    ...(evidence.length === 0 ? [] : ['  keep these two notes: they cannot both be of one log']),
+    ...evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
+  ]);
+}

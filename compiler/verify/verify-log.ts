@@ -1,0 +1,238 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type Checkpoint, logOrigin, verifierKey } from '../contract/checkpoint.ts';
+import { parseDidKey } from '../contract/did-key.ts';
+import {
+  BATCHES_PER_FILE,
+  LOG_KEY_PATH,
+  type LogBatch,
+  logBatchesPath,
+  parseLogBatches,
+} from '../contract/log-batch.ts';
+import type { Release } from '../contract/release.ts';
+import { decodeUtf8 } from '../contract/strict-json.ts';
+import { CHECKPOINT_PATH } from '../contract/tiles.ts';
+import { reason } from './body-check.ts';
+import { type Disk, nodeDisk } from './disk.ts';
+import { type AnchorCounts, checkAnchors } from './log-anchors-check.ts';
+import { checkLogIndex } from './log-index-check.ts';
+import { judgeNote } from './log-notes.ts';
+import { type LogSource, logSource } from './log-source.ts';
+import { LogTilesCheck } from './log-tiles-check.ts';
+import { Faults, type ReleaseFault } from './release-fault.ts';
+import { readHead } from './release-head.ts';
+import type { CitationTrust } from './verify-citation.ts';
+import { releaseRoot } from './verify-release.ts';
+
+export interface VerifyLogOptions extends CitationTrust {
+  readonly disk?: Disk;
+  /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
+  readonly since?: string;
+}
+
+export interface LogReport {
+  readonly verdict: 'verified' | 'failed';
+  readonly head: Release | null;
+  /** Entries that were read. */
+  readonly entries: number;
+  readonly checkpoints: number;
+  /** Record hashes of the release that were found in the log. */
+  readonly records: number;
+  readonly anchors: AnchorCounts;
+  readonly faults: readonly ReleaseFault[];
+  readonly faultCount: number;
+  /** Two signed notes that cannot both be of one append-only log. */
+  readonly evidence: readonly string[];
+}
+
+const NO_ANCHORS: AnchorCounts = { pending: 0, confirmed: 0 };
+
+/** Re-derives the log of a release from its first entry: tiles, roots, checkpoints, index, and that every published record is in it. */
+export function verifyLog(folder: string, options: VerifyLogOptions): LogReport {
+  const { disk = nodeDisk, trust } = options;
+  const faults = new Faults();
+  const root = releaseRoot(disk, folder, faults);
+  const head = root === null ? null : readHead({ disk, root, trust, faults });
+  if (root === null || head === null || faults.count > 0) return report({ head, faults });
+  try {
+    const source = logSource({ disk, root, head, faults });
+    return report({ head, faults, ...checkLog(source, options) });
+  } catch (error) {
+    faults.add('log', '', reason(error));
+    return report({ head, faults });
+  }
+}
+
+type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+
+interface Judged {
+  readonly head: Release | null;
+  readonly faults: Faults;
+}
+
+function report({ faults, head, ...found }: Judged & Partial<Found>): LogReport {
+  return {
+    verdict: faults.count === 0 ? 'verified' : 'failed',
+    head,
+    entries: 0,
+    checkpoints: 0,
+    records: 0,
+    anchors: NO_ANCHORS,
+    evidence: [],
+    ...found,
+    faults: faults.kept,
+    faultCount: faults.count,
+  };
+}
+
+function checkLog(source: LogSource, options: VerifyLogOptions): Found {
+  const issuers = [source.head.issuer_did, ...(options.trust === 'any' ? [] : options.trust)];
+  const batches = readBatches(source);
+  const newest = newestCheckpoint(source, issuers);
+  const seen = seenCheckpoint(source, options.since, issuers);
+  const size = newest?.checkpoint.size ?? 0;
+  const tiles = new LogTilesCheck(source, size);
+  const rootAt = growThrough(tiles, batches, seen?.checkpoint ?? null);
+  checkBatches({ source, batches, issuers, rootAt });
+  if ((batches.at(-1)?.size ?? 0) !== size) {
+    source.faults.add(CHECKPOINT_PATH, 'size', `${size}, but the last batch is of another`);
+  }
+  if (newest !== null) checkRoot(CHECKPOINT_PATH, newest.checkpoint, { source, rootAt });
+  return {
+    entries: tiles.size,
+    checkpoints: batches.length,
+    evidence: seen === null ? [] : forkEvidence({ seen, newest, rootAt, source }),
+    records: tiles.size === size ? checkLogIndex(source, tiles.digests) : 0,
+    anchors: checkAnchors(source, new Set(batches.map(({ root }) => root))),
+  };
+}
+
+function seenCheckpoint(
+  { faults }: LogSource,
+  note: string | undefined,
+  issuers: readonly string[],
+): Signed | null {
+  if (note === undefined) return null;
+  const { checkpoint, problem } = judgeNote(note, issuers);
+  if (checkpoint !== null) return { checkpoint, note };
+  faults.add('--since', '', problem);
+  return null;
+}
+
+function readBatches(source: LogSource): LogBatch[] {
+  const batches: LogBatch[] = [];
+  for (let number = 0; source.paths.has(logBatchesPath(number)); number += 1) {
+    const path = logBatchesPath(number);
+    try {
+      batches.push(...parseLogBatches(decodeUtf8(source.read(path) ?? new Uint8Array(0))));
+    } catch (error) {
+      source.faults.add(path, '', reason(error));
+    }
+  }
+  return batches;
+}
+
+/** A checkpoint with the note that signs it. */
+interface Signed {
+  readonly checkpoint: Checkpoint;
+  readonly note: string;
+}
+
+function newestCheckpoint(source: LogSource, issuers: readonly string[]): Signed | null {
+  const { head, faults } = source;
+  const note = decodeUtf8(source.read(CHECKPOINT_PATH) ?? new Uint8Array(0));
+  const { checkpoint, problem } = judgeNote(note, issuers);
+  if (checkpoint === null) {
+    faults.add(CHECKPOINT_PATH, '', problem);
+    return null;
+  }
+  const origin = logOrigin(head.base_url);
+  if (checkpoint.origin !== origin) faults.add(CHECKPOINT_PATH, 'origin', `not "${origin}"`);
+  const key = `${verifierKey(origin, parseDidKey(head.issuer_did), sha256)}\n`;
+  const given = source.read(LOG_KEY_PATH);
+  if (given !== null && decodeUtf8(given) !== key)
+    faults.add(LOG_KEY_PATH, '', 'not the key of the issuer');
+  return { checkpoint, note };
+}
+
+/** Roots in hex by the size that somebody signed. */
+type Roots = ReadonlyMap<number, string>;
+
+function growThrough(
+  tiles: LogTilesCheck,
+  batches: readonly LogBatch[],
+  seen: Checkpoint | null,
+): Roots {
+  const roots = new Map([[0, tiles.rootHex()]]);
+  const signed = new Set(batches.map(({ size }) => size));
+  const sizes = new Set([...signed, ...(seen === null ? [] : [seen.size])]);
+  for (const size of [...sizes].sort((a, b) => a - b)) {
+    if (size < tiles.size || !tiles.growTo(size)) break;
+    roots.set(size, tiles.rootHex());
+    if (signed.has(size)) tiles.cut();
+  }
+  tiles.finish();
+  return roots;
+}
+
+interface BatchCheck {
+  readonly source: LogSource;
+  readonly batches: readonly LogBatch[];
+  readonly issuers: readonly string[];
+  readonly rootAt: Roots;
+}
+
+/** Each row follows the one before, and its checkpoint signs the root that the entries give. */
+function checkBatches({ source, batches, issuers, rootAt }: BatchCheck): void {
+  let before = 0;
+  for (const [number, row] of batches.entries()) {
+    const path = logBatchesPath(Math.floor(number / BATCHES_PER_FILE));
+    const follows =
+      row.size_before === before && row.size > before && row.batch.startsWith(row.day);
+    const problems = [
+      follows ? null : 'does not follow the row before, or is not of its day',
+      checkpointProblem(row, issuers),
+      rootAt.get(row.size) === row.root ? null : 'the entries give another root',
+    ];
+    for (const problem of problems) {
+      if (problem !== null) source.faults.add(path, `row ${number + 1} (${row.batch})`, problem);
+    }
+    before = row.size;
+  }
+}
+
+function checkpointProblem(row: LogBatch, issuers: readonly string[]): string | null {
+  const { checkpoint, problem } = judgeNote(row.checkpoint, issuers);
+  if (checkpoint === null) return problem;
+  const isSame = checkpoint.size === row.size && bytesToHex(checkpoint.root) === row.root;
+  return isSame ? null : 'its checkpoint states another tree';
+}
+
+interface RootCheck {
+  readonly source: LogSource;
+  readonly rootAt: Roots;
+}
+
+function checkRoot(
+  path: string,
+  { size, root }: Checkpoint,
+  { source, rootAt }: RootCheck,
+): boolean {
+  if (rootAt.get(size) === bytesToHex(root)) return true;
+  source.faults.add(path, 'root', `the ${size} entries of this log give another root`);
+  return false;
+}
+
+interface ForkCheck extends RootCheck {
+  readonly seen: Signed;
+  readonly newest: Signed | null;
+}
+
+/** The two notes that prove a fork or a shrinking, where the log did not grow from the one that was seen. */
+function forkEvidence({ seen, newest, rootAt, source }: ForkCheck): string[] {
+  const { size } = seen.checkpoint;
+  const now = newest?.checkpoint.size ?? 0;
+  if (size > now) source.faults.add('--since', 'size', `${size} entries, but the log has ${now}`);
+  else if (checkRoot('--since', seen.checkpoint, { source, rootAt })) return [];
+  return [seen.note, ...(newest === null ? [] : [newest.note])];
+}
