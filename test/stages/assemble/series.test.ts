@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import { SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
+import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
+import { seriesFile } from '../../../compiler/stages/assemble/series.ts';
+import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { GROWTH_MAX, growth } from '../../growth.ts';
+import { NO_SIGNATURES } from '../../no-signatures.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
 import {
   compileFolder,
@@ -8,8 +15,10 @@ import {
   reading,
   readJson,
   removeFolders,
+  SEED,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
+import { timelineOf } from '../../timeline-of.ts';
 
 interface Series {
   readonly rows: readonly { readonly snapshot_date: string; readonly observed_at: string }[];
@@ -81,4 +90,19 @@ describe('seriesFile()', () => {
   it('verifies inside its release', () => {
     expect(seriesFaults(folder, did)).toEqual([]);
   });
+
+  it('I39: costs as much for each row, however many there are', () => {
+    const issuer = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
+    const sealer = makeSealer(issuer, signingKey(SEED), NO_SIGNATURES);
+    const hashOf = () => `sha256:${'0'.repeat(64)}`;
+    const series = (size: number) => {
+      const stored = Array.from({ length: size }, (_, hour) => {
+        const observed_at = new Date(Date.parse('2026-01-01') + hour * 3_600_000).toISOString();
+        return { observed_at, collected_at: observed_at };
+      }).map((times) => reading('btc', { price_usd: 1 }, times) as Reading);
+      const facts = entityFacts(signalOf('crypto.spot') as Signal, timelineOf(stored), hashOf);
+      return () => seriesFile(facts, { hashOf, sealer });
+    };
+    expect(growth(1000, series)).toBeLessThan(GROWTH_MAX);
+  }, 20_000);
 });

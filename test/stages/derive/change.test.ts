@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import type { MetricChange } from '../../../compiler/contract/record.ts';
 import { changeOf, previousOf } from '../../../compiler/stages/derive/change.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
@@ -40,6 +41,24 @@ describe('changeOf()', () => {
     const now = { max_wind_kt: null, storm_count: 1, note: 'x', extra_mm: 2, band: 'none' };
     const compared = Object.keys(change(now, { extra_mm: 1, gone_mm: 3 }, STORMS) ?? {});
     expect(compared).toEqual(['max_wind_kt', 'storm_count', 'extra_mm', 'gone_mm', 'period']);
+  });
+
+  it('turns round when the readings do, and is stable exactly for equal values', () => {
+    const turned = { rising: 'falling', falling: 'rising', stable: 'stable' } as const;
+    const value = fc.oneof(
+      fc.integer({ min: -3, max: 3 }),
+      fc.double({ noNaN: true, min: -1e9, max: 1e9 }),
+    );
+    fc.assert(
+      fc.property(value, value, (now, before) => {
+        const there = change({ stage_ft: now }, { stage_ft: before })?.stage_ft as MetricChange;
+        const back = change({ stage_ft: before }, { stage_ft: now })?.stage_ft as MetricChange;
+        expect(back.direction).toBe(turned[there.direction as keyof typeof turned]);
+        expect(back.delta).toBe(0 - (there.delta ?? Number.NaN));
+        expect(there.direction === 'stable').toBe(now === before);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('gives an exact delta, whatever the digits', () => {

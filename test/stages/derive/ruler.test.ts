@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { subtractDecimal } from '../../../compiler/contract/decimal.ts';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import {
   CROP_VHI,
@@ -9,7 +11,12 @@ import {
   SOIL_MOISTURE_USDM,
   US_AQI,
 } from '../../../compiler/contract/rulers.ts';
-import { classify, rulerFor, standardRuler } from '../../../compiler/stages/derive/ruler.ts';
+import {
+  bandOf,
+  classify,
+  rulerFor,
+  standardRuler,
+} from '../../../compiler/stages/derive/ruler.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
 
@@ -153,6 +160,30 @@ describe('classify()', () => {
     expect(new Set(rows.map(([, band]) => band)).size).toBe(ruler.steps.length);
   });
 
+  it.each(EDGES)('classes by the decimals that people read, exactly, on %s', (_, ruler) => {
+    const worse = ruler.direction === 'up' ? 1 : -1;
+    const beyond = (value: number, at: number): boolean => {
+      const past = worse * subtractDecimal(value, at);
+      return ruler.edge === 'worse' ? past >= 0 : past > 0;
+    };
+    const edges = ruler.steps.map((step) => step.at).filter(Number.isFinite);
+    const near = fc
+      .tuple(
+        fc.constantFrom(...edges),
+        fc.integer({ min: -30, max: 30 }),
+        fc.integer({ min: 0, max: 9 }),
+      )
+      .map(([edge, steps, places]) => edge + steps / 10 ** places);
+    fc.assert(
+      fc.property(near, (value) => {
+        const [mildest, ...others] = ruler.steps;
+        const expected = others.findLast((step) => beyond(value, step.at)) ?? mildest;
+        expect(classify(ruler, value).band).toBe(expected?.band);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('puts what lies before the first class into it', () => {
     expect(classify(US_AQI, -5).band).toBe('good');
   });
@@ -244,5 +275,19 @@ describe('standardRuler()', () => {
     expect(indexes, name).toEqual([...indexes].sort((a, b) => a - b));
     expect(Math.min(...indexes)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...indexes)).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('bandOf()', () => {
+  it.each<[string, object, string | null]>([
+    ['airquality.aqi', { aqi_index: 51, band: 'good' }, 'moderate'],
+    ['airquality.aqi', { aqi_index: null, band: 'good' }, 'good'],
+    ['airquality.aqi', { aqi_index: null }, null],
+    ['nas.ground_ops', { avg_delay_min: 1, band: 'gdp' }, 'gdp'],
+    ['crypto.spot', { price_usd: 1, band: 3 }, null],
+  ])('of %s at %j is %s: the official class first', (id, current, band) => {
+    expect(bandOf(signal(id), item(current))).toBe(band);
+    const official = standardRuler(signal(id), item(current))?.band;
+    if (official !== undefined) expect(official).toBe(band);
   });
 });
