@@ -4,17 +4,19 @@ import { channels } from './channels.ts';
 import { coverage } from './coverage.ts';
 import { paymentManifest } from './manifest.ts';
 import { mcp } from './mcp/mcp.ts';
+import { mint } from './mint.ts';
 import { preview } from './preview.ts';
 import { previewSearch } from './preview-search.ts';
 import { proof } from './proof.ts';
 import { bytesAt } from './release-index.ts';
 import { jsonReply } from './reply.ts';
-import { resolve } from './resolve.ts';
 import { requestFile } from './request-file.ts';
+import { resolve } from './resolve.ts';
 import { gone } from './route.ts';
 import { series } from './series.ts';
 import { type Answered, KEEP_FOR_RELEASE, MISS, type Question, type Service } from './service.ts';
 import { verify } from './verify.ts';
+import { watch } from './watch.ts';
 
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
 export const SPLICED_KEEP_MS = 1000;
@@ -54,7 +56,9 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'proof':
       return proof(question, service);
     case 'mint':
+      return mint(service);
     case 'watch':
+      return watch(question, service);
     case 'check':
       return Promise.resolve(notBuilt(question));
   }

@@ -18,7 +18,7 @@ export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
 
 /** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
 export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
-  const { network, payTo, subscription, testOnly } = operator;
+  const { network, payTo, tokens, testOnly } = operator;
   const warning =
     'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
   const body = {
@@ -41,8 +41,8 @@ export async function channels({ baseUrl, operator, clock }: Service): Promise<A
     },
     subscription: {
       path: '/gauge/subscribe',
-      configured: subscription,
-      available: subscription && isBuilt('mint'),
+      configured: tokens !== null,
+      available: tokens !== null && isBuilt('mint'),
       use: 'watchlist endpoints with Authorization: Bearer',
     },
     fiat: { configured: false, available: false, fee_percent_about: 2 },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { trustedProxies } from './client-address.ts';
 import { findNetwork, type Network } from './networks.ts';
 import { StartError } from './start-error.ts';
+import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from './token.ts';
 
 /** Who is "paid" while the local facilitator is on: plainly nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
@@ -43,7 +44,10 @@ export interface Config {
   readonly maxFeeGwei: string;
   readonly dataDir: string;
   readonly stateDir: string;
+  /** Signs subscription tokens; after a comma an older one that is still accepted. */
   readonly tokenSecret: string | null;
+  /** Days that a token opens the watchlist. */
+  readonly tokenDays: number;
   readonly issuerDid: string | null;
   /** Requests a second and client; 0 for no limit. */
   readonly rateLimit: number;
@@ -66,6 +70,15 @@ const integer = (min: number, max: number) =>
 function isProxyList(list: string): boolean {
   try {
     trustedProxies(list);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function areSecrets(setting: string): boolean {
+  try {
+    tokenSecrets(setting);
     return true;
   } catch {
     return false;
@@ -113,7 +126,11 @@ const SETTINGS = {
   },
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
-  token_secret: { schema: z.string().min(32, 'shorter than 32 characters'), help: 'random text' },
+  token_secret: {
+    schema: z.string().refine(areSecrets, 'not one or two texts of at least 32 characters'),
+    help: 'random text; while it changes, new,old',
+  },
+  token_days: { schema: integer(1, TOKEN_DAYS_MAX), help: 'days that a token is valid' },
   issuer_did: {
     schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
     help: 'the did:key:z6Mk… whose releases are served',
@@ -220,6 +237,7 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
     dataDir: text('data') ?? 'dist-data',
     stateDir: text('state') ?? '.signalpress',
     tokenSecret: text('token_secret'),
+    tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
     issuerDid: text('issuer_did'),
     rateLimit: whole('rate_limit', 0),
     trustedProxy: text('trusted_proxy') ?? '',

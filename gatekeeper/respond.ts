@@ -8,7 +8,7 @@ import { noCharge } from './no-charge.ts';
 import type { PaymentAnswer } from './payment.ts';
 import type { X402Version } from './payment-header.ts';
 import { DamagedFileError } from './read-body.ts';
-import { type Header, jsonReply, NO_STORE, type Reply } from './reply.ts';
+import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from './reply.ts';
 import { type Route, refuseMethod, route } from './route.ts';
 import {
   type Answered,
@@ -151,10 +151,17 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   const answered = await answer(questionOf(routed, visit), service);
   if (answered.kind !== 'content') return plain(missReply(answered, routed, service), path);
   const { content } = answered;
+  if (endpoint.token) return plain(ownReply(content), path);
   const etag = etagOf(content);
   const { body, contentType, headers = [], keepMs } = content;
   const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
   return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
+}
+
+/** What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed. */
+function ownReply({ body, contentType, headers = [] }: Content): Reply {
+  const all: Header[] = [['content-type', contentType], PRIVATE_NO_STORE, ...headers];
+  return { status: 200, headers: all, body };
 }
 
 function questionOf(routed: Route, { facts }: Visit): Question {

@@ -5,13 +5,14 @@ import type { PaymentDesk } from './payment.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import type { Header, Reply } from './reply.ts';
 import type { Route } from './route.ts';
+import type { TokenDesk } from './token.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 export interface Operator {
   readonly network: Network;
   readonly payTo: string;
-  /** A subscription secret is set. */
-  readonly subscription: boolean;
+  /** Null where no subscription secret is set. */
+  readonly tokens: TokenDesk | null;
   /** The local facilitator stands in for a real one: no money moves. */
   readonly testOnly: boolean;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { admission } from './admission.ts';
@@ -22,6 +23,7 @@ import { startServer } from './server.ts';
 import type { Service } from './service.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 import { StartError } from './start-error.ts';
+import { type TokenDesk, tokenDesk, tokenSecrets } from './token.ts';
 import { watchRelease } from './watch-release.ts';
 
 /** Longest service name that v2 catalogues show. */
@@ -207,12 +209,21 @@ function firstService(
   const operator = {
     network: config.network,
     payTo: config.payTo,
-    subscription: config.tokenSecret !== null,
+    tokens: tokensOf(config, clock),
     testOnly: isTestOnly(config),
   };
   const { settleOnly } = config;
   const desk = paymentDesk({ ...books, challenger: terms, clock, report, settleOnly });
   return { release, baseUrl, operator, challenger: terms, desk, clock, log };
+}
+
+function tokensOf(
+  { tokenSecret, tokenDays }: Config,
+  clock: Surroundings['clock'],
+): TokenDesk | null {
+  if (tokenSecret === null) return null;
+  const secrets = tokenSecrets(tokenSecret);
+  return tokenDesk({ secrets, days: tokenDays, clock, random: randomBytes });
 }
 
 function challengerOrRefuse(

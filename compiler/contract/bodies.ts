@@ -39,6 +39,12 @@ import {
   stableCensusSchema,
 } from './roster-bodies.ts';
 import { seriesSchema } from './series.ts';
+import {
+  subscriptionSchema,
+  sweepSchema,
+  watchChangesSchema,
+  watchSchema,
+} from './watch-bodies.ts';
 
 /** Strict schema of the 200 body by operation; bundles share one. */
 const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
@@ -76,6 +82,10 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/resolve/proposer': proposerBodySchema,
   '/resolve/preview': resolvePreviewSchema,
   '/resolve/proposer/preview': resolvePreviewSchema,
+  '/gauge/subscribe': subscriptionSchema,
+  '/gauge/watch': watchSchema,
+  '/gauge/watch-changes': watchChangesSchema,
+  '/gauge/manifest-sweep': sweepSchema,
   '/gauge/verify': verificationSchema,
   '/v/:record_hash': verificationSchema,
   '/merkle/spec': merkleSpecSchema,

@@ -208,6 +208,7 @@ const settlement = (cutoffAliases: readonly string[]): Params => ({
   market_or_event: optional(text('any text but NUL; echoed back verbatim', 'any text')),
 });
 const items = text('comma-separated industry:entity pairs, at most 30', 'environment:us-denver');
+const token = optional(text('subscription token, in place of Authorization: Bearer', '<token>'));
 const topic = text('topic id', 'energy');
 const hash: Param = {
   ...text('record hash, whole or at least 8 hex digits of it', 'sha256:00000000'),
@@ -330,19 +331,36 @@ export const ENDPOINTS = [
     summary: 'subscription token for the watchlist endpoints',
   }),
   tokenGated('/gauge/watch', {
-    params: { items },
+    params: { items, token },
     answer: 'watch',
     summary: 'latest readings of a watchlist',
   }),
   tokenGated('/gauge/watch-changes', {
     params: {
       items,
-      since: optional(text('ISO time or unix seconds, default 24 hours ago', '2026-11-20')),
+      since: optional(
+        text(
+          'ISO date or date-time with Z or an offset, or unix seconds; default 24 hours ago',
+          '2026-11-20',
+        ),
+      ),
+      token,
     },
     answer: 'watch',
     summary: 'readings of a watchlist newer than a time',
   }),
   tokenGated('/gauge/manifest-sweep', {
+    params: {
+      page: {
+        type: 'integer',
+        required: false,
+        description: 'page of the full list, from 1',
+        examples: ['2'],
+        default: '1',
+        min: 1,
+      },
+      token,
+    },
     answer: 'watch',
     summary: 'every signal and entity with its latest time and hash',
   }),

@@ -24,6 +24,7 @@ describe('loadConfig()', () => {
       dataDir: 'dist-data',
       stateDir: '.signalpress',
       tokenSecret: null,
+      tokenDays: 30,
       issuerDid: null,
       rateLimit: 0,
       trustedProxy: '',
@@ -117,7 +118,7 @@ describe('loadConfig()', () => {
 
   it('I49: never repeats a secret', () => {
     const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
-    expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: shorter/);
+    expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
     expect(() => load({ env })).not.toThrow(/hunter2/);
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
   });

@@ -7,6 +7,7 @@ import { jsonReply } from '../../gatekeeper/reply.ts';
 import { isNothingToDeliver, respond, type Served } from '../../gatekeeper/respond.ts';
 import type { Service } from '../../gatekeeper/service.ts';
 import { tinyService } from './tiny-service.ts';
+import { tinyTokens } from './tiny-tokens.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const PAY = ['X-PAYMENT', 'AAAA'];
@@ -92,7 +93,7 @@ describe('respond() without a payment', () => {
 
   it('asks for a token where a secret is set, and believes none', async () => {
     const service = await tinyService();
-    const operator = { ...service.operator, subscription: true };
+    const operator = { ...service.operator, tokens: tinyTokens() };
     const target = '/gauge/watch?items=a:b';
     const ask = async (headers: string[]): Promise<unknown> =>
       JSON.parse(

@@ -1,0 +1,89 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** The only plan that is sold. */
+export const TOKEN_PLAN = 'watchlist';
+/** Shortest secret that tokens are signed with, in characters. */
+export const TOKEN_SECRET_CHARS_MIN = 32;
+/** Secrets that are accepted at a time: the one that signs and the one before. */
+export const TOKEN_SECRETS_MAX = 2;
+export const TOKEN_DAYS_DEFAULT = 30;
+export const TOKEN_DAYS_MAX = 366;
+
+const DAY_S = 86_400;
+const ID_BYTES = 16;
+/** What the MAC is for, so that the same secret signs nothing else by accident. */
+const PURPOSE = 'signalpress-token';
+/** Version, plan, expiry in unix seconds, a number of its own, MAC; the version fixes the algorithm. */
+const TOKEN = new RegExp(
+  `^(sp1\\.${TOKEN_PLAN}\\.([1-9][0-9]{9})\\.[A-Za-z0-9_-]{22})\\.([A-Za-z0-9_-]{43})$`,
+);
+
+/** A new token with what the buyer is told about it. */
+export interface MintedToken {
+  readonly token: string;
+  readonly plan: typeof TOKEN_PLAN;
+  /** ISO-8601 UTC. */
+  readonly expires_at: string;
+  readonly days: number;
+}
+
+export type TokenVerdict = 'valid' | 'invalid' | 'expired';
+
+/** Mints and checks subscription tokens; it stores nothing. */
+export interface TokenDesk {
+  mint(): MintedToken;
+  check(token: string): TokenVerdict;
+}
+
+export interface TokenDeskOptions {
+  /** The first signs, all of them are accepted. */
+  readonly secrets: readonly [string, ...string[]];
+  readonly days: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+}
+
+/** The secrets of a setting, `new` or `new,old`; a RangeError for one that is too short or for too many. */
+export function tokenSecrets(setting: string): readonly [string, ...string[]] {
+  const [first = '', ...rest] = setting.split(',').map((secret) => secret.trim());
+  const all = [first, ...rest];
+  if (all.length > TOKEN_SECRETS_MAX) {
+    throw new RangeError(
+      `more than ${TOKEN_SECRETS_MAX} secrets; keep the new one and the old one`,
+    );
+  }
+  if (all.some((secret) => secret.length < TOKEN_SECRET_CHARS_MIN)) {
+    throw new RangeError(`shorter than ${TOKEN_SECRET_CHARS_MIN} characters`);
+  }
+  return [first, ...rest];
+}
+
+/** HMAC-SHA256 over the text in front of the last dot; nothing in a token chooses how it is checked. */
+export function tokenDesk({ secrets, days, clock, random }: TokenDeskOptions): TokenDesk {
+  return {
+    mint() {
+      const expires = Math.floor(clock() / 1000) + days * DAY_S;
+      const id = Buffer.from(random(ID_BYTES)).toString('base64url');
+      const text = `sp1.${TOKEN_PLAN}.${expires}.${id}`;
+      const expires_at = new Date(expires * 1000).toISOString().replace('.000Z', 'Z');
+      return { token: `${text}.${macOf(text, secrets[0])}`, plan: TOKEN_PLAN, expires_at, days };
+    },
+    check(token) {
+      const [, text = '', expires = '', mac = ''] = TOKEN.exec(token) ?? [];
+      if (text === '') return 'invalid';
+      const ours = secrets.map((secret) => isMac(mac, macOf(text, secret)));
+      if (!ours.includes(true)) return 'invalid';
+      return clock() < Number(expires) * 1000 ? 'valid' : 'expired';
+    },
+  };
+}
+
+function macOf(text: string, secret: string): string {
+  return createHmac('sha256', secret).update(`${PURPOSE}\n${text}`).digest('base64url');
+}
+
+/** Of the texts, so that a second spelling of the same bytes is another MAC. */
+function isMac(sent: string, own: string): boolean {
+  return timingSafeEqual(Buffer.from(sent, 'latin1'), Buffer.from(own, 'latin1'));
+}
