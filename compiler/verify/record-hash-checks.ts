@@ -5,6 +5,7 @@ import {
   hashCore,
   RECORD_HASH,
 } from '../contract/record-hash.ts';
+import { rosterCore, rosterKindOf, rosterSubject } from '../contract/roster-core.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
@@ -45,6 +46,8 @@ function recomputed(at: ReturnType<typeof checkAt>, claimed: string, core: () =>
 function coreOf(value: JsonObject): (() => unknown) | null {
   const { _hash_core: given, hash_core_version } = value;
   if (given !== undefined) return () => givenCore(value, given);
+  const kind = rosterKindOf(value);
+  if (kind !== null) return () => rosterCore(kind, value);
   const declared = hash_core_version !== undefined && hash_core_version !== null;
   const complete = FACT_FIELDS.every((name) => Object.hasOwn(value, name));
   if (!declared && !complete) return null;
@@ -57,10 +60,19 @@ function givenCore(row: JsonObject, core: JsonValue): JsonValue {
   if (core.hash_core_version !== HASH_CORE_VERSION) {
     throw new TypeError(`"_hash_core" is not of version ${HASH_CORE_VERSION}`);
   }
-  for (const name of ['signal_id', 'entity', 'observed_at', 'snapshot_date'] as const) {
-    if (row[name] !== undefined && row[name] !== core[name]) {
-      throw new TypeError(`"_hash_core.${name}" differs from the row`);
-    }
+  const off = Object.keys(core).find((name) => differs(row, core, name));
+  if (off !== undefined) throw new TypeError(`"_hash_core.${off}" differs from the row`);
+  const [subject, shown] = [rosterSubject(core), row.entity ?? row.service];
+  if (subject !== null && shown !== undefined && subject !== shown) {
+    throw new TypeError('"_hash_core" is about another subject than the row');
   }
   return core;
+}
+
+/** Plain members that both have are the same; versions are spelled as text in some rows. */
+function differs(row: JsonObject, core: JsonObject, name: string): boolean {
+  const [shown, hashed] = [row[name], core[name]];
+  if (shown === undefined || name === 'hash_core_version') return false;
+  const plain = typeof shown !== 'object' && typeof hashed !== 'object';
+  return plain ? shown !== hashed : (shown === null) !== (hashed === null);
 }

@@ -10,6 +10,8 @@ const MEMBER_OF: Readonly<Record<string, string>> = {
   signal_id: 'signal_id',
   entity: 'entity',
   loc: 'location',
+  service: 'service_id',
+  name: 'server_id',
 };
 
 export type BodyFault = readonly [where: string, detail: string];
@@ -29,8 +31,9 @@ export function bodyFaults(path: string, body: JsonValue, head: Release): BodyFa
 
 function placeFaults({ values }: Place, body: JsonObject): BodyFault[] {
   const subject = isObject(body.sample) ? body.sample : body;
+  const params = isObject(subject.params) ? subject.params : {};
   return Object.entries(values).flatMap(([name, value]): BodyFault[] => {
-    const found = subject[MEMBER_OF[name] ?? name];
+    const found = subject[MEMBER_OF[name] ?? name] ?? params[name];
     if (found === undefined || found === value) return [];
     return [[MEMBER_OF[name] ?? name, `not "${value}", which its path stands for`]];
   });

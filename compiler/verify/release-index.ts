@@ -145,7 +145,8 @@ function rowHashes(index: IndexCheck, file: string): ReadonlySet<string> | null 
   if (known !== undefined) return known;
   const body = bodyOf(index, file);
   const held = body === null ? null : rowHashesOf(body);
-  if (!SUBJECT.test(file)) files.set(file, held);
+  // What is asked for once needs no memory.
+  if (held === null || held.size > 1) files.set(file, held);
   return held;
 }
 
