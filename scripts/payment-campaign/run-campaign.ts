@@ -109,7 +109,11 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     options.settler === 'relayer'
       ? await relayed(options, chain, given)
       : await facilitated(options, chain, given);
-  const stall = await openStall({ chain, ...settling.stall });
+  const stall = await openStall({ chain, ...settling.stall }).catch(async (error: unknown) => {
+    await settling.close();
+    await chain.close();
+    throw error;
+  });
   const calm = (): void => settling.calm();
   const close = async (): Promise<void> => {
     await stall.close();
