@@ -251,6 +251,12 @@ const previewed = {
   prices: z.array(
     z.strictObject({ path: z.string(), price_usd: z.string(), parameter: z.string().nullable() }),
   ),
+  /** Members of the hash core of a row; those of demand-v1 are only in rows of that model. */
+  hash_core: z.strictObject({
+    hash_core_version: z.literal(3),
+    fields: z.array(z.string()),
+    demand_v1_fields: z.array(z.string()).optional(),
+  }),
   example_request: z.string().nullable(),
 };
 /** Legal values of the single-subject operation, the first of them where there are too many. */

@@ -82,6 +82,16 @@ function coreFields(kind: RosterKind, row: Row): readonly string[] {
   return demand ? [...ROSTER_CORES[kind], ...DEMAND_FIELDS] : ROSTER_CORES[kind];
 }
 
+/** What a core of a kind is made of, for those who recompute it. */
+export function rosterCoreFields(kind: RosterKind) {
+  const demand = kind === 'trust.service' ? { demand_v1_fields: [...DEMAND_FIELDS] } : {};
+  return {
+    hash_core_version: HASH_CORE_VERSION,
+    fields: ['hash_core_version', ...ROSTER_CORES[kind]],
+    ...demand,
+  };
+}
+
 /** The kind of a delivered object that carries all members of a roster core, or null for anything else. */
 export function rosterKindOf(row: Row): RosterKind | null {
   const kinds = Object.keys(ROSTER_CORES) as RosterKind[];

@@ -61,14 +61,14 @@ export function makePress(parts: PressParts): CountedPress {
       const place = filePath(endpointAt(path), values);
       if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
       file(place, JSON.stringify(body));
-      const citation = citationEntry(place, values, body);
+      const citation = citationEntry(place, subjectOf(path, values), body);
       if (citation !== null) lookUp(citation);
     },
   };
 }
 
 /** Every citation has a look-up entry, since its verify_url names its own hash. */
-function citationEntry(file: string, values: Values, body: object): VerifyEntry | null {
+function citationEntry(file: string, entity: string, body: object): VerifyEntry | null {
   const citation = citationOf(body);
   if (citation === undefined) return null;
   const { record_hash, source, retrieved_at } = citation;
@@ -78,7 +78,14 @@ function citationEntry(file: string, values: Values, body: object): VerifyEntry 
     state: 'current',
     file,
     signal_id: null,
-    entity: values.loc ?? values.entity ?? Object.values(values)[0] ?? '',
+    entity,
     observed_at: source.published_at ?? retrieved_at,
   };
+}
+
+/** What a body is about: a place, an entity, another value that it is asked by, or the operation itself. */
+function subjectOf(path: EndpointPath, values: Values): string {
+  const { params } = endpointAt(path);
+  const asked = Object.keys(params).find((name) => params[name]?.required);
+  return values.loc ?? values.entity ?? values[asked ?? ''] ?? path;
 }

@@ -71,7 +71,7 @@ function putPreview(press: Press, { kept }: Deaths): void {
     '/stablecoin-deaths/preview',
     {},
     {
-      ...previewHead(press, counts, ['/stablecoin-deaths']),
+      ...previewHead(press, { kind: SIGNAL, counts, paths: ['/stablecoin-deaths'] }),
       example_request: first === undefined ? null : '/stablecoin-deaths',
       death_types: [...new Set(kept.map(({ row }) => row.death_type))].sort(),
       example: first === undefined ? null : shortRecord(first.row),

@@ -118,7 +118,11 @@ function putPreview(press: Press, roster: CaptureRoster<McpServerRow>): void {
     '/mcp/preview',
     {},
     {
-      ...previewHead(press, counts, ['/mcp/server', '/mcp/census', '/mcp/graveyard']),
+      ...previewHead(press, {
+        kind: SIGNAL,
+        counts,
+        paths: ['/mcp/server', '/mcp/census', '/mcp/graveyard'],
+      }),
       ...previewValues('/mcp/server', ids),
     },
   );

@@ -1,13 +1,22 @@
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import { type RosterKind, rosterCoreFields } from '../../../contract/roster-core.ts';
 import type { Press } from '../../publish/press.ts';
 import { NATURE } from '../provenance.ts';
 
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
 export const PREVIEW_VALUES_MAX = 500;
 
-/** What a preview says whatever it is about: what is stored, and what an answer costs. */
-export function previewHead(press: Press, counts: object, paths: readonly EndpointPath[]) {
-  return { nature: NATURE, as_of: press.asOf, counts, prices: paths.map(priceOf) };
+export interface Previewed {
+  readonly kind: RosterKind;
+  readonly counts: object;
+  /** The paid operations that the preview is about. */
+  readonly paths: readonly EndpointPath[];
+}
+
+/** What a preview says whatever it is about: what is stored, what an answer costs, what a row's hash covers. */
+export function previewHead({ asOf }: Press, { kind, counts, paths }: Previewed) {
+  const hash_core = rosterCoreFields(kind);
+  return { nature: NATURE, as_of: asOf, counts, prices: paths.map(priceOf), hash_core };
 }
 
 function priceOf(path: EndpointPath) {

@@ -175,7 +175,11 @@ function putPreview(
     '/stable/preview',
     {},
     {
-      ...previewHead(press, counts, ['/stable/coin', '/stable/census', '/stable/graveyard']),
+      ...previewHead(press, {
+        kind: SIGNAL,
+        counts,
+        paths: ['/stable/coin', '/stable/census', '/stable/graveyard'],
+      }),
       ...previewValues('/stable/coin', symbols),
     },
   );

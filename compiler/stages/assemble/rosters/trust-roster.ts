@@ -161,7 +161,11 @@ function putPreview(press: Press, roster: CaptureRoster<TrustServiceRow>): void 
     '/trust/preview',
     {},
     {
-      ...previewHead(press, counts, ['/trust/precheck', '/trust/scorecard', '/trust/graveyard']),
+      ...previewHead(press, {
+        kind: SIGNAL,
+        counts,
+        paths: ['/trust/precheck', '/trust/scorecard', '/trust/graveyard'],
+      }),
       ...previewValues('/trust/precheck', ids),
     },
   );
