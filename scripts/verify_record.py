@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+"""Checks delivered bodies with Python's standard library alone.
+
+A second implementation of compiler/contract/FORMAT.md, written from that text: canonical JSON, record hashes, content
+hash, citation hash, Ed25519 signature, and with --proof the inclusion in the transparency log.
+
+  verify_record.py BODY.json...                    bodies as saved
+  verify_record.py --proof PROOF.json              an answer of /proof/<hash> or of /gauge/anchor?hash=<hash>
+  --issuer did:key:z6Mk...                         whom you trust; without it any issuer's own signature will do
+  --json                                           one JSON object a line
+
+Exit codes: 0 verified, 1 failed, 2 nothing signed or not readable.
+"""
+
+import argparse
+import base64
+import decimal
+import hashlib
+import json
+import re
+import sys
+
+DEPTH_MAX = 64
+HASH = re.compile(r"sha256:[0-9a-f]{64}")
+CORE = ("hash_core_version", "signal_id", "entity", "snapshot_date", "observed_at", "current", "source_ref",
+        "source_tier", "sources", "lifecycle")
+SOURCE_CORE = ("name", "weight", "independent", "relay_of")
+SEAL = ("record_hash", "signature", "key_id", "issuer_DID", "verify_url")
+REQUEST_TIME = ("age_hours_now", "freshness", "dead_source")
+
+
+class Refused(Exception):
+    """Something that does not hold, in words."""
+
+
+# ---- canonical JSON, RFC 8785 -------------------------------------------------------------------------------------
+
+
+def parse(data):
+    """Strict JSON: no key twice, no number that changes, no lone surrogate, no U+0000."""
+    def members(pairs):
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) != len(keys):
+            raise Refused("a key appears twice in one object")
+        return dict(pairs)
+
+    def refuse(text):
+        raise Refused("%s is not JSON" % text)
+
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=members, parse_constant=refuse)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise Refused("not JSON: %s" % error) from error
+
+
+def canonical(value, depth=0):
+    """The RFC 8785 text of a value."""
+    if depth > DEPTH_MAX:
+        raise Refused("more than %d open containers" % DEPTH_MAX)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (int, float)):
+        return number(value)
+    if isinstance(value, str):
+        return string(value)
+    if isinstance(value, list):
+        return "[%s]" % ",".join(canonical(item, depth + 1) for item in value)
+    keys = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+    return "{%s}" % ",".join("%s:%s" % (string(key), canonical(value[key], depth + 1)) for key in keys)
+
+
+def string(text):
+    if "\0" in text:
+        raise Refused("U+0000 in a string")
+    return json.dumps(text, ensure_ascii=False)
+
+
+def number(value):
+    """Shortest digits that give the same double, laid out as ECMAScript does."""
+    if isinstance(value, int):
+        if abs(value) > 2 ** 53 - 1:
+            raise Refused("an integer beyond 2^53-1")
+        return str(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise Refused("a number beyond the range of a double")
+    if value == 0:
+        return "0"
+    sign, digits, exponent = decimal.Decimal(repr(value)).normalize().as_tuple()
+    text = "".join(map(str, digits))
+    point = len(text) + exponent
+    if len(text) <= point <= 21:
+        body = text + "0" * (point - len(text))
+    elif 0 < point <= 21:
+        body = text[:point] + "." + text[point:]
+    elif -6 < point <= 0:
+        body = "0." + "0" * -point + text
+    else:
+        fraction = "." + text[1:] if len(text) > 1 else ""
+        body = "%s%se%+d" % (text[0], fraction, point - 1)
+    return "-" + body if sign else body
+
+
+def canonical_bytes(value):
+    try:
+        return canonical(value).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Refused("half of a surrogate pair in a string") from error
+
+
+def hash_of(value):
+    return "sha256:" + hashlib.sha256(canonical_bytes(value)).hexdigest()
+
+
+# ---- records, contents, citations ---------------------------------------------------------------------------------
+
+
+def core_of(record):
+    """The hash core of an object, or None where the object does not carry one."""
+    if "_hash_core" in record:
+        return record["_hash_core"]
+    version = record.get("hash_core_version")
+    if version is None and not all(name in record for name in CORE[1:]):
+        return None
+    if version not in (None, 3):
+        raise Refused("hash core version %r is unknown" % version)
+    missing = [name for name in CORE[1:] if name not in record]
+    if missing:
+        raise Refused("%s is missing" % missing[0])
+    core = {name: record[name] for name in CORE[1:]}
+    core["hash_core_version"] = 3
+    if core["sources"] is not None:
+        core["sources"] = [{name: source[name] for name in SOURCE_CORE if name in source} for source in core["sources"]]
+    return core
+
+
+def content_of(body):
+    """What the content hash covers: no citation, and nothing that depends on the moment of the request."""
+    return {key: without_request_time(key, value) for key, value in body.items() if key != "_citation"}
+
+
+def without_request_time(key, value):
+    if isinstance(value, list):
+        return [without_request_time("", item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    hidden = REQUEST_TIME if key == "provenance" else ()
+    return {name: without_request_time(name, item) for name, item in value.items() if name not in hidden}
+
+
+def objects(value, path=""):
+    """Every object of a body with its path."""
+    if isinstance(value, dict):
+        yield path, value
+        for key, item in value.items():
+            yield from objects(item, "%s.%s" % (path, key) if path else key)
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from objects(item, "%s.%d" % (path, at))
+
+
+def check_record_hashes(body):
+    """Recomputes what can be recomputed; answers how many."""
+    count = 0
+    for path, item in objects(body):
+        claimed = item.get("record_hash")
+        if claimed is None or path.endswith("_citation") or "data_lineage" in path:
+            continue
+        core = core_of(item)
+        if core is None:
+            continue
+        if hash_of(core) != claimed:
+            raise Refused("%s: the hash core gives another hash" % (path + ".record_hash").lstrip("."))
+        count += 1
+    return count
+
+
+def check_citation(body, issuers):
+    """Hash, content hash, key and signature of the citation of a body."""
+    citation = body["_citation"]
+    if not isinstance(citation, dict) or any(name not in citation for name in SEAL):
+        raise Refused("_citation: members are missing")
+    statement = {key: value for key, value in citation.items() if key not in SEAL}
+    text = canonical_bytes(statement)
+    if "sha256:" + hashlib.sha256(text).hexdigest() != citation["record_hash"]:
+        raise Refused("_citation.record_hash: the statement gives another hash")
+    if hash_of(content_of(body)) != citation["source"]["content_hash"]:
+        raise Refused("_citation.source.content_hash: the body gives another hash")
+    did = citation["issuer_DID"]
+    if issuers and did not in issuers:
+        raise Refused("_citation.issuer_DID: %s is not trusted" % did)
+    if citation["key_id"] != "%s#%s" % (did, did.split(":")[-1]):
+        raise Refused("_citation.key_id: not the key of the issuer")
+    if not citation["verify_url"].endswith("/v/" + citation["record_hash"]):
+        raise Refused("_citation.verify_url: not of this record hash")
+    if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
+        raise Refused("_citation.signature: not a signature over the statement")
+
+
+# ---- the transparency log, RFC 6962 -------------------------------------------------------------------------------
+
+
+def inclusion_root(leaf, index, size, proof):
+    """Folds a proof into a leaf hash: the root that it leads to."""
+    if not 0 <= index < size:
+        raise Refused("index %d is not in a tree of %d entries" % (index, size))
+    start, end, sides = 0, size, []
+    while end - start > 1:
+        middle = start + (1 << (end - start - 1).bit_length() - 1)
+        left = index < middle
+        sides.append(left)
+        start, end = (start, middle) if left else (middle, end)
+    if len(sides) != len(proof):
+        raise Refused("the proof has %d hashes instead of %d" % (len(proof), len(sides)))
+    node = leaf
+    for left, sibling in zip(reversed(sides), proof):
+        pair = node + sibling if left else sibling + node
+        node = hashlib.sha256(b"\x01" + pair).digest()
+    return node
+
+
+def check_proof(answer, issuers):
+    """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint."""
+    claimed = answer.get("hash")
+    proved = answer.get("inclusion", answer)
+    if not isinstance(proved, dict) or "inclusion_proof" not in proved:
+        raise Refused("no inclusion proof in it")
+    if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
+        raise Refused("hash: not a whole record hash")
+    if answer.get("hash_core") is not None and hash_of(answer["hash_core"]) != claimed:
+        raise Refused("hash_core: gives another hash")
+    leaf = hashlib.sha256(b"\x00" + claimed.encode("ascii")).digest()
+    hashes = [bytes.fromhex(text) for text in proved["inclusion_proof"]]
+    root = inclusion_root(leaf, proved["index"], proved["size"], hashes)
+    if root.hex() != proved["root"]:
+        raise Refused("inclusion_proof: leads to another root")
+    check_checkpoint(proved["checkpoint"], proved["size"], root, issuers)
+
+
+def check_checkpoint(note, size, root, issuers):
+    """The signed note states this tree; its signature is checked where an issuer is given."""
+    text, _, lines = note.rpartition("\n\n")
+    text += "\n"
+    origin = text.split("\n")[0]
+    if text != "%s\n%d\n%s\n" % (origin, size, base64.b64encode(root).decode("ascii")):
+        raise Refused("checkpoint: states another tree")
+    if not issuers:
+        return
+    for did in issuers:
+        key = public_key(did)
+        name = hashlib.sha256(origin.encode("utf-8") + b"\n\x01" + key).digest()[:4]
+        for line in lines.splitlines():
+            dash, signer, encoded = (line.split(" ") + ["", ""])[:3]
+            signature = base64.b64decode(encoded)
+            if dash == "\u2014" and signer == origin and signature[:4] == name:
+                if is_signature(key, text.encode("utf-8"), signature[4:]):
+                    return
+    raise Refused("checkpoint: no trusted issuer signed it")
+
+
+# ---- keys and Ed25519, RFC 8032 -----------------------------------------------------------------------------------
+
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+P = 2 ** 255 - 19
+ORDER = 2 ** 252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+ROOT_OF_MINUS_ONE = pow(2, (P - 1) // 4, P)
+
+
+def public_key(did):
+    if not isinstance(did, str) or not did.startswith("did:key:z") or len(did) > 100:
+        raise Refused("%r is not a did:key" % did)
+    value = 0
+    for char in did[len("did:key:z"):]:
+        if char not in BASE58:
+            raise Refused("%s is not base58" % did)
+        value = value * 58 + BASE58.index(char)
+    data = value.to_bytes(64, "big").lstrip(b"\0")
+    if len(data) != 34 or data[:2] != b"\xed\x01":
+        raise Refused("%s is not an Ed25519 key" % did)
+    return data[2:]
+
+
+def from_base64url(text):
+    if not isinstance(text, str) or not re.fullmatch(r"[A-Za-z0-9_-]*", text):
+        raise Refused("not base64url")
+    data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if base64.urlsafe_b64encode(data).decode("ascii").rstrip("=") != text:
+        raise Refused("not the one spelling of base64url")
+    return data
+
+
+def add(a, b):
+    x = (a[1] - a[0]) * (b[1] - b[0]) % P
+    y = (a[1] + a[0]) * (b[1] + b[0]) % P
+    t = 2 * a[3] * b[3] * D % P
+    z = 2 * a[2] * b[2] % P
+    e, f, g, h = y - x, z - t, z + t, y + x
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def multiply(scalar, point):
+    result = (0, 1, 1, 0)
+    while scalar > 0:
+        if scalar & 1:
+            result = add(result, point)
+        point = add(point, point)
+        scalar >>= 1
+    return result
+
+
+def is_equal(a, b):
+    return (a[0] * b[2] - b[0] * a[2]) % P == 0 and (a[1] * b[2] - b[1] * a[2]) % P == 0
+
+
+def decompress(data):
+    """The point of 32 bytes, or None for bytes that are no point or not its one spelling."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (2 ** 255 - 1)
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * ROOT_OF_MINUS_ONE % P
+    if (x * x - square) % P or (x == 0 and sign):
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return x, y, 1, x * y % P
+
+
+BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+
+
+def is_signature(key, message, signature):
+    if len(signature) != 64:
+        return False
+    point, commitment = decompress(key), decompress(signature[:32])
+    scalar = int.from_bytes(signature[32:], "little")
+    if point is None or commitment is None or scalar >= ORDER:
+        return False
+    if is_equal(multiply(8, point), (0, 1, 1, 0)):
+        return False
+    challenge = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % ORDER
+    return is_equal(multiply(scalar, BASE), add(commitment, multiply(challenge, point)))
+
+
+# ---- command ------------------------------------------------------------------------------------------------------
+
+
+def judge_body(data, issuers):
+    body = parse(data)
+    if not isinstance(body, dict):
+        raise Refused("not a JSON object")
+    signed = body["sample"] if isinstance(body.get("sample"), dict) and "_citation" not in body else body
+    count = check_record_hashes(body)
+    if "_citation" not in signed:
+        return "unsigned", "%d record hashes recomputed; nobody signed it" % count
+    check_citation(signed, issuers)
+    return "verified", "%d record hashes, content hash, citation hash and signature" % count
+
+
+def judge_proof(data, issuers):
+    answer = parse(data)
+    if not isinstance(answer, dict):
+        raise Refused("not a JSON object")
+    check_proof(answer, issuers)
+    signed = "signed by a trusted issuer" if issuers else "signature not checked: pass --issuer"
+    return "verified", "in the log under its root; checkpoint %s" % signed
+
+
+def judge(judged, path, issuers):
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        return judged(data, issuers)
+    except OSError as error:
+        return "unsigned", str(error)
+    except Refused as error:
+        return "failed", str(error)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return "failed", "a member is missing or of another kind: %r" % error
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("body", nargs="*")
+    options.add_argument("--proof", action="append", default=[])
+    options.add_argument("--issuer", action="append", default=[])
+    options.add_argument("--json", action="store_true")
+    given = options.parse_args()
+    if not given.body and not given.proof:
+        options.error("name a body or a proof")
+    tasks = [(judge_body, path) for path in given.body] + [(judge_proof, path) for path in given.proof]
+    verdicts = []
+    for judged, path in tasks:
+        verdict, detail = judge(judged, path, given.issuer)
+        verdicts.append(verdict)
+        report = {"file": path, "verdict": verdict, "detail": detail}
+        print(json.dumps(report) if given.json else "%-8s  %s\n          %s" % (verdict, path, detail))
+    sys.exit(1 if "failed" in verdicts else 2 if "unsigned" in verdicts else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { anchor } from '../../gatekeeper/anchor.ts';
+import { proof } from '../../gatekeeper/proof.ts';
+import { openRelease } from '../../gatekeeper/release-index.ts';
+import { jsonOf, question, tinyService } from '../gatekeeper/tiny-service.ts';
+import { smallSet } from '../small-set.ts';
+import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const BODIES_MAX = 40;
+
+interface Judged {
+  readonly file: string;
+  readonly verdict: string;
+  readonly detail: string;
+}
+
+function run(args: readonly string[]): { status: number | null; judged: Judged[] } {
+  const { status, stdout } = spawnSync('python3', [SCRIPT, '--json', ...args], {
+    encoding: 'utf8',
+  });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return { status, judged: lines.map((line) => JSON.parse(line)) };
+}
+
+/** What our own verifier says of the same bytes. */
+function ownVerdict(bytes: Uint8Array): string {
+  try {
+    return verifyBody(parseJson(decodeUtf8(bytes)), { trust: 'any' }).verdict;
+  } catch {
+    return 'failed';
+  }
+}
+
+describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => {
+  const folder = makeFolder();
+  let data: string;
+  let did: string;
+  let bodies: string[];
+  beforeAll(async () => {
+    const compiled = await compileFolder(writeSnapshots(smallSet()));
+    ({ data } = compiled);
+    did = compiled.release.issuer_did;
+    const kinds = /\/files\/(record|ruler|calibrated|strata|history|bundle|lifecycle|air)\//;
+    bodies = readdirSync(join(data, 'files'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((path) => kinds.test(path))
+      .sort()
+      .filter((_, at, all) => at % Math.ceil(all.length / BODIES_MAX) === 0);
+  });
+  afterAll(() => {
+    removeFolders();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('agrees with our own verifier on bodies of every kind', () => {
+    const { status, judged } = run(bodies);
+    expect(judged.filter(({ verdict }) => verdict !== 'verified')).toEqual([]);
+    expect(bodies.map((path) => ownVerdict(readFileSync(path)))).toEqual(
+      bodies.map(() => 'verified'),
+    );
+    expect(status).toBe(0);
+    expect(bodies.length).toBeGreaterThan(20);
+  });
+
+  it('agrees with our own verifier that a body with one changed value fails', () => {
+    mkdirSync(folder, { recursive: true });
+    const changed = bodies.flatMap((path, at) => {
+      const text = readFileSync(path, 'utf8');
+      const places = [...text.matchAll(/[0-9]/g)].map(({ index }) => index);
+      const place = places[(at * 7919) % places.length] ?? 0;
+      const digit = text[place] === '7' ? '3' : '7';
+      const copy = join(folder, `${at}.json`);
+      writeFileSync(copy, text.slice(0, place) + digit + text.slice(place + 1));
+      return text[place] === digit ? [] : [copy];
+    });
+    const { status, judged } = run(changed);
+    expect(judged.filter(({ verdict }) => verdict === 'verified')).toEqual([]);
+    expect(changed.map((path) => ownVerdict(readFileSync(path)))).not.toContain('verified');
+    expect(status).toBe(1);
+  });
+
+  it('judges a body for an issuer that is trusted and for one that is not', () => {
+    const [body = ''] = bodies;
+    expect(run([body, '--issuer', did]).status).toBe(0);
+    const other = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
+    expect(run([body, '--issuer', other])).toMatchObject({ status: 1 });
+  });
+
+  it('refuses what our strict parser refuses', () => {
+    const texts = [
+      '{"a":1,"a":1}',
+      '{"a":NaN}',
+      '{"_citation":1}',
+      '[1]',
+      '{',
+      '{"a":"\\ud800","_citation":{}}',
+    ];
+    const files = texts.map((text, at) => {
+      const file = join(folder, `bad-${at}.json`);
+      writeFileSync(file, text);
+      return file;
+    });
+    expect(run(files).judged.map(({ verdict }) => verdict)).toEqual(texts.map(() => 'failed'));
+  });
+
+  it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
+    const service = {
+      ...(await tinyService()),
+      release: await openRelease({ dataDir: data, issuerDid: null, baseUrl: null }),
+    };
+    const [body = ''] = bodies.filter((path) => path.includes('/record/'));
+    const { record_hash } = JSON.parse(readFileSync(body, 'utf8'));
+    const answers = [
+      jsonOf(await proof(question(`/proof/${record_hash}`), service)),
+      jsonOf(await anchor(question(`/gauge/anchor?hash=${record_hash}`), service)),
+    ];
+    const save = (answer: object, name: string): string => {
+      const file = join(folder, name);
+      writeFileSync(file, JSON.stringify(answer));
+      return file;
+    };
+    const good = answers.map((answer, at) => save(answer, `proof-${at}.json`));
+    const asProofs = (files: readonly string[]) => files.flatMap((file) => ['--proof', file]);
+    expect(run([...asProofs(good), '--issuer', did]).status).toBe(0);
+    const [first] = answers as unknown as {
+      inclusion: { index: number; size: number; inclusion_proof: string[] };
+    }[];
+    const inclusion = first?.inclusion ?? { index: 0, size: 0, inclusion_proof: [] };
+    const bad = [
+      { ...inclusion, index: inclusion.index + 1 },
+      { ...inclusion, size: inclusion.size + 1 },
+      { ...inclusion, inclusion_proof: inclusion.inclusion_proof.slice(1) },
+      { ...inclusion, inclusion_proof: inclusion.inclusion_proof.toReversed() },
+      { ...inclusion, root: '00'.repeat(32) },
+    ].map((altered, at) => save({ ...first, inclusion: altered }, `altered-${at}.json`));
+    const { judged } = run(asProofs(bad));
+    expect(judged.map(({ verdict }) => verdict)).toEqual(bad.map(() => 'failed'));
+  });
+});
