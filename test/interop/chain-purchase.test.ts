@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
+import { loadConfig } from '../../gatekeeper/config.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { type Chain, startChain } from '../chain/chain.ts';
+import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
+import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
+import { PAYEE } from './shop.ts';
+
+/** Client and facilitator of x402 1.2 on both sides of the gatekeeper, and money that moves on a chain. */
+const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+const FUNDS = 1_000_000n;
+const key = generatePrivateKey();
+const { address } = privateKeyToAccount(key);
+const folder = mkdtempSync(join(tmpdir(), 'signalpress-interop-chain-'));
+
+let chain: Chain;
+let facilitator: ChainFacilitator;
+let gate: Gatekeeper;
+beforeAll(async () => {
+  chain = await startChain({ network: NETWORKS['base-sepolia'] });
+  await chain.mint(address, FUNDS);
+  facilitator = await chainFacilitator(chain);
+  writeTinyRelease(join(folder, 'data'));
+  const options = {
+    port: '0',
+    data: join(folder, 'data'),
+    state: join(folder, 'state'),
+    pay_to: PAYEE,
+    facilitator_url: facilitator.url,
+    rpc_url: chain.url,
+  };
+  const config = loadConfig({ options, env: {}, fileText: null });
+  gate = await startGatekeeper(config, { clock: () => Date.now(), log: () => {} });
+}, 60_000);
+afterAll(async () => {
+  await gate?.close();
+  await facilitator?.close();
+  await chain?.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('x402 1.2 on a chain', () => {
+  it('the facilitator lists our network', async () => {
+    expect(await gate.facilitatorTrouble).toBeNull();
+  });
+
+  it('I2: its client buys, its facilitator settles, and the balances show the price', async () => {
+    const paying = wrapFetchWithPayment(fetch, await createSigner('base-sepolia', key));
+    const response = await paying(gate.url + RECORD);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ entity: 'us-denver' });
+    const receipt = decodeXPaymentResponse(response.headers.get('x-payment-response') ?? '');
+    const hash = receipt.transaction as `0x${string}`;
+    expect((await chain.client.getTransactionReceipt({ hash })).status).toBe('success');
+    const paid = FUNDS - (await chain.balanceOf(address));
+    expect(paid).toBeGreaterThan(0n);
+    expect(await chain.balanceOf(PAYEE)).toBe(paid);
+  });
+
+  it('I14: its client without money is refused, and nothing moves', async () => {
+    const before = await chain.balanceOf(PAYEE);
+    const poor = await createSigner('base-sepolia', generatePrivateKey());
+    const response = await wrapFetchWithPayment(fetch, poor)(gate.url + RECORD);
+    expect(response.status).toBe(402);
+    expect(JSON.stringify(await response.json())).toContain('insufficient_funds');
+    expect(await chain.balanceOf(PAYEE)).toBe(before);
+  });
+});
