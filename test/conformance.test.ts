@@ -17,7 +17,7 @@ import { tinyDataDir, writeTinyRelease } from './gatekeeper/tiny-release.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
 const NETWORK = NETWORKS['base-sepolia'];
-const SECRET = 'a secret for tests alone, 32 characters or more';
+const SECRET = 'a secret for tests alone of 32 characters or more';
 
 let sample: CompiledSample;
 let gate: Gatekeeper;
@@ -320,5 +320,23 @@ describe('operations that a token opens', () => {
   it.each(gated)('$path is closed to a token that is not ours', async (row) => {
     const { status, body } = await ask(row, { query: 'token=nobody.signed.this' });
     expect([row.path, status, body.code]).toEqual([row.path, 401, 'invalid_token']);
+  });
+
+  it('opens all of them with a token that was bought, as a header and as a parameter', async () => {
+    const subscribe = OPERATIONS.find(({ path }) => path === '/gauge/subscribe') as Operation;
+    const { token } = (await pay(subscribe, {})).body;
+    for (const row of gated) {
+      const query = `${row.valid === '' ? '' : `${row.valid}&`}token=${token}`;
+      const answer = await ask(row, { query });
+      expect([row.path, answer.status]).toEqual([row.path, 200]);
+      expectSchema(row, answer.body);
+      const bearer = await fetch(`${gate.url}${row.path}?${row.valid}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect([row.path, bearer.status]).toEqual([row.path, 200]);
+      if (row.missing === null) continue;
+      const missing = await ask(row, { query: `${row.missing[0]}&token=${token}` });
+      expectNotCharged(missing, row.path, 'missing_parameter');
+    }
   });
 });
