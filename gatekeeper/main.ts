@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { CONFIG_NAME, type Config, isTestOnly, loadConfig } from './config.ts';
 import { ledgerCommand } from './ledger-command.ts';
 import { lineLog } from './line-log.ts';
+import { type SignaturePool, signaturePool } from './signature-pool.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
@@ -69,6 +72,14 @@ function readLedger(args: readonly string[]): void {
   ledgerCommand({ stateDir, write }).parse(args, { from: 'user' });
 }
 
+/** Signatures go to a thread of their own where there is a second core for it. */
+function signatureThread(): { signatures?: SignaturePool } {
+  if (availableParallelism() < 2) return {};
+  const worker = new Worker(new URL('./signature-worker.js', import.meta.url));
+  worker.unref();
+  return { signatures: signaturePool(worker) };
+}
+
 async function main(): Promise<void> {
   const [, , first, ...rest] = process.argv;
   if (first === 'ledger') {
@@ -80,7 +91,8 @@ async function main(): Promise<void> {
   // A reader of the log that goes away must not take the service with it.
   process.stdout.on('error', () => {});
   const log = lineLog((text) => process.stdout.write(text), clock);
-  const gatekeeper = await startGatekeeper(config, { clock, log });
+  const signatures = signatureThread();
+  const gatekeeper = await startGatekeeper(config, { clock, log, ...signatures });
   announce(config, gatekeeper.url);
   const stop = async (): Promise<void> => {
     await gatekeeper.close();

@@ -6,13 +6,7 @@ import type { JournalEntry } from './journal.ts';
 import type { Network } from './networks.ts';
 import type { Order } from './payment.ts';
 import { checkPayment, checkSignature, priceOf, type Terms } from './payment-check.ts';
-import {
-  decodePayment,
-  isRefusal,
-  type Payment,
-  type Refusal,
-  type X402Version,
-} from './payment-header.ts';
+import type { Payment, Refusal, X402Version } from './payment-header.ts';
 import type { Delivery } from './payment-reply.ts';
 import { findRow } from './route.ts';
 import type { Claim } from './settlement.ts';
@@ -32,7 +26,7 @@ export const TERMS_CACHE_MAX = 4096;
 /** Reads payments against the terms of one seller. */
 export interface TaskReader {
   /** Checks a payment without asking anybody; never waits. */
-  read(order: Order, nowMs: number): Task | Refusal;
+  read(payment: Payment, order: Order, nowMs: number): Task | Refusal;
   /** A payment out of the journal, to learn what became of it; null when it is not on our network. */
   recall(entry: JournalEntry): Task | null;
 }
@@ -41,9 +35,7 @@ export function taskReader(challenger: Challenger): TaskReader {
   const { network } = challenger;
   const termsOf = cachedTerms(challenger);
   return {
-    read(order, nowMs) {
-      const payment = decodePayment(order.header, order.version);
-      if (isRefusal(payment)) return payment;
+    read(payment, order, nowMs) {
       const requirements = termsOf(order.endpoint, order.target, order.version);
       const terms: Terms = { network, requirements };
       const refusal = checkPayment(payment, terms, nowMs / 1000);

@@ -14,6 +14,7 @@ import {
 import { paymentKey, type Task, taskReader } from './payment-task.ts';
 import type { Reply } from './reply.ts';
 import { facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
+import type { SignaturePool } from './signature-pool.ts';
 
 /** A request that came with a payment. */
 export interface Order extends Asked {
@@ -28,6 +29,8 @@ export interface PaymentDeskOptions extends Omit<Settlers, 'report'> {
   readonly challenger: Challenger;
   /** Settles without asking the facilitator to verify first: it checks again when it settles. */
   readonly settleOnly?: boolean;
+  /** Recovers signers beside this thread; without it this thread does. */
+  readonly signatures?: Pick<SignaturePool, 'judge'>;
   /** Told about failures of our own parts, for the log; it gets no payment data. */
   readonly report?: (error: unknown) => void;
 }
@@ -65,8 +68,11 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentM
   return {
     async pay(order) {
       try {
-        // No await before board(): the key is bound before any other request can run.
-        const task = tasks.read(order, clock());
+        const payment = decodePayment(order.header, order.version);
+        if (isRefusal(payment)) return refusalReply(payment, order, challenger);
+        await options.signatures?.judge(payment, challenger.network);
+        // No await from here to board(): the key is bound before any other request can run.
+        const task = tasks.read(payment, order, clock());
         if (isRefusal(task)) return refusalReply(task, order, challenger);
         return answerOf(toPayer(task, await board(task, desk)), order, challenger);
       } catch (error) {

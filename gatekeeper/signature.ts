@@ -52,6 +52,14 @@ export function signedBy(
   return signed;
 }
 
+/** Notes what another thread recovered, so that signedBy() need not. */
+export function noteSigner(
+  authorization: Authorization,
+  signed: Signed & { readonly network: Network; readonly signature: string },
+): void {
+  judged.set(authorization, signed);
+}
+
 const separators = new WeakMap<Network, Uint8Array>();
 
 /** The 32 bytes that a payer signs for a transfer on a network (EIP-712); fields must be well-formed already. */
@@ -78,7 +86,11 @@ export function transferDigest(network: Network, authorization: Authorization): 
  */
 export function recoverPayer(digest: Uint8Array, signature: string): string | null {
   if (signature.length !== SIGNATURE_CHARS) return null;
-  const bytes = Buffer.from(signature.slice(2), 'hex');
+  return recoverSigner(digest, Buffer.from(signature.slice(2), 'hex'));
+}
+
+/** The same for a signature in bytes. */
+export function recoverSigner(digest: Uint8Array, bytes: Buffer): string | null {
   const v = bytes[64];
   if (bytes.length !== 65 || (v !== 27 && v !== 28)) return null;
   if (bytes.compare(HALF_ORDER, 0, 32, 32, 64) > 0) return null;

@@ -21,6 +21,7 @@ import { jsonReply, type Reply } from './reply.ts';
 import { isNothingToDeliver } from './respond.ts';
 import { startServer } from './server.ts';
 import type { Service } from './service.ts';
+import type { SignaturePool } from './signature-pool.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 import { StartError } from './start-error.ts';
 import { type TokenDesk, tokenDesk, tokenSecrets } from './token.ts';
@@ -37,6 +38,8 @@ export interface Surroundings {
   /** Stands in for the one that the settings name. */
   readonly facilitator?: Facilitator;
   readonly journal?: Journal;
+  /** Recovers signers in another thread; without it the serving thread does. */
+  readonly signatures?: SignaturePool;
   readonly read?: ReadFile;
   readonly pollMs?: number;
 }
@@ -198,7 +201,7 @@ function pinned({ release, baseUrl }: Service): ReleaseTerms {
 /** The service at its start; later releases take the place of the first, the desk stays. */
 function firstService(
   config: Config,
-  { clock, log }: Surroundings,
+  { clock, log, signatures }: Surroundings,
   { release, books }: { release: ReleaseIndex; books: Books },
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
@@ -213,7 +216,8 @@ function firstService(
     testOnly: isTestOnly(config),
   };
   const { settleOnly } = config;
-  const desk = paymentDesk({ ...books, challenger: terms, clock, report, settleOnly });
+  const beside = signatures === undefined ? {} : { signatures };
+  const desk = paymentDesk({ ...books, ...beside, challenger: terms, clock, report, settleOnly });
   return { release, baseUrl, operator, challenger: terms, desk, clock, log };
 }
 
