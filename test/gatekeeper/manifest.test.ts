@@ -1,25 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { manifestBody, manifestEntries } from '../../compiler/stages/describe/manifest.ts';
-import { storedBodies } from '../../compiler/stages/describe/stored-bodies.ts';
 import { paymentManifest } from '../../gatekeeper/manifest.ts';
-import { tinyFiles } from './tiny-release.ts';
+import { describedFiles } from './described-files.ts';
 import { jsonOf, tinyService } from './tiny-service.ts';
 
 const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
-
-function describedFiles(): Map<string, Buffer> {
-  const files = tinyFiles();
-  const read = (path: string): Buffer => files.get(path) ?? Buffer.alloc(0);
-  const stored = storedBodies({
-    has: (path) => files.has(path),
-    under: (prefix) => [...files.keys()].sort().filter((path) => path.startsWith(prefix)),
-    read,
-  });
-  const body = manifestBody(manifestEntries(stored, { reading: null }));
-  files.set('all/well-known/manifest.json', Buffer.from(JSON.stringify(body)));
-  return files;
-}
 
 describe('paymentManifest()', () => {
   it('joins every paid operation of the compiled manifest with what is accepted here', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../gatekeeper/config.ts';
 import { type Gatekeeper, type Surroundings, startGatekeeper } from '../../gatekeeper/start.ts';
-import { TINY_NOW, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
+import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
 /** A gatekeeper on a loopback port over a tiny release. */
 export interface TinyGate extends Gatekeeper {
@@ -18,6 +18,7 @@ export interface TinyGate extends Gatekeeper {
 
 export interface TinyGateOptions extends Partial<Surroundings> {
   readonly config?: Partial<Config>;
+  readonly release?: TinyOptions;
 }
 
 export function tinyConfig(dataDir: string): Config {
@@ -25,9 +26,13 @@ export function tinyConfig(dataDir: string): Config {
   return loadConfig({ options: { data: dataDir, state, port: '0' }, env: {}, fileText: null });
 }
 
-export async function tinyGate({ config, ...by }: TinyGateOptions = {}): Promise<TinyGate> {
+export async function tinyGate({
+  config,
+  release,
+  ...by
+}: TinyGateOptions = {}): Promise<TinyGate> {
   const dataDir = tinyDataDir();
-  const root = writeTinyRelease(dataDir);
+  const root = writeTinyRelease(dataDir, release);
   const logged: Readonly<Record<string, unknown>>[] = [];
   const time = { now: TINY_NOW };
   const gatekeeper = await startGatekeeper(
