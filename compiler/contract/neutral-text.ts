@@ -5,11 +5,11 @@ import { LINES, type Line } from './lines.ts';
  * document may bring one in.
  */
 const WORDS =
-  /\b(?:forecast\w*|predict\w*|outlook|projected|projections?|recommend\w*|advi[sc]e[sd]?|advisory|advisable|should|ought|must (?:buy|sell|avoid|hold)|buy|sell|will (?:rise|fall|recover|fail|default|increase|decrease|continue|default)|(?:is|are) (?:likely|expected|set) to|likely|unlikely|expect(?:s|ed)?|probably|undervalued|overvalued|bullish|bearish|safe bet|best choice)\b/iu;
+  /\b(?:forecast\w*|predict\w*|outlook|projected|recommend\w*|advi[sc]e[sd]?|advisory|advisable|should|ought|must (?:buy|sell|avoid|hold)|buy|sell|will (?:rise|fall|recover|fail|default|increase|decrease|continue|default)|(?:is|are) (?:likely|expected|set) to|likely|unlikely|expect(?:s|ed)?|probably|undervalued|overvalued|bullish|bearish|safe bet|best choice)\b/iu;
 
 /** A denial (`no forecast, no judgement`, `never advises`, `not a prediction`) and `not_advice` assert nothing. */
 const DENIAL =
-  /\b(?:no|not|never|without|neither|nor|cannot|does not|is not)\b(?: (?:a|an|any|the|of))?[- _](?:forecast\w*|predict\w*|recommend\w*|advi[sc]e[sd]?|advisory|projections?|buy|sell)\b/giu;
+  /\b(?:no|not|never|without|neither|nor|cannot|does not|is not)\b(?: (?:a|an|any|the|of))?[- _](?:forecast\w*|predict\w*|recommend\w*|advi[sc]e[sd]?|advisory|buy|sell)\b/giu;
 
 /** Names of official products, such as the outlook categories of an agency, are names and no sentences of ours. */
 const NAMES: readonly string[] = (LINES as readonly Line[])
