@@ -121,13 +121,14 @@ describe('relayer()', () => {
     expect(pool.sent.get(7)).toBe(first);
     pool.count = 8;
     let ended: unknown = 'waiting';
-    relayed.receipt.then((receipt) => {
+    const noted = relayed.receipt.then((receipt) => {
       ended = receipt;
     });
     await until(() => {
       now += RECEIPT_GRACE_MS;
       return ended !== 'waiting';
     });
+    await noted;
     expect(ended).toBeNull();
   });
 
