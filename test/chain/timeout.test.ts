@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chainEvidence } from '../../gatekeeper/chain-evidence.ts';
+import { chainNode } from '../../gatekeeper/chain-node.ts';
+import { loadConfig } from '../../gatekeeper/config.ts';
+import { remoteFacilitator } from '../../gatekeeper/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/networks.ts';
+import { provenFacilitator } from '../../gatekeeper/proven-facilitator.ts';
+import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
+import { buyer, send } from './buyer.ts';
+import { type Chain, startChain } from './chain.ts';
+import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
+import { PAYEE } from './stall.ts';
+
+/** A facilitator that settles and is not heard of before the gatekeeper's patience ends. */
+const network = NETWORKS['base-sepolia'];
+const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+const PATIENCE_MS = 300;
+const alice = buyer(network, 'alice');
+const folder = mkdtempSync(join(tmpdir(), 'signalpress-timeout-'));
+const clock = (): number => Date.now();
+
+let chain: Chain;
+let facilitator: ChainFacilitator;
+let gate: Gatekeeper;
+beforeAll(async () => {
+  chain = await startChain({ network });
+  await chain.mint(alice.address, 1_000_000n);
+  facilitator = await chainFacilitator(chain);
+  writeTinyRelease(join(folder, 'data'));
+  const options = { port: '0', data: join(folder, 'data'), state: join(folder, 'state') };
+  const config = loadConfig({ options: { ...options, pay_to: PAYEE }, env: {}, fileText: null });
+  const node = chainNode({ url: chain.url, network });
+  const evidence = chainEvidence({ node, confirmations: 1, clock, report: () => {} });
+  const remote = remoteFacilitator({ url: facilitator.url, settleTimeoutMs: PATIENCE_MS });
+  const proven = provenFacilitator({ facilitator: remote, evidence });
+  gate = await startGatekeeper(config, { clock, log: () => {}, facilitator: proven });
+}, 60_000);
+afterAll(async () => {
+  await gate?.close();
+  await facilitator?.close();
+  await chain?.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('a settlement that nobody hears of in time', () => {
+  it('I9: is a doubt, answered 503 with the advice to send the same payment, and then delivered', async () => {
+    facilitator.fault = (name) => (name === 'settle' ? 'done-then-silent' : null);
+    const purchase = await alice.sign(gate.url, RECORD);
+    const doubt = await send(gate.url, purchase);
+    expect(doubt).toMatchObject({ status: 503, receipt: null });
+    expect(doubt?.body).toContain('Send the same X-PAYMENT again');
+    expect(await chain.isUsed(purchase.payment)).toBe(true);
+    facilitator.fault = () => null;
+    const answer = await send(gate.url, purchase);
+    expect(answer).toMatchObject({ status: 200, receipt: { success: true } });
+    expect(await chain.balanceOf(PAYEE)).toBe(purchase.price);
+    expect(await send(gate.url, purchase)).toEqual(answer);
+    expect(await chain.balanceOf(PAYEE)).toBe(purchase.price);
+  });
+});
