@@ -253,7 +253,7 @@ const previewed = {
   ),
   /** Members of the hash core of a row; those of demand-v1 are only in rows of that model. */
   hash_core: z.strictObject({
-    hash_core_version: z.literal(3),
+    version: z.literal(3),
     fields: z.array(z.string()),
     demand_v1_fields: z.array(z.string()).optional(),
   }),

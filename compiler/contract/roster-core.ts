@@ -86,7 +86,7 @@ function coreFields(kind: RosterKind, row: Row): readonly string[] {
 export function rosterCoreFields(kind: RosterKind) {
   const demand = kind === 'trust.service' ? { demand_v1_fields: [...DEMAND_FIELDS] } : {};
   return {
-    hash_core_version: HASH_CORE_VERSION,
+    version: HASH_CORE_VERSION,
     fields: ['hash_core_version', ...ROSTER_CORES[kind]],
     ...demand,
   };

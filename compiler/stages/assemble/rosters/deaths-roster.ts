@@ -1,3 +1,5 @@
+import { endpointAt } from '../../../contract/endpoints.ts';
+import { filePath } from '../../../contract/path.ts';
 import { readCollection } from '../../intake/read-collection.ts';
 import {
   type StablecoinDeathRow,
@@ -5,7 +7,7 @@ import {
 } from '../../intake/stablecoin-death-row.ts';
 import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
-import { putHashes, putRoster, verifiableFile } from './put-roster.ts';
+import { putHashes, putRoster } from './put-roster.ts';
 import { previewHead } from './roster-preview.ts';
 import { type HashedRow, type SettledRows, settleRows } from './settle-rows.ts';
 
@@ -31,7 +33,8 @@ export const deathsPart: ReadPart = (collections) => {
       });
       putPreview(press, deaths);
       const place = (from: HashedRow<StablecoinDeathRow>) => ({ from, entity: from.row.symbol });
-      const file = verifiableFile('/stablecoin-deaths');
+      // Every record carries all of its core.
+      const file = filePath(endpointAt('/stablecoin-deaths'), {});
       putHashes(press, {
         signal: SIGNAL,
         current: deaths.kept.map((from) => ({ ...place(from), file })),

@@ -173,7 +173,8 @@ describe('the bodies of rosters, registries and documents', () => {
       expect(JSON.stringify(rest), path).not.toMatch(
         /pre_death_payload|score_total|demand_class|sha256|market_cap|price_in_peg/,
       );
-      expect(hash_core).toMatchObject({ hash_core_version: 3 });
+      expect(hash_core).toMatchObject({ version: 3 });
+      expect(verifyBody(body, { trust: [out.did] }).verdict, path).toBe('unsigned');
       expect(JSON.stringify(body).length).toBeLessThan(20_000);
     }
   });
