@@ -1,6 +1,7 @@
 import { anchor } from './anchor.ts';
 import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
+import { check } from './check.ts';
 import { coverage } from './coverage.ts';
 import { paymentManifest } from './manifest.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -9,7 +10,6 @@ import { preview } from './preview.ts';
 import { previewSearch } from './preview-search.ts';
 import { proof } from './proof.ts';
 import { bytesAt } from './release-index.ts';
-import { jsonReply } from './reply.ts';
 import { requestFile } from './request-file.ts';
 import { resolve } from './resolve.ts';
 import { gone } from './route.ts';
@@ -60,7 +60,7 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'watch':
       return watch(question, service);
     case 'check':
-      return Promise.resolve(notBuilt(question));
+      return check(question, service);
   }
 }
 
@@ -76,15 +76,4 @@ async function file({ route }: Question, { release, clock }: Service): Promise<A
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
-}
-
-/** What is in the table but not in this version: nothing for sale, and an honest 501 where it is free. */
-function notBuilt({ route }: Question): Answered {
-  const { path, priceUsd } = route.endpoint;
-  if (priceUsd !== null) return MISS;
-  const error = `${path} is not served by this version`;
-  return {
-    kind: 'reply',
-    reply: jsonReply(501, { error, no_charge: true, catalog: '/gauge/catalog' }),
-  };
 }

@@ -1,4 +1,3 @@
-import { isBuilt } from './built.ts';
 import { type Answered, jsonContent, type Service } from './service.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -37,12 +36,12 @@ export async function channels({ baseUrl, operator, clock }: Service): Promise<A
     mcp: {
       url: `${baseUrl}/mcp`,
       transport: 'JSON-RPC 2.0 over HTTP POST',
-      available: isBuilt('rpc'),
+      available: true,
     },
     subscription: {
       path: '/gauge/subscribe',
       configured: tokens !== null,
-      available: tokens !== null && isBuilt('mint'),
+      available: tokens !== null,
       use: 'watchlist endpoints with Authorization: Bearer',
     },
     fiat: { configured: false, available: false, fee_percent_about: 2 },

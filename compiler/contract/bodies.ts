@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkSchema } from './check-body.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
 import {
@@ -82,6 +83,7 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/resolve/proposer': proposerBodySchema,
   '/resolve/preview': resolvePreviewSchema,
   '/resolve/proposer/preview': resolvePreviewSchema,
+  '/verify': checkSchema,
   '/gauge/subscribe': subscriptionSchema,
   '/gauge/watch': watchSchema,
   '/gauge/watch-changes': watchChangesSchema,

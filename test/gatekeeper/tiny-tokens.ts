@@ -1,7 +1,7 @@
 import { type TokenDesk, type TokenDeskOptions, tokenDesk } from '../../gatekeeper/token.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
-export const SECRET = 'a secret for tests, which is long enough';
+export const SECRET = 'a secret for tests that is long enough';
 
 /** A token desk with a clock that stands still and numbers that are all alike. */
 export function tinyTokens(more: Partial<TokenDeskOptions> = {}): TokenDesk {

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+/** Citations that one body of `POST /verify` may carry; each costs a signature check. */
+export const CHECKED_CITATIONS_MAX = 16;
+/** Single findings that an answer of `POST /verify` lists, failed ones first. */
+export const CHECK_DETAILS_MAX = 100;
+
+const status = z.enum(['pass', 'fail', 'not_applicable']);
+const check = z.strictObject({ status, detail: z.string() });
+
+/** `POST /verify`: what holds of a record or body that the caller sent. */
+export const checkSchema = z.strictObject({
+  endpoint: z.literal('verify'),
+  /** As `signalpress verify --issuer <this issuer>` says it: `unsigned` where nothing contradicts and nobody signed. */
+  verdict: z.enum(['verified', 'failed', 'unsigned']),
+  issuer: z.string().nullable(),
+  is_issuer_record: z.boolean(),
+  checks: z.strictObject({
+    hash: check,
+    signature: check,
+    content: check,
+    /** Whether the log of this service holds every record hash of the body; the verdict does not rest on it. */
+    inclusion: z.strictObject({
+      status: z.enum(['pass', 'fail', 'not_applicable', 'undetermined']),
+      detail: z.string(),
+    }),
+  }),
+  details: z.array(
+    z.strictObject({ check: z.string(), where: z.string(), status, detail: z.string() }),
+  ),
+  details_count: z.int(),
+  statement: z.string(),
+});
+export type CheckBody = z.infer<typeof checkSchema>;
