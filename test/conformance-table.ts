@@ -187,7 +187,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('/mcp/preview', null),
   operation('/resolve/preview', null),
   operation('/resolve/proposer/preview', null),
-  { ...operation('/manifest', null, 'platform=mcp'), illegal: 'platform=none' },
+  { ...operation('/manifest', null, 'all=1'), illegal: 'platform=none' },
   operation('/.well-known/x402', null),
   operation('/.well-known/agent-card.json', null),
   operation('/.well-known/agent.json', null),

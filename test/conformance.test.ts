@@ -160,6 +160,36 @@ describe('the conformance table', () => {
     expect(Object.keys(WITHOUT_DATA).filter((path) => !named.includes(path))).toEqual([]);
   });
 
+  it('declares a strict schema for every answer that is ours to shape', () => {
+    // A tool server answers in JSON-RPC, a retired path not at all, and agent cards have a format of their own.
+    const others = [
+      '/mcp',
+      '/merkle/proof',
+      '/.well-known/agent-card.json',
+      '/.well-known/agent.json',
+    ];
+    const without = (ENDPOINTS as readonly Endpoint[]).filter((row) => bodySchemaOf(row) === null);
+    const known = [...others, ...NOT_BUILT];
+    expect(without.map(({ path }) => path).filter((path) => !known.includes(path))).toEqual([]);
+  });
+
+  it('looks every reading of a watchlist up in the census of its signal', async () => {
+    const subscribe = OPERATIONS.find(({ path }) => path === '/gauge/subscribe') as Operation;
+    const { token } = (await pay(subscribe, {})).body;
+    const watch = OPERATIONS.find(({ path }) => path === '/gauge/watch') as Operation;
+    const seen = JSON.stringify(
+      (await ask(watch, { query: `${watch.valid}&token=${token}` })).body,
+    );
+    const census = JSON.parse(sample.text('census/airquality.aqi.json')) as {
+      rows: { entity: string; record_hash: string }[];
+    };
+    const row = census.rows.find(({ entity }) => entity === 'us-denver');
+    expect(seen).toContain(`"record_hash":"${row?.record_hash}"`);
+    expect(seen).not.toContain(
+      census.rows.find(({ entity }) => entity === 'us-chicago')?.record_hash,
+    );
+  });
+
   it('asks the same prices as the table, the free menu and the manifest', async () => {
     const menu = (await ask({ ...(OPERATIONS[0] as Operation), path: '/gauge/preview' })).body;
     const manifest = (
@@ -305,6 +335,27 @@ async function terms(): Promise<unknown> {
   const { body } = await ask(OPERATIONS[0] as Operation);
   return (body.accepts as unknown[])[0];
 }
+
+describe('look-ups of a hash that was published', () => {
+  it('answer with the forms of a hit, each by its schema', async () => {
+    const { record_hash } = JSON.parse(sample.text('record/airquality.aqi/us-denver.json'));
+    const rows: readonly Operation[] = [
+      { ...(OPERATIONS[0] as Operation), path: `/proof/${record_hash}` },
+      { ...(OPERATIONS[0] as Operation), path: `/v/${record_hash}` },
+    ];
+    for (const row of rows) {
+      const { status, body } = await ask(row);
+      expect([row.path, status, body.found]).toEqual([row.path, 200, true]);
+      expectSchema(row, body);
+    }
+    const anchor = OPERATIONS.find(({ path }) => path === '/gauge/anchor') as Operation;
+    for (const query of [`hash=${record_hash}`, 'day=2026-11-20']) {
+      const { status, body } = await ask(anchor, { query });
+      expect([query, status]).toEqual([query, 200]);
+      expectSchema(anchor, body);
+    }
+  });
+});
 
 describe('operations that a token opens', () => {
   it.each(gated)('$path is closed without one, bare, asked and paid', async (row) => {

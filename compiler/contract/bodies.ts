@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkSchema } from './check-body.ts';
+import { channelsSchema, manifestSchema, paymentManifestSchema } from './directory-schemas.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
 import {
@@ -13,6 +13,7 @@ import {
   sampleSchema,
   verificationSchema,
 } from './free-body-schemas.ts';
+import { anchorSchema, proofSchema } from './log-body-schemas.ts';
 import {
   bundleSchema,
   calibratedBodySchema,
@@ -83,13 +84,17 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/resolve/proposer': proposerBodySchema,
   '/resolve/preview': resolvePreviewSchema,
   '/resolve/proposer/preview': resolvePreviewSchema,
-  '/verify': checkSchema,
   '/gauge/subscribe': subscriptionSchema,
   '/gauge/watch': watchSchema,
   '/gauge/watch-changes': watchChangesSchema,
   '/gauge/manifest-sweep': sweepSchema,
   '/gauge/verify': verificationSchema,
   '/v/:record_hash': verificationSchema,
+  '/gauge/anchor': anchorSchema,
+  '/proof/:record_hash': proofSchema,
+  '/gauge/channels': channelsSchema,
+  '/manifest': manifestSchema,
+  '/.well-known/x402': paymentManifestSchema,
   '/merkle/spec': merkleSpecSchema,
 };
 

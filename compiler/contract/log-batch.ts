@@ -12,7 +12,8 @@ export const LOG_KEY_PATH = `${LOG_FOLDER}/vkey`;
 
 const hex32 = z.string().regex(/^[0-9a-f]{64}$/);
 
-const logBatch = z.strictObject({
+/** One row of the list of batches; a tree of `size` entries has the root that its checkpoint signs. */
+export const logBatch = z.strictObject({
   batch: z.string().regex(/^\d{4}-\d{2}-\d{2}(T\d{2}Z)?$/),
   day: z.iso.date(),
   size_before: z.int().min(0).max(LOG_SIZE_MAX),
