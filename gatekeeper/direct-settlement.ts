@@ -5,7 +5,7 @@ import {
   type Hex,
   parseSignature,
 } from 'viem';
-import { estimateGas } from 'viem/actions';
+import { estimateGas, getBalance } from 'viem/actions';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import type { Facilitator, FacilitatorRequest, NoVerdict, SettleOutcome } from './facilitator.ts';
@@ -64,7 +64,13 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
       ];
       try {
         await node.check();
-        return { verdict: 'supported', kinds };
+        const { address } = options.relayer;
+        const gasMoney = await getBalance(node.client, { address });
+        if (gasMoney > 0n) return { verdict: 'supported', kinds };
+        return {
+          verdict: 'none',
+          detail: `the relayer "${address}" has nothing to pay for gas with`,
+        };
       } catch (error) {
         options.report(error);
         return NO_ANSWER;

@@ -12,8 +12,8 @@ export async function facilitatorTrouble(
   const outcome = await facilitator.supported();
   if (outcome.verdict === 'none') {
     return (
-      `Cannot reach the facilitator: ${outcome.detail}; payments are answered 503 and nobody is charged ` +
-      'until it answers; check SIGNALPRESS_FACILITATOR_URL'
+      `Cannot settle yet: ${outcome.detail}; payments are answered 503 and nobody is charged until that ` +
+      'changes; check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer'
     );
   }
   const names = [network.name, network.caip2];

@@ -64,7 +64,7 @@ describe('openSettlers()', () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: 'http://127.0.0.1:9' });
     expect(reported.join()).toMatch(/Cannot ask the chain node/);
     expect(reported.join()).not.toContain('127.0.0.1:9');
-    expect(await settlers.trouble()).toMatch(/Cannot reach/);
+    expect(await settlers.trouble()).toMatch(/Cannot settle yet: the chain node gave no answer/);
     expect(await settlers.facilitator.verify(await paymentRequest())).toMatchObject({
       verdict: 'none',
     });
@@ -75,6 +75,8 @@ describe('openSettlers()', () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: node.url });
     expect(await settlers.trouble()).toBeNull();
     expect(settlers.evidence).toBeTypeOf('function');
+    node.answer = (method) => (method === 'eth_getBalance' ? '0x0' : '0x60');
+    expect(await settlers.trouble()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has nothing/);
     await settlers.close();
   });
 
