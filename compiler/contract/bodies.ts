@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkSchema } from './check-body.ts';
 import { channelsSchema, manifestSchema, paymentManifestSchema } from './directory-schemas.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
@@ -84,6 +85,7 @@ const BODIES: Partial<Record<EndpointPath, z.ZodType>> = {
   '/resolve/proposer': proposerBodySchema,
   '/resolve/preview': resolvePreviewSchema,
   '/resolve/proposer/preview': resolvePreviewSchema,
+  '/verify': checkSchema,
   '/gauge/subscribe': subscriptionSchema,
   '/gauge/watch': watchSchema,
   '/gauge/watch-changes': watchChangesSchema,
