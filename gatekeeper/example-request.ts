@@ -1,3 +1,4 @@
+import { isDocument } from '../compiler/contract/document-bodies.ts';
 import { type Endpoint, findEndpoint } from '../compiler/contract/endpoints.ts';
 import { encodeSegment, parseFilePath, type Values } from '../compiler/contract/path.ts';
 import { canonicalTarget } from './canonical-request.ts';
@@ -88,6 +89,7 @@ export function usageOf(endpoint: Endpoint): string {
 
 /** The free request that lists legal values of a row. */
 export function previewOf(endpoint: Endpoint, values: Values, release: ReleaseIndex): string {
+  if (isDocument(endpoint)) return '/gauge/preview';
   const signalId = values.signal_id;
   if (endpoint.params.signal_id !== undefined) {
     return canonicalTarget(CATALOG_REQUEST, signalId === undefined ? {} : { signal_id: signalId });

@@ -1,3 +1,8 @@
+import {
+  type DocumentForm,
+  documentForm,
+  isDocument,
+} from '../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../compiler/contract/endpoints.ts';
 
 type Example = Readonly<Record<string, unknown>>;
@@ -39,9 +44,14 @@ const BY_FOLDER: Readonly<Record<string, Example>> = {
     cross_line_narrative: 'the legs in causal order',
   },
   roster: { ...counted, rows: [{ record_hash: HASH }] },
-  subject: { observed_at: OBSERVED_AT, record_hash: HASH, hash_core_version: 3 },
-  document: { nature: 'published facts, no advice', observed_at: OBSERVED_AT },
 };
+
+/** The two forms of a document. */
+const BY_FORM: Readonly<Record<DocumentForm, Example>> = {
+  legs: { title: 'a chain', legs: { leading: reading }, cross_line_narrative: 'legs in order' },
+  article: { title: 'a document', rows: [{ item: 'a row' }], hash_core_version: 3, ...sealed },
+};
+const subject: Example = { capture_date: '2026-11-20', hash_core_version: 3, ...sealed };
 
 const BY_ANSWER: Readonly<Record<string, Example>> = {
   resolve: { resolution_status: 'resolved', ...filing, candidate_sources: [] },
@@ -50,6 +60,20 @@ const BY_ANSWER: Readonly<Record<string, Example>> = {
 
 const BY_PATH: Readonly<Record<string, Example>> = {
   '/stablecoin-deaths': { ...counted, records: [{ symbol: 'USDX', record_hash: HASH }] },
+  '/trust/precheck': {
+    ...subject,
+    service_id: 'weather-sample-example',
+    score_total: 12.5,
+    demand_class: 'REAL',
+    model: 'demand-v1',
+    hash_core_version: '3',
+  },
+  '/mcp/server': { ...subject, server_id: 'sample-weather-mcp', status: 'active' },
+  '/stable/coin': {
+    ...subject,
+    coin_id: 'sample-dollar',
+    current: { price_in_peg: 1, market_cap_usd: 42000, peg: 'USD' },
+  },
   '/resolve/proposer': { answer: true, confidence: 1, timestamp: OBSERVED_AT, evidence_url: null },
 };
 
@@ -58,7 +82,8 @@ export function outputExample(endpoint: Endpoint): Example {
   const folder = endpoint.file?.split('/')[0] ?? '';
   const special = endpoint.path.endsWith('/graveyard')
     ? { ...counted, deaths: [{ record_hash: HASH }] }
-    : BY_PATH[endpoint.path];
+    : (BY_PATH[endpoint.path] ??
+      (isDocument(endpoint) ? BY_FORM[documentForm(endpoint)] : undefined));
   const example = special ?? BY_ANSWER[endpoint.answer] ?? BY_FOLDER[folder];
   if (example === undefined) {
     throw new RangeError(`Cannot describe the output of "${endpoint.path}": no example; add one`);

@@ -1,7 +1,9 @@
+import { DOCUMENT_ENDPOINTS } from '../compiler/contract/document-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { LINES, type Line, SIGNALS } from '../compiler/contract/lines.ts';
 import { parseFilePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
+import { canonicalTarget } from './canonical-request.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from './service.ts';
 
@@ -13,7 +15,7 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
   '/gauge/filing-company': 'filing_watchlist',
 };
 
-/** `/gauge/preview`: counts, the price menu and one list of legal values per bundle. */
+/** `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. */
 export async function preview({ release }: Service): Promise<Answered> {
   const { head } = release;
   const priced = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
@@ -29,6 +31,7 @@ export async function preview({ release }: Service): Promise<Answered> {
     },
     prices: priced.map(priceRow),
     ...Object.fromEntries(LINES.flatMap((row: Line) => bundleList(row, release))),
+    documents: documentRequests(release),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
     sample: '/gauge/sample',
@@ -53,4 +56,16 @@ function bundleList(row: Line, release: ReleaseIndex): (readonly [string, readon
     return values?.[param] ?? [];
   });
   return [[name, [...new Set([...row.entities, ...stored])]]];
+}
+
+/** The request of every stored document, up to PREVIEW_LIST_MAX an operation. */
+function documentRequests(release: ReleaseIndex): string[] {
+  return DOCUMENT_ENDPOINTS.flatMap((endpoint) => {
+    const { path, file = '' } = endpoint;
+    const stored = release.pathsUnder(file.slice(0, file.search(/\{|$/)), PREVIEW_LIST_MAX);
+    return stored.flatMap((each) => {
+      const values = parseFilePath(endpoint, each);
+      return values === null ? [] : [canonicalTarget(path, values)];
+    });
+  });
 }

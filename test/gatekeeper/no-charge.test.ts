@@ -46,6 +46,7 @@ describe('noCharge()', () => {
     expect(body('/gauge/chokepoint-region?loc=malacca', release)).toMatchObject({
       miss: 'empty_line',
       example_request: '/gauge/chokepoint-region?loc=hormuz',
+      preview: '/gauge/preview',
     });
   });
 

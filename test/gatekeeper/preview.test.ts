@@ -22,6 +22,19 @@ describe('preview()', () => {
     expect(lists).toHaveLength(bundles.length);
   });
 
+  it('lists the request of every stored document', async () => {
+    const stored = ['document/chatter/energy.json', 'document/region-plus/us-denver/~41.json'];
+    const files = new Map(
+      [...stored, 'document/tier2.json'].map((path) => [path, Buffer.from('{}')]),
+    );
+    expect(jsonOf(await preview(await tinyService({ files }))).documents).toEqual([
+      '/pay/tier2',
+      '/shadow/chatter?topic=energy',
+      '/shadow/region-plus?loc=us-denver&topic=A',
+    ]);
+    expect(jsonOf(await preview(await tinyService())).documents).toEqual([]);
+  });
+
   it('adds what is stored to an open list', async () => {
     const files = new Map([['bundle/filing/~5a~5a.json', Buffer.from('{}')]]);
     const body = jsonOf(await preview(await tinyService({ files })));
