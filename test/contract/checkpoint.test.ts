@@ -1,0 +1,117 @@
+import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  checkpointText,
+  formatNote,
+  logOrigin,
+  noteKeyHash,
+  parseCheckpoint,
+  parseNote,
+  verifierKey,
+} from '../../compiler/contract/checkpoint.ts';
+import { leafHash } from '../../compiler/contract/merkle.ts';
+import { logEntry } from '../../compiler/contract/tiles.ts';
+
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+const FORMAT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
+/** The example of FORMAT.md, section 10. */
+const [entry = '', leaf = '', ...noteLines] = (
+  /## 10\.[\s\S]*```text\n([\s\S]*?)```/.exec(FORMAT)?.[1] ?? ''
+).split('\n');
+const note = noteLines.join('\n');
+const NAME = 'readings.example/log';
+const KEY = createPrivateKey({
+  key: Buffer.from(
+    '302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+    'hex',
+  ),
+  format: 'der',
+  type: 'pkcs8',
+});
+const PUBLIC_KEY = createPublicKey(KEY).export({ format: 'der', type: 'spki' }).subarray(-32);
+
+describe('checkpointText()', () => {
+  it('gives the checkpoint of the example in FORMAT.md', () => {
+    const root = leafHash(logEntry(entry), sha256);
+    expect(Buffer.from(root).toString('hex')).toBe(leaf);
+    const text = checkpointText({ origin: NAME, size: 1, root });
+    const keyHash = noteKeyHash(NAME, PUBLIC_KEY, sha256);
+    const signature = new Uint8Array(sign(null, Buffer.from(text), KEY));
+    expect(formatNote({ text, signatures: [{ name: NAME, keyHash, signature }] })).toBe(note);
+  });
+});
+
+describe('parseCheckpoint()', () => {
+  const root = new Uint8Array(32).fill(5);
+  const good = checkpointText({ origin: NAME, size: 12, root });
+
+  it('is the inverse of checkpointText', () => {
+    expect(parseCheckpoint(good)).toEqual({ origin: NAME, size: 12, root });
+  });
+
+  it('refuses every other spelling', () => {
+    const bad = [
+      '',
+      good.trimEnd(),
+      `${good}extension\n`,
+      good.replace('12', '012'),
+      good.replace('12', '-1'),
+      good.replace('12', '1e3'),
+      good.replace('12', '9007199254740993'),
+      good.replace('=', ''),
+      good.replace('BQUF', 'BQU'),
+      good.replace(NAME, ''),
+      good.replace(NAME, 'a b'),
+      good.replaceAll('\n', '\r\n'),
+    ];
+    for (const text of bad) expect([text, parseCheckpoint(text)]).toEqual([text, null]);
+  });
+});
+
+describe('parseNote()', () => {
+  it('reads text and signatures, several of them', () => {
+    const parsed = parseNote(note);
+    expect(parsed?.signatures.map(({ name }) => name)).toEqual([NAME]);
+    const line = note.split('\n').at(-2) ?? '';
+    const twice = `${note}${line.replace(NAME, 'other')}\n`;
+    expect(parseNote(twice)?.signatures.map(({ name }) => name)).toEqual([NAME, 'other']);
+  });
+
+  it('refuses what formatNote never makes', () => {
+    const bad = [
+      '',
+      note.trimEnd(),
+      note.replace('\u2014', '-'),
+      note.replace('\n\n', '\n'),
+      `${note}\n`,
+      note.replace('G4F9', 'G4F'),
+      note.replace('Mg8=', 'Mg9='),
+      note.replace(`\u2014 ${NAME}`, `\u2014 ${NAME} `),
+      `${note}more\n`,
+      note + note.split('\n').at(-2)?.concat('\n').repeat(120),
+    ];
+    for (const text of bad) expect([text, parseNote(text)]).toEqual([text, null]);
+  });
+});
+
+describe('verifierKey()', () => {
+  it('names the key as other programs take it', () => {
+    expect(verifierKey(NAME, PUBLIC_KEY, sha256)).toBe(
+      `${NAME}+1b817d15+AddamAGCsQq31Uv+08lkBzoO4XLz2qYjJa8CGmj3B1Ea`,
+    );
+  });
+});
+
+describe('logOrigin()', () => {
+  it('is the address without its scheme', () => {
+    expect(logOrigin('https://a.example/b/')).toBe('a.example/b/log');
+    expect(logOrigin('http://127.0.0.1:4021')).toBe('127.0.0.1:4021/log');
+  });
+
+  it('refuses an address that a key name cannot hold', () => {
+    for (const url of ['https://a.example/b+c', 'https://a.example/b c']) {
+      expect(() => logOrigin(url)).toThrow(RangeError);
+    }
+  });
+});

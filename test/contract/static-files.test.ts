@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../compiler/contract/endpoints.ts';
+import { findStaticFile, STATIC_FILES } from '../../compiler/contract/static-files.ts';
+
+describe('findStaticFile()', () => {
+  it('gives the path in the release, below a folder or as a whole', () => {
+    expect(findStaticFile('/log/checkpoint')?.path).toBe('log/checkpoint');
+    expect(findStaticFile('/log/tile/0/x001/000.p/7')).toMatchObject({
+      path: 'log/tile/0/x001/000.p/7',
+      row: { cache: 'immutable' },
+    });
+    expect(findStaticFile('/log/anchor/ab.ots')?.row.contentType).toBe('application/octet-stream');
+    expect(findStaticFile('/log/anchor/ab.json')?.row.contentType).toBe('application/json');
+  });
+
+  it('knows nothing of other paths', () => {
+    const urls = ['/', '/log', '/log/', '/log/checkpoint/', '/log/anchor/ab', '/gauge', 'log/vkey'];
+    for (const url of urls) expect([url, findStaticFile(url)]).toEqual([url, null]);
+  });
+
+  it('takes no path from an operation, and no path of a release that is sold', () => {
+    const free = new Set(['log', 'well-known', 'free']);
+    for (const { url, path } of STATIC_FILES) {
+      expect(ENDPOINTS.filter((row) => row.path.startsWith(url) || row.path === url)).toEqual([]);
+      expect([path, free.has(path.split('/')[0] ?? '')]).toEqual([path, true]);
+    }
+  });
+});
