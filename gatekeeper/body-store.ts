@@ -4,7 +4,7 @@ import type Database from 'libsql';
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
 export const GZIP_BYTES_MIN = 16_384;
-/** Bodies that one clean-up removes, so that it never holds up payments for long. */
+/** Rows that one clean-up removes, so that it never holds up payments for long. */
 export const PURGE_ROWS_MAX = 200;
 /** Kept longer than asked for by this much, so that a body sold every minute is not touched every minute. */
 const KEEP_EXTRA_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 import { z } from 'zod';
-import { BodyStore, bodyHash, soldBytes } from './body-store.ts';
+import { BodyStore, bodyHash, PURGE_ROWS_MAX, soldBytes } from './body-store.ts';
 import { groupCommit } from './group-commit.ts';
 import {
   type Conclusion,
@@ -194,7 +194,7 @@ function purger(db: Database.Database, clock: () => number): (now: number) => vo
     try {
       bodies.purge(now);
       const dead = Math.floor((now - CHAIN_CLOCK_MARGIN_MS) / 1000);
-      forget.run([now - JOURNAL_RETENTION_DAYS * DAY_MS, dead, FILTER_ROWS]);
+      forget.run([now - JOURNAL_RETENTION_DAYS * DAY_MS, dead, PURGE_ROWS_MAX]);
     } catch {
       // Old rows may wait for the next clean-up; payments may not.
     }
