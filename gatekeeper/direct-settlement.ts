@@ -5,7 +5,7 @@ import {
   type Hex,
   parseSignature,
 } from 'viem';
-import { estimateGas, getBalance } from 'viem/actions';
+import { estimateGas, getBalance, getCode } from 'viem/actions';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import type { Facilitator, FacilitatorRequest, NoVerdict, SettleOutcome } from './facilitator.ts';
@@ -151,13 +151,21 @@ async function judged(
     return { verdict: 'refused', reason: 'authorization_cancelled' };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const balance = await options.node.balanceOf(authorization.from);
-    const isShort = balance < BigInt(authorization.value);
-    return { verdict: 'refused', reason: isShort ? 'insufficient_funds' : 'execution_reverted' };
+    return { verdict: 'refused', reason: await whyNot(options.node, authorization) };
   } catch (error) {
     options.report(error);
     return NO_ANSWER;
   }
+}
+
+/** What keeps the token from taking an authorization that nobody used. */
+async function whyNot(node: ChainNode, { from, value }: Authorization): Promise<string> {
+  const [balance, code] = await Promise.all([
+    node.balanceOf(from),
+    getCode(node.client, { address: from as Hex }),
+  ]);
+  if (balance < BigInt(value)) return 'insufficient_funds';
+  return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
 
 async function simulate(

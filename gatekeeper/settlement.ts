@@ -89,7 +89,8 @@ export async function resume(claim: Claim, promised: Promised, by: Settlers): Pr
 
 /** Reasons of a facilitator are an open set; the ones that say too little are explained. */
 export function facilitatorRefusal(reason: string): Refusal {
-  const error = /^invalid_payload$|smart|undeployed|contract/i.test(reason)
+  // Here the signature was found to be the payer's own; who asks an account with code finds otherwise.
+  const error = /^invalid_payload$|smart|undeployed|contract|signature/i.test(reason)
     ? 'payer must be a plain externally-owned account without contract code'
     : 'the facilitator refused the payment; nothing was charged and the authorization can be sent again';
   return { reason, error };

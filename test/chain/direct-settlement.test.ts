@@ -135,6 +135,15 @@ describe('directSettlement()', () => {
       [await request({ value: '1' }), 'invalid_exact_evm_payload_authorization_value'],
       [await request({ to: poor.address }), 'invalid_exact_evm_payload_recipient_mismatch'],
     ];
+    const smart = payer(network, 'smart');
+    await chain.mint(smart.address, PRICE);
+    await chain.client.setCode({ address: smart.address, bytecode: '0x00' });
+    const delegated = decodePayment(
+      headerOf(terms, await smart.sign(PAYEE, String(PRICE), window)),
+      1,
+    );
+    if (isRefusal(delegated)) throw new Error(delegated.error);
+    cases.push([facilitatorRequest(delegated, terms), 'payer_is_smart_account']);
     const nonce = await chain.client.getTransactionCount({ address: account.address });
     for (const [one, reason] of cases) {
       expect(await verify(one)).toEqual({ verdict: 'invalid', reason });

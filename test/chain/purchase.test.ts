@@ -138,6 +138,16 @@ describe('a purchase on a chain', () => {
     expect(await chain.balanceOf(bob.address)).toBe(0n);
   });
 
+  it('I14: an account with code is told to pay from a plain one, and not charged', async () => {
+    const smart = buyer(network, 'smart');
+    await chain.mint(smart.address, START);
+    await chain.client.setCode({ address: smart.address, bytecode: '0x00' });
+    const answer = await send(stall.url, await smart.sign(stall.url, RECORD));
+    expect(answer).toMatchObject({ status: 402, receipt: null });
+    expect(answer?.body).toContain('payer must be a plain externally-owned account');
+    expect(await chain.balanceOf(smart.address)).toBe(START);
+  });
+
   it.each(['done-then-500', 'done-then-reset', 'lie-payer'] as const)(
     'I9: a settlement whose answer is lost (%s) is found on the chain',
     async (fault) => {
