@@ -210,6 +210,3 @@ export const OPERATIONS: readonly Operation[] = [
 export const WITHOUT_DATA: Readonly<Record<string, string>> = {
   '/gauge/grid-reliability-region': 'key-gated: empty until an operator has a data key',
 };
-
-/** Operations whose answer is not built yet: nothing is sold there, and what is free answers 501. */
-export const NOT_BUILT: readonly string[] = [];

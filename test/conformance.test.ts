@@ -11,7 +11,7 @@ import { loadConfig } from '../gatekeeper/config.ts';
 import { NETWORKS } from '../gatekeeper/networks.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
-import { NOT_BUILT, OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';
+import { OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';
 import { NOW_MS, payer } from './gatekeeper/payer.ts';
 import { tinyDataDir, writeTinyRelease } from './gatekeeper/tiny-release.ts';
 import { removeFolders } from './snapshot-folder.ts';
@@ -146,7 +146,7 @@ function endpointOf(path: string): Endpoint {
 
 const isToken = ({ path }: Operation): boolean => endpointOf(path).token;
 const sold = OPERATIONS.filter((row) => row.price !== null);
-const stocked = sold.filter(({ path }) => !(path in WITHOUT_DATA) && !NOT_BUILT.includes(path));
+const stocked = sold.filter(({ path }) => !(path in WITHOUT_DATA));
 const bare = sold.filter(({ path }) => path in WITHOUT_DATA);
 const free = OPERATIONS.filter((row) => row.price === null && !isToken(row));
 const gated = OPERATIONS.filter(isToken);
@@ -169,8 +169,7 @@ describe('the conformance table', () => {
       '/.well-known/agent.json',
     ];
     const without = (ENDPOINTS as readonly Endpoint[]).filter((row) => bodySchemaOf(row) === null);
-    const known = [...others, ...NOT_BUILT];
-    expect(without.map(({ path }) => path).filter((path) => !known.includes(path))).toEqual([]);
+    expect(without.map(({ path }) => path).filter((path) => !others.includes(path))).toEqual([]);
   });
 
   it('looks every reading of a watchlist up in the census of its signal', async () => {
@@ -276,7 +275,6 @@ describe('free operations', () => {
   /** What is answered to those whose plain answer is no 200. */
   const OTHER: Readonly<Record<string, number>> = {
     '/merkle/proof': 410,
-    ...Object.fromEntries(NOT_BUILT.map((path) => [path, 501])),
   };
 
   it.each(free)('$path answers at once, and takes no payment', async (row) => {
