@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
@@ -10,6 +11,7 @@ import {
   runImport,
 } from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
+import { issueReceipt, RECEIPT_SECONDS } from './issue-receipt.ts';
 import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { progressReporter, summaryText } from './progress.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
@@ -102,6 +104,22 @@ program
   .argument('[file]', 'where to write it', 'issuer.key')
   .action((file: string) => {
     console.log(`Issuer ${writeIssuerKey(file)}\nKey file "${file}": keep it secret, keep a copy`);
+  });
+
+program
+  .command('receipt')
+  .description(
+    'receipts of the fiat channel, for tests and for operators who are their own processor',
+  )
+  .command('issue')
+  .description('sign that one request was paid, price and fee; send it as X-RECEIPT')
+  .argument('<target>', 'path and query as the challenge spells them: parameters sorted by name')
+  .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
+  .option('--seconds <count>', 'how long it may be spent', String(RECEIPT_SECONDS))
+  .action((target: string, flags: { readonly key: string; readonly seconds: string }) => {
+    const seed = readIssuerKey(flags.key);
+    const seconds = Number(flags.seconds);
+    console.log(issueReceipt({ target, seed, now: Date.now(), random: randomBytes, seconds }));
   });
 
 function defaultWorkers(): number {

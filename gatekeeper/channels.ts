@@ -1,3 +1,4 @@
+import { RECEIPT_FEE_PERCENT } from '../compiler/contract/receipt.ts';
 import { type Answered, jsonContent, type Service } from './service.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
@@ -16,7 +17,7 @@ export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
 }
 
 /** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
-export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
+export async function channels({ baseUrl, operator, receipts, clock }: Service): Promise<Answered> {
   const { network, payTo, tokens, testOnly } = operator;
   const warning =
     'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
@@ -44,7 +45,13 @@ export async function channels({ baseUrl, operator, clock }: Service): Promise<A
       available: tokens !== null,
       use: 'watchlist endpoints with Authorization: Bearer',
     },
-    fiat: { configured: false, available: false, fee_percent_about: 2 },
+    fiat: {
+      configured: receipts !== null,
+      available: receipts !== null,
+      fee_percent_about: RECEIPT_FEE_PERCENT,
+      how_to:
+        'the payment processor of the operator signs a receipt for one request; send the same GET with X-RECEIPT',
+    },
     human_track: {
       phases: [...HUMAN_PHASES, { phase: 'full_price', until: null }],
       phase_today: humanPhase(clock()),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseDidKey } from '../compiler/contract/did-key.ts';
 import { trustedProxies } from './client-address.ts';
 import { findNetwork, type Network } from './networks.ts';
 import { StartError } from './start-error.ts';
@@ -48,6 +49,8 @@ export interface Config {
   readonly tokenSecret: string | null;
   /** Days that a token opens the watchlist. */
   readonly tokenDays: number;
+  /** did:key of the processor whose receipts are taken in place of payments. */
+  readonly receiptKey: string | null;
   readonly issuerDid: string | null;
   /** Requests a second and client; 0 for no limit. */
   readonly rateLimit: number;
@@ -59,6 +62,7 @@ export interface Config {
 
 const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
 const origin = url.refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query');
+const processor = z.string().refine(isDidKey, 'not an Ed25519 did:key');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
 const integer = (min: number, max: number) =>
   z
@@ -70,6 +74,15 @@ const integer = (min: number, max: number) =>
 function isProxyList(list: string): boolean {
   try {
     trustedProxies(list);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isDidKey(did: string): boolean {
+  try {
+    parseDidKey(did);
     return true;
   } catch {
     return false;
@@ -130,6 +143,7 @@ const SETTINGS = {
     schema: z.string().refine(areSecrets, 'not one or two texts of at least 32 characters'),
     help: 'random text; while it changes, new,old',
   },
+  receipt_key: { schema: processor, help: 'the did:key:z6Mk… of your payment processor' },
   token_days: { schema: integer(1, TOKEN_DAYS_MAX), help: 'days that a token is valid' },
   issuer_did: {
     schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
@@ -238,6 +252,7 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
     stateDir: text('state') ?? '.signalpress',
     tokenSecret: text('token_secret'),
     tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
+    receiptKey: text('receipt_key'),
     issuerDid: text('issuer_did'),
     rateLimit: whole('rate_limit', 0),
     trustedProxy: text('trusted_proxy') ?? '',

@@ -19,6 +19,8 @@ export interface HeaderFacts {
   readonly paymentV1: string | null;
   /** Value of `PAYMENT-SIGNATURE`, in the same way. */
   readonly paymentV2: string | null;
+  /** Value of `X-RECEIPT`, in the same way. */
+  readonly receipt: string | null;
   readonly accept: string;
   readonly authorization: string | null;
   readonly ifNoneMatch: string | null;
@@ -48,6 +50,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'payment-signature': (seen, value) => {
     seen.paymentV2 = joined(seen.paymentV2, value);
+  },
+  'x-receipt': (seen, value) => {
+    seen.receipt = joined(seen.receipt, value);
   },
   authorization: (seen, value) => {
     seen.authorization = joined(seen.authorization, value);
@@ -109,6 +114,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     rpc: { version: null, method: null, name: null },
     paymentV1: null,
     paymentV2: null,
+    receipt: null,
     accept: '',
     authorization: null,
     ifNoneMatch: null,

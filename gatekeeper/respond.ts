@@ -5,7 +5,7 @@ import { challengeReply } from './challenge.ts';
 import { type HeaderFacts, headerFacts } from './header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { noCharge } from './no-charge.ts';
-import type { PaymentAnswer } from './payment.ts';
+import type { Order, PaymentAnswer } from './payment.ts';
 import type { X402Version } from './payment-header.ts';
 import { DamagedFileError } from './read-body.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from './reply.ts';
@@ -212,17 +212,19 @@ function missReply(
 async function paid(call: Call, service: Service): Promise<Served> {
   const { visit, request, routed } = call;
   const path = shortPath(request);
-  const { paymentV1, paymentV2 } = visit.facts;
-  const pays = visit.method === 'GET' && (paymentV1 !== null || paymentV2 !== null);
-  if (!pays) return unpaid(call, service);
+  const { paymentV1, paymentV2, receipt } = visit.facts;
+  const ways = [paymentV1, paymentV2, receipt].filter((header) => header !== null);
+  if (visit.method !== 'GET' || ways.length === 0) return unpaid(call, service);
   if (routed.trouble !== null) return plain(noCharge(routed, service.release), path);
-  if (paymentV1 !== null && paymentV2 !== null) {
-    const error = 'invalid_payload: send either X-PAYMENT or PAYMENT-SIGNATURE, not both';
+  if (ways.length > 1) {
+    const error = 'invalid_payload: send one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     const { endpoint, target } = routed;
     return plain(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
   }
   const version: X402Version = paymentV1 === null ? 2 : 1;
-  const answer = await bought({ call, version, header: paymentV1 ?? paymentV2 ?? '' }, service);
+  const [header = ''] = ways;
+  const pay = receipt === null ? payment(service, version) : redemption(service);
+  const answer = await bought({ call, header, pay }, service);
   const { payer, ...reply } = answer;
   return { ...plain(reply, path), ...(payer === undefined ? {} : { payer }) };
 }
@@ -242,8 +244,22 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
 
 interface Purchase {
   readonly call: Call;
-  readonly version: X402Version;
   readonly header: string;
+  readonly pay: Pay;
+}
+
+type Pay = (order: Omit<Order, 'version'>) => Promise<PaymentAnswer>;
+
+function payment({ desk }: Service, version: X402Version): Pay {
+  return (order) => desk.pay({ ...order, version });
+}
+
+/** A receipt of the operator's processor goes the way of a payment; without a processor there is none. */
+function redemption({ receipts, challenger }: Service): Pay {
+  if (receipts !== null) return (order) => receipts.redeem(order);
+  const error = 'invalid_receipt: this service takes no receipts; pay with X-PAYMENT';
+  return ({ endpoint, target }) =>
+    Promise.resolve(challengeReply(challenger.challenge(endpoint, target, error)));
 }
 
 class NothingToDeliver extends Error {}
@@ -254,10 +270,7 @@ export function isNothingToDeliver(error: unknown): boolean {
 }
 
 /** A settled payment is delivered again whatever is stored now; anything else must have an answer before money is looked at. */
-async function bought(
-  { call, version, header }: Purchase,
-  service: Service,
-): Promise<PaymentAnswer> {
+async function bought({ call, header, pay }: Purchase, service: Service): Promise<PaymentAnswer> {
   const { visit, routed } = call;
   const { endpoint, target } = routed;
   const ask = (): Promise<Answered> => answer(questionOf(routed, visit), service);
@@ -267,8 +280,7 @@ async function bought(
     if (asked.kind === 'content') return asked.content;
     throw new NothingToDeliver();
   };
-  const order = { endpoint, target, method: visit.method, version, header, deliver };
-  const reply = await service.desk.pay(order);
+  const reply = await pay({ endpoint, target, method: visit.method, header, deliver });
   const answered = reply.status === 402 ? (asked ?? (await ask())) : (asked as Answered | null);
   if (reply.status === 200 || answered === null || answered.kind === 'content') return reply;
   return missReply(answered, routed, service);

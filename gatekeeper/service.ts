@@ -2,6 +2,7 @@ import type { Challenger } from './challenge.ts';
 import type { RpcHeaders } from './header-facts.ts';
 import type { Network } from './networks.ts';
 import type { PaymentDesk } from './payment.ts';
+import type { ReceiptDesk } from './receipt-desk.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import type { Header, Reply } from './reply.ts';
 import type { Route } from './route.ts';
@@ -25,6 +26,8 @@ export interface Service {
   readonly operator: Operator;
   readonly challenger: Challenger;
   readonly desk: PaymentDesk;
+  /** Null where the operator named no payment processor. */
+  readonly receipts: ReceiptDesk | null;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;

@@ -11,9 +11,10 @@ import type { Journal } from './journal.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
 import type { Log } from './line-log.ts';
 import { type OpenSettlers, openSettlers } from './open-settlers.ts';
-import { paymentDesk } from './payment.ts';
+import { paymentDesk, type Reconciler } from './payment.ts';
 import { rateLimit } from './rate-limit.ts';
 import type { ReadFile } from './read-body.ts';
+import { concludeReceipt, isReceiptKey, receiptDesk } from './receipt-desk.ts';
 import { reconcileInBackground } from './reconcile.ts';
 import type { ReleaseTerms } from './release-head.ts';
 import { openRelease, type ReleaseIndex } from './release-index.ts';
@@ -166,7 +167,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
-  const reconciler = reconcileInBackground({ ...books, desk, log: by.log });
+  const reconciler = reconcileInBackground({ ...books, desk: ofBoth(desk, books), log: by.log });
   return {
     url: urlOf(config.host, server.port),
     facilitatorTrouble: books.trouble(),
@@ -218,7 +219,17 @@ function firstService(
   const { settleOnly } = config;
   const beside = signatures === undefined ? {} : { signatures };
   const desk = paymentDesk({ ...books, ...beside, challenger: terms, clock, report, settleOnly });
-  return { release, baseUrl, operator, challenger: terms, desk, clock, log };
+  const { receiptKey: processor } = config;
+  const by = { journal: books.journal, challenger: terms, clock, report };
+  const receipts = processor === null ? null : receiptDesk({ ...by, processor });
+  return { release, baseUrl, operator, challenger: terms, desk, receipts, clock, log };
+}
+
+/** A receipt needs nobody's word: what a crash left open is settled. */
+function ofBoth(desk: Reconciler, { journal }: Pick<Books, 'journal'>): Reconciler {
+  return {
+    reconcile: (key) => (isReceiptKey(key) ? concludeReceipt(key, journal) : desk.reconcile(key)),
+  };
 }
 
 function tokensOf(

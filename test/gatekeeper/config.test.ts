@@ -25,6 +25,7 @@ describe('loadConfig()', () => {
       stateDir: '.signalpress',
       tokenSecret: null,
       tokenDays: 30,
+      receiptKey: null,
       issuerDid: null,
       rateLimit: 0,
       trustedProxy: '',

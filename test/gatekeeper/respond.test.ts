@@ -189,7 +189,7 @@ describe('respond() with a payment', () => {
     const headers = [...PAY, 'PAYMENT-SIGNATURE', 'BBBB'];
     const { reply } = await served(PAID, { headers, service });
     expect(reply.status).toBe(402);
-    expect(reply.body.toString()).toContain('not both');
+    expect(reply.body.toString()).toContain('send one of');
     expect(orders).toEqual([]);
   });
 
