@@ -3,7 +3,7 @@ import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/rele
 import type { ReleaseIndex } from '../../gatekeeper/release-index.ts';
 import { lookUpHash } from '../../gatekeeper/verify-hash.ts';
 import { rosterFiles, rosterSet } from '../roster-rows.ts';
-import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { AS_OF, compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { compiledService } from './compiled-service.ts';
 
 afterAll(removeFolders);
@@ -19,7 +19,7 @@ async function rowEntries(release: ReleaseIndex): Promise<VerifyEntry[]> {
 describe('lookUpHash() over compiled rosters and documents', () => {
   it('I36: finds every published row and recomputes the current ones', async () => {
     const { data } = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
-    const { release } = await compiledService(data);
+    const { release } = await compiledService(data, AS_OF);
     const entries = await rowEntries(release);
     for (const { record_hash, state } of entries) {
       const found = await lookUpHash(record_hash.slice('sha256:'.length), release);
