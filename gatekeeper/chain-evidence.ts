@@ -1,8 +1,9 @@
+import { isHash } from 'viem';
 import type { ChainNode, Receipt } from './chain-node.ts';
 import { findUse } from './find-use.ts';
 import type { Evidence } from './settlement.ts';
 import type { Authorization } from './signature.ts';
-import { isTransactionHash, provesTransfer } from './transfer-proof.ts';
+import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
 export const EVIDENCE_TIMEOUT_MS = 15_000;
@@ -80,7 +81,7 @@ async function confirm(
   transaction: string,
 ): Promise<Finding> {
   const { node } = options;
-  if (!isTransactionHash(transaction)) return { state: 'unused' };
+  if (!isHash(transaction)) return { state: 'unused' };
   const receipt = await node.receipt(transaction);
   if (receipt === null || !provesTransfer(receipt, authorization, node.network)) {
     return { state: 'unused' };

@@ -1,4 +1,4 @@
-import { isAddressEqual, isHash, type Log, parseEventLogs } from 'viem';
+import { isAddressEqual, type Log, parseEventLogs } from 'viem';
 import { type Receipt, TOKEN_ABI } from './chain-node.ts';
 import type { Network } from './networks.ts';
 import type { Authorization } from './signature.ts';
@@ -29,11 +29,6 @@ export function isOf(
   { authorizer, nonce: logged }: { readonly authorizer: string; readonly nonce: string },
 ): boolean {
   return isSame(authorizer, from) && isSame(logged, nonce);
-}
-
-/** Whether a facilitator's name of a transaction can be one of this chain. */
-export function isTransactionHash(text: string): text is `0x${string}` {
-  return isHash(text);
 }
 
 function isTransfer(log: Log, authorization: Authorization): boolean {
