@@ -1,35 +1,30 @@
 import { hash } from 'node:crypto';
+import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
+import type { JobChunk } from './chunk-builder.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { signalOf } from './contract/lines.ts';
-import {
-  CONTRACT_VERSION,
-  type FileEntry,
-  formatFiles,
-  type Release,
-  tables,
-} from './contract/release.ts';
+import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import { inlineRunner, workerRunner } from './job-runner.ts';
+import { knownSignals, PlaceNotes } from './next-state.ts';
+import { publishRun, type Run } from './publish-run.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
-import { continueLog } from './stages/anchor/continue-log.ts';
-import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
-import type { Part, ReadPart } from './stages/assemble/part.ts';
+import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
-import { describe } from './stages/describe/describe.ts';
-import type { Shelf } from './stages/describe/stored-bodies.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
-import { listSnapshots, type SignalFiles } from './stages/intake/list-snapshots.ts';
-import type { FileWriter } from './stages/publish/file-writer.ts';
-import { type LeafStore, leafStore } from './stages/publish/leaf-store.ts';
-import { type ListedFiles, listedFiles, readStored } from './stages/publish/listed-files.ts';
-import { type CountedPress, makePress } from './stages/publish/press.ts';
-import { writeHead } from './stages/publish/release-head.ts';
+import { listSnapshots, type SignalFiles, type Snapshots } from './stages/intake/list-snapshots.ts';
+import { leafStore } from './stages/publish/leaf-store.ts';
+import { readStored } from './stages/publish/listed-files.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
-import { type VerifyShards, verifyShards } from './stages/publish/verify-shards.ts';
+import { verifyShards } from './stages/publish/verify-shards.ts';
+import { ForgottenError } from './stages/remember/forgotten-error.ts';
+import { Notes } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
-import { type Issuer, issuerDid, makeSealer, signingKey } from './stages/seal/sealer.ts';
-import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
+import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
+
+/** New input up to this size is not worth starting threads for. */
+const INLINE_BYTES_MAX = 200_000;
 
 /** What comes from collections, in the order in which it is written. */
 const PARTS: readonly ReadPart[] = [readFilings, ...ROSTER_PARTS];
@@ -50,6 +45,8 @@ export interface CompileOptions {
   readonly seed: Uint8Array;
   /** Worker threads; 0 compiles in this thread. */
   readonly workers: number;
+  /** Reads everything again, whatever is remembered, and writes every file anew. */
+  readonly full?: boolean;
   readonly progress?: (step: Progress) => void;
 }
 
@@ -66,28 +63,89 @@ export interface CompileSummary {
   readonly folder: string;
   readonly files: number;
   readonly bytes: number;
+  /** Whether it went on from the release before instead of reading everything. */
+  readonly wentOn: boolean;
 }
 
 /** Snapshots in, one new release out: signal by signal, then what joins signals, then the switch. */
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
-  const { signals, collections } = listSnapshots(options.snapshots);
-  const issuer = issuerOf(options);
-  const staging = openStaging(options.data);
+  const stored = listSnapshots(options.snapshots);
+  const staging = openStaging(options.data, { anew: options.full === true });
   try {
     refuseClockBehind(options, staging.previous?.head ?? null);
-    const shards = verifyShards(`${staging.scratch}/verify`);
-    const { writer } = staging;
-    const leaves = leafStore(`${staging.scratch}/leaves`);
-    const assembly = new Assembly({ shards, leaves, writer, scratch: staging.scratch });
-    const parts = PARTS.map((read) => read(collections));
-    const run = { staging, issuer, assembly, shards, leaves, writer, parts };
-    const results = await runJobs(options, { ...run, signals });
-    refuseProblems([...results, ...parts]);
-    return publish(options, { ...run, results });
+    return await compileInto(options, staging, stored);
   } catch (error) {
     staging.discard();
     throw error;
   }
+}
+
+/** Goes on from the release before where that is known to be possible; else, and after any doubt, from nothing. */
+async function compileInto(
+  options: CompileOptions,
+  staging: Staging,
+  stored: Snapshots,
+): Promise<CompileSummary> {
+  const issuer = issuerOf(options);
+  const tableDigest = `sha256:${hash('sha256', jcs(tables()), 'hex')}`;
+  const key = stateKey(issuer, tableDigest);
+  const open = { staging, issuer, tableDigest, stateKey: key };
+  const isWhole = options.full !== true && staging.previous?.files() !== null;
+  const plan = isWhole ? planChange(options.data, key, stored.signals) : null;
+  if (plan !== null) {
+    try {
+      return await compileRun(options, openRun(open, stored, plan), stored);
+    } catch (error) {
+      if (!(error instanceof ForgottenError)) throw error;
+      staging.restart();
+    }
+  }
+  return compileRun(options, openRun(open, stored, null), stored);
+}
+
+type OpenRun = Pick<Run, 'staging' | 'issuer' | 'tableDigest' | 'stateKey'>;
+
+function openRun(open: OpenRun, stored: Snapshots, plan: ChangePlan | null): Run {
+  const { staging } = open;
+  const { scratch, writer, state } = staging;
+  const before = (path: string): Buffer | null =>
+    plan === null ? null : previousBytes(staging, path);
+  const shards = verifyShards(`${scratch}/verify`, before);
+  const leaves = leafStore(`${scratch}/leaves`);
+  const memory = plan?.memory ?? null;
+  const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
+  const assembly = new Assembly({ shards, leaves, writer, scratch, memory, catalog });
+  const parts = PARTS.map((read) => read(stored.collections));
+  const notes = new Notes(state, memory);
+  const places = new PlaceNotes(notes, plan);
+  return { ...open, plan, shards, leaves, writer, assembly, parts, notes, places };
+}
+
+/** A file of the release before; null when it has none of that path. */
+function previousBytes({ previous, data }: Staging, path: string): Buffer | null {
+  const entry = previous?.files()?.find(path) ?? null;
+  if (entry === null) return null;
+  try {
+    return readStored(data, entry);
+  } catch (cause) {
+    throw new ForgottenError(`Cannot go on from "${path}"`, { cause });
+  }
+}
+
+async function compileRun(
+  options: CompileOptions,
+  run: Run,
+  { signals }: Snapshots,
+): Promise<CompileSummary> {
+  const { plan } = run;
+  const due = signals.filter(({ signal_id }) => plan?.changes.has(signal_id) ?? true);
+  const results = await runJobs(options, run, due);
+  const problems = [...results, ...run.parts].flatMap((made) => made.problems);
+  if (problems.length > 0 && plan !== null) {
+    throw new ForgottenError('Cannot go on: only a full compile says everything that is wrong');
+  }
+  refuseProblems(problems);
+  return publishRun(options, run, knownSignals(signals, results, plan));
 }
 
 /** Publication time never goes back: a clock before the last release is wrong, or this folder is not ours. */
@@ -105,28 +163,23 @@ function issuerOf(options: CompileOptions): Issuer {
   return { name, did, keyId: keyIdOf(did), baseUrl };
 }
 
-interface Run {
-  readonly staging: Staging;
-  readonly issuer: Issuer;
-  readonly assembly: Assembly;
-  readonly shards: VerifyShards;
-  readonly leaves: LeafStore;
-  readonly writer: FileWriter;
-  readonly parts: readonly Part[];
-}
-
 /** Every signal is one job; jobs start with the most work, their output is joined in any order. */
 async function runJobs(
   options: CompileOptions,
-  run: Run & { signals: readonly SignalFiles[] },
+  run: Run,
+  signals: readonly SignalFiles[],
 ): Promise<JobResult[]> {
-  const runner = options.workers > 0 ? workerRunner(options.workers) : inlineRunner();
-  const queue = [...run.signals].sort((a, b) => effort(b) - effort(a));
+  const isSmall = run.plan !== null && addedBytes(run.plan) < INLINE_BYTES_MAX;
+  const runner = options.workers > 0 && !isSmall ? workerRunner(options.workers) : inlineRunner();
+  const queue = [...signals].sort((a, b) => effort(b) - effort(a));
   const report = progressOf(options, queue);
+  const take = (chunk: JobChunk): void => {
+    run.assembly.add(chunk);
+    run.places.add(chunk);
+  };
   try {
     const jobs = queue.map(async (signal) => {
-      const job = jobOf(options, run, signal);
-      const result = await runner.run(job, (chunk) => run.assembly.add(chunk));
+      const result = await runner.run(jobOf(options, run, signal), take);
       report(signal);
       return result;
     });
@@ -134,6 +187,11 @@ async function runJobs(
   } finally {
     await runner.close();
   }
+}
+
+function addedBytes({ changes }: ChangePlan): number {
+  const files = [...changes.values()].flatMap((change) => change.added);
+  return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
 /** Readings on an official scale become about twice as many files. */
@@ -149,7 +207,7 @@ function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJo
     issuer: run.issuer,
     seed: options.seed,
     scratch: run.staging.scratch,
-    signatures: run.staging.signatures,
+    change: run.plan?.changes.get(signal.signal_id) ?? null,
   };
 }
 
@@ -162,108 +220,11 @@ function progressOf(options: CompileOptions, queue: readonly SignalFiles[]) {
   };
 }
 
-function refuseProblems(results: readonly { readonly problems: readonly Problem[] }[]): void {
-  const problems: Problem[] = results.flatMap((result) => result.problems);
-  if (problems.length === 0) return;
-  throw new CompileError(problems.sort(byPlace));
+function refuseProblems(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new CompileError([...problems].sort(byPlace));
 }
 
 function byPlace(a: Problem, b: Problem): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0);
-}
-
-function publish(
-  options: CompileOptions,
-  run: Run & { results: readonly JobResult[] },
-): CompileSummary {
-  const { staging, assembly } = run;
-  options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
-  const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
-  const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
-  const press = makePress({ ...run, sealer, asOf: options.asOf });
-  assembly.write(press);
-  for (const part of run.parts) part.write(press);
-  const log = continueLog(options.data, press, run.leaves);
-  describeRelease(options, run, press);
-  const files = [...assembly.files, ...press.files, ...run.shards.write(run.writer)].sort(byPath);
-  const release = writeHead(staging.root, { files, head: unsignedHead(options, run) }, sealer);
-  store.save();
-  options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
-  const folder = staging.publish(releaseName(release));
-  keepLastCheckpoint(options.data, log.checkpoint);
-  const bytes = files.reduce((sum, file) => sum + file.size, 0);
-  return { release, folder, files: files.length, bytes };
-}
-
-/** Descriptions come last: they show what is stored. */
-function describeRelease(
-  { contact = null, data }: CompileOptions,
-  run: Run,
-  press: CountedPress,
-): void {
-  const files = [...run.assembly.files, ...press.files].sort(byPath);
-  const listed = listedFiles(Buffer.from(formatFiles(files), 'utf8'));
-  const shelf = shelfOf(data, listed);
-  const keys = [{ did: run.issuer.did, key_id: run.issuer.keyId }];
-  describe(press, { shelf, contact, keys });
-}
-
-/** What is stored so far, as the descriptions look at it. */
-function shelfOf(data: string, listed: ListedFiles): Shelf {
-  return {
-    has: (path) => listed.find(path) !== null,
-    under: (prefix) => listed.under(prefix),
-    read(path) {
-      const entry = listed.find(path);
-      if (entry === null) throw new RangeError(`Cannot describe "${path}": not stored`);
-      return readStored(data, entry);
-    },
-  };
-}
-
-/** The head without what follows from the files, and without its signature. */
-function unsignedHead(options: CompileOptions, run: Run & { results: readonly JobResult[] }) {
-  const previous = run.staging.previous?.head ?? null;
-  return {
-    format: 'signalpress-release/1' as const,
-    contract_version: CONTRACT_VERSION,
-    sequence: (previous?.sequence ?? 0) + 1,
-    as_of: options.asOf,
-    base_url: options.baseUrl,
-    issuer_name: run.issuer.name,
-    issuer_did: run.issuer.did,
-    key_id: run.issuer.keyId,
-    table_digest: digest(jcs(tables())),
-    previous: previous === null ? null : digest(jcs(previous)),
-    counts: {
-      readings: sum(run.results, 'readings'),
-      entities: sum(run.results, 'entities'),
-      records: run.assembly.records,
-      bundles: run.assembly.bundles,
-      revisions: sum(run.results, 'revisions'),
-      repeats: sum(run.results, 'repeats'),
-    },
-  };
-}
-
-function sum(
-  results: readonly JobResult[],
-  count: 'readings' | 'entities' | 'revisions' | 'repeats',
-): number {
-  return results.reduce((total, result) => total + result[count], 0);
-}
-
-function byPath(a: FileEntry, b: FileEntry): number {
-  return a.path < b.path ? -1 : 1;
-}
-
-function digest(text: string): string {
-  return `sha256:${hash('sha256', text, 'hex')}`;
-}
-
-/** Sorts like the sequence and tells the day: `000012-20261120T120000Z`. */
-function releaseName(release: Release): string {
-  const time = release.as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
-  return `${String(release.sequence).padStart(6, '0')}-${time}`;
 }

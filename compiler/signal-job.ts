@@ -1,39 +1,27 @@
 import { join } from 'node:path';
+import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { type Line, lineOf, type Signal, signalOf } from './contract/lines.ts';
-import {
-  type FileEntry,
-  formatCatalogRow,
-  formatFiles,
-  formatLeaf,
-  formatVerifyEntry,
-} from './contract/release.ts';
 import { censusLine } from './stages/assemble/census.ts';
 import { CITY_ADD_ONS, type CityReading } from './stages/assemble/city-readings.ts';
-import { entityFiles, type PublishedFile, recordPath } from './stages/assemble/entity-files.ts';
+import { entityFiles } from './stages/assemble/entity-files.ts';
 import { coreFields, type EntityFacts, entityFacts } from './stages/assemble/entity-record.ts';
-import { type LegReading, legReading } from './stages/assemble/leg.ts';
+import { legReading } from './stages/assemble/leg.ts';
 import type { Problem } from './stages/intake/compile-error.ts';
-import type { SignalFiles } from './stages/intake/list-snapshots.ts';
+import type { SignalFiles, SnapshotFile } from './stages/intake/list-snapshots.ts';
 import { grouping } from './stages/intake/partition.ts';
 import { readSignal, type StoredReading } from './stages/intake/read-signal.ts';
 import type { Reading } from './stages/intake/reading.ts';
 import { buildTimeline, type Timeline } from './stages/intake/timeline.ts';
-import { fileEntry } from './stages/publish/file-writer.ts';
-import {
-  citationOf,
-  type Issuer,
-  makeSealer,
-  type Sealer,
-  signingKey,
-} from './stages/seal/sealer.ts';
-import {
-  openSignatureStore,
-  type SignaturePlace,
-  signaturePlace,
-} from './stages/seal/signature-store.ts';
+import { formatPlaces, type LinePlace } from './stages/remember/line-places.ts';
+import { type Issuer, makeSealer, type Sealer, signingKey } from './stages/seal/sealer.ts';
+import type { SignatureStore } from './stages/seal/signature-store.ts';
 
 /** Entities whose output is held before it is handed over. */
 const CHUNK_ENTITIES = 64;
+/** Every body of a signal is signed when it changes, and is not looked at when it does not. */
+const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
+/** The output of the release before is only compared by hashes, which no signature is in. */
+const UNSIGNED: SignatureStore = { get: () => '', put: () => undefined };
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob {
@@ -42,32 +30,28 @@ export interface SignalJob {
   readonly seed: Uint8Array;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
-  /** Folders of signatures, see SignaturePlace. */
-  readonly signatures: SignaturePlace;
+  /** Set when the output of the release before stands, but for the entities of some new files. */
+  readonly change: SignalChange | null;
 }
 
-/** What a job hands over while it runs. */
-export interface JobChunk {
-  /** Files as formatFiles writes them, and their bytes one behind the other in the same order. */
-  readonly files: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly catalog: string;
-  /** Rows of the census of the signal, as censusLine writes them. */
-  readonly census: string;
-  readonly verify: string;
-  /** What the log is to hold, see formatLeaf. */
-  readonly leaves: string;
-  readonly legs: readonly LegReading[];
-  readonly cities: readonly CityReading[];
-  readonly sample: { readonly signal_id: string; readonly entity: string; readonly record: object };
+export interface SignalChange {
+  /** Files as the remembered places number them; the added ones go on from there. */
+  readonly known: readonly SnapshotFile[];
+  readonly added: readonly SnapshotFile[];
+  /** The remembered list of places; null for a signal that is new. */
+  readonly places: string | null;
 }
 
+/** What a job counted; of a change only the difference to the release before. */
 export interface JobResult {
+  readonly signal_id: string;
   readonly readings: number;
   readonly entities: number;
   readonly revisions: number;
   readonly repeats: number;
   readonly problems: readonly Problem[];
+  /** sha256 of each file that was read whole, by its name. */
+  readonly digests: Readonly<Record<string, string>>;
 }
 
 /**
@@ -80,25 +64,29 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
   try {
     const read = readSignal(job.signal, (stored) => groups.add(stored));
     const run = new SignalRun(job, emit);
-    if (read.problems.length > 0) return { ...run.result(), problems: read.problems };
+    if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
     for (const group of groups.groups()) run.group(group);
-    return run.finish(read.readings);
+    return run.result(read);
   } finally {
     groups.dispose();
   }
 }
 
+type Read = Pick<JobResult, 'readings' | 'digests'>;
+
 /** The state of one running job: its output so far and its counts. */
-class SignalRun {
+export class SignalRun {
   readonly #signal: Signal;
   readonly #line: Line;
   /** Names of the batches, in batch order. */
   readonly #batches: readonly string[];
+  readonly #numberOf: ReadonlyMap<string, number>;
   readonly #sealer: Sealer;
+  readonly #unsigned: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
-  readonly #saveSignatures: () => void;
   readonly #problems: Problem[] = [];
-  #held = new ChunkBuilder();
+  #held: ChunkBuilder;
+  #former: ChunkBuilder;
   #entities = 0;
   #revisions = 0;
   #repeats = 0;
@@ -109,51 +97,97 @@ class SignalRun {
     const line = lineOf(id);
     if (signal === undefined || line === undefined)
       throw new RangeError(`Cannot find signal "${id}"`);
-    const store = openSignatureStore(signaturePlace(job.signatures, job.issuer.did, id));
+    const { files } = job.signal;
+    const numbered = job.change === null ? files : [...job.change.known, ...job.change.added];
     this.#signal = signal;
     this.#line = line;
-    this.#batches = job.signal.files.map((file) => file.batch);
-    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), store);
+    this.#batches = files.map((file) => file.batch);
+    this.#numberOf = new Map(numbered.map(({ name }, number) => [name, number]));
+    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_STORE);
+    this.#unsigned = makeSealer(job.issuer, signingKey(job.seed), UNSIGNED);
     this.#emit = emit;
-    this.#saveSignatures = () => store.save();
+    this.#held = new ChunkBuilder(id);
+    this.#former = new ChunkBuilder(id);
   }
 
   /** Entities in the order of their ids, whatever order they were stored in. */
   group(stored: ReadonlyMap<string, readonly StoredReading[]>): void {
-    for (const entity of [...stored.keys()].sort()) {
-      const outcome = buildTimeline(entity, stored.get(entity) ?? []);
-      if ('problem' in outcome) this.#problems.push(outcome.problem);
-      else this.#entity(outcome.ok);
+    for (const entity of [...stored.keys()].sort()) this.#add(entity, stored.get(entity) ?? []);
+    this.#flush();
+  }
+
+  /** Entities of which the release before has the output of `former`, which may be nothing. */
+  change(
+    stored: ReadonlyMap<string, readonly StoredReading[]>,
+    former: ReadonlyMap<string, readonly StoredReading[]>,
+  ): void {
+    for (const [entity, readings] of stored) {
+      const before = former.get(entity) ?? [];
+      if (before.length > 0) this.#takeAway(entity, before);
+      this.#add(entity, readings);
     }
     this.#flush();
   }
 
-  finish(readings: number): JobResult {
-    if (this.#problems.length === 0) this.#saveSignatures();
-    return { ...this.result(), readings };
-  }
-
-  result(): JobResult {
+  result({ readings, digests }: Read): JobResult {
     return {
-      readings: 0,
+      signal_id: this.#signal.id,
+      readings,
       entities: this.#entities,
       revisions: this.#revisions,
       repeats: this.#repeats,
       problems: this.#problems,
+      digests,
     };
   }
 
-  #entity(timeline: Timeline): void {
+  #add(entity: string, stored: readonly StoredReading[]): void {
+    const outcome = buildTimeline(entity, stored);
+    if ('problem' in outcome) {
+      this.#problems.push(outcome.problem);
+      return;
+    }
+    const timeline = outcome.ok;
+    this.#entity(timeline);
+    this.#held.places += formatPlaces(
+      entity,
+      stored.map((line) => this.#placeOf(line)),
+    );
+    this.#count(timeline, 1);
+    if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
+  }
+
+  #takeAway(entity: string, stored: readonly StoredReading[]): void {
+    const outcome = buildTimeline(entity, stored);
+    if ('problem' in outcome) throw new RangeError(`Cannot take "${entity}" away: refused`);
+    const { facts, files, hashOf } = this.#derive(outcome.ok, this.#unsigned);
+    for (const file of files) {
+      this.#former.path(file);
+      this.#former.citation(facts, file);
+    }
+    this.#former.readings(facts, { hashOf, batches: this.#batches });
+    this.#count(outcome.ok, -1);
+  }
+
+  #placeOf({ file, at, size }: StoredReading): LinePlace {
+    return [this.#numberOf.get(file) ?? -1, at, size];
+  }
+
+  #derive(timeline: Timeline, sealer: Sealer) {
     const hashes = new Map<Reading, string>();
     const hashOf = (reading: Reading): string => {
       const known = hashes.get(reading);
       if (known !== undefined) return known;
-      const hash = this.#sealer.recordHash(coreFields(this.#signal, reading));
+      const hash = sealer.recordHash(coreFields(this.#signal, reading));
       hashes.set(reading, hash);
       return hash;
     };
     const facts = entityFacts(this.#signal, timeline, hashOf);
-    const { bare, record, files } = entityFiles(facts, this.#sealer, hashOf);
+    return { facts, hashOf, ...entityFiles(facts, sealer, hashOf) };
+  }
+
+  #entity(timeline: Timeline): void {
+    const { facts, hashOf, bare, record, files } = this.#derive(timeline, this.#sealer);
     for (const file of files) {
       this.#held.file(file);
       this.#held.citation(facts, file);
@@ -161,28 +195,27 @@ class SignalRun {
     this.#held.sample(facts, record);
     this.#held.readings(facts, { hashOf, batches: this.#batches });
     this.#join(facts, bare);
-    this.#count(timeline);
-    if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
   }
 
   #join(facts: EntityFacts, record: CityReading['record']): void {
     const leg = legReading(facts);
     this.#held.catalog(leg, record.update_status.state);
     this.#held.census += censusLine(facts);
-    if (isJoined(this.#line, leg.entity)) this.#held.legs.push(leg);
+    if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
     const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
-    if (inCity.includes(leg.signal_id)) this.#held.cities.push({ record, leg });
+    if (inCity.includes(leg.signal_id)) this.#held.city({ record, leg });
   }
 
-  #count(timeline: Timeline): void {
-    this.#entities += 1;
-    this.#revisions += timeline.replaced.length;
-    this.#repeats += timeline.repeats;
+  #count(timeline: Timeline, sign: 1 | -1): void {
+    this.#entities += sign;
+    this.#revisions += sign * timeline.replaced.length;
+    this.#repeats += sign * timeline.repeats;
   }
 
   #flush(): void {
-    const chunk = this.#held.build();
-    this.#held = new ChunkBuilder();
+    const chunk = this.#held.build(this.#former);
+    this.#held = new ChunkBuilder(this.#signal.id);
+    this.#former = new ChunkBuilder(this.#signal.id);
     if (chunk !== null) this.#emit(chunk);
   }
 }
@@ -193,108 +226,4 @@ function isJoined(line: Line, entity: string): boolean {
   if (line.open || line.entities.includes(entity)) return true;
   const mapped = Object.values(line.entityOf ?? {});
   return mapped.some((map) => Object.values(map).includes(entity));
-}
-
-/** What the look-up entries and leaves of readings are made of. */
-interface Origins {
-  readonly hashOf: (reading: Reading) => string;
-  readonly batches: readonly string[];
-}
-
-/** Gathers the output of some entities. */
-class ChunkBuilder {
-  readonly #files: { readonly entry: FileEntry; readonly bytes: Buffer }[] = [];
-  readonly legs: LegReading[] = [];
-  readonly cities: CityReading[] = [];
-  entities = 0;
-  census = '';
-  #catalog = '';
-  #verify = '';
-  #leaves = '';
-  #sample: JobChunk['sample'] | null = null;
-
-  file({ path, body, text }: PublishedFile): void {
-    const bytes = Buffer.from(text ?? JSON.stringify(body), 'utf8');
-    this.#files.push({ entry: fileEntry(path, bytes), bytes });
-  }
-
-  sample(facts: EntityFacts, record: object): void {
-    const { signal, latest } = facts;
-    this.#sample ??= { signal_id: signal.id, entity: latest.entity, record };
-  }
-
-  catalog(leg: LegReading, update_state: string): void {
-    const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
-    this.entities += 1;
-    this.#catalog += formatCatalogRow({
-      signal_id,
-      entity,
-      entity_name,
-      observed_at,
-      band,
-      record_hash,
-      update_state,
-    });
-  }
-
-  /** Every citation has a look-up entry, since its verify_url names its own hash. */
-  citation({ signal, latest }: EntityFacts, { path, body }: PublishedFile): void {
-    const record_hash = citationOf(body)?.record_hash;
-    if (record_hash === undefined) return;
-    this.#verify += formatVerifyEntry({
-      record_hash,
-      kind: 'citation',
-      state: 'current',
-      file: path,
-      signal_id: signal.id,
-      entity: latest.entity,
-      observed_at: latest.observed_at,
-    });
-  }
-
-  /** Every reading has a look-up entry: the latest as current, all others as superseded. */
-  readings({ signal, timeline, latest }: EntityFacts, { hashOf, batches }: Origins): void {
-    const file = recordPath(signal.id, latest.entity);
-    for (const reading of [...timeline.replaced, ...timeline.readings]) {
-      const record_hash = hashOf(reading);
-      const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
-      this.#leaves += formatLeaf({ batch, record_hash });
-      this.#verify += formatVerifyEntry({
-        record_hash,
-        kind: 'reading',
-        state: reading === latest ? 'current' : 'superseded',
-        file: reading === latest ? file : null,
-        signal_id: signal.id,
-        entity: reading.entity,
-        observed_at: reading.observed_at,
-      });
-    }
-  }
-
-  build(): JobChunk | null {
-    if (this.#sample === null) return null;
-    const files = this.#files.sort((a, b) => (a.entry.path < b.entry.path ? -1 : 1));
-    return {
-      files: formatFiles(files.map((file) => file.entry)),
-      bytes: joined(files.map((file) => file.bytes)),
-      catalog: this.#catalog,
-      census: this.census,
-      verify: this.#verify,
-      leaves: this.#leaves,
-      legs: this.legs,
-      cities: this.cities,
-      sample: this.#sample,
-    };
-  }
-}
-
-/** One memory of its own, so that it can be given to another thread without a copy. */
-function joined(parts: readonly Buffer[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
+import type { JobChunk } from './chunk-builder.ts';
 import { CHUNKS_WAITING_MAX, type WorkerMessage, type WorkerOrder } from './job-runner.ts';
-import { type JobChunk, runSignalJob } from './signal-job.ts';
+import { runJob } from './run-job.ts';
 
 const port = parentPort;
 
@@ -20,7 +21,7 @@ function handOver(chunk: JobChunk, waiting: WorkerOrder['waiting']): void {
 
 port?.on('message', ({ job, waiting }: WorkerOrder) => {
   try {
-    send({ result: runSignalJob(job, (chunk) => handOver(chunk, waiting)) });
+    send({ result: runJob(job, (chunk) => handOver(chunk, waiting)) });
   } catch (failure) {
     send({ failure });
   }

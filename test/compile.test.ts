@@ -298,6 +298,7 @@ describe('refusals', () => {
       'log-checkpoint',
       'releases',
       'signatures',
+      'state',
     ]);
     const names = [...filesBelow(folder).keys()]
       .filter((file) => file.startsWith('record/'))

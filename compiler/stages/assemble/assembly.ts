@@ -1,19 +1,22 @@
+import type { JobChunk } from '../../chunk-builder.ts';
 import { CITY_LOCS } from '../../contract/entities.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
 import {
   CATALOG_PATH,
-  type CatalogRow,
   type FileEntry,
   parseCatalogRow,
   parseFiles,
 } from '../../contract/release.ts';
-import type { JobChunk } from '../../signal-job.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
+import { editedLines, type LineEdit } from '../publish/sorted-lines.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
-import { bundleBody, legReadings, placeLegs, thinBundle } from './bundle.ts';
-import { CensusStore, writeCensuses } from './census.ts';
+import { ForgottenError } from '../remember/forgotten-error.ts';
+import { KeptRows } from '../remember/kept-rows.ts';
+import type { Memory, Notes } from '../remember/memory.ts';
+import { bundleBody, legReadings, type PlacedLeg, placeLegs, thinBundle } from './bundle.ts';
+import { CENSUS_ROWS_MAX, CensusStore, censusEntity, writeCensuses } from './census.ts';
 import { CITY_ADD_ONS, type CityReading, cityBody } from './city-readings.ts';
 import { merkleSpec } from './free-bodies.ts';
 import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
@@ -30,60 +33,82 @@ export interface AssemblyOutput {
   readonly writer: FileWriter;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
+  /** What the release before was made of, where this one goes on from it. */
+  readonly memory: Memory | null;
+  /** The catalog of that release. */
+  readonly catalog: Buffer;
 }
 
-/** Gathers what the signal jobs hand over and writes everything that joins signals. */
+/** Gathers what the signal jobs hand over and writes everything that joins signals and has changed. */
 export class Assembly {
-  records = 0;
-  bundles = 0;
-  readonly #shards: VerifyShards;
-  readonly #leaves: LeafStore;
-  readonly #writer: FileWriter;
+  /** Number of bundles of each line. */
+  readonly bundles: Record<string, number> = {};
+  /** Paths of the release before that these entities no longer have. */
+  readonly gone: string[] = [];
+  readonly #output: AssemblyOutput;
   readonly #files: FileEntry[] = [];
   readonly #census: CensusStore;
-  readonly #catalog: string[] = [];
-  readonly #legs = new Map<string, LegReading>();
-  readonly #cities = new Map<string, CityReading>();
+  readonly #censusEntities = new Map<string, Set<string>>();
+  readonly #catalog: LineEdit[] = [];
+  readonly #legs: KeptRows;
+  readonly #cities: KeptRows;
   readonly #samples = new Map<string, JobChunk['sample']>();
 
-  constructor({ shards, leaves, writer, scratch }: AssemblyOutput) {
-    this.#census = new CensusStore(`${scratch}/census`);
-    this.#shards = shards;
-    this.#leaves = leaves;
-    this.#writer = writer;
+  constructor(output: AssemblyOutput) {
+    this.#census = new CensusStore(`${output.scratch}/census`);
+    this.#legs = new KeptRows('legs', output.memory);
+    this.#cities = new KeptRows('cities', output.memory);
+    this.#output = output;
   }
 
   /** Writes the files of a chunk and keeps what joins signals. */
   add(chunk: JobChunk): void {
+    const { shards, leaves, writer } = this.#output;
     let at = 0;
     for (const { path, size } of parseFiles(chunk.files)) {
-      this.#files.push(this.#writer.write(path, chunk.bytes.subarray(at, at + size)));
+      this.#files.push(writer.write(path, chunk.bytes.subarray(at, at + size)));
       at += size;
     }
-    this.#shards.add(chunk.verify);
-    this.#leaves.add(chunk.leaves);
-    for (const line of chunk.catalog.split('\n')) if (line !== '') this.#catalog.push(line);
-    this.#census.add(chunk.sample.signal_id, chunk.census);
-    for (const leg of chunk.legs) this.#legs.set(place(leg.signal_id, leg.entity), leg);
-    for (const city of chunk.cities) {
-      this.#cities.set(place(city.leg.signal_id, city.leg.entity), city);
+    shards.add(chunk.verify);
+    shards.remove(chunk.gone.verify);
+    this.gone.push(...chunk.gone.paths);
+    leaves.add(chunk.leaves);
+    for (const line of chunk.catalog.split('\n')) {
+      if (line !== '') this.#catalog.push({ key: catalogPlace(line), line: `${line}\n` });
     }
-    const known = this.#samples.get(chunk.sample.signal_id);
+    this.#addCensus(chunk);
+    this.#legs.add(chunk.signal_id, chunk.legs);
+    this.#cities.add(chunk.signal_id, chunk.cities);
+    const known = this.#samples.get(chunk.signal_id);
     if (known === undefined || chunk.sample.entity < known.entity) {
-      this.#samples.set(chunk.sample.signal_id, chunk.sample);
+      this.#samples.set(chunk.signal_id, chunk.sample);
     }
   }
 
-  /** Writes everything that joins signals. */
-  write(press: Press): void {
-    this.records = this.#catalog.length;
+  /** Writes what joins signals, as far as it has changed. `entities` counts those of each signal now. */
+  write(press: Press, entities: ReadonlyMap<string, number>): void {
     this.#writeBundles(press);
     this.#writeCities(press);
     this.#writeLifecycles(press);
     this.#writeSamples(press);
+    this.#recallCensus(entities);
     writeCensuses(this.#census, press);
     press.put('/merkle/spec', {}, merkleSpec());
-    press.file(CATALOG_PATH, this.#catalogText());
+    press.file(CATALOG_PATH, this.#catalogBytes());
+  }
+
+  /** Writes down what the next compile needs of this. */
+  save(notes: Notes): void {
+    this.#legs.save(notes);
+    this.#cities.save(notes);
+    for (const id of this.#census.signals()) notes.write(`census/${id}`, this.#census.text(id));
+  }
+
+  /** Entity of the free sample of a signal. */
+  sampleOf(signalId: string): string | null {
+    const known = this.#output.memory?.state.signals[signalId]?.sample ?? null;
+    const fresh = this.#samples.get(signalId)?.entity ?? null;
+    return known !== null && (fresh === null || known < fresh) ? known : fresh;
   }
 
   /** The files of the signals themselves. */
@@ -91,49 +116,93 @@ export class Assembly {
     return this.#files;
   }
 
-  #catalogText(): string {
-    const rows = this.#catalog.map((line) => ({ line, row: parseCatalogRow(line) }));
-    rows.sort((a, b) => compare(rowPlace(a.row), rowPlace(b.row)));
-    return rows.map(({ line }) => `${line}\n`).join('');
+  #addCensus({ signal_id, census }: JobChunk): void {
+    this.#census.add(signal_id, census);
+    if (this.#output.memory === null) return;
+    const known = this.#censusEntities.get(signal_id) ?? new Set<string>();
+    for (const line of census.split('\n')) if (line !== '') known.add(censusEntity(line));
+    this.#censusEntities.set(signal_id, known);
   }
 
-  #writeBundles({ put, sealer }: Press): void {
-    for (const line of LINES as readonly Line<BundlePath>[]) {
-      if (line.bundle === undefined) continue;
-      const { path, param } = line.bundle;
-      const find = (signalId: string, entity: string) => this.#legs.get(place(signalId, entity));
-      const all = this.#subjects(line).map((subject) => {
-        return { subject, placed: placeLegs(line, subject, find) };
-      });
-      const read = all.filter(({ placed }) => legReadings(placed).length > 0);
-      const subjects = read.map(({ subject }) => subject);
-      for (const { subject, placed } of read) {
-        const bundle = bundleBody(line, { subject, placed, subjects });
-        if (bundle === null) continue;
-        this.bundles += 1;
-        const values = { [param]: subject };
-        const says = bundleStatement(line, bundle, legReadings(placed));
-        put(path, values, sealer.seal(bundle, says('')));
-        const thin = { ...values, format: 'thin' };
-        put(path, thin, sealer.seal(thinBundle(bundle), says('&format=thin')));
+  /** Adds the rows that did not change, for a signal of which some did. */
+  #recallCensus(entities: ReadonlyMap<string, number>): void {
+    const { memory } = this.#output;
+    if (memory === null) return;
+    for (const [id, changed] of this.#censusEntities) {
+      const before = memory.state.signals[id]?.entities ?? 0;
+      const isListed = (entities.get(id) ?? 0) <= CENSUS_ROWS_MAX;
+      if (!isListed && before > 0 && before <= CENSUS_ROWS_MAX) {
+        throw new ForgottenError(`Cannot keep the census of "${id}": it ends here`);
       }
+      if (!isListed) this.#census.drop(id);
+      else if (before > 0) this.#census.add(id, rowsBefore(memory, id, changed));
     }
+  }
+
+  #catalogBytes(): Buffer {
+    const edits = this.#catalog.sort((a, b) => compare(a.key, b.key));
+    const before = { bytes: this.#output.catalog, keyOf: catalogPlace };
+    return Buffer.concat(editedLines(before, edits));
+  }
+
+  #leg(signalId: string, entity: string): LegReading | undefined {
+    const row = this.#legs.get(signalId, entity);
+    return row === undefined ? undefined : JSON.parse(row);
+  }
+
+  #writeBundles(press: Press): void {
+    const changed = new Set(this.#legs.changedSignals());
+    const before = this.#output.memory?.state.bundles ?? {};
+    for (const line of LINES as readonly Line<BundlePath>[]) {
+      const signals = line.bundle?.legs.flatMap((leg) => leg.signals) ?? [];
+      if (signals.some((id) => changed.has(id))) this.#writeLine(line, press);
+      else if (before[line.id] !== undefined) this.bundles[line.id] = before[line.id] ?? 0;
+    }
+  }
+
+  /** The bundles of a line that read a changed leg; all of them when there is a new subject, since each names all. */
+  #writeLine(line: Line<BundlePath>, { put, sealer }: Press): void {
+    if (line.bundle === undefined) return;
+    const { path, param } = line.bundle;
+    const find = (signalId: string, entity: string) => this.#leg(signalId, entity);
+    const all = this.#subjects(line).map((subject) => {
+      return { subject, placed: placeLegs(line, subject, find) };
+    });
+    const read = all.filter(({ placed }) => legReadings(placed).length > 0);
+    const subjects = read.map(({ subject }) => subject);
+    const isNew = read.some(({ placed }) => !this.#some(placed, 'wasThere'));
+    this.bundles[line.id] = read.length;
+    for (const { subject, placed } of read) {
+      if (!isNew && !this.#some(placed, 'isChanged')) continue;
+      const bundle = bundleBody(line, { subject, placed, subjects });
+      if (bundle === null) continue;
+      const values = { [param]: subject };
+      const says = bundleStatement(line, bundle, legReadings(placed));
+      put(path, values, sealer.seal(bundle, says('')));
+      const thin = { ...values, format: 'thin' };
+      put(path, thin, sealer.seal(thinBundle(bundle), says('&format=thin')));
+    }
+  }
+
+  #some(placed: readonly PlacedLeg[], what: 'isChanged' | 'wasThere'): boolean {
+    return legReadings(placed).some((leg) => this.#legs[what](leg.signal_id, leg.entity));
   }
 
   /** Listed subjects; of an open line also every id that one of its legs has a reading of. */
   #subjects(line: Line): string[] {
     const subjects = new Set(line.entities);
     if (line.open) {
-      const signals = new Set(line.bundle?.legs.flatMap((leg) => leg.signals));
-      for (const leg of this.#legs.values()) {
-        if (signals.has(leg.signal_id)) subjects.add(leg.entity);
+      for (const id of line.bundle?.legs.flatMap((leg) => leg.signals) ?? []) {
+        for (const entity of this.#legs.entities(id)) subjects.add(entity);
       }
     }
     return [...subjects].sort();
   }
 
   #writeCities({ put, sealer }: Press): void {
+    const changed = new Set(this.#cities.changedSignals());
     for (const addon of ['air', 'precip'] as const) {
+      if (!CITY_ADD_ONS[addon].some((id) => changed.has(id))) continue;
       const cities = CITY_LOCS.map((loc) => ({ loc, readings: this.#cityReadings(addon, loc) }));
       const read = cities.filter(({ readings }) => readings.length > 0);
       const locs = read.map(({ loc }) => loc);
@@ -146,21 +215,19 @@ export class Assembly {
 
   #cityReadings(addon: keyof typeof CITY_ADD_ONS, loc: string): CityReading[] {
     return CITY_ADD_ONS[addon].flatMap((signalId) => {
-      const found = this.#cities.get(place(signalId, loc));
-      return found === undefined ? [] : [found];
+      const found = this.#cities.get(signalId, loc);
+      return found === undefined ? [] : [JSON.parse(found)];
     });
   }
 
   #writeLifecycles({ put, sealer }: Press): void {
-    const byEntity = new Map<string, LegReading[]>();
-    for (const line of LINES as readonly Line[]) {
-      const signalId = `${line.id}.lifecycle`;
-      for (const leg of this.#legs.values()) {
-        if (leg.signal_id !== signalId) continue;
-        byEntity.set(leg.entity, [...(byEntity.get(leg.entity) ?? []), leg]);
-      }
-    }
-    for (const [entity, subjects] of byEntity) {
+    const signals = (LINES as readonly Line[]).map((line) => `${line.id}.lifecycle`);
+    const changed = new Set(this.#legs.changedSignals());
+    if (!signals.some((id) => changed.has(id))) return;
+    const entities = new Set(signals.flatMap((id) => [...this.#legs.entities(id)]));
+    for (const entity of entities) {
+      if (!signals.some((id) => this.#legs.isChanged(id, entity))) continue;
+      const subjects = signals.flatMap((id) => this.#leg(id, entity) ?? []);
       const says = lifecycleStatement(entity, subjects);
       put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), says));
     }
@@ -168,23 +235,30 @@ export class Assembly {
 
   /** One whole record of each signal is free; the one for no signal is the usual default. */
   #writeSamples({ put }: Press): void {
-    for (const [signal_id, { record }] of this.#samples) {
+    const known = Object.keys(this.#output.memory?.state.signals ?? {});
+    const all = [...new Set([...known, ...this.#samples.keys()])].sort();
+    const usual = all.includes(SAMPLE_DEFAULT) ? SAMPLE_DEFAULT : all[0];
+    for (const [signal_id, { entity, record }] of this.#samples) {
+      if (this.sampleOf(signal_id) !== entity) continue;
       put('/gauge/sample', { signal_id }, { sample: record });
+      if (signal_id === usual) put('/gauge/sample', {}, { sample: record });
     }
-    const usual =
-      this.#samples.get(SAMPLE_DEFAULT) ?? [...this.#samples.values()].sort(bySignal)[0];
-    if (usual !== undefined) put('/gauge/sample', {}, { sample: usual.record });
   }
+}
+
+/** Census lines of a signal as the compile before had them, but for some entities. */
+function rowsBefore(memory: Memory, signalId: string, changed: ReadonlySet<string>): string {
+  const lines = memory.read(`census/${signalId}`).toString('utf8').split('\n').slice(0, -1);
+  const same = lines.filter((line) => !changed.has(censusEntity(line)));
+  return same.map((line) => `${line}\n`).join('');
 }
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function bySignal(a: JobChunk['sample'], b: JobChunk['sample']): number {
-  return compare(a.signal_id, b.signal_id);
-}
-
-function rowPlace(row: CatalogRow): string {
-  return place(row.signal_id, row.entity);
+/** Where a line of the catalog belongs. */
+function catalogPlace(line: string): string {
+  const { signal_id, entity } = parseCatalogRow(line);
+  return place(signal_id, entity);
 }

@@ -65,6 +65,12 @@ export function censusLine(facts: EntityFacts): string {
   return `${JSON.stringify({ row, part, collected_at: latest.collected_at } satisfies CensusEntry)}\n`;
 }
 
+/** The entity of a census line. */
+export function censusEntity(line: string): string {
+  const { row } = JSON.parse(line) as CensusEntry;
+  return row.entity;
+}
+
 /** Collects the lines of every census in memory that does not grow; `folder` holds what is too long. */
 export class CensusStore {
   readonly #folder: string;
@@ -93,16 +99,26 @@ export class CensusStore {
     return fit.map(([signalId]) => signalId).sort();
   }
 
-  /** Every entity of a signal, by its id. */
-  entries(signalId: string): CensusEntry[] {
+  /** The lines of a signal, in no order. */
+  text(signalId: string): string {
     const path = join(this.#folder, signalId);
     const stored = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    const text = stored + (this.#held.get(signalId) ?? []).join('');
-    const entries: CensusEntry[] = text
+    return stored + (this.#held.get(signalId) ?? []).join('');
+  }
+
+  /** Every entity of a signal, by its id. */
+  entries(signalId: string): CensusEntry[] {
+    const entries: CensusEntry[] = this.text(signalId)
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line));
     return entries.sort((a, b) => (a.row.entity < b.row.entity ? -1 : 1));
+  }
+
+  /** Forgets a signal of which not every entity is here. */
+  drop(signalId: string): void {
+    this.#counts.delete(signalId);
+    this.#held.delete(signalId);
   }
 
   #flush(): void {

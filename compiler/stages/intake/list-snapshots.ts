@@ -14,6 +14,9 @@ export interface SnapshotFile {
   /** Path that problems name. */
   readonly name: string;
   readonly bytes: number;
+  /** Which file it is and when it was changed last, as the disk says. */
+  readonly stamp: string;
+  readonly changedMs: number;
 }
 
 /** All snapshot files of one signal, oldest batch first. */
@@ -128,7 +131,10 @@ function snapshotFile(root: string, batch: string, entry: Dirent): Listed | null
   const id = entry.name.replace(/\.ndjson$/, '');
   if (!entry.isFile() || id === entry.name || !isStored(id)) return null;
   const path = join(root, batch, entry.name);
-  return { id, batch, path, name: `${batch}/${entry.name}`, bytes: statSync(path).size };
+  const { ino, size, mtimeNs, ctimeNs, ctimeMs } = statSync(path, { bigint: true });
+  const stamp = [ino, size, mtimeNs, ctimeNs].join(' ');
+  const name = `${batch}/${entry.name}`;
+  return { id, batch, path, name, bytes: Number(size), stamp, changedMs: Number(ctimeMs) };
 }
 
 function isStored(id: string): boolean {

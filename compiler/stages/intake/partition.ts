@@ -79,15 +79,19 @@ type Row = readonly [
   batch: number,
   file: string,
   line: number,
+  at: number,
+  size: number,
 ];
 
-function toRow({ reading, batch, file, line }: StoredReading, shared: SharedSources): Row {
+function toRow(stored: StoredReading, shared: SharedSources): Row {
+  const { reading, batch, file, line, at, size } = stored;
   const { sources, ...rest } = reading;
-  return [rest, shared.toRow(sources), batch, file, line];
+  return [rest, shared.toRow(sources), batch, file, line, at, size];
 }
 
-function fromRow([rest, sources, batch, file, line]: Row, shared: SharedSources): StoredReading {
-  return { reading: { ...rest, sources: shared.fromRow(sources) }, batch, file, line };
+function fromRow(row: Row, shared: SharedSources): StoredReading {
+  const [rest, sources, batch, file, line, at, size] = row;
+  return { reading: { ...rest, sources: shared.fromRow(sources) }, batch, file, line, at, size };
 }
 
 /** Keeps one copy of equal sources, as long as their texts are short enough together. */
@@ -133,7 +137,7 @@ class Spill {
 
   *rows(): Generator<Row> {
     this.#flush();
-    for (const { bytes } of readLines(this.#path, SPILL_LINE_BYTES_MAX)) {
+    for (const { bytes } of readLines(this.#path, { bytesMax: SPILL_LINE_BYTES_MAX })) {
       if (bytes === null) throw new RangeError('Cannot read a partition: a line beyond its limit');
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
       if (text !== '') yield JSON.parse(text);

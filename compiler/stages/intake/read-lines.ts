@@ -10,20 +10,29 @@ const NEWLINE = 0x0a;
 export interface Line {
   readonly number: number;
   readonly bytes: Uint8Array | null;
+  /** Where the line begins in the file. */
+  readonly at: number;
+}
+
+/** How lines are read. */
+export interface ReadLinesOptions {
+  readonly bytesMax?: number;
+  /** Is given every byte of the file in order. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
 /** Reads a file line by line in bounded memory. `bytes` is valid until the next line is asked for. */
-export function* readLines(path: string, bytesMax = LINE_BYTES_MAX): Generator<Line> {
+export function* readLines(path: string, options: ReadLinesOptions = {}): Generator<Line> {
   const file = openSync(path, 'r');
   try {
-    yield* splitChunks(file, bytesMax);
+    yield* splitChunks(file, options);
   } finally {
     closeSync(file);
   }
 }
 
-function* splitChunks(file: number, bytesMax: number): Generator<Line> {
-  const splitter = new LineSplitter(bytesMax);
+function* splitChunks(file: number, options: ReadLinesOptions): Generator<Line> {
+  const splitter = new LineSplitter(options);
   while (splitter.fill(file)) {
     for (let line = splitter.next(); line !== null; line = splitter.next()) yield line;
   }
@@ -35,14 +44,18 @@ function* splitChunks(file: number, bytesMax: number): Generator<Line> {
 class LineSplitter {
   readonly #bytesMax: number;
   readonly #buffer: Buffer;
+  readonly #onBytes: ReadLinesOptions['onBytes'];
+  /** Where the buffer begins in the file. */
+  #base = 0;
   #start = 0;
   #end = 0;
   #number = 0;
   /** The unfinished line was already too long and its beginning is gone. */
   #overlong = false;
 
-  constructor(bytesMax: number) {
+  constructor({ bytesMax = LINE_BYTES_MAX, onBytes }: ReadLinesOptions) {
     this.#bytesMax = bytesMax;
+    this.#onBytes = onBytes;
     this.#buffer = Buffer.allocUnsafe(bytesMax + CHUNK_BYTES);
   }
 
@@ -54,8 +67,10 @@ class LineSplitter {
     }
     this.#buffer.copyWithin(0, this.#start, this.#end);
     this.#end -= this.#start;
+    this.#base += this.#start;
     this.#start = 0;
     const read = readSync(file, this.#buffer, this.#end, CHUNK_BYTES, null);
+    this.#onBytes?.(this.#buffer.subarray(this.#end, this.#end + read));
     this.#end += read;
     return read > 0;
   }
@@ -77,9 +92,10 @@ class LineSplitter {
   #take(length: number): Line {
     const whole = !this.#overlong && length <= this.#bytesMax;
     const bytes = whole ? this.#buffer.subarray(this.#start, this.#start + length) : null;
+    const at = this.#base + this.#start;
     this.#start += length;
     this.#number += 1;
     this.#overlong = false;
-    return { number: this.#number, bytes };
+    return { number: this.#number, bytes, at };
   }
 }

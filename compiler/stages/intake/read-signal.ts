@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import type { Problem } from './compile-error.ts';
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
@@ -13,11 +14,16 @@ export interface StoredReading {
   readonly batch: number;
   readonly file: string;
   readonly line: number;
+  /** Where its line stands in the file, in bytes. */
+  readonly at: number;
+  readonly size: number;
 }
 
 export interface ReadOutcome {
   readonly readings: number;
   readonly problems: readonly Problem[];
+  /** sha256 of each file as it was read, hex, by its name. */
+  readonly digests: Readonly<Record<string, string>>;
 }
 
 /** Streams every reading of a signal, oldest batch first; bad lines are gathered, not thrown. */
@@ -26,23 +32,28 @@ export function readSignal(
   onReading: (stored: StoredReading) => void,
 ): ReadOutcome {
   const problems: Problem[] = [];
+  const digests: Record<string, string> = {};
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
-    const reader = new FileReader(signal.signal_id, file);
-    for (const line of readLines(file.path)) {
+    const reader = new ReadingReader(signal.signal_id, file);
+    const digest = createHash('sha256');
+    const onBytes = (bytes: Uint8Array) => digest.update(bytes);
+    for (const line of readLines(file.path, { onBytes })) {
       const reading = reader.read(line);
       if (reading !== null) {
         readings += 1;
-        onReading({ reading, batch, file: file.name, line: line.number });
+        const size = line.bytes?.length ?? 0;
+        onReading({ reading, batch, file: file.name, line: line.number, at: line.at, size });
       }
     }
+    digests[file.name] = digest.digest('hex');
     if (problems.length < SIGNAL_PROBLEMS_MAX) problems.push(...reader.problems);
   }
-  return { readings, problems };
+  return { readings, problems, digests };
 }
 
-/** Reads one file: keeps its header and what was wrong with its lines. */
-class FileReader {
+/** Reads the lines of one file: keeps its header and what was wrong with them. */
+export class ReadingReader {
   readonly problems: Problem[] = [];
   readonly #signalId: string;
   readonly #file: SnapshotFile;

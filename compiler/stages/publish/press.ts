@@ -31,6 +31,8 @@ export interface Press {
 /** A press with what it wrote. */
 export interface CountedPress extends Press {
   readonly files: readonly FileEntry[];
+  /** Look-up lines, each with the file whose citation it is about, '' for any other. */
+  readonly lookUps: readonly (readonly [file: string, line: string])[];
 }
 
 export interface PressParts {
@@ -45,15 +47,21 @@ export interface PressParts {
 export function makePress(parts: PressParts): CountedPress {
   const { issuer, sealer, asOf, writer, shards, leaves } = parts;
   const files: FileEntry[] = [];
+  const lookUps: [string, string][] = [];
   const file: Press['file'] = (path, content) => {
     files.push(writer.write(path, content));
   };
-  const lookUp: Press['lookUp'] = (entry) => shards.add(formatVerifyEntry(entry));
+  const lookUp: Press['lookUp'] = (entry) => {
+    const line = formatVerifyEntry(entry);
+    shards.add(line);
+    lookUps.push([entry.kind === 'citation' ? (entry.file ?? '') : '', line]);
+  };
   return {
     issuer,
     sealer,
     asOf,
     files,
+    lookUps,
     file,
     lookUp,
     leaf: (leaf) => leaves.add(formatLeaf(leaf)),

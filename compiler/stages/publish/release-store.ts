@@ -8,12 +8,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Release } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
+import { STATE_FOLDER } from '../remember/memory.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
 import type { ListedFiles } from './listed-files.ts';
 import {
@@ -33,16 +35,24 @@ const HELD = new Set<string>();
 
 /** A release being written: nothing of it is visible before `publish`. */
 export interface Staging {
+  /** The data folder. */
+  readonly data: string;
   /** Folder that becomes the release. */
   readonly root: string;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
+  /** Folder for what the next compile is to remember; it takes the place of what this one remembers when it is published. */
+  readonly state: string;
+  /** When it was opened, by the clock of the disk. */
+  readonly openedMs: number;
   /** Signatures of the release before, and where this compile puts its own until it is published. */
   readonly signatures: { readonly kept: string; readonly made: string };
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
   /** Makes everything durable and switches `current` to the new folder in one step. */
   publish(name: string): string;
+  /** Forgets what was written so far, to begin again. */
+  restart(): void;
   /** Leaves the data folder as it was. */
   discard(): void;
 }
@@ -55,10 +65,12 @@ export interface PreviousFiles {
   files(): ListedFiles | null;
 }
 
-/** Opens the data folder for one compile; throws a CompileError while another compile runs. */
-export function openStaging(data: string): Staging {
-  const releases = join(data, RELEASES_FOLDER);
-  mkdirSync(releases, { recursive: true });
+/**
+ * Opens the data folder for one compile; throws a CompileError while another compile runs. Files that the release
+ * before lists are trusted to be what they were, unless `anew`.
+ */
+export function openStaging(data: string, { anew = false } = {}): Staging {
+  mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
   const unlock = lock(data);
   const staging = join(data, STAGING);
   const wasKilled = existsSync(staging);
@@ -67,46 +79,63 @@ export function openStaging(data: string): Staging {
   const root = join(staging, 'release');
   mkdirSync(root, { recursive: true });
   const previous = previousFiles(data);
-  const isKept: Parameters<typeof fileWriter>[0]['isKept'] = (entry) =>
-    previous?.files()?.has(entry) === true;
-  const writer = fileWriter({ data, spare: join(staging, 'spare'), isKept });
-  const close = (): void => {
-    rmSync(staging, { recursive: true, force: true });
-    unlock();
-  };
+  const writer = fileWriter({
+    data,
+    spare: join(staging, 'spare'),
+    isKept: (entry) => !anew && previous?.files()?.has(entry) === true,
+  });
+  const clear = (): void => rmSync(staging, { recursive: true, force: true });
   return {
+    data,
     root,
     scratch: join(staging, 'scratch'),
+    state: join(staging, STATE_FOLDER),
+    openedMs: statSync(root).mtimeMs,
     signatures: { kept: join(data, SIGNATURES), made: join(staging, SIGNATURES) },
     writer,
     previous,
+    restart() {
+      writer.undo();
+      clear();
+      mkdirSync(root, { recursive: true });
+    },
     discard() {
       // A switch that failed after the link was renamed has published all the same.
       if (currentName(data) === (previous?.name ?? null)) writer.undo();
-      close();
+      clear();
+      unlock();
     },
     publish(name) {
-      const target = join(releases, name);
-      if (currentName(data) === name) {
-        throw cannotPublish(data, `release "${name}" is the current one already`);
-      }
-      try {
-        // What a killed compile left under this name was never served.
-        rmSync(target, { recursive: true, force: true });
-        syncTree(root);
-        renameSync(root, target);
-        syncFolder(releases);
-        switchCurrent(data, name);
-      } catch (error) {
-        if (currentName(data) !== name) rmSync(target, { recursive: true, force: true });
-        throw error;
-      }
-      keepSignatures(data, join(staging, SIGNATURES));
+      const target = publishFolder(data, root, name);
+      takeOver(data, staging, SIGNATURES);
+      takeOver(data, staging, STATE_FOLDER);
       pruneReleases(data);
-      close();
+      clear();
+      unlock();
       return target;
     },
   };
+}
+
+/** Makes everything durable, then the folder a release, then the release the current one. */
+function publishFolder(data: string, root: string, name: string): string {
+  const releases = join(data, RELEASES_FOLDER);
+  const target = join(releases, name);
+  if (currentName(data) === name) {
+    throw cannotPublish(data, `release "${name}" is the current one already`);
+  }
+  try {
+    // What a killed compile left under this name was never served.
+    rmSync(target, { recursive: true, force: true });
+    syncTree(root);
+    renameSync(root, target);
+    syncFolder(releases);
+    switchCurrent(data, name);
+  } catch (error) {
+    if (currentName(data) !== name) rmSync(target, { recursive: true, force: true });
+    throw error;
+  }
+  return target;
 }
 
 function previousFiles(data: string): PreviousFiles | null {
@@ -196,10 +225,11 @@ function switchCurrent(data: string, name: string): void {
   syncFolder(data);
 }
 
-/** Only what was published is remembered; a store that is lost costs time, nothing else. */
-function keepSignatures(data: string, made: string): void {
+/** Only what was published is remembered; what is lost in between costs time, nothing else. */
+function takeOver(data: string, staging: string, name: string): void {
+  const made = join(staging, name);
   if (!existsSync(made)) return;
-  const kept = join(data, SIGNATURES);
+  const kept = join(data, name);
   rmSync(kept, { recursive: true, force: true });
   renameSync(made, kept);
 }

@@ -25,6 +25,8 @@ const item = (entity: string, index: number, more: object = {}): StoredReading =
   batch: index % 3,
   file: `file-${index % 2}`,
   line: index,
+  at: 100 * index,
+  size: 90 + index,
 });
 
 describe('grouping()', () => {

@@ -11,7 +11,7 @@ const path = join(makeFolder(), 'lines');
 function linesOf(text: string, bytesMax?: number): (string | null)[] {
   writeFileSync(path, text);
   const lines: (string | null)[] = [];
-  for (const line of readLines(path, bytesMax)) {
+  for (const line of readLines(path, bytesMax === undefined ? {} : { bytesMax })) {
     expect(line.number).toBe(lines.length + 1);
     lines.push(line.bytes === null ? null : Buffer.from(line.bytes).toString());
   }

@@ -13,7 +13,7 @@ interface At {
 
 function stored(price: number | null, { batch = 0, line = 1, more = {} }: At = {}): StoredReading {
   const item = reading('btc', { price_usd: price }, more) as Reading;
-  return { reading: item, batch, line, file: `batch-${batch}` };
+  return { reading: item, batch, line, file: `batch-${batch}`, at: 0, size: 0 };
 }
 const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
 const good = (items: readonly StoredReading[]) => {

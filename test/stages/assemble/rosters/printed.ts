@@ -45,7 +45,9 @@ export function printed(rows: Readonly<Record<string, readonly object[]>>): Prin
     },
     shards: {
       add: (lines) => lookUps.push(...lines.trimEnd().split('\n').map(parseVerifyEntry)),
+      remove: () => undefined,
       write: () => [],
+      emptied: [],
     },
     leaves: {
       add: (lines) => leaves.push(lines.trimEnd()),

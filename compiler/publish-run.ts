@@ -1,0 +1,194 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChangePlan } from './change-plan.ts';
+import type { CompileOptions, CompileSummary } from './compile.ts';
+import { CONTRACT_VERSION, RELEASE_NAME, type Release } from './contract/release.ts';
+import type { PlaceNotes } from './next-state.ts';
+import { continueLog } from './stages/anchor/continue-log.ts';
+import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
+import type { Assembly } from './stages/assemble/assembly.ts';
+import type { Part } from './stages/assemble/part.ts';
+import { describe } from './stages/describe/describe.ts';
+import type { Shelf } from './stages/describe/stored-bodies.ts';
+import type { FileWriter } from './stages/publish/file-writer.ts';
+import type { LeafStore } from './stages/publish/leaf-store.ts';
+import { type ListedFiles, readStored } from './stages/publish/listed-files.ts';
+import { type CountedPress, makePress } from './stages/publish/press.ts';
+import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
+import { ReleaseList } from './stages/publish/release-list.ts';
+import type { Staging } from './stages/publish/release-store.ts';
+import type { VerifyShards } from './stages/publish/verify-shards.ts';
+import type { KnownSignal, Notes } from './stages/remember/memory.ts';
+import { jcs } from './stages/seal/jcs.ts';
+import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
+import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
+
+/** What one compile works with and writes into. */
+export interface Run {
+  readonly staging: Staging;
+  readonly issuer: Issuer;
+  readonly assembly: Assembly;
+  readonly shards: VerifyShards;
+  readonly leaves: LeafStore;
+  readonly writer: FileWriter;
+  readonly parts: readonly Part[];
+  readonly notes: Notes;
+  readonly places: PlaceNotes;
+  /** Digest of the tables, and of everything else that bodies follow from. */
+  readonly tableDigest: string;
+  readonly stateKey: string;
+  /** What of the release before stands; null for a full compile. */
+  readonly plan: ChangePlan | null;
+}
+
+/** Writes what follows from all signals together, then the head, then switches. */
+export function publishRun(
+  options: CompileOptions,
+  run: Run,
+  signals: ReadonlyMap<string, KnownSignal>,
+): CompileSummary {
+  const { staging, notes, plan } = run;
+  options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
+  const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
+  const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
+  const list = new ReleaseList(plan === null ? null : (staging.previous?.files() ?? null));
+  const press = () => makePress({ ...run, sealer, asOf: options.asOf });
+  writeJoined(run, { list, press: press() }, signals);
+  const checkpoint = writeParts(options, run, { list, press: press() });
+  list.add(run.shards.write(run.writer));
+  list.remove(run.shards.emptied);
+  const listed = list.listed();
+  const count = lineCount(listed.bytes);
+  const head = unsignedHead(options, run, signals);
+  const release = writeHead(staging.root, { list: listed.bytes, count, head }, sealer);
+  const bytes = (plan?.memory.state.bytes ?? 0) + list.bytesAdded();
+  store.save();
+  run.assembly.save(notes);
+  run.places.finish();
+  notes.finish({
+    key: run.stateKey,
+    release: hash('sha256', readFileSync(join(staging.root, RELEASE_NAME)), 'hex'),
+    since: staging.openedMs,
+    signals: Object.fromEntries(withSamples(signals, run.assembly)),
+    bundles: run.assembly.bundles,
+    bytes,
+  });
+  options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
+  const folder = staging.publish(releaseName(release));
+  keepLastCheckpoint(options.data, checkpoint);
+  return { release, folder, files: count, bytes, wentOn: plan !== null };
+}
+
+interface Output {
+  readonly list: ReleaseList;
+  readonly press: CountedPress;
+}
+
+/** What joins signals; of a change only what it touches. */
+function writeJoined(
+  { assembly, shards, notes, plan }: Run,
+  { list, press }: Output,
+  signals: ReadonlyMap<string, KnownSignal>,
+): void {
+  const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
+  assembly.write(press, entities);
+  list.remove(assembly.gone);
+  list.add([...assembly.files, ...press.files]);
+  const text = plan?.memory.read('joined').toString('utf8') ?? '';
+  const lookUps = new Map(text.split('\n').slice(0, -1).map(splitAtTab));
+  for (const [file, line] of press.lookUps) {
+    const before = lookUps.get(file);
+    if (before !== undefined) shards.remove(`${before}\n`);
+    lookUps.set(file, line.slice(0, -1));
+  }
+  notes.write('joined', [...lookUps].map(([file, line]) => `${file}\t${line}\n`).join(''));
+}
+
+function splitAtTab(line: string): [string, string] {
+  const tab = line.indexOf('\t');
+  return [line.slice(0, tab), line.slice(tab + 1)];
+}
+
+/** What comes from collections, the log and the descriptions, which are written whole each time. Returns the checkpoint. */
+function writeParts(options: CompileOptions, run: Run, { list, press }: Output): string {
+  const { plan, shards, notes } = run;
+  if (plan !== null) {
+    list.remove(plan.memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
+    shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
+  }
+  for (const part of run.parts) part.write(press);
+  const { checkpoint } = continueLog(options.data, press, run.leaves);
+  list.add(press.files);
+  // Descriptions come last: they show what is stored.
+  const shelf = shelfOf(options.data, list.listed());
+  const keys = [{ did: run.issuer.did, key_id: run.issuer.keyId }];
+  describe(press, { shelf, contact: options.contact ?? null, keys });
+  list.add(press.files);
+  notes.write('parts-files', press.files.map(({ path }) => `${path}\n`).join(''));
+  notes.write('parts-look-ups', press.lookUps.map(([, line]) => line).join(''));
+  return checkpoint;
+}
+
+/** What is stored so far, as the descriptions look at it. */
+function shelfOf(data: string, listed: ListedFiles): Shelf {
+  return {
+    has: (path) => listed.find(path) !== null,
+    under: (prefix) => listed.under(prefix),
+    read(path) {
+      const entry = listed.find(path);
+      if (entry === null) throw new RangeError(`Cannot describe "${path}": not stored`);
+      return readStored(data, entry);
+    },
+  };
+}
+
+function lineCount(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+  return count;
+}
+
+function withSamples(signals: ReadonlyMap<string, KnownSignal>, assembly: Assembly) {
+  return [...signals].map(
+    ([id, known]) => [id, { ...known, sample: assembly.sampleOf(id) }] as const,
+  );
+}
+
+/** The head without what follows from the files, and without its signature. */
+function unsignedHead(
+  options: CompileOptions,
+  run: Run,
+  signals: ReadonlyMap<string, KnownSignal>,
+): UnsignedHead {
+  const previous = run.staging.previous?.head ?? null;
+  const sum = (count: 'readings' | 'entities' | 'revisions' | 'repeats'): number =>
+    [...signals.values()].reduce((total, known) => total + known[count], 0);
+  return {
+    format: 'signalpress-release/1' as const,
+    contract_version: CONTRACT_VERSION,
+    sequence: (previous?.sequence ?? 0) + 1,
+    as_of: options.asOf,
+    base_url: options.baseUrl,
+    issuer_name: run.issuer.name,
+    issuer_did: run.issuer.did,
+    key_id: run.issuer.keyId,
+    table_digest: run.tableDigest,
+    previous: previous === null ? null : `sha256:${hash('sha256', jcs(previous), 'hex')}`,
+    counts: {
+      readings: sum('readings'),
+      entities: sum('entities'),
+      // Every entity has one record.
+      records: sum('entities'),
+      bundles: Object.values(run.assembly.bundles).reduce((total, count) => total + count, 0),
+      revisions: sum('revisions'),
+      repeats: sum('repeats'),
+    },
+  };
+}
+
+/** Sorts like the sequence and tells the day: `000012-20261120T120000Z`. */
+function releaseName(release: Release): string {
+  const time = release.as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
+  return `${String(release.sequence).padStart(6, '0')}-${time}`;
+}

@@ -1,0 +1,160 @@
+import { createHash, type Hash, hash } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { SignalFiles, SnapshotFile } from '../intake/list-snapshots.ts';
+import { ForgottenError } from './forgotten-error.ts';
+
+/** Folder of what one compile remembers for the next, below the data folder. */
+export const STATE_FOLDER = 'state';
+const STATE_NAME = 'state.json';
+/** A file that was changed so shortly before it was read may have been changed again without a trace. */
+const FRESH_MS = 2000;
+
+const knownFile = z.strictObject({ name: z.string(), stamp: z.string(), sha256: z.string() });
+const knownSignal = z.strictObject({
+  /** In the order in which they were first read: places of lines count on it. */
+  files: z.array(knownFile),
+  readings: z.int(),
+  entities: z.int(),
+  revisions: z.int(),
+  repeats: z.int(),
+  /** Entity of the free sample. */
+  sample: z.string().nullable(),
+});
+const stateSchema = z.strictObject({
+  format: z.literal('signalpress-state/1'),
+  /** Everything but the snapshots that the bytes of a release follow from. */
+  key: z.string(),
+  /** sha256 of the release.json that this belongs to. */
+  release: z.string(),
+  /** When reading began, by the clock of the disk. */
+  since: z.number(),
+  signals: z.record(z.string(), knownSignal),
+  /** Bundles of each line. */
+  bundles: z.record(z.string(), z.int()),
+  /** Bytes of all listed files. */
+  bytes: z.int(),
+  /** sha256 of every other file of the folder, by its name. */
+  files: z.record(z.string(), z.string()),
+});
+export type State = z.infer<typeof stateSchema>;
+export type KnownSignal = z.infer<typeof knownSignal>;
+
+/** What the compile before remembered, known to fit the release that is current. */
+export interface Memory {
+  readonly state: State;
+  /** Bytes of one of its files; throws a ForgottenError when they are not what was written. */
+  read(name: string): Buffer;
+  has(name: string): boolean;
+  /** Where a file stands, for another thread. */
+  pathOf(name: string): string;
+}
+
+/** Reads what is remembered; null when there is nothing, or when it belongs to another release or other settings. */
+export function recall(data: string, key: string): Memory | null {
+  const folder = join(data, STATE_FOLDER);
+  const release = join(data, 'current', 'release.json');
+  const path = join(folder, STATE_NAME);
+  if (!existsSync(path) || !existsSync(release)) return null;
+  const state = parsed(readFileSync(path, 'utf8'));
+  if (state === null || state.key !== key) return null;
+  if (state.release !== hash('sha256', readFileSync(release), 'hex')) return null;
+  const read = (name: string): Buffer => {
+    const full = join(folder, name);
+    const bytes = existsSync(full) ? readFileSync(full) : Buffer.alloc(0);
+    if (hash('sha256', bytes, 'hex') === state.files[name]) return bytes;
+    throw new ForgottenError(`Cannot use "${full}": not what was written`);
+  };
+  return {
+    state,
+    read,
+    has: (name) => state.files[name] !== undefined,
+    pathOf: (name) => join(folder, name),
+  };
+}
+
+/** The first line of the file is the sha256 of the rest. */
+function parsed(text: string): State | null {
+  const end = text.indexOf('\n');
+  const rest = text.slice(end + 1);
+  if (text.slice(0, end) !== hash('sha256', rest, 'hex')) return null;
+  const result = stateSchema.safeParse(JSON.parse(rest));
+  return result.success ? result.data : null;
+}
+
+/** Writes what the next compile is to remember into a folder of its own. */
+export class Notes {
+  readonly #folder: string;
+  readonly #memory: Memory | null;
+  readonly #files: Record<string, string> = {};
+  readonly #folders = new Set<string>();
+  readonly #growing = new Map<string, Hash>();
+
+  constructor(folder: string, memory: Memory | null) {
+    this.#folder = folder;
+    this.#memory = memory;
+  }
+
+  write(name: string, content: string | readonly Uint8Array[]): void {
+    const bytes =
+      typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.concat(content);
+    writeFileSync(this.#placeFor(name), bytes, { flag: 'wx' });
+    this.#files[name] = hash('sha256', bytes, 'hex');
+  }
+
+  /** Adds to a file that grows while a compile runs. */
+  append(name: string, text: string): void {
+    const digest = this.#growing.get(name) ?? createHash('sha256');
+    this.#growing.set(name, digest.update(text));
+    appendFileSync(this.#placeFor(name), text);
+  }
+
+  /** Takes over what nobody wrote anew; such files are never changed in place, so both folders may share them. */
+  #keepRest(): void {
+    for (const [name, digest] of Object.entries(this.#memory?.state.files ?? {})) {
+      if (this.#files[name] !== undefined || this.#memory === null) continue;
+      linkSync(this.#memory.pathOf(name), this.#placeFor(name));
+      this.#files[name] = digest;
+    }
+  }
+
+  finish(state: Omit<State, 'format' | 'files'>): void {
+    for (const [name, digest] of this.#growing) this.#files[name] = digest.digest('hex');
+    this.#keepRest();
+    const whole: State = { format: 'signalpress-state/1', ...state, files: this.#files };
+    const text = JSON.stringify(whole);
+    writeFileSync(this.#placeFor(STATE_NAME), `${hash('sha256', text, 'hex')}\n${text}`, {
+      flag: 'wx',
+    });
+  }
+
+  #placeFor(name: string): string {
+    const path = join(this.#folder, name);
+    const folder = dirname(path);
+    if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
+    this.#folders.add(folder);
+    return path;
+  }
+}
+
+/** Files of a signal that are new since the compile before; null when others went or changed. */
+export function addedFiles(signal: SignalFiles, state: State): readonly SnapshotFile[] | null {
+  const known = new Map(state.signals[signal.signal_id]?.files.map((file) => [file.name, file]));
+  const added = signal.files.filter(({ name }) => !known.has(name));
+  if (signal.files.length - added.length !== known.size) return null;
+  const isSame = (file: SnapshotFile): boolean => {
+    const before = known.get(file.name);
+    if (before === undefined) return true;
+    const isSure = before.stamp === file.stamp && file.changedMs < state.since - FRESH_MS;
+    return isSure || hash('sha256', readFileSync(file.path), 'hex') === before.sha256;
+  };
+  return signal.files.every(isSame) ? added : null;
+}

@@ -1,0 +1,224 @@
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CompileOptions } from '../compiler/compile.ts';
+import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { smallSet } from './small-set.ts';
+import {
+  compileFolder,
+  filesBelow,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  type SnapshotFiles,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+
+afterAll(removeFolders, 60_000);
+
+const AQI = 'airquality.aqi';
+const SPOT = 'crypto.spot';
+const at = (day: string) => ({
+  observed_at: `${day}T10:00:00Z`,
+  collected_at: `${day}T11:00:00Z`,
+});
+const file = (batch: string, signal: string, rows: readonly object[]): SnapshotFiles => ({
+  [`${batch}/${signal}.ndjson`]: ndjson(rows),
+});
+const coins = (day: string, count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) =>
+    reading(`coin-${from + index}`, { price_usd: index + Number(day.slice(-2)) }, at(day)),
+  );
+
+/** Every kind of body, and enough readings that a new batch is worth going on from. */
+const BASE: SnapshotFiles = {
+  ...smallSet(),
+  ...file('2026-11-17', SPOT, coins('2026-11-17', 40)),
+  ...file('2026-11-18', SPOT, coins('2026-11-18', 40)),
+};
+
+let snapshots = '';
+let data = '';
+beforeAll(async () => {
+  snapshots = writeSnapshots(BASE);
+  ({ data } = await compileFolder(snapshots));
+}, 60_000);
+
+/** A copy that shares the bytes: nothing that a compile has written is ever changed in place. */
+function linked(from: string, to: string): string {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linked(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else linkSync(source, target);
+  }
+  return to;
+}
+
+/** A copy of the base with its release, to be changed. */
+function copied(): { snapshots: string; data: string } {
+  const home = makeFolder();
+  const copy = { snapshots: join(home, 'snapshots'), data: linked(data, join(home, 'data')) };
+  // Times are kept, the numbers of the files on the disk are not: their hashes say that they are the same.
+  cpSync(snapshots, copy.snapshots, { recursive: true, preserveTimestamps: true });
+  return copy;
+}
+
+function overwrite(path: string, text: string): void {
+  rmSync(path);
+  writeFileSync(path, text);
+}
+
+/** Compiles on what is remembered, and, from the same release before, on nothing. */
+async function both(here: { snapshots: string; data: string }, more: Partial<CompileOptions> = {}) {
+  const other = linked(here.data, join(makeFolder(), 'data'));
+  rmSync(join(other, 'state'), { recursive: true });
+  const changed = await compileFolder(here.snapshots, { ...more, data: here.data });
+  const whole = await compileFolder(here.snapshots, { ...more, data: other });
+  expect(whole.wentOn).toBe(false);
+  expect(filesBelow(changed.folder)).toEqual(filesBelow(whole.folder));
+  expect([changed.bytes, changed.files]).toEqual([whole.bytes, whole.files]);
+  expect(readFileSync(join(other, 'state/state.json'), 'utf8').length).toBeGreaterThan(100);
+  return changed;
+}
+
+const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
+  'nothing new': {},
+  'a new batch': file('2026-11-21', SPOT, coins('2026-11-19', 3)),
+  'a revision': file('2026-11-21', SPOT, [
+    reading(
+      'coin-1',
+      { price_usd: 9.5 },
+      { ...at('2026-11-18'), collected_at: '2026-11-20T11:00:00Z' },
+    ),
+  ]),
+  'a late batch between two others': file('2026-11-17T12Z', SPOT, [
+    ...coins('2026-11-16', 3, 5),
+    ...coins('2026-11-17', 1),
+  ]),
+  'repeated rows': file('2026-11-21', SPOT, coins('2026-11-18', 3)),
+  'a new entity, first and last by name': file('2026-11-21', SPOT, [
+    ...coins('2026-11-19', 1, 999),
+    reading('aaa', { price_usd: 1 }, at('2026-11-19')),
+  ]),
+  'a new signal': file('2026-11-21', 'macro.unemployment', [
+    reading('us', { unemployment_pct: 4 }, at('2026-11-19')),
+  ]),
+  'a city, and with it a bundle, a sample and an add-on': file('2026-11-21', AQI, [
+    reading('us-denver', { aqi_index: 88 }, at('2026-11-19')),
+  ]),
+  'a new subject of a bundle': file('2026-11-21', AQI, [
+    reading('us-chicago', { aqi_index: 12 }, at('2026-11-19')),
+  ]),
+  'a ruler that appears and goes': {
+    ...file('2026-11-19', 'hydrology.river-level', [
+      reading('06714000', { stage_ft: null }, at('2026-11-20')),
+    ]),
+    ...file('2026-11-21', 'hydrology.river-level', [
+      reading(
+        '06714000',
+        { stage_ft: null },
+        { ...at('2026-11-20'), observed_at: '2026-11-20T10:30:00Z' },
+      ),
+    ]),
+  },
+  'several signals at once': {
+    ...file('2026-11-21', SPOT, coins('2026-11-19', 2)),
+    ...file('2026-11-21', 'filing.delinquency', [
+      reading('AAPL', { nt_24mo_count: 1 }, at('2026-11-19')),
+      reading('ZZZZ', { nt_24mo_count: 1 }, at('2026-11-19')),
+    ]),
+  },
+};
+
+describe('compile() on what is remembered', () => {
+  it('I18: gives the bytes of a full compile after one change upon the other', async () => {
+    const here = copied();
+    for (const [index, [name, more]] of Object.entries(SCENARIOS).entries()) {
+      const moved = Object.entries(more).map(([path, text]) => {
+        const hour = String(index).padStart(2, '0');
+        return [path.replace(/^(2026-11-\d\d)(T\d\dZ)?/, `$1T${hour}Z`), text] as const;
+      });
+      writeSnapshots(Object.fromEntries(moved), here.snapshots);
+      const { wentOn, folder, release } = await both(here);
+      expect(wentOn, name).toBe(true);
+      const report = verifyRelease(folder, { trust: [release.issuer_did] });
+      expect([name, report.faults, report.strayCount]).toEqual([name, [], 0]);
+    }
+  }, 120_000);
+
+  it.each<[string, (here: { snapshots: string; data: string }) => void, Partial<CompileOptions>]>([
+    [
+      'a removed batch',
+      ({ snapshots: root }) => rmSync(join(root, '2026-11-17'), { recursive: true }),
+      {},
+    ],
+    [
+      'a changed batch',
+      ({ snapshots: root }) =>
+        void writeSnapshots(file('2026-11-17', SPOT, coins('2026-11-17', 39)), root),
+      {},
+    ],
+    ['another issuer name', () => undefined, { issuerName: 'Another' }],
+    ['another address', () => undefined, { baseUrl: 'https://other.example' }],
+    ['another key', () => undefined, { seed: new Uint8Array(32).fill(9) }],
+    ['damaged state', ({ data: root }) => overwrite(join(root, 'state/state.json'), 'x'), {}],
+    ['a full compile that was asked for', () => undefined, { full: true }],
+  ])(
+    'reads everything again after %s',
+    async (_, harm, more) => {
+      const here = copied();
+      harm(here);
+      expect((await both(here, more)).wentOn).toBe(false);
+    },
+    60_000,
+  );
+
+  it.each(['places/crypto.spot', 'joined', 'parts-files', 'census/crypto.spot'])(
+    'reads everything again when "%s" of the state is damaged',
+    async (name) => {
+      const here = copied();
+      writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
+      const path = join(here.data, 'state', name);
+      overwrite(path, readFileSync(path, 'utf8').replace(/[0-9]/, 'x'));
+      expect((await both(here)).wentOn).toBe(false);
+    },
+    60_000,
+  );
+
+  it('I16: does not believe a state that belongs to another release', async () => {
+    const here = copied();
+    const old = makeFolder();
+    cpSync(join(here.data, 'state'), old, { recursive: true });
+    writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
+    await compileFolder(here.snapshots, { data: here.data });
+    rmSync(join(here.data, 'state'), { recursive: true });
+    cpSync(old, join(here.data, 'state'), { recursive: true });
+    expect((await both(here)).wentOn).toBe(false);
+  }, 60_000);
+
+  it('I35: reports everything that is wrong, as a full compile does, and keeps what is there', async () => {
+    const here = copied();
+    const bad = { '2026-11-21/crypto.spot.ndjson': `${ndjson(coins('2026-11-19', 1))}not json\n` };
+    writeSnapshots(bad, here.snapshots);
+    const before = filesBelow(here.data);
+    await expect(compileFolder(here.snapshots, { data: here.data })).rejects.toThrow(
+      '2026-11-21/crypto.spot.ndjson:2',
+    );
+    expect(filesBelow(here.data)).toEqual(before);
+    expect(existsSync(join(here.data, '.staging'))).toBe(false);
+  }, 60_000);
+});
