@@ -286,6 +286,7 @@ describe('free operations', () => {
         ...(payment === undefined ? {} : { payment }),
       });
       expect([row.path, answer.status]).toEqual([row.path, expected]);
+      expect(Buffer.byteLength(answer.text), row.path).toBeLessThan(2_000_000);
       expect(answer.headers.get('x-payment-response'), row.path).toBeNull();
       if (expected === 200 && row.method === undefined) expectSchema(row, answer.body);
     }

@@ -4,8 +4,15 @@ import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { series } from '../../gatekeeper/series.ts';
 import type { Service } from '../../gatekeeper/service.ts';
+import { GROWTH_MAX } from '../growth.ts';
 import { SERIES_DATES, seriesSet } from '../series-set.ts';
-import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { compiledService } from './compiled-service.ts';
 import { jsonOf, question } from './tiny-service.ts';
 
@@ -131,4 +138,37 @@ describe('series() as CSV', () => {
       expect(readCsv(await textOf(`&format=csv&days=${days}`))).toHaveLength(count + 1);
     }
   });
+});
+
+describe('series() of a long history', () => {
+  const DAY_MS = 86_400_000;
+  /** A release with one row a day; the first answer of it reads the layout of the stored body. */
+  async function long(days: number): Promise<Service> {
+    const rows = Array.from({ length: days }, (_, day) => {
+      const observed_at = new Date(Date.parse('2026-11-20') - day * DAY_MS).toISOString();
+      return reading('btc', { price_usd: day }, { observed_at, collected_at: observed_at });
+    });
+    const files = { '2026-11-20/crypto.spot.ndjson': ndjson(rows) };
+    const { data } = await compileFolder(writeSnapshots(files));
+    return compiledService(data, '2026-11-21T12:00:00Z');
+  }
+  async function fastest(by: Service, query: string): Promise<number> {
+    const times: number[] = [];
+    for (let run = 0; run < 15; run += 1) {
+      const began = performance.now();
+      await series(question(TARGET + query), by);
+      times.push(performance.now() - began);
+    }
+    return Math.min(...times.slice(1));
+  }
+
+  it('I39: costs no more for each row where there are four times as many, as JSON and as CSV', async () => {
+    const [small, large] = [await long(250), await long(1000)];
+    for (const query of ['&days=1000', '&days=1000&format=csv']) {
+      const floor = 0.02;
+      const ratio =
+        ((await fastest(large, query)) + floor) / ((await fastest(small, query)) + floor);
+      expect(ratio, query).toBeLessThan(GROWTH_MAX);
+    }
+  }, 20_000);
 });
