@@ -19,7 +19,7 @@ export const DEMAND_CLASSES = ['REAL', 'SOLO', 'PROBE', 'WASH?', 'WASH', 'DEAD']
 export const DEMAND_DEPTHS = ['DEPTH', 'BREADTH'] as const;
 
 /** How many rows of a roster carry a hash, and how to check them. */
-export const rosterVerifiableSchema = z.strictObject({
+const rosterVerifiableSchema = z.strictObject({
   mode: z.enum(['online', 'offline', 'none']),
   with_hash: count,
   total: count,
@@ -211,7 +211,7 @@ export const stableCensusSchema = z.strictObject({
 /** A price, a supply, or such figures by name; null where none survives. */
 const payload = z.union([z.number(), z.string(), facts]).nullable();
 /** What was last measured before the death; only the paid answer holds it. */
-export const preDeathPayloadSchema = z.strictObject({
+const preDeathPayloadSchema = z.strictObject({
   price: payload,
   supply: payload,
   collateral: payload,
