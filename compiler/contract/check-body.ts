@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { CANDIDATES_MAX } from './resolve-bodies.ts';
 
-/** Citations that one body of `POST /verify` may carry; each costs a signature check. */
-export const CHECKED_CITATIONS_MAX = 16;
+/** Citations that one body of `POST /verify` may carry: those of the longest settlement answer, each costs a signature check. */
+export const CHECKED_CITATIONS_MAX = CANDIDATES_MAX + 2;
 /** Single findings that an answer of `POST /verify` lists, failed ones first. */
 export const CHECK_DETAILS_MAX = 100;
 
