@@ -57,7 +57,8 @@ export async function openStall(options: StallOptions): Promise<Stall> {
   };
   process.once('exit', () => gate?.kill('SIGKILL'));
   const start = async (): Promise<void> => {
-    gate = await spawned(options, { port, dataDir, state: join(folder, 'state') });
+    gate = spawned(options, { port, dataDir, state: join(folder, 'state') });
+    await listening(gate);
   };
   await start();
   return {
@@ -91,10 +92,10 @@ interface Place {
 function spawned(
   { chain, facilitatorUrl, env }: StallOptions,
   { port, dataDir, state }: Place,
-): Promise<ChildProcess> {
+): ChildProcess {
   const facilitator =
     facilitatorUrl === undefined ? {} : { SIGNALPRESS_FACILITATOR_URL: facilitatorUrl };
-  const gate = spawn(process.execPath, [GATE], {
+  return spawn(process.execPath, [GATE], {
     cwd: dataDir,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
@@ -109,9 +110,15 @@ function spawned(
       ...env,
     },
   });
+}
+
+function listening(gate: ChildProcess): Promise<void> {
   return new Promise((done, reject) => {
     let said = '';
-    const fail = (): void => reject(new Error(`Cannot start the gatekeeper: ${said}`));
+    const fail = (): void => {
+      clearTimeout(timer);
+      reject(new Error(`Cannot start the gatekeeper: ${said}`));
+    };
     const timer = setTimeout(fail, START_TIMEOUT_MS);
     gate.once('exit', fail);
     gate.stderr?.on('data', (chunk) => {
@@ -119,7 +126,7 @@ function spawned(
       if (!said.includes('listens on')) return;
       clearTimeout(timer);
       gate.off('exit', fail);
-      done(gate);
+      done();
     });
   });
 }
