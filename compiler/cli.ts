@@ -14,6 +14,7 @@ import { importDisk } from './import/import-disk.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './issue-receipt.ts';
 import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
 import { progressReporter, summaryText } from './progress.ts';
+import type { ReadBack } from './read-back.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
 
@@ -29,6 +30,9 @@ interface CompileFlags {
   readonly asOf?: string;
   readonly contact?: string;
   readonly workers: string;
+  readonly full?: boolean;
+  readonly verify: string;
+  readonly allowShrink?: boolean;
 }
 
 type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
@@ -59,6 +63,9 @@ program
     process.env.SIGNALPRESS_CONTACT,
   )
   .option('--as-of <time>', 'the instant the release speaks about (default: now)')
+  .option('--full', 'read and write everything again, whatever is remembered')
+  .option('--verify <how>', 'what is read back before it is published: sample or full', 'sample')
+  .option('--allow-shrink', 'publish even when a signal lost many of its entities')
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
   .action(runCompile);
 
@@ -139,6 +146,9 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       contact: contact(flags.contact),
       seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
       workers: workerCount(flags.workers),
+      full: flags.full === true,
+      readBack: readBackOf(flags.verify),
+      allowShrink: flags.allowShrink === true,
       progress: progress.step,
     });
     progress.done();
@@ -186,6 +196,11 @@ function baseUrl(text: string): string {
     throw new RangeError(`Cannot publish at "${text}": not an http or https address`);
   }
   return text.replace(/\/+$/, '');
+}
+
+function readBackOf(text: string): ReadBack {
+  if (text === 'sample' || text === 'full') return text;
+  throw new RangeError(`Cannot read back "${text}": neither sample nor full`);
 }
 
 function workerCount(text: string): number {

@@ -7,6 +7,8 @@ import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import { inlineRunner, workerRunner } from './job-runner.ts';
 import { knownSignals, PlaceNotes } from './next-state.ts';
 import { publishRun, type Run } from './publish-run.ts';
+import type { ReadBack } from './read-back.ts';
+import { refuseShrink } from './refuse-shrink.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
@@ -47,6 +49,10 @@ export interface CompileOptions {
   readonly workers: number;
   /** Reads everything again, whatever is remembered, and writes every file anew. */
   readonly full?: boolean;
+  /** Publishes even when a signal lost many of its entities. */
+  readonly allowShrink?: boolean;
+  /** How much of the release is read back before it is published; 'sample' by default. */
+  readonly readBack?: ReadBack;
   readonly progress?: (step: Progress) => void;
 }
 
@@ -132,6 +138,16 @@ function previousBytes({ previous, data }: Staging, path: string): Buffer | null
   }
 }
 
+/** Nothing can be compared with a catalog that cannot be read. */
+function catalogBefore(staging: Staging): Buffer {
+  try {
+    return previousBytes(staging, CATALOG_PATH) ?? Buffer.alloc(0);
+  } catch (error) {
+    if (error instanceof ForgottenError) return Buffer.alloc(0);
+    throw error;
+  }
+}
+
 async function compileRun(
   options: CompileOptions,
   run: Run,
@@ -145,7 +161,12 @@ async function compileRun(
     throw new ForgottenError('Cannot go on: only a full compile says everything that is wrong');
   }
   refuseProblems(problems);
-  return publishRun(options, run, knownSignals(signals, results, plan));
+  const known = knownSignals(signals, results, plan);
+  if (plan === null && options.allowShrink !== true) {
+    const before = catalogBefore(run.staging);
+    refuseShrink(before, new Map([...known].map(([id, { entities }]) => [id, entities])));
+  }
+  return publishRun(options, run, known);
 }
 
 /** Publication time never goes back: a clock before the last release is wrong, or this folder is not ours. */

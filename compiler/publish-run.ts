@@ -5,6 +5,7 @@ import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import { CONTRACT_VERSION, RELEASE_NAME, type Release } from './contract/release.ts';
 import type { PlaceNotes } from './next-state.ts';
+import { readBack } from './read-back.ts';
 import { continueLog } from './stages/anchor/continue-log.ts';
 import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
 import type { Assembly } from './stages/assemble/assembly.ts';
@@ -43,11 +44,11 @@ export interface Run {
 }
 
 /** Writes what follows from all signals together, then the head, then switches. */
-export function publishRun(
+export async function publishRun(
   options: CompileOptions,
   run: Run,
   signals: ReadonlyMap<string, KnownSignal>,
-): CompileSummary {
+): Promise<CompileSummary> {
   const { staging, notes, plan } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
@@ -75,6 +76,9 @@ export function publishRun(
     bytes,
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
+  const { root, data } = staging;
+  const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
+  await readBack(written, options.readBack ?? 'sample');
   const folder = staging.publish(releaseName(release));
   keepLastCheckpoint(options.data, checkpoint);
   return { release, folder, files: count, bytes, wentOn: plan !== null };

@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
+import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 
 /**
  * Times a whole compile beside its floor in the same run: hash, sign and write of the same bytes
- * with node:crypto and nothing else, on one thread and on as many as the compile has. Judge by the ratio; seconds move with the
- * machine. Nothing is deleted before the end: file systems pay for deletes later, in what runs next. Usage: bench-compile [readings] [entities] [rounds]
+ * with node:crypto and nothing else, on one thread and on as many as the compile has. Then a compile with nothing new, and one
+ * with a batch of one percent of the entities, beside the whole one. Judge by the ratios; seconds move with the machine. Nothing
+ * is deleted before the end: file systems pay for deletes later, in what runs next. Usage: bench-compile [readings] [entities] [rounds]
  */
 const SIGNALS = [
   'hydrology.river-level',
@@ -21,6 +23,7 @@ const SIGNALS = [
 ];
 const METRIC = ['stage_ft', 'discharge_cfs', 'price_usd', 'unemployment_pct'];
 const WORKERS = 2;
+const CHANGED_BATCH = '2026-11-21';
 /** Characters of a typical hash core. */
 const CORE_CHARS = 500;
 
@@ -40,13 +43,15 @@ async function main([readings = 100_000, entities = 5000, rounds = 3]: number[])
     makeSnapshots(join(root, 'snapshots'), readings, entities);
     const ratios: Ratios[] = [];
     for (let round = 1; round <= rounds; round++) {
-      ratios.push(await runRound(root, round, readings));
+      ratios.push(await runRound(root, { round, readings, entities }));
+      rmSync(join(root, 'snapshots', CHANGED_BATCH), { recursive: true });
     }
     const one = median(ratios.map((ratio) => ratio.one));
     const two = median(ratios.map((ratio) => ratio.two));
+    const changed = median(ratios.map((ratio) => 100 * ratio.changed));
     console.log(
       `compile / floor, median of ${rounds} rounds: ` +
-        `${one} x one thread, ${two} x ${WORKERS} threads`,
+        `${one} x one thread, ${two} x ${WORKERS} threads; one percent changed / whole: ${changed} %`,
     );
   } finally {
     rmSync(root, { recursive: true, force: true });
@@ -57,6 +62,14 @@ async function main([readings = 100_000, entities = 5000, rounds = 3]: number[])
 interface Ratios {
   readonly one: number;
   readonly two: number;
+  /** Time of a compile with one percent changed over that of a whole one. */
+  readonly changed: number;
+}
+
+interface Round {
+  readonly round: number;
+  readonly readings: number;
+  readonly entities: number;
 }
 
 function median(values: readonly number[]): string {
@@ -64,13 +77,16 @@ function median(values: readonly number[]): string {
   return (sorted[Math.floor(sorted.length / 2)] ?? Number.NaN).toFixed(2);
 }
 
-async function runRound(root: string, round: number, readings: number): Promise<Ratios> {
+async function runRound(root: string, { round, readings, entities }: Round): Promise<Ratios> {
   const data = join(root, `data-${round}`);
   const full = await timed(() => compileInto(root, data));
   const peakMb = process.resourceUsage().maxRSS / 1024;
-  const again = await timed(() => compileInto(root, data));
+  const same = await timed(() => compileInto(root, data));
+  changeOnePercent(root, entities);
+  const changed = await timed(() => compileInto(root, data));
+  if (!changed.value.wentOn) throw new Error('Cannot compare: the change was compiled whole');
   const { folder, files, bytes } = full.value;
-  const run = { folder, readings };
+  const run = { data, folder, readings };
   const target = join(root, `floor-${round}`);
   const one = await timedFloor({ ...run, target: `${target}-one`, threads: 1 });
   const two = await timedFloor({ ...run, target: `${target}-two`, threads: WORKERS });
@@ -78,12 +94,12 @@ async function runRound(root: string, round: number, readings: number): Promise<
     [
       `round ${round}: compile ${seconds(full)}, ${rate(readings, full)} readings/s`,
       `${rate(files, full)} files/s (${files} files, ${(bytes / 1e6).toFixed(0)} MB)`,
-      `unchanged ${seconds(again)}`,
+      `unchanged ${seconds(same)}, 1 % changed ${seconds(changed)}`,
       `floor on one thread ${seconds(one)}, on ${WORKERS} ${seconds(two)}`,
       `peak so far ${peakMb.toFixed(0)} MB`,
     ].join(', '),
   );
-  return { one: full.ms / one.ms, two: full.ms / two.ms };
+  return { one: full.ms / one.ms, two: full.ms / two.ms, changed: changed.ms / full.ms };
 }
 
 function compileInto(root: string, data: string): Promise<CompileSummary> {
@@ -122,6 +138,7 @@ function rate(count: number, { ms }: Timed<unknown>): string {
 }
 
 interface FloorRun {
+  readonly data: string;
   readonly folder: string;
   readonly target: string;
   readonly readings: number;
@@ -129,12 +146,15 @@ interface FloorRun {
 }
 
 /** The same bytes as the release, hashed, signed where they carry a citation, written and synced. */
-async function timedFloor({ folder, target, readings, threads }: FloorRun): Promise<Timed<void>> {
+async function timedFloor(run: FloorRun): Promise<Timed<void>> {
+  const { data: source, folder, target, readings, threads } = run;
   const list = parseFiles(readFileSync(join(folder, FILES_NAME), 'utf8'));
   const share = Math.ceil(list.length / threads);
   const workers = Array.from({ length: threads }, (_, at) => {
-    const paths = list.slice(at * share, (at + 1) * share).map((file) => file.path);
-    const data = { source: folder, target, paths, cores: readings / threads } satisfies FloorWork;
+    const paths = list
+      .slice(at * share, (at + 1) * share)
+      .map((file) => storedPath(file.path, file.sha256));
+    const data = { source, target, paths, cores: readings / threads } satisfies FloorWork;
     return new Worker(new URL(import.meta.url), { workerData: data });
   });
   await Promise.all(workers.map((worker) => once(worker, 'message')));
@@ -185,6 +205,20 @@ function makeSnapshots(root: string, readings: number, entities: number): void {
       for (let back = 0; back < depth; back++) {
         lines.push(readingLine({ metric: METRIC[index] ?? '', entity, back }));
       }
+    }
+    writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
+  }
+}
+
+/** A new batch with a new reading of every hundredth entity. */
+function changeOnePercent(root: string, entities: number): void {
+  const folder = join(root, 'snapshots', CHANGED_BATCH);
+  mkdirSync(folder, { recursive: true });
+  const each = Math.ceil(entities / SIGNALS.length);
+  for (const [index, signal] of SIGNALS.entries()) {
+    const lines = [headerLine(signal)];
+    for (let entity = 0; entity < each; entity += 100) {
+      lines.push(readingLine({ metric: METRIC[index] ?? '', entity, back: -1 }));
     }
     writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
   }

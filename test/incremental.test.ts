@@ -155,7 +155,7 @@ describe('compile() on what is remembered', () => {
       writeSnapshots(Object.fromEntries(moved), here.snapshots);
       const { wentOn, folder, release } = await both(here);
       expect(wentOn, name).toBe(true);
-      const report = verifyRelease(folder, { trust: [release.issuer_did] });
+      const report = await verifyRelease(folder, { trust: [release.issuer_did] });
       expect([name, report.faults, report.strayCount]).toEqual([name, [], 0]);
     }
   }, 120_000);

@@ -21,6 +21,10 @@ export class ReleaseList {
     for (const path of paths) this.#edits.set(path, null);
   }
 
+  added(): FileEntry[] {
+    return [...this.#edits.values()].filter((entry) => entry !== null);
+  }
+
   /** Files as listed now. */
   listed(): ListedFiles {
     const edits = [...this.#edits].map(([key, entry]) => {

@@ -1,0 +1,33 @@
+import { CompileError, type Problem } from './stages/intake/compile-error.ts';
+
+/** A signal that loses more than this share of its entities is taken for a mistake in the input. */
+export const SHRINK_SHARE_MAX = 0.2;
+
+/**
+ * Refuses to publish when a signal shrinks suspiciously against the release before: an emptied or cut snapshot must not
+ * empty the shop. Throws a CompileError that names every such signal.
+ */
+export function refuseShrink(catalogBefore: Buffer, entities: ReadonlyMap<string, number>): void {
+  const problems: Problem[] = [];
+  for (const [id, before] of countBySignal(catalogBefore)) {
+    const now = entities.get(id) ?? 0;
+    if (now >= before * (1 - SHRINK_SHARE_MAX)) continue;
+    const message =
+      `${now} entities where the release before has ${before}; restore the missing snapshots, ` +
+      'or publish all the same with --allow-shrink';
+    problems.push({ code: 'cannot_publish', file: id, message });
+  }
+  if (problems.length > 0) throw new CompileError(problems);
+}
+
+/** A catalog line begins with the signal: `["genus.species",`. */
+function countBySignal(catalog: Buffer): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (let at = 0; at < catalog.length; ) {
+    const id = catalog.toString('latin1', at + 2, catalog.indexOf('"', at + 2));
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+    at = catalog.indexOf(0x0a, at) + 1;
+    if (at === 0) return counts;
+  }
+  return counts;
+}

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type CompileOptions, compile } from '../compiler/compile.ts';
+import {
+  AS_OF,
+  compileFolder,
+  filesBelow,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  SEED,
+  writeSnapshots,
+} from './snapshot-folder.ts';
+
+afterAll(removeFolders, 60_000);
+
+const rows = (count: number) =>
+  ndjson(Array.from({ length: count }, (_, at) => reading(`coin-${at}`, { price_usd: at })));
+const snapshotsOf = (count: number) =>
+  writeSnapshots({ '2026-11-20/crypto.spot.ndjson': rows(count) });
+
+/** Changes one bit of each stored record right before they are read back. */
+function flipping(data: string): NonNullable<CompileOptions['progress']> {
+  return ({ stage }) => {
+    if (stage !== 'publish') return;
+    const folder = join(data, 'files/record/crypto.spot');
+    for (const name of readdirSync(folder)) {
+      const bytes = readFileSync(join(folder, name));
+      bytes[100] = (bytes[100] ?? 0) ^ 1;
+      writeFileSync(join(folder, name), bytes);
+    }
+  };
+}
+
+describe('compile() reads back what it wrote', () => {
+  it.each(['sample', 'full'] as const)(
+    'I22: publishes nothing of a flipped bit: %s',
+    async (how) => {
+      const data = join(makeFolder(), 'data');
+      const snapshots = snapshotsOf(3);
+      const bad = compileFolder(snapshots, { data, readBack: how, progress: flipping(data) });
+      await expect(bad).rejects.toThrow('record/crypto.spot/coin-0.json');
+      expect(filesBelow(data).size).toBe(0);
+      const { release } = await compileFolder(snapshots, { data, readBack: how });
+      expect(release.sequence).toBe(1);
+    },
+    60_000,
+  );
+});
+
+describe('compile() of less than before', () => {
+  it('I23: publishes nothing when a signal lost many entities, unless that is meant', async () => {
+    const { data } = await compileFolder(snapshotsOf(10));
+    const fewer = snapshotsOf(7);
+    const before = filesBelow(data);
+    await expect(compileFolder(fewer, { data })).rejects.toThrow(
+      'crypto.spot 7 entities where the release before has 10',
+    );
+    expect(filesBelow(data)).toEqual(before);
+    expect((await compileFolder(fewer, { data, allowShrink: true })).release.counts.entities).toBe(
+      7,
+    );
+    expect((await compileFolder(snapshotsOf(6), { data })).release.counts.entities).toBe(6);
+  }, 60_000);
+
+  it('I23: names a signal that is gone', async () => {
+    const { data } = await compileFolder(snapshotsOf(1));
+    const other = writeSnapshots({
+      '2026-11-20/macro.unemployment.ndjson': ndjson([reading('us', { unemployment_pct: 4 })]),
+    });
+    await expect(compileFolder(other, { data })).rejects.toThrow('crypto.spot 0 entities');
+  }, 60_000);
+});
+
+describe('compile() on a disk that is full (injected)', () => {
+  it('I17: keeps what is there, and goes on once there is room', async () => {
+    const { data } = await compileFolder(snapshotsOf(2));
+    const before = filesBelow(data);
+    const more = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': rows(4) });
+    const full: NonNullable<CompileOptions['progress']> = ({ stage }) => {
+      if (stage === 'publish') throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+    };
+    await expect(compileFolder(more, { data, progress: full })).rejects.toThrow('no space left');
+    expect(filesBelow(data)).toEqual(before);
+    const options = { snapshots: more, data, asOf: AS_OF, seed: SEED, workers: 0 };
+    const whole = await compile({ ...options, issuerName: 'x', baseUrl: 'https://example.org' });
+    expect(whole.release.counts.entities).toBe(4);
+    rmSync(data, { recursive: true });
+  }, 60_000);
+});
