@@ -3,7 +3,8 @@ import type { Release } from '../contract/release.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
 import { type Place, placeOf } from './release-place.ts';
-import { verifyBody } from './verify-body.ts';
+import { type BodyReport, verifyBody } from './verify-body.ts';
+import type { SignatureCheck } from './verify-citation.ts';
 
 /** Names of the body members that repeat a parameter of the path. */
 const MEMBER_OF: Readonly<Record<string, string>> = {
@@ -16,17 +17,32 @@ const MEMBER_OF: Readonly<Record<string, string>> = {
 
 export type BodyFault = readonly [where: string, detail: string];
 
-/** What is wrong with one published body: by itself, at its place, or under this head. */
-export function bodyFaults(path: string, body: JsonValue, head: Release): BodyFault[] {
-  const report = verifyBody(body, { trust: [head.issuer_did] });
+export interface BodyUnder {
+  readonly head: Release;
+  readonly isSignature: SignatureCheck;
+}
+
+/** One published body by itself, and what is wrong with it there, at its place, or under this head. */
+export interface JudgedBody {
+  readonly report: BodyReport;
+  readonly faults: readonly BodyFault[];
+}
+
+export function judgeBody(
+  path: string,
+  body: JsonValue,
+  { head, isSignature }: BodyUnder,
+): JudgedBody {
+  const report = verifyBody(body, { trust: [head.issuer_did], isSignature });
   const failed = report.checks
     .filter((each) => each.status === 'fail')
     .map((each): BodyFault => [each.where, `${each.check}: ${each.detail}`]);
   const place = placeOf(path);
-  if (place === null || !isObject(body)) return failed;
+  if (place === null || !isObject(body)) return { report, faults: failed };
   const sold = place.endpoint.priceUsd !== null || place.endpoint.token;
   if (sold && report.verdict === 'unsigned') failed.push(['_citation', 'missing in a sold body']);
-  return [...failed, ...placeFaults(place, body), ...headFaults(place, body, head)];
+  const faults = [...failed, ...placeFaults(place, body), ...headFaults(place, body, head)];
+  return { report, faults };
 }
 
 function placeFaults({ values }: Place, body: JsonObject): BodyFault[] {

@@ -8,6 +8,12 @@ export interface ReleaseFault {
 /** Faults that are kept; more are only counted. */
 export const FAULTS_MAX = 100;
 
+/** The first faults of a part, and how many there are. */
+export interface GatheredFaults {
+  readonly faults: readonly ReleaseFault[];
+  readonly faultCount: number;
+}
+
 /** Gathers faults in memory that does not grow with them. */
 export class Faults {
   readonly kept: ReleaseFault[] = [];
@@ -16,5 +22,11 @@ export class Faults {
   add(file: string, where: string, detail: string): void {
     this.count += 1;
     if (this.kept.length < FAULTS_MAX) this.kept.push({ file, where, detail });
+  }
+
+  /** Takes over what was gathered elsewhere. */
+  addAll({ faults, faultCount }: GatheredFaults): void {
+    this.count += faultCount;
+    this.kept.push(...faults.slice(0, FAULTS_MAX - this.kept.length));
   }
 }

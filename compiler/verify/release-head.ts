@@ -16,6 +16,7 @@ import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.t
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
 import type { Faults } from './release-fault.ts';
+import { LINE_BYTES_MAX } from './release-tree.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
 ed.hashes.sha512 = sha512;
@@ -32,8 +33,19 @@ export interface OpenHead {
   readonly faults: Faults;
 }
 
-/** Reads and checks `release.json`; null when it cannot be read as one. */
-export function readHead({ disk, root, trust, faults }: OpenHead): Release | null {
+/** Reads and checks `release.json` and the hash of the list; null when it cannot be read as one. */
+export function readHead(open: OpenHead): Release | null {
+  const head = readHeadAlone(open);
+  if (head === null) return null;
+  const files = filesHash(open.disk, open.root, head.files_count);
+  if (files !== head.files_sha256) {
+    open.faults.add(RELEASE_NAME, 'files_sha256', `${FILES_NAME} hashes to ${files}`);
+  }
+  return head;
+}
+
+/** Reads and checks `release.json` by itself. */
+export function readHeadAlone({ disk, root, trust, faults }: OpenHead): Release | null {
   const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
   const head = parseHead(disk, root, fault);
   if (head === null) return null;
@@ -47,8 +59,6 @@ export function readHead({ disk, root, trust, faults }: OpenHead): Release | nul
   if (head.contract_version !== CONTRACT_VERSION) {
     fault('contract_version', `this program reads version ${CONTRACT_VERSION}; use its own`);
   }
-  const files = filesHash(disk, root);
-  if (files !== head.files_sha256) fault('files_sha256', `${FILES_NAME} hashes to ${files}`);
   return head;
 }
 
@@ -86,10 +96,14 @@ function signatureProblem(signature: string, bytes: Uint8Array, did: string): st
   }
 }
 
-function filesHash(disk: Disk, root: string): string {
+function filesHash(disk: Disk, root: string, count: number): string {
   const path = `${root}/${FILES_NAME}`;
-  const kind = disk.entry(path)?.kind ?? 'missing file';
+  const found = disk.entry(path);
+  const kind = found?.kind ?? 'missing file';
   if (kind !== 'file') return `nothing: it is a ${kind}`;
+  // The signed count bounds what is worth reading.
+  if ((found?.size ?? 0) > count * LINE_BYTES_MAX)
+    return 'nothing: too long for its count of files';
   const hash = sha256.create();
   try {
     for (const chunk of disk.chunks(path)) hash.update(chunk);

@@ -12,12 +12,13 @@ import {
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
+import type { FileList } from './file-list.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
 import type { Faults } from './release-fault.ts';
-import { releaseTree } from './release-tree.ts';
+import { listedFiles, placeOfFile } from './release-tree.ts';
+import { BODY_BYTES_MAX } from './stored-bodies.ts';
 
 const LINE_BYTES_MAX = 65_536;
-export const BODY_BYTES_MAX = 67_108_864;
 /** Files whose record hash stands for a reading. */
 export const RECORD = /^record\//;
 /** Files whose record hash, where they have one, stands for a roster row. */
@@ -25,21 +26,31 @@ export const SUBJECT = /^subject\//;
 
 export interface IndexCheck {
   readonly disk: Disk;
-  /** Where each listed file stands, by its path. */
-  readonly places: ReadonlyMap<string, string>;
+  readonly list: FileList;
   readonly root: string;
   readonly faults: Faults;
 }
 
-/** Compares each line of the catalog with its record; returns how many lines there are. */
-export function checkCatalog(index: IndexCheck): number {
+/** One of several equal shares of work. */
+export interface Part {
+  readonly number: number;
+  readonly of: number;
+}
+
+/** Compares each line of the catalog that is in the share with its record; returns how many lines there are. */
+export function checkCatalog(index: IndexCheck, { number, of }: Part): number {
   let last = '';
+  let at = 0;
   return eachLine(index, CATALOG_PATH, (line, where) => {
+    at += 1;
     const row = parseCatalogRow(line);
+    const isOurs = at % of === number;
     const order = `${row.signal_id}\n${row.entity}`;
-    if (formatCatalogRow(row) !== `${line}\n`) return [where, 'not a catalog line'];
-    if (order <= last) return [where, 'out of order, or listed twice'];
+    const isSorted = order > last;
     last = order;
+    if (!isOurs) return null;
+    if (formatCatalogRow(row) !== `${line}\n`) return [where, 'not a catalog line'];
+    if (!isSorted) return [where, 'out of order, or listed twice'];
     const record = bodyOf(index, recordPath(row.signal_id, row.entity));
     return record === null ? [where, 'no such record'] : rowFault(row, record, where);
   });
@@ -66,8 +77,10 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
   return null;
 }
 
-/** Files that look-up lines call current, by what their hash stands for. */
+/** Lines of a look-up shard that call something current, by what their hash stands for. */
 export interface Listed {
+  /** All lines, current or not. */
+  readonly lines: number;
   readonly reading: number;
   readonly row: number;
   /** Rows with a file of their own. */
@@ -80,7 +93,7 @@ export function checkShard(index: IndexCheck, path: string): Listed {
   let last = '';
   let lastHash = '';
   const listed = { reading: 0, row: 0, subject: 0, citation: 0 };
-  eachLine(index, path, (line, where) => {
+  const lines = eachLine(index, path, (line, where) => {
     const entry = parseVerifyEntry(line);
     if (formatVerifyEntry(entry) !== `${line}\n`) return [where, 'not a look-up line'];
     if (verifyShardPath(entry.record_hash) !== path) return [where, 'belongs to another shard'];
@@ -94,7 +107,7 @@ export function checkShard(index: IndexCheck, path: string): Listed {
     listed.subject += ownFile(entry);
     return currentFault(index, entry, where);
   });
-  return listed;
+  return { ...listed, lines };
 }
 
 function ownFile({ kind, file }: VerifyEntry): 0 | 1 {
@@ -162,8 +175,8 @@ function rowHashesOf(body: JsonObject): ReadonlySet<string> {
 /** Names files whose hash no shard lists as current; asked only when some are missing. */
 export function unlistedFiles(index: IndexCheck, shards: readonly string[]): void {
   const listed = listedAsCurrent(index, shards);
-  for (const { path, listed: entry } of releaseTree(index.disk, index.root)) {
-    const body = entry !== null && path.endsWith('.json') ? bodyOf(index, path) : null;
+  for (const { path } of listedFiles(index.disk, index.root)) {
+    const body = path.endsWith('.json') ? bodyOf(index, path) : null;
     const owed = body === null ? [] : owedHashes(path, body);
     for (const [kind, where] of owed.filter(([kind]) => !listed.has(`${kind} ${path}`))) {
       index.faults.add(path, where, `not listed as a current ${kind}`);
@@ -203,22 +216,25 @@ function recordPath(signal_id: string, entity: string): string {
   return filePath(endpointAt('/gauge'), { signal_id, entity }) ?? 'record';
 }
 
-function bodyOf({ disk, places }: IndexCheck, path: string): JsonObject | null {
-  const full = places.get(path);
-  if (full === undefined || disk.entry(full)?.kind !== 'file') return null;
-  const body: JsonValue = parseJson(decodeUtf8(readAll(disk.chunks(full), BODY_BYTES_MAX)));
+function bodyOf({ disk, root, list }: IndexCheck, path: string): JsonObject | null {
+  const entry = list.find(path);
+  const place = entry === null ? null : placeOfFile(root, entry);
+  if (place === null || disk.entry(place)?.kind !== 'file') return null;
+  const body: JsonValue = parseJson(decodeUtf8(readAll(disk.chunks(place), BODY_BYTES_MAX)));
   return isObject(body) ? body : null;
 }
 
 /** Hands each line of a text file to `check`, and its faults on; returns how many lines there are. */
-function eachLine(
-  { disk, places, faults }: IndexCheck,
+export function eachLine(
+  { disk, root, list, faults }: IndexCheck,
   path: string,
   check: (line: string, where: string) => LineFault,
 ): number {
   let number = 0;
+  const entry = list.find(path);
   try {
-    for (const bytes of lines(disk.chunks(places.get(path) ?? path), LINE_BYTES_MAX)) {
+    if (entry === null) throw new RangeError(`Cannot read "${path}": not listed`);
+    for (const bytes of lines(disk.chunks(placeOfFile(root, entry)), LINE_BYTES_MAX)) {
       number += 1;
       const fault = check(decodeUtf8(bytes), `line ${number}`);
       if (fault !== null) faults.add(path, ...fault);

@@ -1,4 +1,5 @@
 import type { BodyCheck } from './body-check.ts';
+import { COUNTED, type Counted } from './tally.ts';
 import type { BodyReport } from './verify-body.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
@@ -118,11 +119,13 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
 }
 
 function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head']>): string[] {
-  const { files, bytes, records, signatures, ownTables, strayCount, strays } = report;
+  const { bytes, ownTables, strayCount, strays, checked } = report;
   const megabytes = (bytes / 1e6).toFixed(1);
   return [
-    `  release ${head.sequence} as of ${head.as_of}, published at ${head.base_url}`,
-    `  ${files} files (${megabytes} MB), ${records} records and ${signatures} signatures recomputed`,
+    `  release ${head.sequence} as of ${head.as_of}, published at ${head.base_url} (${megabytes} MB)`,
+    ...Object.entries(checked).map(
+      ([name, count]) => `  ${String(count).padStart(9)}  ${COUNTED[name as Counted]}`,
+    ),
     ...(strayCount === 0
       ? []
       : [`  note: ${strayCount} files that no release lists, nothing reads them: ${strays[0]}`]),

@@ -27,7 +27,7 @@ export interface BodyReport {
 }
 
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
-export function verifyBody(body: JsonValue, { trust }: CitationTrust): BodyReport {
+export function verifyBody(body: JsonValue, trust: CitationTrust): BodyReport {
   const unfit = unfitness(body);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
   const nodes = [...objectNodes(body)];
@@ -35,7 +35,7 @@ export function verifyBody(body: JsonValue, { trust }: CitationTrust): BodyRepor
   const answer = settlementAnswer(body);
   const cover = answer === null ? coverCheck(body, cited) : ANSWER_COVER;
   const checks = [
-    ...cited.flatMap((node) => citationChecks(node, { trust, answer })),
+    ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
     cover,
     ...(answer?.checks ?? []),
     ...nodes.flatMap(recordHashChecks),
@@ -85,9 +85,9 @@ interface CitedBy extends CitationTrust {
   readonly answer: SettlementAnswer | null;
 }
 
-function citationChecks(node: ObjectNode, { trust, answer }: CitedBy): BodyCheck[] {
+function citationChecks(node: ObjectNode, { answer, ...trust }: CitedBy): BodyCheck[] {
   const where = memberPath(node.path, '_citation');
-  const checks = verifyCitation(node.value._citation, { trust }).map((each) => named(each, where));
+  const checks = verifyCitation(node.value._citation, trust).map((each) => named(each, where));
   const parsed = citationSchema.safeParse(node.value._citation);
   if (!parsed.success) return checks;
   if (node.path === '' && answer !== null) {

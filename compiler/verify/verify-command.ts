@@ -2,10 +2,11 @@ import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, openChunks, readAll } from './disk.ts';
+import { isReleaseFolder } from './release-root.ts';
 import { bodyText, releaseText } from './report-text.ts';
 import { verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
-import { isReleaseFolder, type VerifyProgress, verifyRelease } from './verify-release.ts';
+import { type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
 export const INPUT_BYTES_MAX = 67_108_864;
@@ -36,6 +37,10 @@ export interface VerifyCommandOptions {
   /** All bytes of standard input. */
   readonly readStdin?: () => Uint8Array | Promise<Uint8Array>;
   readonly progress?: (step: VerifyProgress) => void;
+  /** Worker threads for a release. */
+  readonly workers?: number;
+  /** For a release: signatures too with code that shares nothing with the signer's. */
+  readonly independent?: boolean;
 }
 
 export interface VerifyOutcome {
@@ -55,7 +60,7 @@ export async function runVerify(
     const kind = target === '-' ? 'file' : disk.entry(target)?.kind;
     if (kind === undefined) return undecided(target, 'no such file or folder', options);
     if (kind !== 'file' && isReleaseFolder(disk, target)) {
-      return judgeFolder(target, trust, options);
+      return await judgeFolder(target, trust, options);
     }
     if (kind === 'folder') return undecided(target, NO_RELEASE, options);
     return await judgeFile(target, trust, options);
@@ -66,11 +71,17 @@ export async function runVerify(
 
 type Trust = CitationTrust['trust'];
 
-function judgeFolder(target: string, trust: Trust, options: VerifyCommandOptions): VerifyOutcome {
-  const { disk = nodeDisk, progress } = options;
-  const report = verifyRelease(target, {
+async function judgeFolder(
+  target: string,
+  trust: Trust,
+  options: VerifyCommandOptions,
+): Promise<VerifyOutcome> {
+  const { disk = nodeDisk, progress, workers = 0, independent = false } = options;
+  const report = await verifyRelease(target, {
     trust,
     disk,
+    workers,
+    independent,
     ...(progress === undefined ? {} : { progress }),
   });
   const exitCode = report.verdict === 'verified' ? EXIT.verified : EXIT.failed;

@@ -21,8 +21,8 @@ import { type LogSource, logSource } from './log-source.ts';
 import { LogTilesCheck } from './log-tiles-check.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { readHead } from './release-head.ts';
+import { releaseRoot } from './release-root.ts';
 import type { CitationTrust } from './verify-citation.ts';
-import { releaseRoot } from './verify-release.ts';
 
 export interface VerifyLogOptions extends CitationTrust {
   readonly disk?: Disk;
@@ -63,7 +63,7 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   }
 }
 
-type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+export type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
 
 interface Judged {
   readonly head: Release | null;
@@ -85,7 +85,8 @@ function report({ faults, head, ...found }: Judged & Partial<Found>): LogReport 
   };
 }
 
-function checkLog(source: LogSource, options: VerifyLogOptions): Found {
+/** Judges the log of a release, whose faults go to those of its source. */
+export function checkLog(source: LogSource, options: VerifyLogOptions): Found {
   const issuers = [source.head.issuer_did, ...(options.trust === 'any' ? [] : options.trust)];
   const batches = readBatches(source);
   const newest = newestCheckpoint(source, issuers);

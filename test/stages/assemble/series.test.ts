@@ -35,8 +35,10 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
-const seriesFaults = (root: string, issuer: string) =>
-  verifyRelease(root, { trust: [issuer] }).faults.filter(({ file }) => /^series\//.test(file));
+const seriesFaults = async (root: string, issuer: string) => {
+  const { faults } = await verifyRelease(root, { trust: [issuer] });
+  return faults.filter(({ file }) => /^series\//.test(file));
+};
 
 describe('seriesFile()', () => {
   it('keeps 1000 days back from the newest snapshot and says what it left out', () => {
@@ -71,7 +73,7 @@ describe('seriesFile()', () => {
       '2026-10-01',
       '2026-11-01',
     ]);
-    expect(seriesFaults(made.folder, made.release.issuer_did)).toEqual([]);
+    expect(await seriesFaults(made.folder, made.release.issuer_did)).toEqual([]);
   });
 
   it('keeps the newest rows of a back-fill that came in one day, and verifies', async () => {
@@ -87,8 +89,8 @@ describe('seriesFile()', () => {
     expect(retained).toMatchObject({ rows: SERIES_ROWS_MAX, older_rows: 5 });
   }, 30_000);
 
-  it('verifies inside its release', () => {
-    expect(seriesFaults(folder, did)).toEqual([]);
+  it('verifies inside its release', async () => {
+    expect(await seriesFaults(folder, did)).toEqual([]);
   });
 
   it('I39: costs as much for each row, however many there are', () => {

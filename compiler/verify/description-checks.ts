@@ -1,0 +1,125 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js';
+import { canonicalJson } from '../contract/canonical.ts';
+import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
+import { findEndpoint } from '../contract/endpoints.ts';
+import { atomicAmount } from '../contract/price.ts';
+import type { Release } from '../contract/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { reason } from './body-check.ts';
+import { isObject, type JsonObject } from './object-nodes.ts';
+import { isSame, rowsOf } from './relation.ts';
+import type { BodyFault } from './release-body.ts';
+import { hasOwnTables } from './release-head.ts';
+import type { StoredBody } from './stored-bodies.ts';
+import type { SignatureCheck } from './verify-citation.ts';
+
+/** Descriptions hold schemas and examples of records, not records. */
+const DESCRIPTION = /^([a-z0-9]+\/)?well-known\//;
+const CARD = 'well-known/agent-card.json';
+
+export function isDescription(path: string): boolean {
+  return DESCRIPTION.test(path);
+}
+
+export interface DescribedRelease {
+  readonly head: Release;
+  readonly isSignature: SignatureCheck;
+  /** The signed agent card of the release. */
+  readonly card: StoredBody;
+}
+
+/** What is wrong with one description: whom it names, what it signs, which operations and prices it tells. */
+export function checkDescription(
+  path: string,
+  body: JsonValue,
+  release: DescribedRelease,
+): BodyFault[] {
+  const { head, card } = release;
+  if (!isObject(body)) return [['', 'not an object']];
+  if (path === CARD) return cardFaults(body, release);
+  if (path === 'well-known/did.json') return didFaults(body, head);
+  if (path === 'a2a/well-known/manifest.json') return sameCard(body, card);
+  const address = rowsOf(body.servers)[0]?.url ?? body.url;
+  const faults: BodyFault[] =
+    address === undefined || address === head.base_url
+      ? []
+      : [['url', 'not the address of the release']];
+  if (!hasOwnTables(head)) return faults;
+  return [...faults, ...priceFaults(body), ...pathFaults(body)];
+}
+
+/** The card is signed by the issuer: a JWS over its canonical JSON without the signatures. */
+function cardFaults(body: JsonObject, { head, isSignature }: DescribedRelease): BodyFault[] {
+  const { signatures, ...card } = body;
+  const signed = rowsOf(signatures);
+  if (signed.length === 0) return [['signatures', 'missing']];
+  return signed.flatMap(({ protected: header, signature }, at): BodyFault[] => {
+    const where = `signatures.${at}`;
+    try {
+      const text = String(header);
+      const { alg, kid } = headerOf(text);
+      if (alg !== 'EdDSA' || kid !== head.key_id) return [[where, 'not by the key of the release']];
+      const message = `${text}.${encodeBase64Url(utf8ToBytes(canonicalJson(card)))}`;
+      const bytes = decodeBase64Url(String(signature));
+      const holds = isSignature(bytes, utf8ToBytes(message), parseDidKey(head.issuer_did));
+      return holds ? [] : [[where, 'does not hold']];
+    } catch (error) {
+      return [[where, reason(error)]];
+    }
+  });
+}
+
+function headerOf(text: string): JsonObject {
+  const header = parseJson(decodeUtf8(decodeBase64Url(text)));
+  return isObject(header) ? header : {};
+}
+
+/** The key of the release is listed, with its own bytes, as one that asserts now. */
+function didFaults(body: JsonObject, { key_id, issuer_did }: Release): BodyFault[] {
+  const key = rowsOf(body.verificationMethod).find(({ id }) => id === key_id);
+  const asserted: JsonValue[] = Array.isArray(body.assertionMethod) ? body.assertionMethod : [];
+  const isListed =
+    key?.controller === issuer_did && key.publicKeyMultibase === issuer_did.split(':').at(-1);
+  return [
+    ...(isListed ? [] : [['verificationMethod', 'does not list the key of the release'] as const]),
+    ...(asserted.includes(key_id)
+      ? []
+      : [['assertionMethod', 'lacks the key of the release'] as const]),
+  ];
+}
+
+function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
+  if (card === 'damaged') return [];
+  if (card === 'absent') return [['', `"${CARD}" is missing`]];
+  const { signatures, ...unsigned } = card;
+  return isSame(body, unsigned) ? [] : [['', 'differs from the signed agent card']];
+}
+
+/** Prices of the manifest are those of the table. */
+function priceFaults(body: JsonObject): BodyFault[] {
+  return rowsOf(body.entries).flatMap(({ path, price_usd, price_atomic }, at): BodyFault[] => {
+    const row = findEndpoint(String(path));
+    if (row === undefined) return [[`entries.${at}.path`, 'no operation of the table']];
+    const price = row.priceUsd ?? '0';
+    const same = price_usd === price && price_atomic === atomicAmount(price);
+    return same ? [] : [[`entries.${at}.price_usd`, `not "${price}", the price of the table`]];
+  });
+}
+
+/** Prices of the OpenAPI description likewise. */
+function priceOf(operation: JsonValue | undefined): JsonValue | undefined {
+  const info = isObject(operation) ? operation['x-payment-info'] : undefined;
+  const price = isObject(info) ? info.price : undefined;
+  return isObject(price) ? price.amount : undefined;
+}
+
+function pathFaults({ paths }: JsonObject): BodyFault[] {
+  if (!isObject(paths)) return [];
+  return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {
+    const row = findEndpoint(path.replace(/\{(\w+)\}/g, ':$1'));
+    const operation = isObject(item) ? (item.get ?? item.post) : undefined;
+    const amount = priceOf(operation);
+    if (row === undefined || amount === undefined || amount === row.priceUsd) return [];
+    return [[`paths.${path}`, `not "${row.priceUsd}", the price of the table`]];
+  });
+}

@@ -1,0 +1,70 @@
+import type { FilingFacts } from '../contract/filing.ts';
+import {
+  FILINGS_FOLDER,
+  type FilerLine,
+  filerPath,
+  filingListPath,
+  filingPath,
+  formatFilingLine,
+  parseFilerLine,
+  parseFilingLine,
+} from '../contract/filing-index.ts';
+import { encodeSegment } from '../contract/path.ts';
+import { reason } from './body-check.ts';
+import type { JsonObject } from './object-nodes.ts';
+import { isSame, type Related } from './relation.ts';
+import type { StoredBodies } from './stored-bodies.ts';
+
+const FILER = /^filing\/[^/]+\/filer\.json$/;
+
+/** Compares the list of a filer's filings with the filings, each way. */
+export function checkFiler(filer: Related): void {
+  const { path, body, bodies, fault } = filer;
+  if (!FILER.test(path) || typeof body.entity !== 'string') return;
+  const list = filingListPath(body.entity);
+  const text = bodies.text(list);
+  if (text === null) {
+    fault('filings_count', `"${list}" is missing`);
+    return;
+  }
+  const lines = text.split('\n').slice(0, -1);
+  for (const [at, line] of lines.entries()) {
+    const problem = lineProblem(line, body.entity, bodies);
+    if (problem !== null) fault('filings_count', `"${list}" line ${at + 1}: ${problem}`);
+  }
+  const stored = bodies.list.count(`${FILINGS_FOLDER}${encodeSegment(body.entity)}/`) - 1;
+  if (stored !== lines.length || body.filings_count !== stored) {
+    fault('filings_count', `${stored} filings are stored and ${lines.length} listed`);
+  }
+  filer.count('filings', lines.length);
+}
+
+function lineProblem(line: string, cik: string, bodies: StoredBodies): string | null {
+  try {
+    const facts = parseFilingLine(line);
+    const filing = bodies.get(filingPath(cik, facts));
+    if (filing === 'absent') return 'names a filing that is not stored';
+    if (filing === 'damaged') return null;
+    const own = formatFilingLine(filing as unknown as FilingFacts);
+    return own === `${line}\n` ? null : 'differs from the filing';
+  } catch (error) {
+    return reason(error);
+  }
+}
+
+/** What is wrong with one line of the list of filers. */
+export function filerLineProblem(line: string, bodies: StoredBodies): string | null {
+  const filer: FilerLine = parseFilerLine(line);
+  const body = bodies.get(filerPath(filer.cik));
+  if (body === 'absent') return 'names a filer that is not stored';
+  if (body === 'damaged') return null;
+  const shown = [body.entity, body.entity_name, body.tickers, body.observed_at, body.covered_from];
+  const said = [filer.cik, filer.name, [...filer.tickers], filer.collected_at, filer.covered_from];
+  const isFiler = isSame(shown as never, said) && isSame(formsOf(body), [...filer.forms]);
+  return isFiler ? null : 'differs from what is stored of the filer';
+}
+
+function formsOf({ forms }: JsonObject): string[] {
+  if (!Array.isArray(forms)) return [];
+  return forms.map((form: unknown) => String((form as { form?: unknown } | null)?.form));
+}

@@ -1,0 +1,73 @@
+import { RELEASE_NAME, type Release } from '../contract/release.ts';
+import type { Disk } from './disk.ts';
+import type { Faults } from './release-fault.ts';
+
+/** Folders of releases are named after their sequence and time. */
+const SEQUENCE = /^(\d{6,})-/;
+const CURRENT_TARGET = /^releases\/[A-Za-z0-9-][A-Za-z0-9._-]*$/;
+
+/** True for a folder that can be judged as a release: one, or a data folder with a `current` link. */
+export function isReleaseFolder(disk: Disk, folder: string): boolean {
+  return (
+    disk.entry(`${folder}/${RELEASE_NAME}`) !== null || disk.entry(`${folder}/current`) !== null
+  );
+}
+
+/** The release folder that a folder means; null, and a fault, where there is none. */
+export function releaseRoot(disk: Disk, folder: string, faults: Faults): string | null {
+  if (disk.entry(`${folder}/${RELEASE_NAME}`)?.kind === 'file') return folder;
+  const current = `${folder}/current`;
+  if (disk.entry(current)?.kind !== 'link') {
+    faults.add(RELEASE_NAME, '', 'neither a release nor a data folder with a "current" link');
+    return null;
+  }
+  const target = disk.link(current);
+  if (!CURRENT_TARGET.test(target)) {
+    faults.add('current', '', `points to "${target}", which is not below "releases"`);
+    return null;
+  }
+  const root = `${folder}/${target}`;
+  if (disk.entry(root)?.kind === 'folder') return root;
+  faults.add('current', '', `points to "${target}", which is not a folder`);
+  return null;
+}
+
+export interface NamedRelease {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Release;
+  readonly faults: Faults;
+}
+
+/** An older release in the place of a newer one: its folder is named after another, or a newer one stands beside it. */
+export function checkName({ disk, root, head, faults }: NamedRelease): void {
+  const name = folderName(disk, root);
+  const own = sequenceOf(name);
+  if (own !== null && own !== head.sequence) {
+    faults.add(RELEASE_NAME, 'sequence', `${head.sequence}, but its folder is named "${name}"`);
+  }
+  if (!isServed(disk, root, name)) return;
+  for (const other of disk.list(`${root}/..`)) {
+    const isNewer = (sequenceOf(other.name) ?? 0) > head.sequence;
+    if (isNewer && other.name !== name) {
+      faults.add('current', '', `points to release ${head.sequence}, but "${other.name}" is newer`);
+    }
+  }
+}
+
+/** The sequence in the name of a release folder, or null for any other name. */
+export function sequenceOf(name: string): number | null {
+  const digits = SEQUENCE.exec(name)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** The name of a release folder; a link to one is followed. */
+export function folderName(disk: Disk, root: string): string {
+  const path = disk.entry(root)?.kind === 'link' ? disk.link(root) : root;
+  return path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+}
+
+function isServed(disk: Disk, root: string, name: string): boolean {
+  const current = `${root}/../../current`;
+  return disk.entry(current)?.kind === 'link' && disk.link(current) === `releases/${name}`;
+}

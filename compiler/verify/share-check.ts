@@ -1,0 +1,227 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { FileEntry, Release } from '../contract/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { type BodyCheck, reason } from './body-check.ts';
+import { checkDescription, isDescription } from './description-checks.ts';
+import { type Disk, readAll } from './disk.ts';
+import type { FileList } from './file-list.ts';
+import { checkFiler } from './filing-relations.ts';
+import { checkForm } from './form-relations.ts';
+import { checkJoined } from './joined-relations.ts';
+import type { KnownHashes } from './known-hashes.ts';
+import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
+import { checkRows, checkView, recordOf, viewKind, viewsOf } from './record-relations.ts';
+import type { Related } from './relation.ts';
+import { type BodyFault, judgeBody } from './release-body.ts';
+import { Faults, type ReleaseFault } from './release-fault.ts';
+import { hasOwnTables } from './release-head.ts';
+import { isHashedSubject, RECORD } from './release-index.ts';
+import { placeOfFile } from './release-tree.ts';
+import { checkRoster } from './roster-relations.ts';
+import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
+import { count, type Tally } from './tally.ts';
+import type { SignatureCheck } from './verify-citation.ts';
+
+const BUNDLE = /^bundle\//;
+
+/** What is needed to judge any file of a release. */
+export interface ShareContext {
+  readonly disk: Disk;
+  readonly root: string;
+  readonly head: Release;
+  readonly list: FileList;
+  /** Null where the look-ups cannot be read. */
+  readonly known: KnownHashes | null;
+  readonly isSignature: SignatureCheck;
+}
+
+/** What was found in a piece of the list of files. */
+export interface ShareResult {
+  readonly tally: Tally;
+  readonly bytes: number;
+  readonly bodies: number;
+  readonly records: number;
+  readonly bundles: number;
+  /** Bodies with a citation of their own. */
+  readonly cited: number;
+  /** Roster rows with a file and a hash of their own. */
+  readonly subjects: number;
+  /** Files that are not what the list says. */
+  readonly damaged: number;
+  readonly faults: readonly ReleaseFault[];
+  readonly faultCount: number;
+}
+
+/** Judges the files of one piece of the list; a record takes its views with it. */
+export function checkChunk(context: ShareContext, chunk: number): ShareResult {
+  const share = new Share(context);
+  for (const entry of context.list.chunk(chunk)) {
+    const record = recordOf(entry.path);
+    if (record === entry.path) share.record(entry);
+    else if (record === null || context.list.find(record) === null) share.single(entry, record);
+  }
+  return share.result();
+}
+
+/** Holds one record with its views at a time. */
+class Share {
+  readonly #context: ShareContext;
+  readonly #bodies: StoredBodies;
+  readonly #faults = new Faults();
+  readonly #tally: Tally = {};
+  readonly #sums = { bytes: 0, bodies: 0, records: 0, bundles: 0, cited: 0, subjects: 0 };
+  #damaged = 0;
+
+  constructor(context: ShareContext) {
+    this.#context = context;
+    this.#bodies = new StoredBodies(context.disk, context.root, context.list);
+  }
+
+  result(): ShareResult {
+    const { kept: faults, count: faultCount } = this.#faults;
+    return { ...this.#sums, tally: this.#tally, damaged: this.#damaged, faults, faultCount };
+  }
+
+  /** A record and everything that follows from it alone. */
+  record(entry: FileEntry): void {
+    const record = this.#file(entry);
+    const views = viewsOf(entry.path, this.#context.list).map((listed) => {
+      return { kind: viewKind(listed.path), view: this.#file(listed) };
+    });
+    if (record === null) return;
+    for (const { view } of views) {
+      if (view === null) continue;
+      checkView(view, record.body);
+      checkForm(view);
+    }
+    const of = (wanted: string) => views.find(({ kind }) => kind === wanted)?.view ?? null;
+    const series = of('series');
+    if (series !== null) checkRows({ record, preview: of('preview') }, series.body);
+  }
+
+  /** Any other file; `record` is the one that it should be a view of. */
+  single(entry: FileEntry, record: string | null): void {
+    const related = this.#file(entry);
+    if (record !== null) this.#faults.add(entry.path, '', `is of "${record}", which is not listed`);
+    if (related === null) return;
+    checkJoined(related);
+    checkForm(related);
+    checkRoster(related);
+    checkFiler(related);
+  }
+
+  /** The body of a file that is the listed one; null for any other file. */
+  #file(entry: FileEntry): Related | null {
+    const { path } = entry;
+    count(this.#tally, 'files');
+    try {
+      const bytes = this.#bytes(entry);
+      if (bytes === null || !path.endsWith('.json')) return null;
+      const body = parseJson(decodeUtf8(bytes));
+      if (isDescription(path)) {
+        this.#describe(path, body);
+        return null;
+      }
+      return this.#body(path, body);
+    } catch (error) {
+      this.#damage(path, '', reason(error));
+      return null;
+    }
+  }
+
+  /** The bytes of a file of the listed size and hash; of a file that is no body only null. */
+  #bytes(entry: FileEntry): Uint8Array | null {
+    const { disk, root } = this.#context;
+    const { path, size } = entry;
+    const place = placeOfFile(root, entry);
+    const found = disk.entry(place);
+    if (found?.kind !== 'file') {
+      const state =
+        found === null ? 'listed in files.txt, but missing' : `not a plain file: a ${found.kind}`;
+      return this.#damage(path, '', state);
+    }
+    if (found.size !== size) {
+      return this.#damage(path, 'size', `${found.size} bytes, not the ${size} of files.txt`);
+    }
+    this.#sums.bytes += size;
+    const bytes = path.endsWith('.json') ? readAll(disk.chunks(place), BODY_BYTES_MAX) : null;
+    const digest = bytes === null ? hashOf(disk.chunks(place)) : sha256(bytes);
+    if (bytesToHex(digest) === entry.sha256) return bytes;
+    return this.#damage(path, 'sha256', 'not the one of files.txt');
+  }
+
+  #damage(path: string, where: string, detail: string): null {
+    this.#damaged += 1;
+    this.#faults.add(path, where, detail);
+    return null;
+  }
+
+  #describe(path: string, body: JsonValue): void {
+    const { head, isSignature } = this.#context;
+    const card = this.#bodies.get('well-known/agent-card.json');
+    const faults = checkDescription(path, body, { head, isSignature, card });
+    for (const [where, detail] of faults) this.#faults.add(path, where, detail);
+    count(this.#tally, 'descriptions');
+  }
+
+  #body(path: string, body: JsonValue): Related | null {
+    const { head, isSignature, known } = this.#context;
+    const { report, faults } = judgeBody(path, body, { head, isSignature });
+    const listed = known === null ? [] : this.#unlisted(body, known);
+    for (const [where, detail] of [...faults, ...listed]) this.#faults.add(path, where, detail);
+    this.#count(path, body);
+    for (const check of report.checks) countCheck(this.#tally, check);
+    return isObject(body) ? this.#related(path, body) : null;
+  }
+
+  #count(path: string, body: JsonValue): void {
+    const sums = this.#sums;
+    sums.bodies += 1;
+    if (RECORD.test(path)) sums.records += 1;
+    if (BUNDLE.test(path)) sums.bundles += 1;
+    if (!isObject(body)) return;
+    if (body._citation !== undefined) sums.cited += 1;
+    if (isHashedSubject(path, body)) sums.subjects += 1;
+    if (body.tier === 'history-series' && Array.isArray(body.rows)) {
+      count(this.#tally, 'series_rows', body.rows.length);
+    }
+  }
+
+  /** Record hashes of a body that no look-up lists. */
+  #unlisted(body: JsonValue, known: KnownHashes): BodyFault[] {
+    const faults: BodyFault[] = [];
+    for (const { path, value } of objectNodes(body)) {
+      const { record_hash } = value;
+      if (typeof record_hash !== 'string') continue;
+      count(this.#tally, 'listed_hashes');
+      const where = path === '' ? 'record_hash' : `${path}.record_hash`;
+      if (!known.has(record_hash)) faults.push([where, 'is in no look-up']);
+    }
+    return faults;
+  }
+
+  #related(path: string, body: JsonObject): Related {
+    return {
+      path,
+      body,
+      bodies: this.#bodies,
+      ownTables: hasOwnTables(this.#context.head),
+      fault: (where, detail) => this.#faults.add(path, where, detail),
+      count: (name, more) => count(this.#tally, name, more),
+    };
+  }
+}
+
+function countCheck(tally: Tally, { check, where, status }: BodyCheck): void {
+  if (status !== 'pass') return;
+  if (check === 'record_hash') count(tally, 'record_hashes');
+  if (check === 'content') count(tally, 'contents');
+  if (check === 'citation' && where.endsWith('.signature')) count(tally, 'citations');
+}
+
+function hashOf(chunks: Iterable<Uint8Array>): Uint8Array {
+  const hash = sha256.create();
+  for (const chunk of chunks) hash.update(chunk);
+  return hash.digest();
+}

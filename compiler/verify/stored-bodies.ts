@@ -1,0 +1,65 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { FileEntry } from '../contract/release.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { type Disk, readAll } from './disk.ts';
+import type { FileList } from './file-list.ts';
+import { isObject, type JsonObject } from './object-nodes.ts';
+import { placeOfFile } from './release-tree.ts';
+
+/** Longest body that is read. */
+export const BODY_BYTES_MAX = 67_108_864;
+/** Bodies that stay in memory: the legs of a place are asked for by several bundles. */
+const HELD_MAX = 64;
+
+/** `damaged`: the file is not what the list says, which is named where the file itself is checked. */
+export type StoredBody = JsonObject | 'absent' | 'damaged';
+
+/** Bodies of a release that others are compared with. */
+export class StoredBodies {
+  readonly list: FileList;
+  readonly #disk: Disk;
+  readonly #root: string;
+  readonly #held = new Map<string, StoredBody>();
+
+  constructor(disk: Disk, root: string, list: FileList) {
+    this.list = list;
+    this.#disk = disk;
+    this.#root = root;
+  }
+
+  get(path: string): StoredBody {
+    const held = this.#held.get(path);
+    if (held !== undefined) return held;
+    const entry = this.list.find(path);
+    const body = entry === null ? 'absent' : this.#read(entry);
+    if (this.#held.size >= HELD_MAX) this.#held.clear();
+    this.#held.set(path, body);
+    return body;
+  }
+
+  /** The text of a file that is no body; null for one that is missing or not as listed. */
+  text(path: string): string | null {
+    const entry = this.list.find(path);
+    const bytes = entry === null ? null : this.#bytes(entry);
+    return bytes === null ? null : decodeUtf8(bytes);
+  }
+
+  #read(entry: FileEntry): StoredBody {
+    try {
+      const bytes = this.#bytes(entry);
+      const body: JsonValue = bytes === null ? null : parseJson(decodeUtf8(bytes));
+      return isObject(body) ? body : 'damaged';
+    } catch {
+      return 'damaged';
+    }
+  }
+
+  #bytes(entry: FileEntry): Uint8Array | null {
+    const place = placeOfFile(this.#root, entry);
+    const found = this.#disk.entry(place);
+    if (found?.kind !== 'file' || found.size !== entry.size) return null;
+    const bytes = readAll(this.#disk.chunks(place), BODY_BYTES_MAX);
+    return bytesToHex(sha256(bytes)) === entry.sha256 ? bytes : null;
+  }
+}

@@ -1,0 +1,101 @@
+import { Worker } from 'node:worker_threads';
+import type { Release } from '../contract/release.ts';
+import { checkIndexes, type IndexResult } from './index-check.ts';
+import type { Part } from './release-index.ts';
+import { checkChunk, type ShareContext, type ShareResult } from './share-check.ts';
+
+/** A worker holds one record with its views and the shared lists. */
+const WORKER_LIMITS = { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 512 };
+
+/** What a worker is started with. */
+export interface WorkerShare {
+  readonly root: string;
+  readonly head: Release;
+  readonly list: SharedArrayBuffer;
+  readonly known: SharedArrayBuffer | null;
+  readonly independent: boolean;
+  readonly part: Part;
+}
+
+export type PoolTask = 'chunks' | 'indexes';
+export type PoolMessage =
+  | { readonly chunk: number; readonly result: ShareResult }
+  | { readonly index: IndexResult }
+  | { readonly done: PoolTask }
+  | { readonly failure: string };
+
+/** Checks the shares of a release, in this thread or in workers; the results are the same. */
+export interface VerifyPool {
+  /** Results by chunk, in any order. */
+  chunks(take: (chunk: number, result: ShareResult) => void): Promise<void>;
+  /** Results by share. */
+  indexes(): Promise<IndexResult[]>;
+  close(): Promise<void>;
+}
+
+/** Everything in this thread. */
+export function inlinePool(context: ShareContext): VerifyPool {
+  return {
+    async chunks(take) {
+      for (let chunk = 0; chunk < context.list.chunks; chunk += 1) {
+        take(chunk, checkChunk(context, chunk));
+      }
+    },
+    indexes: async () => [checkIndexes(context, { number: 0, of: 1 })],
+    close: async () => undefined,
+  };
+}
+
+/** Every n-th chunk to each of n workers. */
+export function workerPool(count: number, share: Omit<WorkerShare, 'part'>): VerifyPool {
+  const file = import.meta.url.endsWith('.ts') ? './verify-worker.ts' : './verify-worker.js';
+  const workers = Array.from({ length: count }, (_, number) => {
+    const workerData: WorkerShare = { ...share, part: { number, of: count } };
+    return new Worker(new URL(file, import.meta.url), {
+      workerData,
+      resourceLimits: WORKER_LIMITS,
+    });
+  });
+  const all = (task: PoolTask, take: (message: PoolMessage) => void) =>
+    Promise.all(workers.map((worker) => runTask(worker, task, take)));
+  return {
+    async chunks(take) {
+      await all('chunks', (message) => {
+        if ('chunk' in message) take(message.chunk, message.result);
+      });
+    },
+    async indexes() {
+      const results: IndexResult[] = [];
+      await all('indexes', (message) => {
+        if ('index' in message) results.push(message.index);
+      });
+      return results;
+    },
+    async close() {
+      await Promise.all(workers.map((worker) => worker.terminate()));
+    },
+  };
+}
+
+function runTask(
+  worker: Worker,
+  task: PoolTask,
+  take: (message: PoolMessage) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void): void => {
+      worker.off('message', onMessage);
+      worker.off('error', onError);
+      finish();
+    };
+    const onError = (error: unknown): void => settle(() => reject(error));
+    const onMessage = (message: PoolMessage): void => {
+      if ('done' in message) settle(resolve);
+      else if ('failure' in message) onError(new Error(message.failure));
+      else take(message);
+    };
+    worker.on('message', onMessage);
+    worker.on('error', onError);
+    worker.postMessage(task);
+  });
+}

@@ -1,0 +1,37 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { bulkSignatureCheck } from './bulk-signature.ts';
+import { nodeDisk } from './disk.ts';
+import { FileList } from './file-list.ts';
+import { checkIndexes } from './index-check.ts';
+import { KnownHashes } from './known-hashes.ts';
+import { checkChunk, type ShareContext } from './share-check.ts';
+import { isStrictSignature } from './verify-citation.ts';
+import type { PoolMessage, PoolTask, WorkerShare } from './verify-pool.ts';
+
+const { root, head, list, known, independent, part } = workerData as WorkerShare;
+const context: ShareContext = {
+  disk: nodeDisk,
+  root,
+  head,
+  list: new FileList(list),
+  known: known === null ? null : new KnownHashes(known),
+  isSignature: independent ? isStrictSignature : bulkSignatureCheck(),
+};
+
+function send(message: PoolMessage): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', (task: PoolTask) => {
+  try {
+    if (task === 'indexes') send({ index: checkIndexes(context, part) });
+    else {
+      for (let chunk = part.number; chunk < context.list.chunks; chunk += part.of) {
+        send({ chunk, result: checkChunk(context, chunk) });
+      }
+    }
+    send({ done: task });
+  } catch (error) {
+    send({ failure: error instanceof Error ? error.message : String(error) });
+  }
+});
