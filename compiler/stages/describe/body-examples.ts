@@ -1,3 +1,4 @@
+import { bodySchemaOf } from '../../contract/bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../../contract/endpoints.ts';
 import type { BodySchemas } from './body-schemas.ts';
 import { maskedExample } from './masked-example.ts';
@@ -22,10 +23,13 @@ function exampleOf(row: Endpoint, stored: StoredBodies): object {
   const summary = `an answer of ${row.path}`;
   // Of any other word the file is only what the answer is cut from.
   if (body === null || row.answer !== 'file') return { summary };
-  return { summary, value: shown(row, stored.read(body.path)) };
+  const value = shown(row, stored.read(body.path));
+  return value === null ? { summary } : { summary, value };
 }
 
 /** What is given away is shown as it is; of what is sold only the form, or the description would give it away. */
-function shown({ priceUsd, token }: Endpoint, body: unknown): unknown {
-  return priceUsd === null && !token ? body : maskedExample(body);
+function shown(row: Endpoint, body: unknown): unknown {
+  if (row.priceUsd === null && !row.token) return body;
+  const schema = bodySchemaOf(row);
+  return schema === null ? null : maskedExample(body, schema);
 }

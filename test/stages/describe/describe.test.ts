@@ -2,14 +2,22 @@ import { createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
 import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
+import { maskedExample } from '../../../compiler/stages/describe/masked-example.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
 import { smallSet } from '../../small-set.ts';
-import { compileFolder, readJson, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import {
+  compileFolder,
+  fileOf,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
@@ -27,7 +35,7 @@ beforeAll(async () => {
   did = release.issuer_did;
 }, 30_000);
 
-const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+const text = (path: string): string => readFileSync(fileOf(root, path), 'utf8');
 const entries = (path = 'all/well-known/manifest.json'): ManifestEntry[] =>
   readJson(root, path).entries;
 
@@ -150,6 +158,32 @@ describe('describe() writes an OpenAPI document', () => {
     expect(shown).toContain('"signal_id":"airquality.aqi"');
     expect(summary_en.length).toBeGreaterThan(20);
     for (const secret of [summary_en, record_hash]) expect(shown).not.toContain(secret);
+  });
+});
+
+describe('maskedExample()', () => {
+  const schema = z.strictObject({
+    price_usd: z.string().regex(/^\d+\.\d+$/),
+    kind: z.enum(['a', 'b']),
+    rows: z.array(z.strictObject({ value: z.number().min(1) })).min(3),
+  });
+  const body = { price_usd: '0.09', kind: 'b', rows: [{ value: 7 }, { value: 8 }, { value: 9 }] };
+
+  it('fits the schema with nothing of the figures in it', () => {
+    expect(maskedExample(body, schema)).toEqual({
+      price_usd: '0.00',
+      kind: 'a',
+      rows: [{ value: 1 }, { value: 1 }, { value: 1 }],
+    });
+  });
+
+  it('is nothing where no stand-in fits', () => {
+    expect(
+      maskedExample(
+        { n: 5 },
+        z.strictObject({ n: z.literal('x') }).refine(() => false),
+      ),
+    ).toBe(null);
   });
 });
 
