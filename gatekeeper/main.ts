@@ -76,8 +76,10 @@ function readLedger(args: readonly string[]): void {
 function signatureThread(): { signatures?: SignaturePool } {
   if (availableParallelism() < 2) return {};
   const worker = new Worker(new URL('./signature-worker.js', import.meta.url));
+  const signatures = signaturePool(worker);
+  // After the pool listens, for listening holds the process.
   worker.unref();
-  return { signatures: signaturePool(worker) };
+  return { signatures };
 }
 
 async function main(): Promise<void> {

@@ -31,8 +31,8 @@ export async function startGate(options: GateOptions): Promise<number> {
   const config = loadConfig({ options: settings, env: {}, fileText: null });
   const write = (text: string): number => writeSync(log, text);
   const worker = new Worker(new URL('../../gatekeeper/signature-worker.js', import.meta.url));
-  worker.unref();
   const signatures = signaturePool(worker);
+  worker.unref();
   const { url } = await startGatekeeper(config, { clock, log: lineLog(write, clock), signatures });
   return Number(new URL(url).port);
 }
