@@ -13,8 +13,10 @@ import {
 import { importDisk } from './import/import-disk.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './issue-receipt.ts';
 import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
-import { progressReporter, summaryText } from './progress.ts';
+import { memoryFile } from './memory-file.ts';
+import { progressReporter, summaryText, verifyProgress } from './progress.ts';
 import type { ReadBack } from './read-back.ts';
+import { addReleasesCommand } from './releases-cli.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
 
@@ -28,6 +30,7 @@ interface CompileFlags {
   readonly issuerName: string;
   readonly baseUrl: string;
   readonly asOf?: string;
+  readonly validUntil?: string;
   readonly contact?: string;
   readonly workers: string;
   readonly full?: boolean;
@@ -63,6 +66,7 @@ program
     process.env.SIGNALPRESS_CONTACT,
   )
   .option('--as-of <time>', 'the instant the release speaks about (default: now)')
+  .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
   .option('--full', 'read and write everything again, whatever is remembered')
   .option('--verify <how>', 'what is read back before it is published: sample or full', 'sample')
   .option('--allow-shrink', 'publish even when a signal lost many of its entities')
@@ -96,12 +100,22 @@ program
     '--since <file>',
     'with --log: a checkpoint saved earlier, that the log must have grown from',
   )
+  .option('--remember <file>', 'what was verified before: notice older, forked and stale releases')
+  .option('--independent', 'check signatures too with code that the signer does not use; slower')
+  .option('--workers <count>', 'worker threads for a release, 0 for none', String(defaultWorkers()))
   .addHelpText('after', `\n${VERIFY_HELP}`)
   .action(runVerifyCommand);
 
 addAnchorCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
   now: () => instant(undefined),
+  print: (text) => console.log(text),
+});
+
+addReleasesCommand(program, {
+  data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
+  now: () => instant(undefined),
+  seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });
 
@@ -141,6 +155,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       snapshots: flags.snapshots,
       data: flags.data,
       asOf: instant(flags.asOf),
+      ...(flags.validUntil === undefined ? {} : { validUntil: instant(flags.validUntil) }),
       issuerName: flags.issuerName,
       baseUrl: baseUrl(flags.baseUrl),
       contact: contact(flags.contact),
@@ -159,18 +174,28 @@ async function runCompile(flags: CompileFlags): Promise<void> {
   }
 }
 
-async function runVerifyCommand(
-  target: string,
-  flags: {
-    readonly issuer?: string[];
-    readonly json?: boolean;
-    readonly log?: boolean;
-    readonly since?: string;
-  },
-): Promise<void> {
+interface VerifyFlags {
+  readonly issuer?: string[];
+  readonly json?: boolean;
+  readonly log?: boolean;
+  readonly since?: string;
+  readonly remember?: string;
+  readonly independent?: boolean;
+  readonly workers: string;
+}
+
+async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<void> {
+  const { remember, workers, ...rest } = flags;
+  const screen = process.stderr;
+  const memory = remember === undefined ? {} : { memory: memoryFile(remember, Date.now()) };
   const { exitCode, text } = flags.log
-    ? runVerifyLog(target, flags)
-    : await runVerify(target, flags);
+    ? runVerifyLog(target, rest)
+    : await runVerify(target, {
+        ...rest,
+        ...memory,
+        workers: workerCount(workers),
+        ...(screen.isTTY ? { progress: verifyProgress(screen) } : {}),
+      });
   process.stdout.write(text);
   process.exitCode = exitCode;
 }

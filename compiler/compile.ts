@@ -38,6 +38,8 @@ export interface CompileOptions {
   readonly data: string;
   /** The instant the compile speaks about, ISO-8601 UTC; the only clock there is. */
   readonly asOf: string;
+  /** When readers should look for a newer release, ISO-8601 UTC; none is promised without it. */
+  readonly validUntil?: string;
   readonly issuerName: string;
   /** Public address of the service, without a slash at its end. */
   readonly baseUrl: string;

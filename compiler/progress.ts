@@ -1,4 +1,5 @@
 import type { CompileSummary, Progress } from './compile.ts';
+import type { VerifyProgress } from './verify/verify-release.ts';
 
 const BAR_CELLS = 28;
 const STAGE_TEXT = { read: 'compiling', join: 'joining', publish: 'publishing' } as const;
@@ -30,6 +31,15 @@ function barText({ stage, done, total, label }: Progress): string {
   const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
   const percent = `${Math.floor(share * 100)}`.padStart(3);
   return `${STAGE_TEXT[stage].padEnd(10)} ${bar} ${percent} %  ${label}`;
+}
+
+/** A moving line for one verification, gone when the last file is looked at. */
+export function verifyProgress(screen: Screen): (step: VerifyProgress) => void {
+  return ({ done, total, label }) => {
+    const share = total > 0 ? Math.floor((100 * done) / total) : 100;
+    const line = label === 'files' ? `verifying ${String(share).padStart(3)} %  ${done} files` : '';
+    screen.write(`\r\u001b[2K${line}`);
+  };
 }
 
 /** The closing words of a compile. `ms` is how long it took. */

@@ -173,6 +173,7 @@ function unsignedHead(
     contract_version: CONTRACT_VERSION,
     sequence: (previous?.sequence ?? 0) + 1,
     as_of: options.asOf,
+    ...(options.validUntil === undefined ? {} : { valid_until: options.validUntil }),
     base_url: options.baseUrl,
     issuer_name: run.issuer.name,
     issuer_did: run.issuer.did,

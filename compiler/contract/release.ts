@@ -17,6 +17,8 @@ export const releaseSchema = z.strictObject({
   contract_version: z.int(),
   sequence: z.int().min(1),
   as_of: z.iso.datetime(),
+  /** When to look for a newer release; absent where the issuer promised none. */
+  valid_until: z.iso.datetime().exactOptional(),
   base_url: z.url(),
   issuer_name: z.string().min(1),
   issuer_did: z.string().startsWith('did:key:z6Mk'),

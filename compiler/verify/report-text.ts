@@ -114,6 +114,10 @@ export function releaseText(target: string, report: ReleaseReport, { pinned }: P
     ...failed,
     ...(rest > 0 ? [`        … and ${rest} more`] : []),
     ...(head === null ? [] : headLines(report, head)),
+    ...(report.evidence.length === 0
+      ? []
+      : ['  keep these two notes: they cannot both be of one log']),
+    ...report.evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
     issuerLine(head?.issuer_did ?? null, pinned),
   ]);
 }

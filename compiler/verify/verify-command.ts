@@ -1,16 +1,19 @@
 import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
-import { reason } from './body-check.ts';
+import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk, openChunks, readAll } from './disk.ts';
+import { parseMemory, remember } from './release-memory.ts';
 import { isReleaseFolder } from './release-root.ts';
 import { bodyText, releaseText } from './report-text.ts';
 import { verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
-import { type VerifyProgress, verifyRelease } from './verify-release.ts';
+import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
 export const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
+/** Clocks of issuer and reader may differ by this much. */
+const CLOCK_SKEW_MS = 300_000;
 const NO_RELEASE = 'a folder without "release.json" and without a "current" link to a release';
 
 /** What the exit code of `verify` says. */
@@ -24,7 +27,10 @@ Nothing is fetched: every hash and signature is recomputed here, without any soc
 Exit codes:
   0  verified
   1  failed: a hash, a signature or a statement does not hold, or the issuer is not trusted
-  2  cannot be judged: unreadable, not JSON, nothing signed in it, or wrong usage
+  2  cannot be judged: unreadable, not JSON, nothing signed in it, stale, or wrong usage
+
+With --remember a release must also follow from the newest one that was verified before: no older
+one, no other of its number, a log that only grew. A release past its "valid_until" is stale: 2.
 
 Without --issuer the signature is checked against the key that the citation itself names.
 `;
@@ -41,6 +47,17 @@ export interface VerifyCommandOptions {
   readonly workers?: number;
   /** For a release: signatures too with code that shares nothing with the signer's. */
   readonly independent?: boolean;
+  /** What was verified before; a release must follow from it. */
+  readonly memory?: MemoryFile;
+}
+
+/** A small file that remembers the newest release of each issuer, and the clock that tells whether one is stale. */
+export interface MemoryFile {
+  /** Null when there is no file yet. */
+  readonly text: string | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  save(text: string): void;
 }
 
 export interface VerifyOutcome {
@@ -76,18 +93,43 @@ async function judgeFolder(
   trust: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { disk = nodeDisk, progress, workers = 0, independent = false } = options;
-  const report = await verifyRelease(target, {
-    trust,
-    disk,
-    workers,
-    independent,
-    ...(progress === undefined ? {} : { progress }),
-  });
-  const exitCode = report.verdict === 'verified' ? EXIT.verified : EXIT.failed;
+  const { memory, json, readStdin, issuer, ...rest } = options;
+  const known = memory === undefined ? null : parseMemory(memory.text);
+  const seen = known === null ? {} : { seen: known.issuers };
+  const report = await verifyRelease(target, { ...rest, ...seen, trust });
+  const stale = memory === undefined ? null : staleness(report, memory.now);
+  const exitCode = exitOf(report, stale);
+  if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
+    memory.save(remembered(known, report));
+  }
   const pinned = trust !== 'any';
-  if (options.json !== true) return { exitCode, text: releaseText(target, report, { pinned }) };
-  return { exitCode, text: jsonText({ target, issuer_pinned: pinned, ...report }) };
+  if (json === true) {
+    return { exitCode, text: jsonText({ target, issuer_pinned: pinned, stale, ...report }) };
+  }
+  const note = stale === null ? '' : `cannot be judged  ${target}\n  ${stale}\n`;
+  return { exitCode, text: note + releaseText(target, report, { pinned }) };
+}
+
+function exitOf({ verdict }: ReleaseReport, stale: string | null): VerifyOutcome['exitCode'] {
+  if (verdict === 'failed') return EXIT.failed;
+  return stale === null ? EXIT.verified : EXIT.undecided;
+}
+
+/** Why a release may be kept from being replaced, or speaks of a time to come; null for neither. */
+function staleness({ head }: ReleaseReport, now: number): string | null {
+  if (head === null) return null;
+  if (head.valid_until !== undefined && Date.parse(head.valid_until) < now) {
+    return `stale: valid until ${head.valid_until}; look for a newer release`;
+  }
+  const ahead = Date.parse(head.as_of) - now > CLOCK_SKEW_MS;
+  return ahead ? `as of ${head.as_of}, which is still to come; correct the clock` : null;
+}
+
+function remembered(known: ReturnType<typeof parseMemory>, report: ReleaseReport): string {
+  const { head, checkpoint } = report;
+  if (head === null) throw new TypeError('Cannot remember a release: it has no head');
+  const { sequence, as_of, issuer_did } = head;
+  return remember(known, issuer_did, { sequence, as_of, head: canonicalHash(head), checkpoint });
 }
 
 async function judgeFile(

@@ -11,9 +11,12 @@ import { checkChain } from './release-chain.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { hasOwnTables, readHead } from './release-head.ts';
 import { unlistedFiles } from './release-index.ts';
+import type { SeenRelease } from './release-memory.ts';
 import { checkName, releaseRoot } from './release-root.ts';
+import { checkSeen } from './seen-check.ts';
 import type { ShareContext } from './share-check.ts';
 import { SharesInOrder } from './shares-in-order.ts';
+import { StoredBodies } from './stored-bodies.ts';
 import { strangersIn, strayFiles } from './stray-files.ts';
 import { count, inOrder, type Tally } from './tally.ts';
 import { type CitationTrust, isStrictSignature } from './verify-citation.ts';
@@ -31,6 +34,8 @@ export interface VerifyReleaseOptions extends Pick<CitationTrust, 'trust'> {
   /** Checks also signatures with code that shares nothing with the signer's; slower. */
   readonly independent?: boolean;
   readonly progress?: (step: VerifyProgress) => void;
+  /** What was verified of an issuer before, by its DID. */
+  readonly seen?: Readonly<Record<string, SeenRelease>>;
 }
 
 /** How far a verification is, in files. */
@@ -59,6 +64,10 @@ export interface ReleaseReport {
   /** The first files that no release lists, as a killed compile leaves them; nothing reads them. */
   readonly strays: readonly string[];
   readonly strayCount: number;
+  /** Signed note of the log, where there is one. */
+  readonly checkpoint: string | null;
+  /** Two signed notes that cannot both be of one append-only log. */
+  readonly evidence: readonly string[];
 }
 
 /** Re-derives a whole release: a release folder, or a data folder, whose `current` is followed. */
@@ -73,6 +82,8 @@ export async function verifyRelease(
   // What the head does not vouch for is not worth a look.
   if (root === null || head === null || faults.count > 0) return reportOf({ head, faults });
   checkName({ disk, root, head, faults });
+  const seen = options.seen?.[head.issuer_did];
+  if (seen !== undefined) checkSeen({ disk, root, head, faults, seen });
   const run = new ReleaseRun({ ...options, disk, root, head, faults });
   try {
     await run.all();
@@ -104,6 +115,8 @@ function reportOf({ head, faults, run }: Outcome): ReleaseReport {
     faultCount: faults.count,
     strays: run?.strays ?? [],
     strayCount: run?.strayCount ?? 0,
+    checkpoint: run?.checkpoint ?? null,
+    evidence: run?.evidence ?? [],
   };
 }
 
@@ -119,6 +132,8 @@ class ReleaseRun {
   readonly shares: SharesInOrder;
   readonly strays: string[] = [];
   strayCount = 0;
+  checkpoint: string | null = null;
+  evidence: readonly string[] = [];
   readonly #options: RunOptions;
 
   constructor(options: RunOptions) {
@@ -216,11 +231,20 @@ class ReleaseRun {
     }
   }
 
-  /** The transparency log, where the release holds one. */
+  /** The transparency log, where the release holds one; a log that was seen must still be there. */
   #log(list: FileList): void {
-    if (list.find(CHECKPOINT_PATH) === null) return;
-    const { trust } = this.#options;
-    const { entries, checkpoints, records } = checkLog(logSource(this.#options), { trust });
+    const { disk, root, head, faults, trust, seen } = this.#options;
+    const since = seen?.[head.issuer_did]?.checkpoint ?? null;
+    this.checkpoint = new StoredBodies(disk, root, list).text(CHECKPOINT_PATH);
+    if (this.checkpoint === null) {
+      if (since !== null) faults.add(CHECKPOINT_PATH, '', 'missing, but a log was seen before');
+      return;
+    }
+    const { entries, checkpoints, records, evidence } = checkLog(logSource(this.#options), {
+      trust,
+      ...(since === null ? {} : { since }),
+    });
+    this.evidence = evidence;
     count(this.shares.tally, 'log_entries', entries);
     count(this.shares.tally, 'checkpoints', checkpoints);
     count(this.shares.tally, 'logged_hashes', records);

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { releaseSchema } from '../contract/release.ts';
+import { parseJson } from '../contract/strict-json.ts';
+
+/** Longest memory that is read: a few hundred bytes an issuer. */
+export const MEMORY_BYTES_MAX = 1_048_576;
+
+const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+const seenSchema = z.strictObject({
+  sequence: releaseSchema.shape.sequence,
+  as_of: releaseSchema.shape.as_of,
+  /** Hash of the whole head. */
+  head: hash,
+  /** The signed note of the log, with its size and root; null for a release without a log. */
+  checkpoint: z.string().nullable(),
+});
+
+const memorySchema = z.strictObject({
+  format: z.literal('signalpress-remembered/1'),
+  issuers: z.record(z.string().startsWith('did:key:z6Mk'), seenSchema),
+});
+
+/** The newest release of an issuer that was verified. */
+export type SeenRelease = z.infer<typeof seenSchema>;
+type Memory = z.infer<typeof memorySchema>;
+
+const EMPTY: Memory = { format: 'signalpress-remembered/1', issuers: {} };
+
+/** The inverse of the text that `remember` makes; null stands for nothing remembered yet. */
+export function parseMemory(text: string | null): Memory {
+  if (text === null) return EMPTY;
+  const parsed = memorySchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new RangeError(
+    'Cannot read what is remembered: not written by --remember; name another file',
+  );
+}
+
+/** The text of a memory in which an issuer's newest release is this one. */
+export function remember(memory: Memory, did: string, seen: SeenRelease): string {
+  const issuers = { ...memory.issuers, [did]: seen };
+  const sorted = Object.entries(issuers).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ ...memory, issuers: Object.fromEntries(sorted) }, null, 2)}\n`;
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keyIdOf } from '../../compiler/contract/citation.ts';
+import type { Release } from '../../compiler/contract/release.ts';
+import { jcs } from '../../compiler/stages/seal/jcs.ts';
+import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../no-signatures.ts';
+
+/** The hash of a head as the next release names it. */
+export function headHash(head: object): string {
+  return `sha256:${createHash('sha256').update(jcs(head)).digest('hex')}`;
+}
+
+export function readHeadOf(root: string): Release {
+  return JSON.parse(readFileSync(join(root, 'release.json'), 'utf8')) as Release;
+}
+
+/** Changes the head of a release and signs it again, with its list as it stands, as only an issuer can. */
+export function resign(
+  root: string,
+  change: Partial<Release>,
+  seed: Uint8Array = new Uint8Array(32).fill(7),
+): void {
+  const key = signingKey(seed);
+  const did = issuerDid(key);
+  const list = createHash('sha256')
+    .update(readFileSync(join(root, 'files.txt')))
+    .digest('hex');
+  const { signature, ...head } = readHeadOf(root);
+  const own = { issuer_did: did, key_id: keyIdOf(did), files_sha256: `sha256:${list}` };
+  const unsigned = { ...head, ...own, ...change };
+  const issuer = { name: head.issuer_name, did, keyId: keyIdOf(did), baseUrl: head.base_url };
+  const sealer = makeSealer(issuer, key, NO_SIGNATURES);
+  const signed = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
+  writeFileSync(join(root, 'release.json'), `${JSON.stringify(signed, null, 2)}\n`);
+}
