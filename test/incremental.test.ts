@@ -125,12 +125,12 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
   ]),
   'a ruler that appears and goes': {
     ...file('2026-11-19', 'hydrology.river-level', [
-      reading('06714000', { stage_ft: null }, at('2026-11-20')),
+      reading('06714000', { stage_ft: 13 }, at('2026-11-20')),
     ]),
     ...file('2026-11-21', 'hydrology.river-level', [
       reading(
         '06714000',
-        { stage_ft: null },
+        { stage_ft: 13 },
         { ...at('2026-11-20'), observed_at: '2026-11-20T10:30:00Z' },
       ),
     ]),

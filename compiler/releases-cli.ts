@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { diffText, listText, prune, rollBack } from './releases-command.ts';
+
+/** What the commands are given from outside. */
+export interface ReleasesSettings {
+  /** Default data folder. */
+  readonly data: string;
+  readonly now: () => string;
+  /** The seed of a key file, or of the environment. */
+  readonly seed: (key: string | undefined) => Uint8Array;
+  readonly print: (text: string) => void;
+}
+
+interface DataFlag {
+  readonly data: string;
+}
+
+/** Adds `releases list|diff|rollback|prune`. */
+export function addReleasesCommand(program: Command, settings: ReleasesSettings): void {
+  const { print } = settings;
+  const releases = program
+    .command('releases')
+    .description('list, compare, roll back and prune releases');
+  const add = (usage: string, description: string): Command =>
+    releases
+      .command(usage)
+      .description(description)
+      .option('--data <folder>', 'folder of releases', settings.data);
+  add('list', 'every release, the current one marked').action(({ data }: DataFlag) => {
+    print(listText(data));
+  });
+  add('diff <one> <other>', 'what two releases list differently').action(
+    (one: string, other: string, { data }: DataFlag) => print(diffText(data, [one, other])),
+  );
+  add('prune', 'remove releases that are no longer kept, and their files').action(
+    ({ data }: DataFlag) => {
+      const gone = prune(data);
+      print(gone.length === 0 ? 'nothing to prune' : `pruned ${gone.join(', ')}`);
+    },
+  );
+  add('rollback <name>', 'publish the files of an older release as the newest')
+    .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
+    .action((name: string, { data, key }: DataFlag & { readonly key?: string }) => {
+      const seed = settings.seed(key);
+      const release = rollBack({ data, name, asOf: settings.now(), seed });
+      print(`Release ${release.sequence} is published with the files of "${name}"`);
+    });
+}
