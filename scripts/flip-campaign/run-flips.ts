@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { storedPath } from '../../compiler/contract/path.ts';
+import {
+  FILES_NAME,
+  type FileEntry,
+  parseFiles,
+  RELEASE_NAME,
+} from '../../compiler/contract/release.ts';
+import { type Disk, nodeDisk } from '../../compiler/verify/disk.ts';
+import { FAULTS_MAX } from '../../compiler/verify/release-fault.ts';
+import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { BYTE_CLASSES, type ByteClass, byteClasses } from './byte-classes.ts';
+
+/** Files that are harmed at once; a report names no more than FAULTS_MAX. */
+const AT_ONCE = Math.floor(FAULTS_MAX * 0.8);
+
+export interface FlipRelease {
+  /** Folder of the release, below `releases`. */
+  readonly root: string;
+  readonly did: string;
+}
+
+export interface FlipOptions {
+  readonly random: (below: number) => number;
+  /** Classes to sample; all by default. */
+  readonly classes?: readonly ByteClass[];
+  /** Bytes that are changed in the head and in the list. */
+  readonly own: number;
+}
+
+export interface FlipResult {
+  readonly byClass: Partial<Record<ByteClass | 'head' | 'list', number>>;
+  readonly flips: number;
+  /** Files with a changed byte that the report did not name, and files named without one. */
+  readonly wrong: readonly string[];
+}
+
+/** Changes one byte of each class in every listed file, and compares the files that `verify` names. */
+export async function runFlips(release: FlipRelease, options: FlipOptions): Promise<FlipResult> {
+  const entries = parseFiles(readFileSync(join(release.root, FILES_NAME), 'utf8'));
+  const byClass: Partial<Record<ByteClass | 'head' | 'list', number>> = {};
+  const wrong: string[] = [];
+  for (const name of options.classes ?? BYTE_CLASSES) {
+    for (let start = 0; start < entries.length; start += AT_ONCE) {
+      const some = entries.slice(start, start + AT_ONCE);
+      const harmed = changesOf(name, some, { release, ...options });
+      byClass[name] = (byClass[name] ?? 0) + harmed.size;
+      wrong.push(...(await misnamed(release, harmed)));
+    }
+  }
+  for (const [kind, file] of [
+    ['head', RELEASE_NAME],
+    ['list', FILES_NAME],
+  ] as const) {
+    wrong.push(...(await ownFlips(release, file, options)));
+    byClass[kind] = options.own;
+  }
+  const flips = Object.values(byClass).reduce((sum, count) => sum + count, 0);
+  return { byClass, flips, wrong };
+}
+
+interface Change {
+  readonly path: string;
+  readonly at: number;
+  readonly mask: number;
+}
+
+/** One byte of the class in each of these files that has one, by the place of the file. */
+function changesOf(
+  name: ByteClass,
+  entries: readonly FileEntry[],
+  { release, random }: { readonly release: FlipRelease } & FlipOptions,
+): Map<string, Change> {
+  const changes = new Map<string, Change>();
+  for (const { path, sha256 } of entries) {
+    const stored = storedPath(path, sha256);
+    const places = byteClasses(readFileSync(join(release.root, '../..', stored))).get(name) ?? [];
+    const at = places[random(places.length)];
+    if (at !== undefined) changes.set(stored, { path, at, mask: 1 + random(255) });
+  }
+  return changes;
+}
+
+async function misnamed(
+  release: FlipRelease,
+  changes: ReadonlyMap<string, Change>,
+): Promise<string[]> {
+  if (changes.size === 0) return [];
+  const disk = changedDisk((path) => changes.get(path.slice(path.indexOf('files/'))));
+  const { faults } = await verifyRelease(release.root, { trust: [release.did], disk });
+  const named = new Set(faults.map(({ file }) => file));
+  const harmed = new Set([...changes.values()].map(({ path }) => path));
+  return [
+    ...[...harmed].filter((path) => !named.has(path)),
+    ...[...named].filter((path) => !harmed.has(path)),
+  ];
+}
+
+/** Random bytes of the head or of the list; both are named as the head, which holds the hash of the list. */
+async function ownFlips(
+  release: FlipRelease,
+  file: string,
+  { own, random }: FlipOptions,
+): Promise<string[]> {
+  const size = readFileSync(join(release.root, file)).length;
+  const wrong: string[] = [];
+  for (let round = 0; round < own; round += 1) {
+    const change = { path: file, at: random(size), mask: 1 + random(255) };
+    const disk = changedDisk((path) => (path.endsWith(`/${file}`) ? change : undefined));
+    const { faults } = await verifyRelease(release.root, { trust: [release.did], disk });
+    if (faults[0]?.file !== RELEASE_NAME) wrong.push(`${file} at ${change.at}`);
+  }
+  return wrong;
+}
+
+/** A disk on which some files have one other byte. */
+function changedDisk(changeOf: (path: string) => Change | undefined): Disk {
+  return {
+    ...nodeDisk,
+    chunks(path) {
+      const change = changeOf(path);
+      if (change === undefined) return nodeDisk.chunks(path);
+      const bytes = readFileSync(path);
+      bytes[change.at] = (bytes[change.at] ?? 0) ^ change.mask;
+      return [bytes];
+    },
+  };
+}
