@@ -162,13 +162,13 @@ const CURRENT_NOTES = {
 function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
   const { record_hash, kind, signal_id, entity, observed_at } = entry;
   const subject = signal_id === null ? entity : `${signal_id} at ${entity}`;
+  const what = ATTESTED[kind];
   if (check === null) {
-    return `This hash stands for the reading of ${subject} observed ${observed_at}, which this issuer published and later superseded.`;
+    return `This hash stands for ${what} of ${subject} observed ${observed_at}, which this issuer published and later superseded.`;
   }
   if (check.recomputedHash !== record_hash) {
     return 'The stored record does not give this hash; do not rely on it.';
   }
-  const what = ATTESTED[kind];
   return `This hash attests ${what} of ${subject} observed ${observed_at}, exactly as this issuer published it; it describes and does not advise.`;
 }
 

@@ -31,6 +31,8 @@ export interface KeptFiling {
 export interface Filer extends Omit<FilerLine, 'forms'> {
   readonly listing: StoredListing;
   readonly filings: readonly KeptFiling[];
+  /** What later batches told otherwise. */
+  readonly revised: readonly KeptFiling[];
 }
 
 const ROW_NATURE =
@@ -41,7 +43,7 @@ const FILER_NATURE =
 /** Writes every filing, what is stored of each filer, the lists, and the previews. */
 export function writeFilers(filers: readonly Filer[], press: Press): void {
   const lines = filers.map((filer) => {
-    for (const filing of filer.filings) writeFiling(filer, filing, press);
+    writeFilings(filer, press);
     press.file(filingListPath(filer.cik), filer.filings.map(({ row }) => line(row)).join(''));
     return writeFiler(filer, press);
   });
@@ -51,7 +53,38 @@ export function writeFilers(filers: readonly Filer[], press: Press): void {
 
 const line = (row: KeptFiling['row']): string => formatFilingLine(row);
 
-function writeFiling(filer: Filer, { row, batch }: KeptFiling, press: Press): void {
+/** A revised filing keeps its hash in the look-ups; told as before again, it is the current one. */
+function writeFilings(filer: Filer, press: Press): void {
+  const seen = new Set(filer.filings.map((filing) => writeFiling(filer, filing, press)));
+  for (const { row, batch } of filer.revised) {
+    const core = coreOf(row);
+    const record_hash = press.sealer.rowHash(core);
+    if (seen.has(record_hash)) continue;
+    seen.add(record_hash);
+    putHash(press, { record_hash, batch, core }, null);
+  }
+}
+
+interface HashedCore {
+  readonly record_hash: string;
+  readonly batch: string;
+  readonly core: FilingRow['_hash_core'];
+}
+
+/** Makes a record hash findable and puts it into the log; `file` is null where another has taken its place. */
+function putHash(
+  press: Press,
+  { record_hash, batch, core }: HashedCore,
+  file: string | null,
+): void {
+  const state = file === null ? 'superseded' : 'current';
+  const { entity, observed_at } = core;
+  press.lookUp({ record_hash, kind: 'row', state, file, signal_id: null, entity, observed_at });
+  press.leaf({ batch, record_hash });
+}
+
+/** The record hash of what was written. */
+function writeFiling(filer: Filer, { row, batch }: KeptFiling, press: Press): string {
   const core = coreOf(row);
   const record_hash = press.sealer.rowHash(core);
   const { row: _kind, ...facts } = core;
@@ -67,10 +100,8 @@ function writeFiling(filer: Filer, { row, batch }: KeptFiling, press: Press): vo
   };
   const path = filingPath(filer.cik, row);
   put(press, { path, entity: filer.cik, signed: press.sealer.seal(body, statementOf(filer, row)) });
-  const { observed_at } = core;
-  const entry = { state: 'current', file: path, signal_id: null, entity: filer.cik } as const;
-  press.lookUp({ record_hash, kind: 'row', ...entry, observed_at });
-  press.leaf({ batch, record_hash });
+  putHash(press, { record_hash, batch, core }, path);
+  return record_hash;
 }
 
 /** The hash core of a filing: what the source says, and when it was first collected as it is. */

@@ -52,13 +52,17 @@ function filerOf(group: readonly Stored[], faults: Problem[]): Filer | null {
     name: newest.name,
     tickers: newest.tickers,
     listing: newest,
-    filings: settledFilings(group, faults),
+    ...settledFilings(group, faults),
   };
 }
 
 /** One row for each filing and source: a repeat keeps the first, other facts in a later batch replace it. */
-function settledFilings(group: readonly Stored[], faults: Problem[]): KeptFiling[] {
+function settledFilings(
+  group: readonly Stored[],
+  faults: Problem[],
+): Pick<Filer, 'filings' | 'revised'> {
   const kept = new Map<string, KeptFiling>();
+  const revised: KeptFiling[] = [];
   for (const { row, batch, file, line } of group) {
     if (row.kind !== 'filing') continue;
     const key = `${row.accession} ${row.source}`;
@@ -69,9 +73,11 @@ function settledFilings(group: readonly Stored[], faults: Problem[]): KeptFiling
       const message = `filing ${row.accession} is in this batch twice with other facts; keep one`;
       faults.push({ code: 'conflict', file, line, field: 'accession', message });
     }
+    if (known !== undefined) revised.push(known);
     kept.set(key, { row, batch });
   }
-  return [...kept.values()].sort((a, b) => newestFirst(a.row, b.row));
+  const filings = [...kept.values()].sort((a, b) => newestFirst(a.row, b.row));
+  return { filings, revised };
 }
 
 function factsOf({ form, items, event_time, filing_date, disclosure_time }: FilingFacts): string {
