@@ -10,6 +10,7 @@ import { facilitatorTrouble } from './facilitator-health.ts';
 import type { Journal } from './journal.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
 import type { Log } from './line-log.ts';
+import { keepNewest, refuseOlder } from './newest-served.ts';
 import { type OpenSettlers, openSettlers } from './open-settlers.ts';
 import { paymentDesk, type Reconciler } from './payment.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -58,6 +59,7 @@ export interface Gatekeeper {
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
   const release = await openRelease({ ...config, ...readOption(by) });
+  refuseOlder(config.stateDir, release.head);
   const books = await openBooks(config, by);
   try {
     const service = firstService(config, by, { release, books });
@@ -157,12 +159,19 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     health: () => health(service),
     log: by.log,
   }).catch((error: unknown) => refuseAddress(config, error));
+  const serving = (): void => noteServing({ config, by, books }, service.release);
+  serving();
   const watcher = watchRelease({
     dataDir: config.dataDir,
     current: () => service.release,
-    open: () => openRelease({ ...config, ...readOption(by), ...pinned(first) }),
+    open: async () => {
+      const next = await openRelease({ ...config, ...readOption(by), ...pinned(first) });
+      refuseOlder(config.stateDir, next.head);
+      return next;
+    },
     swap: (next) => {
       service = { ...service, release: next };
+      serving();
     },
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
@@ -179,6 +188,22 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       await books.close();
     },
   };
+}
+
+/** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
+function noteServing({ config, by }: Setting, { head }: ReleaseIndex): void {
+  try {
+    keepNewest(config.stateDir, head);
+  } catch (error) {
+    by.log({ event: 'newest_release_not_kept', error: messageOf(error) });
+  }
+  const { sequence, valid_until } = head;
+  if (isStale(head, by.clock())) by.log({ event: 'release_stale', release: sequence, valid_until });
+}
+
+/** Whether the issuer said that readers should look for a newer release by now. */
+function isStale({ valid_until }: ReleaseIndex['head'], now: number): boolean {
+  return valid_until !== undefined && Date.parse(valid_until) < now;
 }
 
 function urlOf(host: string, port: number): string {
@@ -255,7 +280,7 @@ function challengerOrRefuse(
 }
 
 function health({ release, operator, clock }: Service): Reply {
-  const { sequence, as_of } = release.head;
+  const { sequence, as_of, valid_until } = release.head;
   return jsonReply(
     200,
     {
@@ -264,6 +289,9 @@ function health({ release, operator, clock }: Service): Reply {
         sequence,
         as_of,
         age_s: Math.max(0, Math.round((clock() - Date.parse(as_of)) / 1000)),
+        ...(valid_until === undefined
+          ? {}
+          : { valid_until, stale: isStale(release.head, clock()) }),
       },
       files: release.files.size,
       facilitator: operator.testOnly ? 'local test facilitator, no money moves' : 'remote',
