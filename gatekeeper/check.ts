@@ -5,8 +5,10 @@ import {
 } from '../compiler/contract/check-body.ts';
 import { RECORD_HASH } from '../compiler/contract/record-hash.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../compiler/contract/strict-json.ts';
+import { bulkSignatureCheck } from '../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import { type BodyReport, verifyBody } from '../compiler/verify/verify-body.ts';
+import { CHECK_COST_MAX, checkCost } from './check-cost.ts';
 import { findLeaf } from './log-files.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { jsonReply, type Reply } from './reply.ts';
@@ -24,7 +26,9 @@ export async function check({ body }: Question, service: Service): Promise<Answe
   const read = readBody(body ?? Buffer.alloc(0));
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
   const { issuer_did } = service.release.head;
-  const report = verifyBody(read.value, { trust: [issuer_did] });
+  // The judge runs in the serving thread: signatures are left to OpenSSL.
+  const isSignature = bulkSignatureCheck();
+  const report = verifyBody(read.value, { trust: [issuer_did], isSignature });
   const inclusion = await inclusionOf(hashesOf(read.value), service);
   return jsonContent(checkBody(report, inclusion, issuer_did), 0);
 }
@@ -38,12 +42,19 @@ function readBody(bytes: Buffer): { readonly value: JsonValue } | { readonly rep
     return refuse(400, `Cannot be judged: ${reason}`);
   }
   const value = unwrapped(sent);
-  const cited = countOf('_citation', value);
-  if (cited <= CHECKED_CITATIONS_MAX) return { value };
-  return refuse(
-    413,
-    `Cannot be judged here: ${cited} citations, more than ${CHECKED_CITATIONS_MAX}; use signalpress verify`,
-  );
+  const excess = excessOf(value);
+  return excess === null ? { value } : refuse(413, `Cannot be judged here: ${excess}`);
+}
+
+/** What of a body is more than one request may cost; null for a body that is judged. */
+function excessOf(value: JsonValue): string | null {
+  const { citations, cost } = checkCost(value);
+  const many = citations > CHECKED_CITATIONS_MAX;
+  if (!many && cost <= CHECK_COST_MAX) return null;
+  const what = many
+    ? `${citations} citations, more than ${CHECKED_CITATIONS_MAX}`
+    : 'too much inside';
+  return `${what}; use signalpress verify`;
 }
 
 function refuse(status: number, error: string): { readonly reply: Reply } {
@@ -55,15 +66,6 @@ function unwrapped(sent: JsonValue): JsonValue {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent;
   const [[name, value] = [], ...others] = Object.entries(sent);
   return name === 'record' && value !== undefined && others.length === 0 ? value : sent;
-}
-
-/** Depth is bounded by the parser, so this and the next one end. */
-function countOf(name: string, value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return Object.entries(value).reduce(
-    (sum, [key, member]) => sum + (key === name ? 1 : 0) + countOf(name, member),
-    0,
-  );
 }
 
 /** Record hashes of readings and rows: a citation has one too, but it is no entry of the log. */

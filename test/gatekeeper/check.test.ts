@@ -126,6 +126,15 @@ describe('check()', () => {
     else expect(body).toMatchObject({ status: 413, no_charge: true });
   });
 
+  it('I43: refuses what costs more to judge than one request may, however short it is', async () => {
+    const nested = (depth: number): object =>
+      depth === 0
+        ? { rows: Array.from({ length: 2000 }, () => ({})) }
+        : { _citation: {}, a: nested(depth - 1) };
+    expect(checkSchema.parse(await post(JSON.stringify(nested(1)))).verdict).toBe('failed');
+    expect(await post(JSON.stringify(nested(10)))).toMatchObject({ status: 413, no_charge: true });
+  });
+
   it('I32: says undetermined where the log cannot be read, never "not found"', async () => {
     const broken = Object.create(service.release, {
       body: { value: () => Promise.reject(new Error('EIO')) },
