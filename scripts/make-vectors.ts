@@ -1,10 +1,13 @@
-// Writes test/vectors/{canonical,record-hash,citation}.json. Hashes and signatures come from node:crypto, the checks that
-// read the vectors use other code.
+// Writes test/vectors/*.json. Hashes and signatures come from node:crypto, the checks that read the vectors use other code.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { canonicalVectors } from './vector-rows/canonical-rows.ts';
+import { checkpointVectors } from './vector-rows/checkpoint-rows.ts';
 import { citationVectors } from './vector-rows/citation-rows.ts';
+import { merkleVectors } from './vector-rows/merkle-rows.ts';
 import { recordHashVectors } from './vector-rows/record-hash-rows.ts';
+import { rosterCoreVectors } from './vector-rows/roster-core-rows.ts';
+import { seriesChainVectors } from './vector-rows/series-chain-rows.ts';
 
 const FOLDER = 'test/vectors';
 
@@ -22,6 +25,10 @@ export function vectorFiles(): ReadonlyMap<string, string> {
     ['canonical.json', canonicalVectors()],
     ['record-hash.json', recordHashVectors()],
     ['citation.json', citationVectors()],
+    ['roster-core.json', rosterCoreVectors()],
+    ['series-chain.json', seriesChainVectors()],
+    ['merkle.json', merkleVectors()],
+    ['checkpoint.json', checkpointVectors()],
   ]);
   return new Map(Array.from(files, ([name, rows]) => [name, `${JSON.stringify(rows, null, 1)}\n`]));
 }

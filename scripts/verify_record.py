@@ -7,6 +7,7 @@ hash, citation hash, Ed25519 signature, and with --proof the inclusion in the tr
   verify_record.py BODY.json...                    bodies as saved
   verify_record.py --proof PROOF.json              an answer of /proof/<hash> or of /gauge/anchor?hash=<hash>
   --issuer did:key:z6Mk...                         whom you trust; without it any issuer's own signature will do
+  --vectors FOLDER                                 compare this program with the vector files of the project
   --json                                           one JSON object a line
 
 Exit codes: 0 verified, 1 failed, 2 nothing signed or not readable.
@@ -27,6 +28,21 @@ CORE = ("hash_core_version", "signal_id", "entity", "snapshot_date", "observed_a
 SOURCE_CORE = ("name", "weight", "independent", "relay_of")
 SEAL = ("record_hash", "signature", "key_id", "issuer_DID", "verify_url")
 REQUEST_TIME = ("age_hours_now", "freshness", "dead_source")
+CAPTURED = ("capture_date", "observed_at")
+SOURCED = ("source_ref", "source_tier")
+DEMAND = ("calls_30d", "unique_payers_30d", "demand_class", "demand_depth", "endpoints", "endpoints_by_class",
+          "last_called_at")
+ROSTER_CORES = {
+    "trust.service": ("service_id",) + CAPTURED + ("model", "domain", "first_endpoint", "score_total", "liveness_state",
+                                                   "liveness_streak", "baseline_delta") + SOURCED,
+    "mcp.server": ("server_id",) + CAPTURED + ("status",) + SOURCED,
+    "stable.coin": ("coin_id",) + CAPTURED + ("symbol", "current") + SOURCED,
+    "stablecoin.death": ("confirmed_dead_at", "symbol", "death_type", "pre_death_observed_at", "first_distress_at",
+                         "lifespan_days", "pre_death_payload", "death_context") + SOURCED,
+    "document": ("operation", "params", "title", "text", "rows", "observed_at") + SOURCED,
+}
+SERIES_CUT = ("days", "count", "before", "rows", "cuts")
+CHAIN_ORIGIN = {"rows": 0, "snapshot_date": None, "chain": "sha256:" + "0" * 64}
 
 
 class Refused(Exception):
@@ -118,6 +134,9 @@ def core_of(record):
     """The hash core of an object, or None where the object does not carry one."""
     if "_hash_core" in record:
         return record["_hash_core"]
+    roster = roster_core(record)
+    if roster is not None:
+        return roster
     version = record.get("hash_core_version")
     if version is None and not all(name in record for name in CORE[1:]):
         return None
@@ -133,9 +152,44 @@ def core_of(record):
     return core
 
 
+def roster_core(row):
+    """The core of a roster row that carries all members of one, or None."""
+    for fields in ROSTER_CORES.values():
+        if fields[0] == "service_id" and row.get("model") == "demand-v1":
+            fields += DEMAND
+        if all(name in row for name in fields):
+            return dict([("hash_core_version", 3)] + [(name, row[name]) for name in fields])
+    return None
+
+
+def chain_states(before, rows):
+    """The states behind each row of a series."""
+    states = []
+    for row in rows:
+        chain = hash_of([before, row])
+        before = {"rows": before["rows"] + 1, "snapshot_date": row["snapshot_date"], "chain": chain}
+        states.append(before)
+    return states
+
+
+def is_series(body):
+    return body.get("tier") == "history-series"
+
+
+def check_series(body):
+    """The rows of a series lead from the state before them to the signed end of the chain."""
+    states = chain_states(body["before"], body["rows"])
+    end, retained = (states or [body["before"]])[-1], body["retained"]
+    if not states or (end["rows"], end["chain"]) != (retained["rows"], retained["chain"]):
+        raise Refused("rows: do not lead to the signed end of the chain")
+    if body["count"] != len(states):
+        raise Refused("count: not that of the rows")
+
+
 def content_of(body):
     """What the content hash covers: no citation, and nothing that depends on the moment of the request."""
-    return {key: without_request_time(key, value) for key, value in body.items() if key != "_citation"}
+    left_out = ("_citation",) + (SERIES_CUT if is_series(body) else ())
+    return {key: without_request_time(key, value) for key, value in body.items() if key not in left_out}
 
 
 def without_request_time(key, value):
@@ -357,6 +411,8 @@ def judge_body(data, issuers):
     if "_citation" not in signed:
         return "unsigned", "%d record hashes recomputed; nobody signed it" % count
     check_citation(signed, issuers)
+    if is_series(signed):
+        check_series(signed)
     return "verified", "%d record hashes, content hash, citation hash and signature" % count
 
 
@@ -367,6 +423,76 @@ def judge_proof(data, issuers):
     check_proof(answer, issuers)
     signed = "signed by a trusted issuer" if issuers else "signature not checked: pass --issuer"
     return "verified", "in the log under its root; checkpoint %s" % signed
+
+
+# ---- vector files: each row has an input, and what is wanted or why it is refused ---------------------------------
+
+
+def vector_canonical(text):
+    return canonical(parse(text.encode("utf-8")))
+
+
+def vector_record(record):
+    core = core_of(record)
+    return {"core": canonical(core), "record_hash": hash_of(core)}
+
+
+def vector_roster(row):
+    core = roster_core(row)
+    if core is None:
+        raise Refused("no row of a roster")
+    kind = next(name for name, fields in ROSTER_CORES.items() if fields[0] == list(core)[1])
+    return {"kind": kind, "core": canonical(core), "record_hash": hash_of(core)}
+
+
+def vector_series(given):
+    states = chain_states(given["before"], given["rows"])
+    if given.get("end", states[-1]) != states[-1]:
+        raise Refused("the chain leads elsewhere")
+    return {"states": states}
+
+
+def vector_merkle(given):
+    leaf = hashlib.sha256(b"\x00" + given["entry"].encode("ascii")).digest()
+    root = inclusion_root(leaf, given["index"], given["size"], [bytes.fromhex(text) for text in given["proof"]])
+    if root.hex() != given["root"]:
+        raise Refused("leads to another root")
+    return {"leaf": leaf.hex()}
+
+
+def vector_checkpoint(given):
+    lines = given["note"].split("\n")
+    root = base64.b64decode(lines[2])
+    if not given["note"].endswith("\n") or str(int(lines[1])) != lines[1]:
+        raise Refused("not a note")
+    check_checkpoint(given["note"], int(lines[1]), root, [given["issuer"]])
+    return {"origin": lines[0], "size": int(lines[1]), "root": root.hex()}
+
+
+# What canonical.json and record-hash.json refuse beyond this is input that no published body holds.
+VECTORS = (("canonical.json", vector_canonical, False), ("record-hash.json", vector_record, False),
+           ("roster-core.json", vector_roster, True), ("series-chain.json", vector_series, True),
+           ("merkle.json", vector_merkle, True), ("checkpoint.json", vector_checkpoint, True))
+
+
+def compare_vectors(folder):
+    """Each row of the vector files; answers how many were compared and the comments of those that differ."""
+    count, off = 0, []
+    for name, compute, refusals in VECTORS:
+        with open("%s/%s" % (folder, name), "rb") as file:
+            rows = json.loads(file.read().decode("utf-8"))
+        for row in rows:
+            if "want" not in row and not refusals:
+                continue
+            count += 1
+            try:
+                made = compute(row["input"])
+                agrees = "want" in row and made == row["want"]
+            except (Refused, AttributeError, IndexError, KeyError, TypeError, ValueError):
+                agrees = "want" not in row
+            if not agrees:
+                off.append("%s: %s" % (name, row["comment"]))
+    return count, off
 
 
 def judge(judged, path, issuers):
@@ -387,8 +513,13 @@ def main():
     options.add_argument("body", nargs="*")
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
+    options.add_argument("--vectors")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
+    if given.vectors is not None:
+        count, off = compare_vectors(given.vectors)
+        print("\n".join(["%d vectors, %d differ" % (count, len(off))] + off))
+        sys.exit(1 if off else 0)
     if not given.body and not given.proof:
         options.error("name a body or a proof")
     tasks = [(judge_body, path) for path in given.body] + [(judge_proof, path) for path in given.proof]

@@ -23,10 +23,8 @@ export function checkFiler(filer: Related): void {
   if (!FILER.test(path) || typeof body.entity !== 'string') return;
   const list = filingListPath(body.entity);
   const text = bodies.text(list);
-  if (text === null) {
-    fault('filings_count', `"${list}" is missing`);
-    return;
-  }
+  if (bodies.list.find(list) === null) fault('filings_count', `"${list}" is missing`);
+  if (text === null) return;
   const lines = text.split('\n').slice(0, -1);
   for (const [at, line] of lines.entries()) {
     const problem = lineProblem(line, body.entity, bodies);
