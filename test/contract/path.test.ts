@@ -7,6 +7,7 @@ import {
   filePath,
   parseFilePath,
   SEGMENT_BYTES_MAX,
+  storedPath,
   verifyShardPath,
 } from '../../compiler/contract/path.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
@@ -186,5 +187,31 @@ function placed(row: Endpoint, given: readonly string[], form: string) {
 describe('verifyShardPath()', () => {
   it('names the shard after the first byte of the digest', () => {
     expect(verifyShardPath(`sha256:ab${'0'.repeat(62)}`)).toBe('verify/ab.txt');
+  });
+});
+
+describe('storedPath()', () => {
+  const hash = `0123456789abcdef0123${'f'.repeat(44)}`;
+
+  it('puts 20 digits of the hash before the extension, or at the end without one', () => {
+    expect(storedPath('free/a.json', hash)).toBe('files/free/a.0123456789abcdef0123.json');
+    expect(storedPath('log/tile/0/000', hash)).toBe('files/log/tile/0/000.0123456789abcdef0123');
+    expect(storedPath('a.b/c', hash)).toBe('files/a.b/c.0123456789abcdef0123');
+  });
+
+  it('I38: never gives two files one place', () => {
+    const digits = fc.constantFrom('0', '1', 'a', 'f').map((digit) => digit.repeat(64));
+    const name = fc.array(fc.constantFrom('a', '.json', '.', '0'.repeat(20), '.f', 'f'), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    const file = fc.tuple(name, digits).map(([parts, sha256]) => [parts.join(''), sha256] as const);
+    fc.assert(
+      fc.property(file, file, (one, other) => {
+        fc.pre(one.join() !== other.join());
+        expect(storedPath(...one)).not.toBe(storedPath(...other));
+      }),
+      { numRuns: 5000 },
+    );
   });
 });
