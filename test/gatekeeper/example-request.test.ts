@@ -3,10 +3,12 @@ import { ENDPOINTS, type Endpoint, endpointAt } from '../../compiler/contract/en
 import { answer } from '../../gatekeeper/answers.ts';
 import { previewOf, storedRequest, usageOf } from '../../gatekeeper/example-request.ts';
 import { question, tinyService } from './tiny-service.ts';
+import { tinyTokens } from './tiny-tokens.ts';
 
 describe('storedRequest()', () => {
   it('names a request that is really answered, for every row that has a file', async () => {
-    const service = await tinyService();
+    const tiny = await tinyService();
+    const service = { ...tiny, operator: { ...tiny.operator, tokens: tinyTokens() } };
     const answered: string[] = [];
     for (const row of ENDPOINTS as readonly Endpoint[]) {
       const example = storedRequest(row, {}, service.release);
