@@ -9,6 +9,7 @@ import {
   contentOf,
   REQUEST_TIME_FIELDS,
 } from '../../compiler/contract/citation.ts';
+import { verifyInclusion } from '../../compiler/contract/merkle.ts';
 import { CORE_FIELDS, hashCore, SOURCE_CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
 import {
   CONTRACT_VERSION,
@@ -16,13 +17,25 @@ import {
   formatVerifyEntry,
   releaseSchema,
 } from '../../compiler/contract/release.ts';
-import { DEMAND_FIELDS, ROSTER_CORES } from '../../compiler/contract/roster-core.ts';
+import {
+  DEMAND_FIELDS,
+  ROSTER_CORES,
+  rosterCore,
+  rosterKindOf,
+} from '../../compiler/contract/roster-core.ts';
+import {
+  CHAIN_ORIGIN,
+  type ChainState,
+  chainLink,
+  SERIES_COLUMNS,
+  type SeriesRow,
+} from '../../compiler/contract/series.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 
 const TEXT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
-const LINES_MAX = 250;
+const LINES_MAX = 275;
 
 const sections = new Map(
   TEXT.split(/^## /m).map((part) => [part.slice(0, part.indexOf('\n')), part] as const),
@@ -135,5 +148,62 @@ describe('the worked example of FORMAT.md', () => {
     const verdict = (text: string): string => verifyBody(parseJson(text), { trust: [did] }).verdict;
     expect(verdict(delivered)).toBe('verified');
     expect(verdict(delivered.replace('13.6', '13.7'))).toBe('failed');
+  });
+});
+
+describe('the further examples of FORMAT.md', () => {
+  const more = section('11. More worked examples');
+  const [rowCore = '', link = '', head = ''] = [...more.matchAll(/```json\n(.*)\n```/g)].map(
+    (match) => match[1] ?? '',
+  );
+  const printed = [...more.matchAll(/^`(sha256:[0-9a-f]{64})`$/gm)].map((match) => match[1] ?? '');
+  const [leaf0 = '', leaf1 = '', root = ''] = (/```text\n([^`]+)```/.exec(more)?.[1] ?? '').split(
+    '\n',
+  );
+  const digest = (...parts: readonly (string | Buffer)[]): Buffer => {
+    const hash = createHash('sha256');
+    for (const part of parts) hash.update(part);
+    return hash.digest();
+  };
+
+  it('hashes the core of a roster row', () => {
+    const core = parseJson(rowCore) as Record<string, unknown>;
+    expect(rosterKindOf(core)).toBe('mcp.server');
+    expect(canonicalJson(rosterCore('mcp.server', core))).toBe(rowCore);
+    expect(printed[0]).toBe(sha256(rowCore));
+    expect(sha256(rowCore.replace('active', 'absent'))).not.toBe(printed[0]);
+  });
+
+  it('chains the reading of the first example', () => {
+    const [state, row] = parseJson(link) as unknown as [ChainState, SeriesRow];
+    expect(state).toEqual(CHAIN_ORIGIN);
+    expect(Object.keys(row).sort()).toEqual([...SERIES_COLUMNS].sort());
+    expect(row.record_hash).toBe(body.record_hash);
+    expect(canonicalJson(chainLink(state, row))).toBe(link);
+    expect(printed[1]).toBe(sha256(link));
+  });
+
+  it('proves two entries of a log by the leaf hash of the other', () => {
+    expect(leaf0).toBe(digest(Buffer.of(0), body.record_hash).toString('hex'));
+    expect(leaf1).toBe(digest(Buffer.of(0), printed[0] ?? '').toString('hex'));
+    const [left, right] = [Buffer.from(leaf0, 'hex'), Buffer.from(leaf1, 'hex')];
+    expect(root).toBe(digest(Buffer.of(1), left, right).toString('hex'));
+    const claim = { index: 0, size: 2, leaf: left, proof: [right], root: Buffer.from(root, 'hex') };
+    const hash = (bytes: Uint8Array): Uint8Array => new Uint8Array(digest(Buffer.from(bytes)));
+    expect(verifyInclusion(claim, hash)).toBe(true);
+    expect(verifyInclusion({ ...claim, index: 1 }, hash)).toBe(false);
+  });
+
+  it('signs and hashes the head of a release', () => {
+    const [line = ''] = /[0-9a-f]{64} 2 free\/merkle-spec\.json/.exec(more) ?? [];
+    const unsigned = parseJson(head) as Record<string, unknown>;
+    const own = /^`([A-Za-z0-9_-]{86})`$/m.exec(more)?.[1] ?? '';
+    expect(releaseSchema.parse({ ...unsigned, signature: own })).toMatchObject({ issuer_did: did });
+    expect(canonicalJson(unsigned)).toBe(head);
+    expect(unsigned.files_sha256).toBe(sha256(`${line}\n`));
+    const isSigned = (text: string): boolean =>
+      verify(null, Buffer.from(text), createPublicKey(pem), Buffer.from(own, 'base64url'));
+    expect([isSigned(head), isSigned(`${head} `)]).toEqual([true, false]);
+    expect(printed[2]).toBe(sha256(canonicalJson({ ...unsigned, signature: own })));
   });
 });
