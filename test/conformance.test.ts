@@ -1,23 +1,19 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf } from '../compiler/contract/bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { verifyBody } from '../compiler/verify/verify-body.ts';
 import type { RequirementsV1 } from '../gatekeeper/challenge.ts';
-import { loadConfig } from '../gatekeeper/config.ts';
 import { NETWORKS } from '../gatekeeper/networks.ts';
-import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
+import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { OPERATIONS, type Operation, WITHOUT_DATA } from './conformance-table.ts';
-import { NOW_MS, payer } from './gatekeeper/payer.ts';
+import { payer } from './gatekeeper/payer.ts';
 import { tinyDataDir, writeTinyRelease } from './gatekeeper/tiny-release.ts';
+import { sampleGate } from './sample-gate.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
 const NETWORK = NETWORKS['base-sepolia'];
-const SECRET = 'a secret for tests alone of 32 characters or more';
 
 let sample: CompiledSample;
 let gate: Gatekeeper;
@@ -28,21 +24,13 @@ beforeAll(async () => {
   sample = await compiledSample();
   const tiny = tinyDataDir();
   writeTinyRelease(tiny);
-  gate = await start(sample.data);
-  empty = await start(tiny);
+  gate = await sampleGate(sample.data);
+  empty = await sampleGate(tiny);
 }, 60_000);
 afterAll(async () => {
   await Promise.all([gate.close(), empty.close()]);
   removeFolders();
 }, 60_000);
-
-function start(data: string): Promise<Gatekeeper> {
-  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const options = { data, state, port: '0', free_rate: '1000000' };
-  const env = { SIGNALPRESS_TOKEN_SECRET: SECRET };
-  const config = loadConfig({ options, env, fileText: null });
-  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
-}
 
 interface Answer {
   readonly status: number;
@@ -189,24 +177,9 @@ describe('the conformance table', () => {
     );
   });
 
-  it('asks the same prices as the table, the free menu and the manifest', async () => {
-    const menu = (await ask({ ...(OPERATIONS[0] as Operation), path: '/gauge/preview' })).body;
-    const manifest = (
-      await ask({ ...(OPERATIONS[0] as Operation), path: '/manifest' }, { query: 'all=1' })
-    ).body;
-    const listed = (rows: unknown) =>
-      new Map((rows as { path: string; price_usd: string }[]).map((row) => [row.path, row]));
-    const menuRows = listed(menu.prices);
-    const manifestRows = listed(manifest.entries ?? manifest.resources ?? manifest.items);
-    for (const { path, price } of sold) {
-      const { price_usd, price_atomic } = menuRows.get(path) as unknown as Record<string, string>;
-      expect([path, price_usd, price_atomic]).toEqual([path, price, dollars(price ?? '')]);
+  it('has the prices of the program, which every description repeats (completeness.test.ts)', () => {
+    for (const { path, price } of sold)
       expect([path, endpointOf(path).priceUsd]).toEqual([path, price]);
-      expect(manifestRows.get(path), path).toMatchObject({
-        price_usd: price,
-        price_atomic: dollars(price ?? ''),
-      });
-    }
   });
 });
 

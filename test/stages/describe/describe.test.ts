@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseDidKey } from '../../../compiler/contract/did-key.ts';
 import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { atomicAmount } from '../../../compiler/contract/price.ts';
 import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
 import { maskedExample } from '../../../compiler/stages/describe/masked-example.ts';
@@ -23,7 +22,6 @@ afterAll(removeFolders);
 
 const ROWS: readonly Endpoint[] = ENDPOINTS;
 const KEPT = ROWS.filter((row) => row.answer !== 'gone');
-const PAID = ROWS.filter((row) => row.priceUsd !== null);
 const BASE = 'https://example.org';
 let root = '';
 let did = '';
@@ -40,16 +38,10 @@ const entries = (path = 'all/well-known/manifest.json'): ManifestEntry[] =>
   readJson(root, path).entries;
 
 describe('describe() writes a manifest', () => {
-  it('that holds every row but the retired, in the order of the table, at its price and with its parameters', () => {
+  it('that holds every row but the retired, in the order of the table', () => {
     expect(entries().map(({ path, method }) => [path, method])).toEqual(
       KEPT.map(({ path, method }) => [path, method]),
     );
-    for (const [index, row] of KEPT.entries()) {
-      const entry = entries()[index];
-      expect(entry?.price_usd).toBe(row.priceUsd ?? '0');
-      expect(entry?.price_atomic).toBe(atomicAmount(row.priceUsd ?? '0'));
-      expect(entry?.params).toEqual(JSON.parse(JSON.stringify(row.params)));
-    }
   });
 
   it('whose usual form leaves out what nothing is stored of', () => {
@@ -94,16 +86,6 @@ describe('describe() writes an agent card', () => {
     expect(legacy.preferredTransport).toBe('HTTP+x402');
   });
 
-  it('with one skill for each paid operation and its price', () => {
-    const { skills } = card();
-    expect(skills.map((skill: { name: string }) => skill.name)).toEqual(
-      PAID.map((row) => `GET ${row.path}`),
-    );
-    for (const [index, row] of PAID.entries()) {
-      expect(skills[index].description).toContain(`${row.priceUsd} USD`);
-    }
-  });
-
   it('signed with the issuer key, and not once a word is changed', () => {
     const { signatures, ...unsigned } = card();
     const [{ protected: header, signature }] = signatures;
@@ -128,7 +110,7 @@ describe('describe() writes an agent card', () => {
 describe('describe() writes an OpenAPI document', () => {
   const document = () => readJson(root, 'well-known/openapi.json');
 
-  it('with every operation, its price, its answers and its parameters', () => {
+  it('with the answers of every operation', () => {
     const { paths, openapi, info } = document();
     expect([openapi, info.version, info.contact.email]).toEqual([
       '3.1.0',
@@ -138,12 +120,6 @@ describe('describe() writes an OpenAPI document', () => {
     for (const row of KEPT) {
       const operation =
         paths[row.path.replace(/:([a-z_]+)$/, '{$1}')]?.[row.method.toLowerCase()] ?? {};
-      expect([row.path, operation['x-payment-info']?.price.amount ?? null]).toEqual([
-        row.path,
-        row.priceUsd,
-      ]);
-      const names = operation.parameters.map(({ name }: { name: string }) => name);
-      expect(names).toEqual(Object.keys(row.params));
       expect('402' in operation.responses).toBe(row.priceUsd !== null);
       expect(operation.responses[200].content['application/json']).toHaveProperty('schema');
     }

@@ -1,0 +1,23 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../gatekeeper/config.ts';
+import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
+import { NOW_MS } from './gatekeeper/payer.ts';
+import { tinyTokens } from './gatekeeper/tiny-tokens.ts';
+
+const SECRET = 'a secret for tests alone of 32 characters or more';
+
+/** A gatekeeper over a compiled data folder, at the clock of the test payer. */
+export function sampleGate(data: string): Promise<Gatekeeper> {
+  const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+  const options = { data, state, port: '0', free_rate: '1000000' };
+  const env = { SIGNALPRESS_TOKEN_SECRET: SECRET };
+  const config = loadConfig({ options, env, fileText: null });
+  return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
+}
+
+/** A subscription token that such a gatekeeper takes. */
+export function sampleToken(): string {
+  return tinyTokens({ secrets: [SECRET], clock: () => NOW_MS }).mint().token;
+}
