@@ -1,8 +1,10 @@
 import type { Endpoint, Param } from '../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
+import { bazaar } from './bazaar.ts';
 import { clientHint } from './client-hint.ts';
+import { mediaTypeOf } from './media-type.ts';
 import type { Network } from './networks.ts';
-import { outputExample } from './output-example.ts';
+import { type Offer, offerOf, type RequestExamples } from './offer.ts';
 import type { X402Version } from './payment-header.ts';
 import { type Header, NO_STORE, type Reply } from './reply.ts';
 import { checksumAddress } from './signature.ts';
@@ -13,8 +15,6 @@ export const MAX_TIMEOUT_SECONDS = 300;
 export const CHALLENGE_CACHE_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 export const CHALLENGE_TARGET_CHARS_MAX = 1024;
-/** Longest list of legal values that the v2 header repeats; the v1 body has them all. */
-export const HEADER_ENUM_MAX = 24;
 
 interface CommonRequirements {
   readonly scheme: 'exact';
@@ -62,6 +62,8 @@ export interface Challenger {
   challenge(endpoint: Endpoint, target: string, error?: string): Challenge;
   /** What was challenged, in the shape of one version. */
   requirements(endpoint: Endpoint, target: string, version: X402Version): Requirements;
+  /** From now on challenges show the requests of this release; before, they show none. */
+  show(examples: RequestExamples): void;
 }
 
 const ERROR_V1 = 'X-PAYMENT header is required';
@@ -73,29 +75,37 @@ const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
 export function challenger(options: ChallengerOptions): Challenger {
   const checked = checkedOptions(options);
-  const templates = new WeakMap<Endpoint, Template>();
+  const templates = new Map<string, Template>();
   const cache = new Map<string, Challenge>();
-  const templateOf = (endpoint: Endpoint): Template => {
-    const known = templates.get(endpoint);
+  let examples: RequestExamples = () => null;
+  const templateOf = (endpoint: Endpoint, target: string): Template => {
+    const key = `${endpoint.path} ${mediaTypeOf(endpoint, target)}`;
+    const known = templates.get(key);
     if (known !== undefined) return known;
-    const made = template(endpoint, checked);
-    templates.set(endpoint, made);
+    refuseFree(endpoint);
+    const made = template(offerOf(endpoint, target, examples), checked);
+    templates.set(key, made);
     return made;
   };
   return {
     network: checked.network,
     challenge(endpoint, target, error) {
-      if (error !== undefined) return fill(templateOf(endpoint), target, error);
+      if (error !== undefined) return fill(templateOf(endpoint, target), target, error);
       const key = `${endpoint.path} ${target}`;
       const known = cache.get(key);
       if (known !== undefined) return known;
-      const made = fill(templateOf(endpoint), target);
+      const made = fill(templateOf(endpoint, target), target);
       if (target.length <= CHALLENGE_TARGET_CHARS_MAX) keep(cache, key, made);
       return made;
     },
     requirements(endpoint, target, version) {
-      const { v1, v2 } = templateOf(endpoint);
+      const { v1, v2 } = templateOf(endpoint, target);
       return version === 2 ? v2 : { ...v1, resource: checked.baseUrl + target };
+    },
+    show(next) {
+      examples = next;
+      templates.clear();
+      cache.clear();
     },
   };
 }
@@ -144,30 +154,32 @@ interface Template {
   readonly header: readonly string[];
 }
 
-function template(endpoint: Endpoint, options: ChallengerOptions): Template {
-  const v1 = requirementsV1(endpoint, options);
+function template(offer: Offer, options: ChallengerOptions): Template {
+  const { endpoint, mimeType } = offer;
+  const { baseUrl, serviceName } = options;
+  const v1 = requirementsV1(offer, options);
   const v2 = requirementsV2(endpoint, options);
-  const hint = clientHint(endpoint, options.baseUrl);
+  const hint = clientHint(offer, baseUrl);
   const body = {
     x402Version: 1,
     error: ERROR_SLOT,
     accepts: [v1],
     ...(hint === null ? {} : { client_hint: hint }),
   };
+  const { description } = v1;
   const header = {
     x402Version: 2,
     error: ERROR_SLOT,
-    resource: {
-      url: RESOURCE_SLOT,
-      description: v1.description,
-      mimeType: v1.mimeType,
-      serviceName: options.serviceName,
-    },
+    resource: { url: RESOURCE_SLOT, description, mimeType, serviceName },
     accepts: [v2],
-    extensions: { bazaar: bazaar(endpoint) },
+    ...extensions(offer),
   };
-  const { baseUrl } = options;
   return { baseUrl, path: endpoint.path, v1, v2, body: cut(body), header: cut(header) };
+}
+
+/** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
+function extensions(offer: Offer): object {
+  return offer.example === null ? {} : { extensions: { bazaar: bazaar(offer, offer.example) } };
 }
 
 function cut(value: object): string[] {
@@ -200,20 +212,20 @@ function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void
   cache.set(key, made);
 }
 
-function priceAtomic(endpoint: Endpoint): string {
-  if (endpoint.priceUsd !== null) return atomicAmount(endpoint.priceUsd);
-  throw new RangeError(`Cannot challenge "${endpoint.path}": it is free`);
+function refuseFree({ path, priceUsd }: Endpoint): void {
+  if (priceUsd === null) throw new RangeError(`Cannot challenge "${path}": it is free`);
 }
 
-function requirementsV1(endpoint: Endpoint, options: ChallengerOptions): RequirementsV1 {
+function requirementsV1(offer: Offer, options: ChallengerOptions): RequirementsV1 {
+  const { endpoint, example, mimeType, output } = offer;
   const { network, payTo } = options;
   return {
     scheme: 'exact',
     network: network.name,
-    maxAmountRequired: priceAtomic(endpoint),
+    maxAmountRequired: atomicAmount(endpoint.priceUsd ?? ''),
     resource: RESOURCE_SLOT,
     description: `${endpoint.tag} ${endpoint.summary}`,
-    mimeType: 'application/json',
+    mimeType,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     asset: network.asset,
@@ -222,10 +234,14 @@ function requirementsV1(endpoint: Endpoint, options: ChallengerOptions): Require
       input: {
         type: 'http',
         method: endpoint.method,
-        discoverable: true,
-        queryParams: mapParams(endpoint, queryParam),
+        discoverable: example !== null,
+        queryParams: Object.fromEntries(
+          Object.entries(endpoint.params).map(([name, param]) => {
+            return [name, { ...queryParam(param), ...examplesOf(name, offer) }];
+          }),
+        ),
       },
-      output: outputExample(endpoint),
+      output,
     },
   };
 }
@@ -235,7 +251,7 @@ function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): Require
   return {
     scheme: 'exact',
     network: network.caip2,
-    amount: priceAtomic(endpoint),
+    amount: atomicAmount(endpoint.priceUsd ?? ''),
     asset: network.asset,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
@@ -243,53 +259,16 @@ function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): Require
   };
 }
 
-function queryParam(param: Param): object {
-  const { type, required, description, examples } = param;
-  const legal = param.enum === undefined ? {} : { enum: param.enum };
-  return { type, required, description, ...legal, examples };
+function queryParam({ type, required, description, enum: legal }: Param): object {
+  return { type, required, description, ...(legal === undefined ? {} : { enum: legal }) };
 }
 
-/** The discovery extension of v2: an example call and the JSON Schema that it meets. */
-function bazaar(endpoint: Endpoint): object {
-  const example = outputExample(endpoint);
-  const info = {
-    input: {
-      type: 'http',
-      method: endpoint.method,
-      queryParams: mapParams(endpoint, (param) => param.examples[0] ?? ''),
-    },
-    output: { type: 'json', example },
-  };
-  const properties = Object.fromEntries(Object.keys(example).map((name) => [name, {}]));
-  const output = object({
-    type: { type: 'string' },
-    example: { type: 'object', properties },
-  });
-  return { info, schema: object({ input: inputSchema(endpoint), output }) };
-}
-
-function inputSchema(endpoint: Endpoint): object {
-  const required = Object.keys(endpoint.params).filter((name) => endpoint.params[name]?.required);
-  return object({
-    type: { const: 'http' },
-    method: { const: endpoint.method },
-    queryParams: { type: 'object', properties: mapParams(endpoint, schemaParam), required },
-  });
-}
-
-function schemaParam(param: Param): object {
-  const { description } = param;
-  const short = param.enum !== undefined && param.enum.length <= HEADER_ENUM_MAX;
-  // A query value is always text: an integer parameter takes its digits.
-  return { type: 'string', description, ...(short ? { enum: param.enum } : {}) };
-}
-
-function object(properties: Readonly<Record<string, object>>): object {
-  return { type: 'object', properties, required: Object.keys(properties) };
-}
-
-function mapParams<T>(endpoint: Endpoint, map: (param: Param) => T): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(endpoint.params).map(([name, param]) => [name, map(param)]),
-  );
+/** Values of a parameter that this release answers beside those of the example. */
+function examplesOf(name: string, { endpoint, example }: Offer): { examples?: readonly string[] } {
+  const param = endpoint.params[name];
+  if (example === null || param === undefined) return {};
+  const isOpen = param.type === 'string' && param.enum === undefined;
+  const chosen = example[name];
+  if (!param.required && !isOpen) return { examples: param.examples };
+  return chosen === undefined ? {} : { examples: [chosen] };
 }

@@ -4,6 +4,7 @@ import { encodeSegment, parseFilePath, type Values } from '../compiler/contract/
 import { canonicalTarget } from './canonical-request.ts';
 import { computedRequest } from './computed-request.ts';
 import { nearest } from './nearest.ts';
+import type { RequestExamples } from './offer.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** Stored files that one suggestion looks at. */
@@ -28,6 +29,23 @@ export function storedRequest(
   const wanted = open === null ? undefined : given[open];
   const values = closest(candidates, open, wanted) ?? candidates[0];
   return values === undefined ? null : requestOf(endpoint, values);
+}
+
+/** Requests that a release answers, each as close to the examples of the table as there is data; found once. */
+export function requestExamples(release: ReleaseIndex): RequestExamples {
+  const found = new Map<string, string | null>();
+  return (endpoint) => {
+    const known = found.get(endpoint.path);
+    if (known !== undefined) return known;
+    const example = storedRequest(endpoint, tableExample(endpoint), release);
+    found.set(endpoint.path, example);
+    return example;
+  };
+}
+
+function tableExample({ params }: Endpoint): Values {
+  const required = Object.entries(params).filter(([, param]) => param.required);
+  return Object.fromEntries(required.map(([name, param]) => [name, param.examples[0] ?? '']));
 }
 
 /** How far the given values lead into the stored files, and the first parameter that leads nowhere. */

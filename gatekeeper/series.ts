@@ -5,6 +5,7 @@ import {
   seriesFrom,
   stateAt,
 } from '../compiler/contract/series.ts';
+import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from './media-type.ts';
 import type { Body } from './release-index.ts';
 import { requestFile } from './request-file.ts';
 import { spliceRequestTime } from './request-time.ts';
@@ -32,14 +33,16 @@ const tables = new WeakMap<Body, CsvTable>();
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
 export async function series({ route }: Question, service: Service): Promise<Answered> {
-  const { values, endpoint } = route;
+  const { values, endpoint, target } = route;
   const { signal_id, entity } = values;
   const path = signal_id && entity ? requestFile(endpoint, { signal_id, entity }) : null;
   if (!service.release.has(path)) return MISS;
   const body = await service.release.body(path);
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
-  if (values.format === 'csv') return content(csvCut(body, days), 'text/csv; charset=utf-8');
-  return content(jsonCut(body, { days, now: service.clock() }), 'application/json');
+  if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
+    return content(csvCut(body, days), `${CSV_MEDIA_TYPE}; charset=utf-8`);
+  }
+  return content(jsonCut(body, { days, now: service.clock() }), JSON_MEDIA_TYPE);
 }
 
 function content(body: Buffer, contentType: string): Answered {

@@ -5,6 +5,7 @@ import { admission } from './admission.ts';
 import { type Challenger, challenger } from './challenge.ts';
 import { trustedProxies } from './client-address.ts';
 import { type Config, isTestOnly } from './config.ts';
+import { requestExamples } from './example-request.ts';
 import type { Facilitator } from './facilitator.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
 import type { Journal } from './journal.ts';
@@ -171,6 +172,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     },
     swap: (next) => {
       service = { ...service, release: next };
+      service.challenger.show(requestExamples(next));
       serving();
     },
     log: by.log,
@@ -232,6 +234,7 @@ function firstService(
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const terms = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
+  terms.show(requestExamples(release));
   const report = (error: unknown): void => {
     if (!isNothingToDeliver(error)) log({ event: 'payment_failed', error: messageOf(error) });
   };

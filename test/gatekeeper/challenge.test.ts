@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../compiler/contract/price.ts';
+import { canonicalTarget } from '../../gatekeeper/canonical-request.ts';
 import {
   CHALLENGE_CACHE_MAX,
   type ChallengerOptions,
@@ -10,6 +11,7 @@ import {
   challenger,
 } from '../../gatekeeper/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
+import type { RequestExamples } from '../../gatekeeper/offer.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const options: ChallengerOptions = {
@@ -18,7 +20,15 @@ const options: ChallengerOptions = {
   network: NETWORKS.base,
   serviceName: 'Example',
 };
+/** Every operation answers one request, but the retired chain of this path. */
+const EMPTY = '/gauge/japan-region';
+const requestOf: RequestExamples = ({ path, params }) => {
+  const required = Object.entries(params).filter(([, param]) => param.required);
+  const values = required.map(([name, param]) => [name, param.enum?.[0] ?? `${name} of it`]);
+  return path === EMPTY ? null : canonicalTarget(path, Object.fromEntries(values));
+};
 const shop = challenger(options);
+shop.show(requestOf);
 const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
 const decoded = (base64: string) => JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
 const both = (row: Endpoint, target: string, error?: string) => {
@@ -93,7 +103,10 @@ describe('challenge()', () => {
 
   it('challenge() describes discovery with an example that meets its own schema', () => {
     for (const row of PAID) {
-      const { info, schema } = both(row, row.path).v2.extensions.bazaar;
+      const { extensions } = both(row, row.path).v2;
+      expect(extensions === undefined).toBe(row.path === EMPTY);
+      if (extensions === undefined) continue;
+      const { info, schema } = extensions.bazaar;
       const checked = z.fromJSONSchema(schema).safeParse(info);
       expect(checked.error, row.path).toBeUndefined();
       expect(Object.keys(info.output.example).length).toBeGreaterThan(0);
@@ -102,6 +115,51 @@ describe('challenge()', () => {
       expect(z.fromJSONSchema(schema).safeParse(wrong).success).toBe(false);
     }
   });
+
+  it('challenge() shows the requests of the release, and none of an operation without an answer', () => {
+    const { v1, v2 } = both(endpointAt('/gauge/region'), '/gauge/region');
+    const { input } = v1.accepts[0].outputSchema;
+    expect(input).toMatchObject({
+      discoverable: true,
+      queryParams: { loc: { examples: ['us-stlouis'] }, format: { examples: ['json', 'thin'] } },
+    });
+    expect(v2.extensions.bazaar.info.input.queryParams).toEqual({ loc: 'us-stlouis' });
+    const empty = both(endpointAt(EMPTY), EMPTY).v1.accepts[0].outputSchema.input;
+    expect(empty.discoverable).toBe(false);
+    expect(JSON.stringify(empty.queryParams)).not.toContain('examples');
+  });
+
+  it('challenge() shows other requests as soon as another release is served', () => {
+    const other = challenger(options);
+    const gauge = endpointAt('/gauge');
+    const shown = () => other.challenge(gauge, '/gauge').body.toString();
+    expect(shown()).not.toContain('"examples":["a"]');
+    for (const name of ['a', 'b']) {
+      other.show(({ path }) => `${path}?entity=${name}&signal_id=x`);
+      expect(shown()).toContain(`"examples":["${name}"]`);
+    }
+  });
+
+  it.each([
+    ['/gauge/history-series?entity=a&format=csv&signal_id=b', 'text/csv', 'csv'],
+    ['/gauge/history-series?entity=a&format=json&signal_id=b', 'application/json', 'json'],
+    ['/gauge/history-series', 'application/json', 'json'],
+  ])(
+    'challenge() names the type of what %s delivers, in both versions',
+    (target, mimeType, type) => {
+      const series = endpointAt('/gauge/history-series');
+      const { v1, v2 } = both(series, target);
+      expect([v1.accepts[0].mimeType, v2.resource.mimeType]).toEqual([mimeType, mimeType]);
+      expect(shop.requirements(series, target, 1)).toStrictEqual(v1.accepts[0]);
+      const { info, schema } = v2.extensions.bazaar;
+      expect([info.output.type, info.input.queryParams.format]).toEqual([
+        type,
+        type === 'csv' ? 'csv' : undefined,
+      ]);
+      expect(z.fromJSONSchema(schema).safeParse(info).error).toBeUndefined();
+      expect('columns' in v1.accepts[0].outputSchema.output).toBe(type === 'csv');
+    },
+  );
 
   it('challenge() keeps its headers under half of 16 KB, even for the longest target', () => {
     for (const row of PAID) {

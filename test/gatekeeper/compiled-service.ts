@@ -1,5 +1,6 @@
 import { challenger } from '../../gatekeeper/challenge.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config.ts';
+import { requestExamples } from '../../gatekeeper/example-request.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 import { openRelease } from '../../gatekeeper/release-index.ts';
 import type { Service } from '../../gatekeeper/service.ts';
@@ -11,6 +12,8 @@ export async function compiledService(dataDir: string, now: string): Promise<Ser
   const baseUrl = release.head.base_url;
   const network = NETWORKS['base-sepolia'];
   const terms = { baseUrl, payTo: TEST_PAYEE, network, serviceName: 'Compiled' };
+  const shop = challenger(terms);
+  shop.show(requestExamples(release));
   const rest = await tinyService();
-  return { ...rest, release, baseUrl, challenger: challenger(terms), clock: () => Date.parse(now) };
+  return { ...rest, release, baseUrl, challenger: shop, clock: () => Date.parse(now) };
 }

@@ -64,6 +64,23 @@ describe('startGatekeeper()', () => {
     await gate.close();
   });
 
+  it('shows in its challenges what the release of the moment answers, ready ones included', async () => {
+    const gate = await tinyGate();
+    const shown = async (path: string): Promise<string> => (await fetch(gate.url + path)).text();
+    const [record, bundle] = ['/gauge', '/gauge/region'];
+    for (let time = 0; time < 2; time += 1) {
+      expect(await shown(record)).toContain('"examples":["us-denver"]');
+      expect(await shown(bundle)).toContain('/gauge?entity=us-denver&');
+    }
+    const kept = [...tinyFiles()].filter(([path]) => !path.includes('us-denver'));
+    writeTinyRelease(gate.dataDir, { sequence: 2, files: new Map(kept) });
+    await gate.checkRelease();
+    expect(await shown(record)).toContain('"examples":["us-chicago"]');
+    expect(await shown(bundle)).not.toContain('entity=us-denver');
+    expect(await shown(bundle)).toContain('"discoverable":false');
+    await gate.close();
+  });
+
   it('keeps its payments over a restart', async () => {
     const gate = await tinyGate();
     await gate.close();
