@@ -136,7 +136,8 @@ const PREFLIGHT: readonly Header[] = [
   ['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
   [
     'access-control-allow-headers',
-    'X-PAYMENT, PAYMENT-SIGNATURE, Authorization, Content-Type, Access-Control-Expose-Headers',
+    'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
+      'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   ],
   ['access-control-max-age', '86400'],
 ];

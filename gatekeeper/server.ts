@@ -164,7 +164,8 @@ class FrontDesk {
     if (request.method !== 'GET') return null;
     const ready = this.#ready.get(service)?.get(request.url ?? '');
     if (ready === undefined || service.clock() >= ready.expires) return null;
-    const pays = facts.paymentV1 !== null || facts.paymentV2 !== null;
+    const { paymentV1, paymentV2, receipt } = facts;
+    const pays = paymentV1 !== null || paymentV2 !== null || receipt !== null;
     return ready.unpaid && pays ? null : ready;
   }
 

@@ -61,6 +61,13 @@ function issueText(receipt: Receipt): string {
 }
 
 describe('receiptAmount()', () => {
+  it('I2: is taken where the same URL was asked for its price before', async () => {
+    const target = '/gauge/ruler?entity=us-denver&signal_id=airquality.aqi';
+    for (let time = 0; time < 2; time += 1)
+      expect((await fetch(gate.url + target)).status).toBe(402);
+    expect((await buy(issue(target), target)).status).toBe(200);
+  });
+
   it('adds two per cent to every price, in whole millionths rounded up', () => {
     expect(receiptAmount('0.005')).toBe('5100');
     expect(receiptAmount('9.90')).toBe('10098000');

@@ -207,7 +207,8 @@ describe('headers of every reply', () => {
     const { status, headers } = await fetch(gate.url + PAID, { method: 'OPTIONS' });
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-headers')).toBe(
-      'X-PAYMENT, PAYMENT-SIGNATURE, Authorization, Content-Type, Access-Control-Expose-Headers',
+      'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
+        'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
     );
   });
 
