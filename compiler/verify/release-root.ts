@@ -39,20 +39,26 @@ export interface NamedRelease {
   readonly faults: Faults;
 }
 
-/** An older release in the place of a newer one: its folder is named after another, or a newer one stands beside it. */
+/** An older release in the folder of a newer one: a folder is named after its sequence. */
 export function checkName({ disk, root, head, faults }: NamedRelease): void {
   const name = folderName(disk, root);
   const own = sequenceOf(name);
   if (own !== null && own !== head.sequence) {
     faults.add(RELEASE_NAME, 'sequence', `${head.sequence}, but its folder is named "${name}"`);
   }
-  if (!isServed(disk, root, name)) return;
-  for (const other of disk.list(`${root}/..`)) {
-    const isNewer = (sequenceOf(other.name) ?? 0) > head.sequence;
-    if (isNewer && other.name !== name) {
-      faults.add('current', '', `points to release ${head.sequence}, but "${other.name}" is newer`);
-    }
-  }
+}
+
+/**
+ * Releases beside the one that is served that are newer than it. A compile that was killed right before the switch leaves
+ * one; so does whoever turns `current` back, which only a reader who remembers what was served can tell.
+ */
+export function unservedReleases(disk: Disk, root: string, head: Release): string[] {
+  const name = folderName(disk, root);
+  if (!isServed(disk, root, name)) return [];
+  return disk
+    .list(`${root}/..`)
+    .filter((other) => other.name !== name && (sequenceOf(other.name) ?? 0) > head.sequence)
+    .map((other) => `releases/${other.name}`);
 }
 
 /** The sequence in the name of a release folder, or null for any other name. */

@@ -132,7 +132,7 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
     ),
     ...(strayCount === 0
       ? []
-      : [`  note: ${strayCount} files that no release lists, nothing reads them: ${strays[0]}`]),
+      : [`  note: ${strayCount} files or releases that nothing reads: ${strays[0]}`]),
     ...(ownTables ? [] : ['  compiled from other tables than those of this program']),
   ];
 }

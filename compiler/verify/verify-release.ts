@@ -12,7 +12,7 @@ import { Faults, type ReleaseFault } from './release-fault.ts';
 import { hasOwnTables, readHead } from './release-head.ts';
 import { unlistedFiles } from './release-index.ts';
 import type { SeenRelease } from './release-memory.ts';
-import { checkName, releaseRoot } from './release-root.ts';
+import { checkName, releaseRoot, unservedReleases } from './release-root.ts';
 import { checkSeen } from './seen-check.ts';
 import type { ShareContext } from './share-check.ts';
 import { SharesInOrder } from './shares-in-order.ts';
@@ -61,7 +61,7 @@ export interface ReleaseReport {
   /** The first faults, by file; `faultCount` is how many there are. */
   readonly faults: readonly ReleaseFault[];
   readonly faultCount: number;
-  /** The first files that no release lists, as a killed compile leaves them; nothing reads them. */
+  /** The first files that no release lists, and newer releases that are not served; a killed compile leaves such. */
   readonly strays: readonly string[];
   readonly strayCount: number;
   /** Signed note of the log, where there is one. */
@@ -85,6 +85,8 @@ export async function verifyRelease(
   const seen = options.seen?.[head.issuer_did];
   if (seen !== undefined) checkSeen({ disk, root, head, faults, seen });
   const run = new ReleaseRun({ ...options, disk, root, head, faults });
+  run.strays.push(...unservedReleases(disk, root, head));
+  run.strayCount += run.strays.length;
   try {
     await run.all();
   } catch (error) {
