@@ -14,7 +14,8 @@ import { verifyRelease } from '../compiler/verify/verify-release.ts';
 
 /**
  * Kills compiles at random instants of a seeded sequence while a reader verifies what is current in a loop, and compiles again after
- * each: the served release is always whole, never goes back, and the next compile succeeds. Usage: campaign-kill [kills] [seed]
+ * each: the served release is always whole, never goes back, and the next compile succeeds. Usage: campaign-kill [kills] [seed],
+ * and for campaign-syscalls: campaign-kill batch|child FOLDER ROUND
  */
 const ENTITIES = 60;
 /** Kills are spread over this many times what a compile took alone: the reader takes its share of the machine. */
@@ -31,6 +32,7 @@ interface Tally {
 
 const [first = '200', second = '1', child = ''] = process.argv.slice(2);
 if (first === 'child') await compile(optionsOf(second, Number(child)));
+else if (first === 'batch') writeBatch(second, Number(child));
 else await main(Number(first), Number(second));
 
 async function main(kills: number, seed: number): Promise<void> {

@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { storedPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
@@ -57,15 +65,20 @@ export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
 
 /** Writes a new file; false when there is one already. */
 function create(full: string, bytes: Uint8Array, written: string[]): boolean {
+  let file: number;
   try {
-    writeFileSync(full, bytes, { flag: 'wx' });
+    file = openSync(full, 'wx');
   } catch (error) {
+    // Whatever else went wrong, a file that is there may be that of another release.
     if (isCode(error, 'EEXIST')) return false;
-    // A full disk leaves a part of the file.
-    written.push(full);
     throw error;
   }
   written.push(full);
+  try {
+    writeFileSync(file, bytes);
+  } finally {
+    closeSync(file);
+  }
   return true;
 }
 
