@@ -72,7 +72,8 @@ const UNLISTED = {
 } as const;
 
 function recordWords({ entry, check }: Extract<LookUp, { state: 'listed' }>) {
-  const { record_hash, kind, state, signal_id, entity, observed_at } = entry;
+  const { record_hash, kind, state, file, signal_id, entity, observed_at } = entry;
+  const unchecked = file === null ? SUPERSEDED : LONG;
   const isSame = check?.recomputedHash === record_hash;
   return {
     hash: record_hash,
@@ -83,11 +84,13 @@ function recordWords({ entry, check }: Extract<LookUp, { state: 'listed' }>) {
     entity,
     observed_at,
     hash_core: isSame ? check.core : null,
-    note: check === null ? SUPERSEDED : isSame ? CURRENT : BROKEN,
+    note: check === null ? unchecked : isSame ? CURRENT : BROKEN,
   };
 }
 
 const CURRENT = 'hash = sha256 over the canonical JSON (RFC 8785) of hash_core';
 const SUPERSEDED =
   'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
+const LONG =
+  'its file is too long for a free look-up: this release lists the hash; the core is in the body that is sold';
 const BROKEN = 'the stored record does not give this hash; do not rely on it';

@@ -15,6 +15,7 @@ import {
   type SettlementQuestion,
   settleFilings,
 } from '../compiler/contract/settle-filings.ts';
+import { citationText } from './citation-text.ts';
 import { filersOf, filingsOf, findFiler } from './filings.ts';
 import { noCharge } from './no-charge.ts';
 import type { ReleaseIndex } from './release-index.ts';
@@ -158,12 +159,6 @@ async function stored(path: string, release: ReleaseIndex): Promise<string> {
 function joined(head: object, texts: readonly (readonly [name: string, json: string])[]): string {
   const rest = texts.map(([name, json]) => `"${name}":${json}`);
   return `${JSON.stringify(head).slice(0, -1)},${rest.join(',')}}`;
-}
-
-/** The citation is the last member of every sealed body. */
-function citationText(body: string): string {
-  const name = '"_citation":';
-  return body.slice(body.lastIndexOf(name) + name.length, -1);
 }
 
 /** A member of a stored filing that is a string without escapes, or null. */

@@ -3,11 +3,17 @@ import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { verifyShardPath } from '../compiler/contract/path.ts';
 import { recordHashText } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
+import { citationText } from './citation-text.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { storedCore } from './stored-core.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;
+
+/** Longest stored body that a free look-up parses: a few milliseconds of the serving thread. */
+export const RECOMPUTED_BYTES_MAX = 256 * 1024;
+/** More than any citation is long. */
+const CITATION_BYTES_MAX = 16 * 1024;
 
 const HASH_PREFIX = new RegExp(`^(?:sha256:)?([0-9a-f]{${HASH_PREFIX_MIN},64})$`);
 
@@ -20,7 +26,12 @@ export function hashPrefix(text: string): string | null {
 export type LookUp =
   | { readonly state: 'not_found' }
   | { readonly state: 'ambiguous'; readonly matches: number }
-  | { readonly state: 'listed'; readonly entry: VerifyEntry; readonly check: Recomputed | null };
+  | {
+      readonly state: 'listed';
+      readonly entry: VerifyEntry;
+      /** Null where the release no longer holds the fields, and where their file is too long to be parsed. */
+      readonly check: Recomputed | null;
+    };
 
 /** The hash that a stored body gives now, what was hashed, and the body. */
 export interface Recomputed {
@@ -58,10 +69,18 @@ async function recompute(
   entry: VerifyEntry,
   file: string,
   release: ReleaseIndex,
-): Promise<Recomputed> {
+): Promise<Recomputed | null> {
+  const isLong = (release.files.get(file)?.size ?? 0) > RECOMPUTED_BYTES_MAX;
+  if (isLong && entry.kind !== 'citation') return null;
   const { bytes } = await release.body(file);
-  const body = JSON.parse(bytes.toString('utf8'));
+  const body = isLong ? citedEnd(bytes) : JSON.parse(bytes.toString('utf8'));
   const core = storedCore(entry, body);
   const digest = createHash('sha256').update(canonicalJson(core)).digest('hex');
   return { body, core, recomputedHash: recordHashText(digest) };
+}
+
+/** Of a long body only what its citation says. */
+function citedEnd(bytes: Buffer): Recomputed['body'] {
+  const end = bytes.subarray(-CITATION_BYTES_MAX).toString('utf8');
+  return { _citation: JSON.parse(citationText(end)) };
 }

@@ -144,7 +144,7 @@ function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification 
     observed_at,
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
-    note: check === null ? SUPERSEDED_NOTE : CURRENT_NOTES[entry.kind],
+    note: check === null ? uncheckedNote(entry) : CURRENT_NOTES[entry.kind],
     ots_status: textOrNull(body.ots_status),
     statement: statementOf(entry, check),
   };
@@ -152,6 +152,13 @@ function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification 
 
 const SUPERSEDED_NOTE =
   'a later reading has taken its place; the signed list of this release names it, its fields are not recomputed here';
+const LONG_NOTE =
+  'the signed list of this release names it; its file is too long to be recomputed in a free look-up: signalpress verify does it from the body';
+
+/** Why a listed hash is not recomputed. */
+function uncheckedNote({ file }: VerifyEntry): string {
+  return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
+}
 const CURRENT_NOTES = {
   reading:
     'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
@@ -160,16 +167,17 @@ const CURRENT_NOTES = {
 } as const;
 
 function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
-  const { record_hash, kind, signal_id, entity, observed_at } = entry;
+  const { record_hash, kind, file, signal_id, entity, observed_at } = entry;
   const subject = signal_id === null ? entity : `${signal_id} at ${entity}`;
-  const what = ATTESTED[kind];
+  const what = `${ATTESTED[kind]} of ${subject} observed ${observed_at}`;
   if (check === null) {
-    return `This hash stands for ${what} of ${subject} observed ${observed_at}, which this issuer published and later superseded.`;
+    const standing = file === null ? 'published and later superseded' : 'lists in this release';
+    return `This hash stands for ${what}, which this issuer ${standing}.`;
   }
   if (check.recomputedHash !== record_hash) {
     return 'The stored record does not give this hash; do not rely on it.';
   }
-  return `This hash attests ${what} of ${subject} observed ${observed_at}, exactly as this issuer published it; it describes and does not advise.`;
+  return `This hash attests ${what}, exactly as this issuer published it; it describes and does not advise.`;
 }
 
 const ATTESTED = {
