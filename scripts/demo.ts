@@ -1,18 +1,23 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
+import { logEntry } from '../compiler/contract/tiles.ts';
 import { summaryText } from '../compiler/progress.ts';
+import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, freePort, prepareData } from './quick-start-data.ts';
+import { demoSettings, prepareData, tryPort } from './quick-start-data.ts';
+import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
 /**
- * The whole product in a few seconds, made to be watched: real input, compile, serve, three
- * purchases by a real x402 client with a throw-away wallet, offline verification, and a forgery.
+ * The whole product in a few seconds, made to be watched: real input, compile, serve, three purchases by a real x402
+ * client with a throw-away wallet, a lost answer fetched again, offline verification, the log, and a forgery.
  */
 const PURCHASES = [
   {
@@ -23,15 +28,6 @@ const PURCHASES = [
   { title: 'one bundle', path: '/gauge/earthquake-region?entity=california-san-andreas' },
 ] as const;
 
-const PLAIN = !process.stdout.isTTY;
-const style = (code: number) => (text: string) =>
-  PLAIN ? text : `\u001b[${code}m${text}\u001b[0m`;
-const bold = style(1);
-const dim = style(2);
-const green = style(32);
-const red = style(31);
-const cyan = style(36);
-
 let step = 0;
 function heading(text: string): void {
   step += 1;
@@ -41,19 +37,29 @@ function heading(text: string): void {
 const show = (text: string): void => console.log(`   ${text}`);
 const indent = (text: string): void => text.split('\n').forEach(show);
 
-await main();
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
 
 async function main(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'signalpress-demo-'));
   let gatekeeper: Gatekeeper | undefined;
   try {
-    const baseUrl = `http://127.0.0.1:${await freePort()}`;
-    const issuer = await compileAll(root, baseUrl);
+    const port = String(await tryPort(0));
+    const issuer = await compileAll(root, `http://127.0.0.1:${port}`);
     heading('Serve it');
-    gatekeeper = await startGatekeeper(demoSettings(root, baseUrl), silentEffects());
-    show(`${gatekeeper.url} ${dim('(payments settle in memory: TEST ONLY)')}`);
-    const bodies = await buyAll(gatekeeper.url);
-    await verifyAll(bodies, issuer);
+    gatekeeper = await startGatekeeper(demoSettings(root, { port }), silentEffects());
+    const { url } = gatekeeper;
+    show(`${url} ${dim('(payments settle in memory: TEST ONLY)')}`);
+    const [record, ...others] = await buyAll(url);
+    if (record === undefined) throw new Error('Cannot go on: nothing was bought');
+    await fetchAgain(record);
+    await verifyAll([record, ...others], issuer);
+    await proveInLog(url, { record, issuer });
+    await forgeIt(record, issuer);
   } finally {
     await gatekeeper?.close();
     rmSync(root, { recursive: true, force: true });
@@ -74,19 +80,37 @@ async function compileAll(root: string, baseUrl: string): Promise<string> {
   return summary.release.issuer_did;
 }
 
-async function buyAll(url: string): Promise<string[]> {
+/** An answer that was paid for, with the request that paid. */
+interface Bought {
+  readonly body: string;
+  readonly receipt: Receipt;
+  readonly request: Request;
+}
+
+interface Receipt {
+  readonly transaction: string;
+  readonly payer: string;
+}
+
+async function buyAll(url: string): Promise<Bought[]> {
   const account = privateKeyToAccount(generatePrivateKey());
-  const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
+  const sent: Request[] = [];
+  const wire: typeof fetch = (...request) => {
+    sent.push(new Request(...request));
+    return fetch(...request);
+  };
+  const payingFetch = wrapFetchWithPaymentFromConfig(wire, {
     schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(account) }],
   });
-  const bodies: string[] = [];
+  const bought: Bought[] = [];
   for (const { title, path } of PURCHASES) {
     heading(`Buy ${title}`);
     show(dim(`GET ${path}`));
     await showPrice(url + path);
-    bodies.push(await buy(payingFetch, url + path));
+    const answer = await buy(payingFetch, url + path);
+    bought.push({ ...answer, request: sent.at(-1) ?? new Request(url + path) });
   }
-  return bodies;
+  return bought;
 }
 
 async function showPrice(url: string): Promise<void> {
@@ -98,15 +122,31 @@ async function showPrice(url: string): Promise<void> {
   show(dim(`     ${description}`));
 }
 
-async function buy(payingFetch: typeof fetch, url: string): Promise<string> {
+async function buy(payingFetch: typeof fetch, url: string): Promise<Omit<Bought, 'request'>> {
   const response = await payingFetch(url);
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`Cannot buy "${url}": ${response.status} ${text}`);
-  const receipt = response.headers.get('payment-response') ?? '';
-  const { transaction, payer } = JSON.parse(Buffer.from(receipt, 'base64').toString());
-  show(`${green('200')}  receipt ${transaction.slice(0, 18)}… paid by ${payer}`);
-  showInShort(JSON.parse(text));
-  return text;
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`Cannot buy "${url}": ${response.status} ${body}`);
+  const receipt = receiptOf(response);
+  show(`${green('200')}  receipt ${receipt.transaction.slice(0, 18)}… paid by ${receipt.payer}`);
+  showInShort(JSON.parse(body));
+  return { body, receipt };
+}
+
+function receiptOf(response: Response): Receipt {
+  const header = response.headers.get('payment-response') ?? '';
+  return JSON.parse(Buffer.from(header, 'base64').toString());
+}
+
+/** As after an answer that got lost on its way: the payment is known, so the bytes come again and nothing is charged. */
+async function fetchAgain({ body, receipt, request }: Bought): Promise<void> {
+  heading('Lose the answer and send the same payment again');
+  const response = await fetch(request);
+  const same = (await response.text()) === body;
+  const again = receiptOf(response).transaction;
+  if (!same || again !== receipt.transaction) throw new Error('Cannot fetch again: another answer');
+  show(
+    `${green('200')}  receipt ${again.slice(0, 18)}…, the same one; the same bytes; no second charge`,
+  );
 }
 
 interface Shown {
@@ -131,11 +171,56 @@ function showInShort({ current, ruler, legs, observed_at, provenance, record_has
   show(dim(`     ${provenance.freshness}, ${age} old; ${record_hash ?? 'one hash a leg'}`));
 }
 
-async function verifyAll(bodies: readonly string[], issuer: string): Promise<void> {
+async function verifyAll(bought: readonly Bought[], issuer: string): Promise<void> {
   heading('Verify what was bought, offline, with no call to anybody');
-  for (const body of bodies) await judge(body, issuer, 0);
+  for (const { body } of bought) await judge(body, issuer, 0);
+}
+
+interface Proof {
+  readonly inclusion: {
+    readonly index: number;
+    readonly size: number;
+    readonly root: string;
+    readonly inclusion_proof: readonly string[];
+    readonly checkpoint: string;
+  };
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function unhex(text: string): Uint8Array {
+  return Buffer.from(text, 'hex');
+}
+
+/** The record hash is an entry of the log, under a root that the issuer signed; another hash at its place is not. */
+async function proveInLog(url: string, { record, issuer }: { record: Bought; issuer: string }) {
+  heading('Prove that it is in the transparency log');
+  const { record_hash } = JSON.parse(record.body) as { record_hash: string };
+  show(dim(`GET /proof/${record_hash}`));
+  const { inclusion } = (await (await fetch(`${url}/proof/${record_hash}`)).json()) as Proof;
+  const { index, size, root, inclusion_proof, checkpoint } = inclusion;
+  const leadsTo = (hash: string): boolean => {
+    const leaf = leafHash(logEntry(hash), sha256);
+    const proof = inclusion_proof.map(unhex);
+    return verifyInclusion({ index, size, leaf, proof, root: unhex(root) }, sha256);
+  };
+  const { checkpoint: signed, problem } = judgeNote(checkpoint, [issuer]);
+  const isSigned = signed !== null && Buffer.from(signed.root).toString('hex') === root;
+  if (!leadsTo(record_hash) || !isSigned) throw new Error(`Cannot prove inclusion: ${problem}`);
+  show(
+    `${green('proven')}    entry ${index} of ${size}: ${inclusion_proof.length} hashes lead to the root`,
+  );
+  show(`${green('signed')}    root ${root.slice(0, 18)}… by ${issuer.slice(0, 24)}…`);
+  const other = record_hash.slice(0, -1) + (record_hash.endsWith('0') ? '1' : '0');
+  if (leadsTo(other)) throw new Error('Cannot finish the demo: a wrong hash was proven');
+  show(`${red('not so')}    a hash with one other digit leads elsewhere`);
+}
+
+async function forgeIt({ body }: Bought, issuer: string): Promise<void> {
   heading('Change one digit and verify again');
-  const forged = forge(bodies[0] ?? '');
+  const forged = forge(body);
   show(`${dim(forged.before)} ${red('→')} ${forged.after}`);
   await judge(forged.body, issuer, 1);
   console.log(`\n${green('Done.')} Start the service with ${bold('npm start')}.\n`);

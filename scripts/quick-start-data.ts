@@ -30,7 +30,7 @@ export async function prepareData({ root, baseUrl, asOf }: QuickStart) {
   const summary = await compile({
     snapshots,
     data: dataFolder(root),
-    asOf: asOf.toISOString(),
+    asOf: asOf.toISOString().replace(/\.\d+Z$/, 'Z'),
     issuerName: ISSUER_NAME,
     baseUrl,
     seed: readIssuerKey(issuerKey(root)),
@@ -48,6 +48,11 @@ function issuerKey(root: string): string {
 }
 
 function copySample(snapshots: string): void {
+  if (!existsSync(SAMPLE)) {
+    throw new Error(
+      `Cannot copy sample "${SAMPLE}": not there; run this in the top folder of the repository`,
+    );
+  }
   for (const entry of readdirSync(SAMPLE, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;
     for (const file of readdirSync(join(SAMPLE, entry.name))) {
@@ -60,25 +65,30 @@ function copySample(snapshots: string): void {
 /** The feed of the USGS that the development dependency vega-datasets ships unchanged. */
 function importFeed(out: string): string {
   const file = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
+  if (!existsSync(file)) {
+    throw new Error(
+      `Cannot import "${file}": not there; run "npm ci" with development dependencies`,
+    );
+  }
   return importSummaryText(runImport({ source: 'usgs-earthquakes', file, out }, importDisk));
 }
 
-/** Settings of a gatekeeper that pretends payments, at the address that was compiled in. */
-export function demoSettings(root: string, baseUrl: string): Config {
-  const { port } = new URL(baseUrl);
+/** Settings of a gatekeeper that pretends payments; everything wrong with the address is said at once. */
+export function demoSettings(root: string, address: { port: string; baseUrl?: string }): Config {
   const env = {
-    SIGNALPRESS_PORT: port,
+    SIGNALPRESS_PORT: address.port,
+    SIGNALPRESS_BASE_URL: address.baseUrl,
     SIGNALPRESS_DATA: dataFolder(root),
     SIGNALPRESS_STATE: join(root, 'state'),
   };
   return loadConfig({ options: {}, env, fileText: null });
 }
 
-/** A port that nobody listens on at the moment. */
-export function freePort(): Promise<number> {
+/** Listens on a loopback port for a moment and says which it was, for 0 one that nobody listens on. */
+export function tryPort(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
+    probe.listen(port, '127.0.0.1', () => {
       const address = probe.address();
       probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
     });

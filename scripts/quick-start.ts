@@ -1,35 +1,42 @@
+import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { summaryText } from '../compiler/progress.ts';
 import { lineLog } from '../gatekeeper/line-log.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, prepareData } from './quick-start-data.ts';
+import { demoSettings, prepareData, tryPort } from './quick-start-data.ts';
+import { bold, cyan, dim, green } from './terminal-style.ts';
 
 /** `npm start`: compiles the sample and a genuine USGS feed into `.signalpress/`, then serves it. */
 const ROOT = '.signalpress/quick-start';
-const PORT = process.env.SIGNALPRESS_PORT ?? '4021';
+
+const FREE = [
+  ['/gauge/sample', 'a whole signed record'],
+  ['/gauge/coverage?summary=1', 'what is covered, and how fresh it is'],
+  ['/gauge/preview', 'every price, and what may be asked for'],
+] as const;
+
+/** Operations whose prices are shown, dearer ones last. */
+const SHOWN = ['/gauge/ruler', '/gauge', '/gauge/census', '/gauge/earthquake-region'];
+const PAID_EXAMPLE = '/gauge?signal_id=earthquake.current_activity&entity=california-san-andreas';
 
 try {
-  await main(process.env.SIGNALPRESS_BASE_URL ?? `http://127.0.0.1:${PORT}`);
+  await main(process.env.SIGNALPRESS_PORT ?? '4021', process.env.SIGNALPRESS_BASE_URL);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }
 
-async function main(baseUrl: string): Promise<void> {
+async function main(port: string, publicUrl: string | undefined): Promise<void> {
   const started = performance.now();
+  const baseUrl = publicUrl ?? `http://127.0.0.1:${port}`;
+  const settings = demoSettings(ROOT, publicUrl === undefined ? { port } : { port, baseUrl });
+  await refuseTakenPort(settings.port);
+  console.log(dim('Importing and compiling, a few seconds …'));
   const { imported, summary } = await prepareData({ root: ROOT, baseUrl, asOf: new Date() });
-  console.log(`${imported}\n\n${summaryText(summary, performance.now() - started)}\n`);
-  const settings = demoSettings(ROOT, baseUrl);
+  console.log(`\n${imported}\n\n${summaryText(summary, performance.now() - started)}\n`);
   const clock = (): number => Date.now();
   const log = lineLog((text) => process.stdout.write(text), clock);
   const gatekeeper = await startGatekeeper(settings, { clock, log });
-  console.log(`
-Serving ${gatekeeper.url} with an in-memory facilitator: TEST ONLY, no money moves.
-
-  curl -s  '${gatekeeper.url}/gauge/sample'
-  curl -s  '${gatekeeper.url}/gauge/coverage?summary=1'
-  curl -is '${gatekeeper.url}/gauge?signal_id=earthquake.current_activity&entity=california-san-andreas'
-  npm run demo        buys and verifies
-`);
+  console.log(welcome(gatekeeper.url));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await gatekeeper.close();
@@ -37,4 +44,41 @@ Serving ${gatekeeper.url} with an in-memory facilitator: TEST ONLY, no money mov
       process.exit(0);
     });
   }
+}
+
+async function refuseTakenPort(port: number): Promise<void> {
+  try {
+    await tryPort(port);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const state = code === 'EADDRINUSE' ? 'taken by another process' : `refused with ${code}`;
+    throw new Error(
+      `Cannot serve on port "${port}": ${state}; stop what listens there, or choose another: SIGNALPRESS_PORT=${port + 1} npm start`,
+      { cause },
+    );
+  }
+}
+
+function welcome(url: string): string {
+  const rows: readonly Endpoint[] = ENDPOINTS;
+  const paid = rows.filter((row) => row.priceUsd !== null);
+  const prices = SHOWN.flatMap((path) => paid.find((row) => row.path === path) ?? []);
+  return [
+    `${green('Serving')} ${bold(url)}`,
+    'TEST ONLY: payments settle in memory, no money moves. Real payments: "signalpress-gate", README.md',
+    '',
+    bold('Free'),
+    ...FREE.map(([path, about]) => `  ${cyan(`curl -s '${url}${path}'`)}\n      ${dim(about)}`),
+    '',
+    `${bold('Paid')}, USD a call (${paid.length} operations, all of them at /gauge/preview)`,
+    ...prices.map(({ path, priceUsd, summary }) => {
+      return `  ${String(priceUsd).padStart(5)}  ${path.padEnd(25)} ${dim(summary)}`;
+    }),
+    `  ${cyan(`curl -is '${url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
+    '',
+    `In another terminal: ${bold('npm run demo')} buys and verifies. Stop with Ctrl-C.`,
+    process.env.SIGNALPRESS_FACILITATOR_URL === undefined
+      ? ''
+      : 'SIGNALPRESS_FACILITATOR_URL is set, and not used here: it is for "signalpress-gate"\n',
+  ].join('\n');
 }
