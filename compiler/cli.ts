@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
+import { addExamples } from './command-examples.ts';
 import { compile } from './compile.ts';
 import {
   IMPORT_SOURCES,
@@ -80,6 +81,7 @@ const importer = program
 for (const source of IMPORT_SOURCES) {
   importer
     .command(source)
+    .description(`import an answer of ${source}`)
     .argument('<file>', 'the payload')
     .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
     .option('--fetched-at <time>', 'time of the fetch, in place of a note')
@@ -130,7 +132,7 @@ program
 program
   .command('receipt')
   .description(
-    'receipts of the fiat channel, for tests and for operators who are their own processor',
+    'sign receipts of the fiat channel, for tests and for operators who are their own processor',
   )
   .command('issue')
   .description('sign that one request was paid, price and fee; send it as X-RECEIPT')
@@ -142,6 +144,8 @@ program
     const seconds = Number(flags.seconds);
     console.log(issueReceipt({ target, seed, now: Date.now(), random: randomBytes, seconds }));
   });
+
+addExamples(program);
 
 function defaultWorkers(): number {
   return Math.min(WORKERS_MAX, cpus().length);

@@ -31,6 +31,28 @@ const snapshots = writeSnapshots({
 });
 const COMPILE = ['compile', '--snapshots', snapshots, '--workers', '0', '--as-of', AS_OF];
 
+describe('signalpress --help', () => {
+  it.each([['compile'], ['verify'], ['import', 'sec-edgar'], ['receipt', 'issue']])(
+    'shows at %s %s what it does, an example with its own options, and its exit codes',
+    (...words) => {
+      const { status, stdout } = run([...words, '--help']);
+      const [options = '', examples = ''] = stdout.split('Examples:');
+      expect(status).toBe(0);
+      expect(options).toMatch(/^Usage: signalpress .+\n\n[a-z]/);
+      expect(examples).toContain(`\n  signalpress ${words.join(' ')} `);
+      expect(stdout).toContain('Exit codes:');
+      for (const [option] of examples.matchAll(/--[a-z-]+/g)) expect(options).toContain(option);
+    },
+  );
+
+  it('answers a word that is no command with the list of commands, and exit code 1', () => {
+    const { status, stdout, stderr } = run(['publish']);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain("unknown command 'publish'");
+    expect(stderr).toContain('compile');
+  });
+});
+
 describe('signalpress keygen', () => {
   it('writes a key file, prints the DID and never the key', () => {
     const { status, stdout, cwd } = run(['keygen']);

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+
+/** Ready-made calls by command, shown under its help; each is one that works, apart from the names in it. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  compile: [
+    'signalpress compile --key issuer.key --base-url https://signals.example.org',
+    'signalpress compile --key issuer.key --as-of 2026-11-20T12:00:00Z --verify full',
+  ],
+  'import usgs-earthquakes': ['signalpress import usgs-earthquakes all_week.geojson'],
+  'import usgs-nwis': ['signalpress import usgs-nwis iv.json --note iv.note.json'],
+  'import sec-edgar': [
+    'signalpress import sec-edgar CIK0000320193.json --fetched-at 2026-11-20T11:00:12Z',
+  ],
+  verify: [
+    'signalpress verify dist-data --issuer did:key:z6Mk…',
+    'signalpress verify body.json --issuer did:key:z6Mk…',
+    'signalpress verify dist-data --log --since checkpoint.txt',
+  ],
+  'anchor stamp': ['signalpress anchor stamp'],
+  'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],
+  'releases list': ['signalpress releases list'],
+  'releases diff': ['signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z'],
+  'releases prune': ['signalpress releases prune'],
+  'releases rollback': ['signalpress releases rollback 000001-20261120T120000Z --key issuer.key'],
+  'key list': ['signalpress key list'],
+  'key rotate': ['signalpress key rotate --key issuer.key --to next.key'],
+  'key revoke': [
+    'signalpress key revoke --key next.key --did did:key:z6Mk… --from 2026-11-20T12:00:00Z',
+  ],
+  keygen: ['signalpress keygen issuer.key'],
+  'receipt issue': [
+    "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",
+  ],
+};
+
+/** The usual meaning of exit codes; `verify` has codes of its own and says them itself. */
+const EXIT_CODES = 'Exit codes: 0 done, 1 refused: what is wrong is said, and nothing was changed';
+const OWN_EXIT_CODES = new Set(['verify']);
+
+/** Adds examples and exit codes to the help of every command that does something. */
+export function addExamples(program: Command): void {
+  for (const [name, command] of leaves(program)) {
+    const lines = EXAMPLES[name];
+    if (lines === undefined) throw new TypeError(`Cannot explain "${name}": it has no example`);
+    const exits = OWN_EXIT_CODES.has(name) ? [] : ['', EXIT_CODES];
+    const text = ['', 'Examples:', ...lines.map((line) => `  ${line}`), ...exits].join('\n');
+    command.addHelpText('after', text);
+  }
+}
+
+/** Commands without further ones, by their words. */
+function leaves(parent: Command): (readonly [name: string, command: Command])[] {
+  return parent.commands.flatMap((command) => {
+    const below = leaves(command);
+    if (below.length === 0) return [[command.name(), command] as const];
+    return below.map(([name, leaf]) => [`${command.name()} ${name}`, leaf] as const);
+  });
+}
