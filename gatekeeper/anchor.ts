@@ -3,7 +3,6 @@ import { inclusionOf } from './inclusion.ts';
 import { anchorWords, batchRows, findLeaf, logOutline } from './log-files.ts';
 import { noCharge } from './no-charge.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { jsonReply, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import {
   type Answered,
@@ -12,6 +11,7 @@ import {
   type Question,
   type Service,
 } from './service.ts';
+import { undetermined } from './undetermined.ts';
 import { hashPrefix } from './verify-hash.ts';
 
 /** Batches of one answer; `day` reaches the older ones, and the files of the log hold all. */
@@ -28,7 +28,7 @@ export async function anchor({ route }: Question, service: Service): Promise<Ans
     const body = digits === null ? await batchList(release, day) : await entry(digits, release);
     return jsonContent(body, KEEP_FOR_RELEASE);
   } catch (error) {
-    return { kind: 'reply', reply: undetermined('gauge/anchor', error, service) };
+    return undetermined({ endpoint: 'gauge/anchor' }, error, service);
   }
 }
 
@@ -41,14 +41,6 @@ function illegal(route: Route, name: string, { release }: Service): Answered {
   const value = route.values[name] ?? '';
   const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
   return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
-}
-
-/** The 503 of a look-up that the disk did not allow: it says nothing about what was asked. */
-export function undetermined(endpoint: string, error: unknown, { log }: Service): Reply {
-  log({ event: 'look_up_failed', error: error instanceof Error ? error.message : '' });
-  const text = 'The look-up could not be completed; this says nothing about the hash. Ask again';
-  const body = { endpoint, undetermined: true, error: text, no_charge: true, retryable: true };
-  return jsonReply(503, body, [['retry-after', '5']]);
 }
 
 async function batchList(release: ReleaseIndex, day: string | undefined): Promise<object> {

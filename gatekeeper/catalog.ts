@@ -4,7 +4,8 @@ import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../compiler/cont
 import { canonicalTarget } from './canonical-request.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { type Answered, KEEP_FOR_RELEASE, type Question } from './service.ts';
+import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from './service.ts';
+import { storedLines } from './stored-lines.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
 export const CATALOG_PAGE_PAIRS = 500;
@@ -16,10 +17,8 @@ export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;
 
 /** The compiled list of latest readings; empty when the release has none. */
 export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
-  if (!release.has(CATALOG_PATH)) return new Map();
-  const { bytes } = await release.body(CATALOG_PATH);
   const rows = new Map<string, CatalogRow[]>(SIGNALS.map((signal) => [signal.id, []]));
-  for (const line of bytes.toString('utf8').split('\n').slice(0, -1)) {
+  for (const line of await storedLines(CATALOG_PATH, release)) {
     const row = parseCatalogRow(line);
     rows.get(row.signal_id)?.push(row);
   }
@@ -49,8 +48,7 @@ export async function catalog(question: Question, release: ReleaseIndex): Promis
     .filter((piece) => industry === undefined || piece.industry === industry);
   const pages = paged(pieces, Object.keys(filters).length > 0 ? Infinity : CATALOG_PAGE_PAIRS);
   const body = Buffer.from(catalogPage(pages, Number(page), filters), 'utf8');
-  const content = { body, contentType: 'application/json', keepMs: KEEP_FOR_RELEASE };
-  return { kind: 'content', content };
+  return jsonBytes(body, KEEP_FOR_RELEASE);
 }
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */

@@ -9,7 +9,7 @@ import type { CatalogRow } from '../compiler/contract/release.ts';
 import { catalogRows } from './catalog.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import type { Answered, Question, Service } from './service.ts';
+import { type Answered, jsonBytes, type Question, type Service } from './service.ts';
 
 /** Seconds that a coverage answer may be repeated. */
 export const COVERAGE_TTL_S = 60;
@@ -74,7 +74,7 @@ export async function coverage(question: Question, service: Service): Promise<An
   const body = answers.bodies.get(target) ?? (await coverageBytes(values, release, answers.at));
   if (answers.bodies.size < COVERAGE_ANSWERS_MAX) answers.bodies.set(target, body);
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
-  return { kind: 'content', content: { body, contentType: 'application/json', keepMs } };
+  return jsonBytes(body, keepMs);
 }
 
 async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {

@@ -8,6 +8,7 @@ import {
 } from '../compiler/contract/filing-index.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
+import { storedLines } from './stored-lines.ts';
 
 /** Filers whose parsed lists are kept for one release. */
 export const FILER_LISTS_MAX = 64;
@@ -21,7 +22,7 @@ interface Filers {
 
 /** Everybody whose filings are stored. */
 export const filersOf = perRelease(async (release: ReleaseIndex): Promise<Filers> => {
-  const lines = await linesOf(FILERS_PATH, release);
+  const lines = await storedLines(FILERS_PATH, release);
   const filers = lines.map(parseFilerLine);
   return {
     byCik: new Map(filers.map((filer) => [filer.cik, filer])),
@@ -49,15 +50,9 @@ export async function filingsOf(
   const kept = await lists(release);
   const known = kept.get(cik);
   if (known !== undefined) return known;
-  const filings = (await linesOf(filingListPath(cik), release)).map(parseFilingLine);
+  const filings = (await storedLines(filingListPath(cik), release)).map(parseFilingLine);
   const [oldest] = kept.keys();
   if (kept.size >= FILER_LISTS_MAX && oldest !== undefined) kept.delete(oldest);
   kept.set(cik, filings);
   return filings;
-}
-
-async function linesOf(path: string, release: ReleaseIndex): Promise<string[]> {
-  if (!release.has(path)) return [];
-  const { bytes } = await release.body(path);
-  return bytes.toString('utf8').split('\n').slice(0, -1);
 }

@@ -11,6 +11,7 @@ import {
   type RevenueBy,
   revenueBy,
 } from './ledger.ts';
+import { messageOf } from './message-of.ts';
 import { StartError } from './start-error.ts';
 
 /** Rows that `list` shows unless told otherwise. */
@@ -134,10 +135,12 @@ function backedUp(db: Database.Database, file: string): void {
   try {
     backUpJournal(db, file);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new StartError(`Cannot back up to "${file}": ${why}; name a file that does not exist`, {
-      cause,
-    });
+    throw new StartError(
+      `Cannot back up to "${file}": ${messageOf(cause)}; name a file that does not exist`,
+      {
+        cause,
+      },
+    );
   }
 }
 

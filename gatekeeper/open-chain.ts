@@ -5,6 +5,7 @@ import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
 import type { Config } from './config.ts';
 import { directSettlement } from './direct-settlement.ts';
 import type { Facilitator } from './facilitator.ts';
+import { messageOf } from './message-of.ts';
 import { relayer } from './relayer.ts';
 import { relayerKey } from './relayer-key.ts';
 import { StartError } from './start-error.ts';
@@ -48,7 +49,7 @@ function nodeOrRefuse({ rpcUrl, network }: Config & { readonly rpcUrl: string })
   try {
     return chainNode({ url: rpcUrl, network });
   } catch (cause) {
-    throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+    throw new StartError(messageOf(cause), { cause });
   }
 }
 

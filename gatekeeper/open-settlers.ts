@@ -5,6 +5,7 @@ import { facilitatorAuth } from './facilitator-auth.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
 import { facilitatorPool } from './facilitator-pool.ts';
 import { localFacilitator } from './local-facilitator.ts';
+import { messageOf } from './message-of.ts';
 import type { ChainSurroundings, OpenChain } from './open-chain.ts';
 import { provenFacilitator } from './proven-facilitator.ts';
 import type { Settlers } from './settlement.ts';
@@ -56,7 +57,7 @@ async function remotesOf(config: Config): Promise<readonly Remote[]> {
     try {
       return remoteFacilitator({ url, ...(auth === undefined ? {} : { auth }) });
     } catch (cause) {
-      throw new StartError(cause instanceof Error ? cause.message : String(cause), { cause });
+      throw new StartError(messageOf(cause), { cause });
     }
   });
 }

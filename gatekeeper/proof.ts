@@ -1,4 +1,4 @@
-import { ABSENT_NOTES, undetermined } from './anchor.ts';
+import { ABSENT_NOTES } from './anchor.ts';
 import { inclusionOf } from './inclusion.ts';
 import { findLeaf } from './log-files.ts';
 import type { ReleaseIndex } from './release-index.ts';
@@ -10,6 +10,7 @@ import {
   type Question,
   type Service,
 } from './service.ts';
+import { undetermined } from './undetermined.ts';
 import { HASH_PREFIX_MIN, hashPrefix, type LookUp, lookUpHash } from './verify-hash.ts';
 
 /** `/proof/:record_hash`: what a hash stands for, its core, its place in the log and the timestamp of that. */
@@ -19,7 +20,7 @@ export async function proof({ route }: Question, service: Service): Promise<Answ
   try {
     return jsonContent(await proofBody(digits, service.release), KEEP_FOR_RELEASE);
   } catch (error) {
-    return { kind: 'reply', reply: undetermined('proof', error, service) };
+    return undetermined({ endpoint: 'proof' }, error, service);
   }
 }
 

@@ -19,7 +19,7 @@ import { citationText } from './citation-text.ts';
 import { filersOf, filingsOf, findFiler } from './filings.ts';
 import { noCharge } from './no-charge.ts';
 import type { ReleaseIndex } from './release-index.ts';
-import { type Answered, MISS, type Question, type Service } from './service.ts';
+import { type Answered, jsonBytes, MISS, type Question, type Service } from './service.ts';
 
 const NATURE =
   'The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice';
@@ -55,8 +55,7 @@ export async function resolve(question: Question, service: Service): Promise<Ans
     route.endpoint.path === PROPOSER
       ? await proposerBody(answer, release)
       : await resolveBody(answer, release);
-  const content = { body: Buffer.from(body, 'utf8'), contentType: 'application/json', keepMs: 0 };
-  return { kind: 'content', content };
+  return jsonBytes(Buffer.from(body, 'utf8'), 0);
 }
 
 /** The first value that no answer can be about, before anything is looked up. */

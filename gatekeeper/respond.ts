@@ -4,6 +4,7 @@ import { type CanonicalRequest, canonicalRequest } from './canonical-request.ts'
 import { challengeReply } from './challenge.ts';
 import { type HeaderFacts, headerFacts } from './header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
+import { messageOf } from './message-of.ts';
 import { noCharge } from './no-charge.ts';
 import type { Order, PaymentAnswer } from './payment.ts';
 import type { X402Version } from './payment-header.ts';
@@ -118,8 +119,7 @@ function plain(reply: Reply, path: string): Served {
 
 /** Whatever threw, nobody was charged and nothing of the body leaves. */
 function failure(error: unknown, path: string, service: Service): Reply {
-  const message = error instanceof Error ? error.message : String(error);
-  service.log({ event: 'request_failed', path, error: message });
+  service.log({ event: 'request_failed', path, error: messageOf(error) });
   if (error instanceof DamagedFileError) {
     const body = { error: 'Not charged. The stored file is damaged', retryable: true };
     return jsonReply(503, body, [['retry-after', '30']]);

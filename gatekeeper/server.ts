@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Admission } from './admission.ts';
 import { type HeaderFacts, headerFacts } from './header-facts.ts';
+import { messageOf } from './message-of.ts';
 import { type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { BodyReader } from './request-body.ts';
@@ -125,7 +126,7 @@ class FrontDesk {
       return;
     }
     this.#answer({ request, response, facts, started }, service).catch((error: unknown) => {
-      this.#options.log({ event: 'write_failed', error: textOf(error) });
+      this.#options.log({ event: 'write_failed', error: messageOf(error) });
       request.socket.destroy();
     });
   }
@@ -176,7 +177,7 @@ class FrontDesk {
     const readBody = (): Promise<Buffer | Reply> => this.#readBody(request);
     const visit = { method: request.method ?? '', target: request.url ?? '', facts, readBody };
     const served = await respond(visit, service).catch((error: unknown) => {
-      this.#options.log({ event: 'request_failed', error: textOf(error) });
+      this.#options.log({ event: 'request_failed', error: messageOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
       return plainServed(reply, '(failed)');
     });
@@ -251,10 +252,6 @@ interface Exchange {
   readonly response: ServerResponse;
   readonly facts: HeaderFacts;
   readonly started: number;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function plainServed(reply: Reply, path: string): Served {

@@ -1,5 +1,6 @@
 import type { Challenger } from './challenge.ts';
 import type { RpcHeaders } from './header-facts.ts';
+import { JSON_MEDIA_TYPE } from './media-type.ts';
 import type { Network } from './networks.ts';
 import type { PaymentDesk } from './payment.ts';
 import type { ReceiptDesk } from './receipt-desk.ts';
@@ -71,8 +72,12 @@ export const MISS: Answered = { kind: 'miss' };
 
 /** A JSON body that is computed rather than stored. */
 export function jsonContent(body: unknown, keepMs: number): Answered {
-  const bytes = Buffer.from(JSON.stringify(body), 'utf8');
-  return { kind: 'content', content: { body: bytes, contentType: 'application/json', keepMs } };
+  return jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
+}
+
+/** A JSON body that is written already. */
+export function jsonBytes(body: Buffer, keepMs: number): Answered {
+  return { kind: 'content', content: { body, contentType: JSON_MEDIA_TYPE, keepMs } };
 }
 
 /** For content that changes with the release alone. */

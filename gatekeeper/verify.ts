@@ -1,6 +1,7 @@
 import type { VerifyEntry } from '../compiler/contract/release.ts';
 import { type Header, jsonReply, type Reply } from './reply.ts';
 import type { Answered, Question, Service } from './service.ts';
+import { undetermined } from './undetermined.ts';
 import {
   HASH_PREFIX_MIN,
   hashPrefix,
@@ -43,8 +44,7 @@ export async function verify(question: Question, service: Service): Promise<Answ
   try {
     found = await lookUpHash(digits, service.release);
   } catch (error) {
-    service.log({ event: 'look_up_failed', error: error instanceof Error ? error.message : '' });
-    return { kind: 'reply', reply: undetermined(digits) };
+    return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
   }
   const body = verification(digits, found);
   const page = wantsPage(question.accept);
@@ -73,18 +73,6 @@ export function verifyUsage(): Reply {
     usage: '/gauge/verify?hash=sha256:<64 hex>',
     no_charge: true,
   });
-}
-
-function undetermined(digits: string): Reply {
-  const error = 'The look-up could not be completed; this says nothing about the hash. Ask again';
-  const body = {
-    endpoint: 'gauge/verify',
-    hash: digits,
-    undetermined: true,
-    error,
-    retryable: true,
-  };
-  return jsonReply(503, body, [['retry-after', '5']]);
 }
 
 const NOTHING = {

@@ -1,0 +1,8 @@
+import type { ReleaseIndex } from './release-index.ts';
+
+/** The lines of a stored list without their ends; none where the release has no such list. */
+export async function storedLines(path: string, release: ReleaseIndex): Promise<string[]> {
+  if (!release.has(path)) return [];
+  const { bytes } = await release.body(path);
+  return bytes.toString('utf8').split('\n').slice(0, -1);
+}
