@@ -60,9 +60,20 @@ export interface Config {
   readonly settleOnly: boolean;
 }
 
+/** Whether a setting means something to the one who reads it later. */
+const fits =
+  (read: (text: string) => unknown) =>
+  (text: string): boolean => {
+    try {
+      read(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
 const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
 const origin = url.refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query');
-const processor = z.string().refine(isDidKey, 'not an Ed25519 did:key');
+const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
 const integer = (min: number, max: number) =>
   z
@@ -70,33 +81,6 @@ const integer = (min: number, max: number) =>
     .regex(/^[0-9]{1,9}$/, 'not a whole number')
     .transform(Number)
     .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
-
-function isProxyList(list: string): boolean {
-  try {
-    trustedProxies(list);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isDidKey(did: string): boolean {
-  try {
-    parseDidKey(did);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function areSecrets(setting: string): boolean {
-  try {
-    tokenSecrets(setting);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** URLs between commas, each of them checked. */
 const urls = z
@@ -140,7 +124,7 @@ const SETTINGS = {
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
   token_secret: {
-    schema: z.string().refine(areSecrets, 'not one or two texts of at least 32 characters'),
+    schema: z.string().refine(fits(tokenSecrets), 'not one or two texts of at least 32 characters'),
     help: 'random text; while it changes, new,old',
   },
   receipt_key: { schema: processor, help: 'the did:key:z6Mk… of your payment processor' },
@@ -151,7 +135,7 @@ const SETTINGS = {
   },
   rate_limit: { schema: integer(0, 1_000_000), help: 'requests a second and client, 0 for none' },
   trusted_proxy: {
-    schema: z.string().refine(isProxyList, 'not a list of addresses'),
+    schema: z.string().refine(fits(trustedProxies), 'not a list of addresses'),
     help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',
   },
   verify: {
@@ -166,6 +150,14 @@ const FOREIGN = ['issuer_key', 'issuer_name'];
 
 /** Values that do not go into an error. */
 const SECRET: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key', 'rpc_url'];
+
+/** Settings that are no command-line options: process lists show those. */
+const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key'];
+
+/** Every setting, spelt as in the file beside the working directory. */
+export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
+/** Settings that the command line takes, with hyphens there. */
+export const OPTION_NAMES = SETTING_NAMES.filter((name) => !NO_OPTION.includes(name));
 
 /** Reads all settings; throws one StartError that names every problem and what to set instead. */
 export function loadConfig(sources: ConfigSources): Config {
@@ -207,7 +199,7 @@ function fileSettings(text: string | null, problems: string[]): Record<string, s
   }
   for (const name of Object.keys(parsed.data)) {
     if (name in SETTINGS || FOREIGN.includes(name)) continue;
-    const legal = Object.keys(SETTINGS).join(', ');
+    const legal = SETTING_NAMES.join(', ');
     problems.push(`${CONFIG_NAME}: "${name}" is no setting; use one of ${legal}`);
   }
   return parsed.data;

@@ -3,45 +3,25 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { CONFIG_NAME, type Config, isTestOnly, loadConfig } from './config.ts';
+import { CONFIG_NAME, type Config, isTestOnly, loadConfig, OPTION_NAMES } from './config.ts';
 import { ledgerCommand } from './ledger-command.ts';
 import { lineLog } from './line-log.ts';
 import { type SignaturePool, signaturePool } from './signature-pool.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
-const OPTION_NAMES = [
-  'host',
-  'port',
-  'base-url',
-  'pay-to',
-  'network',
-  'asset',
-  'facilitator-url',
-  'facilitator-auth-module',
-  'rpc-url',
-  'confirmations',
-  'max-fee-gwei',
-  'data',
-  'state',
-  'issuer-did',
-  'rate-limit',
-  'trusted-proxy',
-  'verify',
-];
+const FLAGS = OPTION_NAMES.map((name) => name.replaceAll('_', '-'));
 
 /** Options by setting name; secrets are no options, for process lists show them. */
 function commandLine(): Record<string, string | undefined> {
-  const options = Object.fromEntries(
-    OPTION_NAMES.map((name) => [name, { type: 'string' } as const]),
-  );
+  const options = Object.fromEntries(FLAGS.map((name) => [name, { type: 'string' } as const]));
   try {
     const { values } = parseArgs({ options });
     return Object.fromEntries(
       Object.entries(values).map(([name, value]) => [name.replaceAll('-', '_'), String(value)]),
     );
   } catch (cause) {
-    const known = OPTION_NAMES.map((name) => `--${name}`).join(' ');
+    const known = FLAGS.map((name) => `--${name}`).join(' ');
     throw new StartError(`Cannot read the command line; use ${known}`, { cause });
   }
 }

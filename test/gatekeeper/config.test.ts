@@ -1,5 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ConfigSources, loadConfig, TEST_PAYEE } from '../../gatekeeper/config.ts';
+import {
+  type ConfigSources,
+  envName,
+  loadConfig,
+  OPTION_NAMES,
+  SETTING_NAMES,
+  TEST_PAYEE,
+} from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -122,5 +131,33 @@ describe('loadConfig()', () => {
     expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
     expect(() => load({ env })).not.toThrow(/hunter2/);
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
+  });
+});
+
+/** Variables of the settings table of the README; a short one takes the prefix of the one before. */
+function documented(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const [, section = ''] = text.split('## Settings of the gatekeeper');
+  const cells = section.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
+  const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:SIGNALPRESS)?_([A-Z_]+)`/g)]);
+  return names.map(([, name]) => `SIGNALPRESS_${name}`);
+}
+
+describe('SETTING_NAMES', () => {
+  it('are exactly the rows of the settings table in the README', () => {
+    expect(documented().sort()).toEqual(SETTING_NAMES.map(envName).sort());
+  });
+
+  it('are the only names that the file may hold', () => {
+    expect(() => load({ fileText: '{"nothing":1}' })).toThrow(
+      `use one of ${SETTING_NAMES.join(', ')}`,
+    );
+  });
+});
+
+describe('OPTION_NAMES', () => {
+  it('I49: are all settings but the secrets, which process lists would show', () => {
+    const secret = SETTING_NAMES.filter((name) => !OPTION_NAMES.includes(name));
+    expect(secret.sort()).toEqual(['facilitator_auth', 'relayer_key', 'token_secret']);
   });
 });
