@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { compileSample } from './compile-sample.ts';
 import { ratioRun } from './pay-bench/ratio-run.ts';
 import { slowRun } from './pay-bench/slow-run.ts';
-import { compileSample } from './pay-bench/stage.ts';
 
 /**
  * Purchases a second of the real gatekeeper, journal and log on disk, beside x402-express, both against one

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compile } from '../compiler/compile.ts';
+import { compileSample } from './compile-sample.ts';
 import {
   CASES,
   type Case,
@@ -57,7 +56,7 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-serve-'));
   const children: Child[] = [];
   try {
-    await compileInto(folder);
+    await compileSample(folder);
     const stage = await openStage(folder, children);
     await measure(stage);
     console.log(`took ${((performance.now() - started) / 1000).toFixed(0)} s`);
@@ -65,18 +64,6 @@ async function main(): Promise<void> {
     await Promise.all(children.map((child) => child.stop()));
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function compileInto(folder: string): Promise<void> {
-  await compile({
-    snapshots: 'snapshots',
-    data: join(folder, 'data'),
-    asOf: '2026-11-20T12:00:00Z',
-    issuerName: 'bench',
-    baseUrl: 'http://127.0.0.1:4021',
-    seed: randomBytes(32),
-    workers: 2,
-  });
 }
 
 async function openStage(folder: string, children: Child[]): Promise<Stage> {

@@ -17,6 +17,7 @@ import { smallSet } from './small-set.ts';
 import {
   AS_OF,
   compileFolder,
+  compileProblems,
   filesBelow,
   makeFolder,
   ndjson,
@@ -34,16 +35,6 @@ const GOOD = ndjson([reading('btc', { price_usd: 1 })]);
 const BUILT = join(import.meta.dirname, '../build/compiler/compile.js');
 const filesOf = async (files: SnapshotFiles) =>
   filesBelow((await compileFolder(writeSnapshots(files))).folder);
-
-async function problemsOf(files: SnapshotFiles, data = join(makeFolder(), 'data')) {
-  try {
-    await compileFolder(writeSnapshots(files), { data });
-  } catch (error) {
-    if (error instanceof CompileError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 describe('compile()', () => {
   it('publishes a signed head that names its files, its issuer and its predecessor', async () => {
@@ -97,10 +88,10 @@ describe('compile()', () => {
   it('signs everything anew when the issuer key changes', async () => {
     const snapshots = writeSnapshots(smallSet());
     const { data } = await compileFolder(snapshots);
-    const { folder, release } = await compileFolder(snapshots, {
-      data,
-      seed: SEED.map((b) => b + 1),
-    });
+    const seed = SEED.map((b) => b + 1);
+    const rotation = { old: SEED, next: seed, from: AS_OF, now: AS_OF, overlapDays: 1 };
+    rotateKey({ data, ...rotation });
+    const { folder, release } = await compileFolder(snapshots, { data, seed });
     const { _citation } = readJson(folder, 'record/crypto.spot/btc.json');
     expect(_citation.issuer_DID).toBe(release.issuer_did);
     expect(isVerified(verifyCitation(_citation, { trust: [release.issuer_did] }))).toBe(true);
@@ -229,7 +220,7 @@ describe('refusals', () => {
   };
 
   it('I35: gathers every problem of every file, each with code, file, line and field', async () => {
-    const problems = await problemsOf(BAD);
+    const problems = await compileProblems(BAD);
     const places = problems.map(({ code, file, line, field }) => [code, file, line, field]);
     expect(places).toEqual([
       ['bad_line', '2026-11-19/crypto.spot.ndjson', 2, 'line'],
@@ -249,7 +240,7 @@ describe('refusals', () => {
         '2026-11-18/earthquake.swarm_rate.ndjson': '',
         '2026-11-18/crypto.spot.ndjson': GOOD,
       };
-      expect(await problemsOf({ ...good, [path]: text }, data), path).not.toEqual([]);
+      expect(await compileProblems({ ...good, [path]: text }, { data }), path).not.toEqual([]);
       expect(filesBelow(data)).toEqual(before);
       expect(readdirSync(data).filter((name) => name.startsWith('.'))).toEqual([]);
     }
@@ -257,7 +248,7 @@ describe('refusals', () => {
 
   it('I35: makes no data of a set that was never good', async () => {
     const data = join(makeFolder(), 'data');
-    await problemsOf(BAD, data);
+    await compileProblems(BAD, { data });
     expect([...filesBelow(data).keys()]).toEqual([]);
     expect(readdirSync(join(data, 'releases'))).toEqual([]);
   });
@@ -265,7 +256,7 @@ describe('refusals', () => {
   it('I37: reports the same conflict whatever the order of lines and signals', async () => {
     const two = [reading('bos', { avg_delay_min: 1 }), reading('bos', { avg_delay_min: 2 })];
     const conflict = (rows: object[]) =>
-      problemsOf({ '2026-11-20/nas.ground_ops.ndjson': ndjson(rows) });
+      compileProblems({ '2026-11-20/nas.ground_ops.ndjson': ndjson(rows) });
     expect(await conflict(two)).toEqual(await conflict([...two].reverse()));
   });
 
@@ -280,7 +271,7 @@ describe('refusals', () => {
   it('I38: takes 200 and more hostile names as entities: refused by name, or one file each', async () => {
     const rows = HOSTILE_NAMES.map((name) => JSON.stringify(reading(name, { price_usd: 1 })));
     const path = '2026-11-20/crypto.spot.ndjson';
-    const problems = await problemsOf({ [path]: `${rows.join('\n')}\n` });
+    const problems = await compileProblems({ [path]: `${rows.join('\n')}\n` });
     const refused = new Set(problems.map((problem) => problem.line));
     expect(problems.every(({ field }) => field === 'entity')).toBe(true);
     const taken = HOSTILE_NAMES.filter((_, index) => !refused.has(index + 1));
@@ -309,7 +300,7 @@ describe('refusals', () => {
 
   it('I34: refuses a single line of 5 MB by name', async () => {
     const line = JSON.stringify(reading('btc', { price_usd: 1, note: 'x'.repeat(5_000_000) }));
-    const problems = await problemsOf({ '2026-11-20/crypto.spot.ndjson': line });
+    const problems = await compileProblems({ '2026-11-20/crypto.spot.ndjson': line });
     expect(problems).toMatchObject([{ code: 'bad_line', line: 1, field: 'line' }]);
     expect(problems[0]?.message).toContain('longer than 1048576 bytes');
   });

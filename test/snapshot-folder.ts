@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { type CompileOptions, compile } from '../compiler/compile.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { parseFiles } from '../compiler/contract/release.ts';
+import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 
 /** Snapshot files by path below the snapshots folder. */
 export type SnapshotFiles = Readonly<Record<string, string | Uint8Array>>;
@@ -65,6 +66,17 @@ export async function compileFolder(snapshots: string, more: Partial<CompileOpti
   const fixed = { baseUrl: 'https://example.org', workers: 0 };
   const summary = await compile({ ...options, ...fixed, ...more, data });
   return { ...summary, data };
+}
+
+/** What a compile of these snapshots finds wrong; nothing for one that is published. */
+export async function compileProblems(files: SnapshotFiles, more: Partial<CompileOptions> = {}) {
+  try {
+    await compileFolder(writeSnapshots(files), more);
+  } catch (error) {
+    if (error instanceof CompileError) return error.problems;
+    throw error;
+  }
+  return [];
 }
 
 /** Every file below a folder by its path, of a release by the paths that it lists; symlinks are not followed. */

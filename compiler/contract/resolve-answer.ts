@@ -2,11 +2,6 @@ import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
 import type { ProposerBody, ResolveBody } from './resolve-bodies.ts';
 import type { Settlement, SettlementQuestion } from './settle-filings.ts';
 
-/** A filing with the address of its document. */
-export interface CitedFiling extends FilingFacts {
-  readonly evidence_url: string | null;
-}
-
 type Settled = Settlement<FilingFacts>;
 type ResolveMembers = Pick<
   ResolveBody,

@@ -12,8 +12,6 @@ export const LOG_FOLDER = 'log';
 export const CHECKPOINT_PATH = `${LOG_FOLDER}/checkpoint`;
 /** Bytes of an entry: `sha256:` and 64 hex digits. */
 export const ENTRY_BYTES = 71;
-/** Highest level of tiles: 2^53 entries do not need more. */
-export const TILE_LEVEL_MAX = 6;
 
 /** One tile or one bundle of entries; `width` is 256 when it is full. */
 export interface Tile {

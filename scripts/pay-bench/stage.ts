@@ -1,25 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { compile } from '../../compiler/compile.ts';
 import { capture, signedRequests } from '../serve-bench/cases.ts';
 import { throwAwayPayer } from '../serve-bench/payer.ts';
 import type { ReadyAnswer } from '../serve-bench/server.ts';
 
 /** What is bought in every run. */
 export const PRODUCT = '/gauge?entity=us-denver&signal_id=airquality.aqi';
-
-/** Compiles the sample into `data` of a folder. */
-export async function compileSample(folder: string): Promise<void> {
-  await compile({
-    snapshots: 'snapshots',
-    data: join(folder, 'data'),
-    asOf: '2026-11-20T12:00:00Z',
-    issuerName: 'bench',
-    baseUrl: 'http://127.0.0.1:4021',
-    seed: randomBytes(32),
-    workers: 2,
-  });
-}
 
 /** Makes payments for the product as requests on the wire. */
 export type Signer = (count: number) => Buffer[];

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { filerPath, filingPath } from '../../../compiler/contract/filing-index.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../../../compiler/contract/release.ts';
 import { filerCoverageSchema, filingRowSchema } from '../../../compiler/contract/resolve-bodies.ts';
-import { CompileError } from '../../../compiler/stages/intake/compile-error.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { CIK, FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
 import {
   compileFolder,
+  compileProblems,
   filesBelow,
   readJson,
   removeFolders,
@@ -37,16 +37,6 @@ function entryOf(record_hash: string, file: string | null): VerifyEntry {
   const state = file === null ? 'superseded' : 'current';
   const of = { signal_id: null, entity: CIK, observed_at: ROW.disclosure_time };
   return { record_hash, kind: 'row', state, file, ...of };
-}
-
-async function problemsOf(files: SnapshotFiles) {
-  try {
-    await compiled(files);
-  } catch (error) {
-    if (error instanceof CompileError) return error.problems;
-    throw error;
-  }
-  return [];
 }
 
 describe('readFilings()', () => {
@@ -147,13 +137,13 @@ describe('readFilings()', () => {
   });
 
   it('refuses a filer without a list, a filing told twice, and a time without a basis', async () => {
-    expect(await problemsOf(filingSet([ROW]))).toMatchObject([
+    expect(await compileProblems(filingSet([ROW]))).toMatchObject([
       { code: 'bad_field', field: 'kind' },
     ]);
     const twice = [listingRow(), ROW, { ...ROW, form: '10-Q' }];
-    expect(await problemsOf(filingSet(twice))).toMatchObject([{ code: 'conflict', line: 3 }]);
+    expect(await compileProblems(filingSet(twice))).toMatchObject([{ code: 'conflict', line: 3 }]);
     const timeless = { ...ROW, disclosure_time: null };
-    const [problem] = await problemsOf(filingSet([listingRow(), timeless]));
+    const [problem] = await compileProblems(filingSet([listingRow(), timeless]));
     expect(problem?.message).toContain('exactly where acceptance_basis');
   });
 
