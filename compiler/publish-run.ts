@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import { CONTRACT_VERSION, RELEASE_NAME, type Release } from './contract/release.ts';
+import { LOG_FOLDER } from './contract/tiles.ts';
 import type { PlaceNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
 import { continueLog } from './stages/anchor/continue-log.ts';
@@ -114,7 +115,7 @@ function splitAtTab(line: string): [string, string] {
   return [line.slice(0, tab), line.slice(tab + 1)];
 }
 
-/** What comes from collections, the log and the descriptions, which are written whole each time. Returns the checkpoint. */
+/** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
 function writeParts(options: CompileOptions, run: Run, { list, press }: Output): string {
   const { plan, shards, notes } = run;
   if (plan !== null) {
@@ -122,16 +123,26 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
     shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
   }
   for (const part of run.parts) part.write(press);
-  const { checkpoint } = continueLog(options.data, press, run.leaves);
+  const log = continueLog(options.data, { press, leaves: run.leaves, goOn: plan !== null });
+  if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list.listed());
   const keys = [{ did: run.issuer.did, key_id: run.issuer.keyId }];
   describe(press, { shelf, contact: options.contact ?? null, keys });
   list.add(press.files);
-  notes.write('parts-files', press.files.map(({ path }) => `${path}\n`).join(''));
+  const written = press.files.filter(({ path }) => !isOfLog(path));
+  notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
   notes.write('parts-look-ups', press.lookUps.map(([, line]) => line).join(''));
-  return checkpoint;
+  return log.checkpoint;
+}
+
+const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
+
+/** Files of the log of the release before, but for those that stand. */
+function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
+  const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
+  return paths.filter((path) => !stands(path));
 }
 
 /** What is stored so far, as the descriptions look at it. */

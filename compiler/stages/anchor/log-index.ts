@@ -2,14 +2,14 @@ import { LOG_INDEX_BYTES, logIndexPath } from '../../contract/log-batch.ts';
 import { HASH_BYTES } from '../../contract/merkle.ts';
 import type { DigestSet } from './digest-set.ts';
 
-/** The look-up shards of a log: path and bytes of each that is not empty, one at a time. */
-export function* logIndex(digests: DigestSet): Generator<readonly [string, Buffer]> {
+/** The look-up shards of digests whose first stands at `start` of the log: path and bytes of each that is not empty. */
+export function* logIndex(digests: DigestSet, start = 0): Generator<readonly [string, Buffer]> {
   const positions = byFirstByte(digests);
   for (const [first, own] of positions.entries()) {
     if (own.length === 0) continue;
     own.sort((a, b) => Buffer.compare(digests.at(a), digests.at(b)));
     const hex = first.toString(16).padStart(2, '0');
-    yield [logIndexPath(`sha256:${hex}`), shardOf(own, digests)];
+    yield [logIndexPath(`sha256:${hex}`), shardOf(own, digests, start)];
   }
 }
 
@@ -32,11 +32,11 @@ function count(counts: Uint32Array, at: number, by = 1): void {
   counts[at] = (counts[at] ?? 0) + by;
 }
 
-function shardOf(positions: Uint32Array, digests: DigestSet): Buffer {
+function shardOf(positions: Uint32Array, digests: DigestSet, start: number): Buffer {
   const bytes = Buffer.alloc(positions.length * LOG_INDEX_BYTES);
   for (const [line, position] of positions.entries()) {
     digests.at(position).copy(bytes, line * LOG_INDEX_BYTES);
-    bytes.writeUInt32BE(position, line * LOG_INDEX_BYTES + HASH_BYTES);
+    bytes.writeUInt32BE(start + position, line * LOG_INDEX_BYTES + HASH_BYTES);
   }
   return bytes;
 }

@@ -14,7 +14,8 @@ export const sha256: Sha256 = (bytes) => hash('sha256', bytes, 'buffer');
 /** Takes a finished tile or bundle. */
 export type PutTile = (path: string, bytes: Uint8Array) => void;
 
-interface Row {
+/** The last tile of a level, which is not full yet. */
+export interface Row {
   readonly level: Tile['level'];
   index: number;
   /** What the last tile of the row holds so far. */
@@ -23,15 +24,25 @@ interface Row {
   readonly cuts: Set<number>;
 }
 
+/** The right edge of a tree, all that appending to it needs. */
+export interface TreeEdge {
+  readonly size: number;
+  /** Complete subtrees of the whole tree, left to right, heights falling. */
+  readonly peaks: { readonly height: number; readonly hash: Uint8Array }[];
+  readonly rows: Map<Tile['level'], Row>;
+}
+
 /** A growing tree that gives away its tiles as they fill up; holds the right edge alone. */
 export class LogTree {
-  #size = 0;
-  /** Complete subtrees of the whole tree, left to right, heights falling. */
-  #peaks: { readonly height: number; readonly hash: Uint8Array }[] = [];
-  readonly #rows = new Map<Tile['level'], Row>();
+  #size: number;
+  readonly #peaks: TreeEdge['peaks'];
+  readonly #rows: TreeEdge['rows'];
   readonly #put: PutTile;
 
-  constructor(put: PutTile) {
+  constructor(put: PutTile, edge: TreeEdge = { size: 0, peaks: [], rows: new Map() }) {
+    this.#size = edge.size;
+    this.#peaks = edge.peaks;
+    this.#rows = edge.rows;
     this.#put = put;
   }
 

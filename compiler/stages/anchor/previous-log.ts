@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../../contract/checkpoint.ts';
 import {
   LOG_SIZE_MAX,
   type LogBatch,
@@ -24,21 +25,20 @@ export interface PreviousRelease {
 }
 
 /** What the log of a release before says of itself. */
-export interface PreviousLog {
+export interface SignedLog {
   readonly batches: readonly LogBatch[];
-  /** Signed note of its newest checkpoint. */
-  readonly checkpoint: string;
+  /** What the signed note of its newest checkpoint states. */
+  readonly signed: Checkpoint;
 }
 
 /**
- * Replays the log of the release before into an empty tree: every entry is hashed again, and every checkpoint that was
- * signed must come out of it. Null when that release has no log; throws a CompileError when its log is not what was signed.
+ * Reads what the log of the release before says of itself. Null when that release has no log; throws a CompileError when no
+ * key of the issuer signed its checkpoint, or when its list of batches does not lead there.
  */
-export function replayLog(
+export function readSignedLog(
   previous: PreviousRelease,
-  into: { readonly tree: LogTree; readonly digests: DigestSet },
   issuers: readonly string[],
-): PreviousLog | null {
+): SignedLog | null {
   const checkpoint = previous.read(CHECKPOINT_PATH)?.toString('utf8');
   if (checkpoint === undefined) return null;
   const signed = openCheckpoint(checkpoint, [...issuers, previous.issuerDid]);
@@ -53,6 +53,18 @@ export function replayLog(
   ) {
     throw broken(logBatchesPath(0), 'its last batch is not the one of the checkpoint');
   }
+  return { batches, signed };
+}
+
+/**
+ * Replays the log of the release before into an empty tree: every entry is hashed again, and every checkpoint that was
+ * signed must come out of it. Throws a CompileError when it is not what was signed.
+ */
+export function replayLog(
+  previous: PreviousRelease,
+  { batches, signed }: SignedLog,
+  into: { readonly tree: LogTree; readonly digests: DigestSet },
+): void {
   const entries = entriesOf(previous, signed.size);
   for (const row of batches) {
     growTo(row.size, entries, into);
@@ -60,7 +72,6 @@ export function replayLog(
     if (!isSame) throw broken(`batch "${row.batch}"`, `${row.size} entries do not give its root`);
     into.tree.cut();
   }
-  return { batches, checkpoint };
 }
 
 /** The rows of the list of batches of a release; empty when it has no log. */

@@ -12,17 +12,25 @@ import {
   logBatchesPath,
 } from '../../contract/log-batch.ts';
 import { HASH_BYTES } from '../../contract/merkle.ts';
-import { CHECKPOINT_PATH, logEntry } from '../../contract/tiles.ts';
+import {
+  CHECKPOINT_PATH,
+  LOG_FOLDER,
+  logEntry,
+  parseTilePath,
+  TILE_WIDTH,
+} from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { Anchor } from './anchor-store.ts';
 import { DigestSet } from './digest-set.ts';
+import { continuedDigests, type HeldDigests } from './held-digests.ts';
 import { logIndex } from './log-index.ts';
 import { openCheckpoint, signCheckpoint } from './log-signer.ts';
 import { hexOf, LogTree, sha256 } from './log-tree.ts';
-import { type PreviousRelease, replayLog } from './previous-log.ts';
+import { type PreviousRelease, readSignedLog, replayLog, type SignedLog } from './previous-log.ts';
+import { resumeLog } from './resume-log.ts';
 
 export interface LogParts {
   readonly press: Press;
@@ -31,6 +39,8 @@ export interface LogParts {
   readonly previous: PreviousRelease | null;
   /** Signed note of the newest checkpoint that left this folder, where that is remembered. */
   readonly lastSigned: string | null;
+  /** Whether what fills no partial tile of that release may stand as it is; else every entry is hashed again. */
+  readonly goOn: boolean;
   /** The timestamp of a root, or null while it is unstamped. */
   readonly anchorOf: (rootHex: string) => Anchor | null;
 }
@@ -40,15 +50,16 @@ export interface WrittenLog {
   readonly size: number;
   /** Signed note of the newest checkpoint. */
   readonly checkpoint: string;
+  /** Whether a file of the log of the release before stands, unless it was written again. */
+  readonly stands: (path: string) => boolean;
 }
 
 /** Continues the log of the release before with the hashes that it does not hold yet, one signed checkpoint for each batch. */
 export function writeLog(parts: LogParts): WrittenLog {
   const { press, previous } = parts;
-  const digests = new DigestSet();
-  const tree = new LogTree(press.file);
-  const old = previous === null ? null : replayLog(previous, { tree, digests }, [press.issuer.did]);
+  const old = previous === null ? null : readSignedLog(previous, [press.issuer.did]);
   refuseForgetting(parts, old?.batches ?? []);
+  const { tree, digests, stands } = openLog(parts, old);
   const origin = logOrigin(press.issuer.baseUrl);
   const batches = [...(old?.batches ?? [])];
   for (const batch of inOrder(parts.leaves.batches())) {
@@ -56,7 +67,7 @@ export function writeLog(parts: LogParts): WrittenLog {
     if (row !== null) batches.push(row);
   }
   tree.finish();
-  for (const [path, bytes] of logIndex(digests)) press.file(path, bytes);
+  for (const [path, bytes] of digests.shards()) press.file(path, bytes);
   writeBatches(batches, press);
   writeAnchors(batches, parts);
   // Signatures of Ed25519 are deterministic: where nothing was added, this is the last batch's own.
@@ -64,7 +75,31 @@ export function writeLog(parts: LogParts): WrittenLog {
   press.file(CHECKPOINT_PATH, checkpoint);
   const key = verifierKey(origin, parseDidKey(press.issuer.did), sha256);
   press.file(LOG_KEY_PATH, `${key}\n`);
-  return { size: tree.size, checkpoint };
+  return { size: tree.size, checkpoint, stands };
+}
+
+interface OpenLog extends Pick<WrittenLog, 'stands'> {
+  readonly tree: LogTree;
+  readonly digests: HeldDigests;
+}
+
+/** The log so far: its right edge where that can be gone on from, else all of it. */
+function openLog({ press, previous, goOn }: LogParts, old: SignedLog | null): OpenLog {
+  const isKnown = goOn && previous !== null && old !== null;
+  const resumed = isKnown ? resumeLog(previous, old, press.file) : null;
+  if (isKnown && resumed !== null) {
+    const digests = continuedDigests(previous, resumed.size);
+    return { tree: resumed, digests, stands: isFullTileOrShard };
+  }
+  const tree = new LogTree(press.file);
+  const set = new DigestSet();
+  if (previous !== null && old !== null) replayLog(previous, old, { tree, digests: set });
+  const digests = { add: (digest: Uint8Array) => set.add(digest), shards: () => logIndex(set) };
+  return { tree, digests, stands: () => false };
+}
+
+function isFullTileOrShard(path: string): boolean {
+  return parseTilePath(path)?.width === TILE_WIDTH || path.startsWith(`${LOG_FOLDER}/index/`);
 }
 
 function inOrder(batches: readonly string[]): string[] {
@@ -77,7 +112,7 @@ interface Append {
   readonly batch: string;
   readonly parts: LogParts;
   readonly tree: LogTree;
-  readonly digests: DigestSet;
+  readonly digests: HeldDigests;
 }
 
 /** Appends what is new in a batch, in the order of the digests; null when nothing is. */

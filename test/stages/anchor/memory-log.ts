@@ -19,7 +19,7 @@ export type LogFiles = Map<string, Buffer>;
 /** Record hashes by batch. */
 export type Leaves = Readonly<Record<string, readonly string[]>>;
 
-export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf'>> {
+export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf' | 'goOn'>> {
   readonly previous?: LogFiles;
   readonly seed?: number;
   readonly baseUrl?: string;
@@ -32,15 +32,19 @@ export function didOf(seed = 7): string {
 
 /** Writes the log of these leaves after that of a release before; answers its files. */
 export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles {
-  const { previous, lastSigned = null, anchorOf = () => null } = options;
+  const { previous, lastSigned = null, anchorOf = () => null, goOn = false } = options;
   const files: LogFiles = new Map();
-  writeLog({
+  const { stands } = writeLog({
     press: memoryPress(files, options),
     leaves: storeOf(leaves),
     previous: previous === undefined ? null : releaseOf(previous),
     lastSigned,
     anchorOf,
+    goOn,
   });
+  for (const [path, bytes] of previous ?? []) {
+    if (stands(path) && !files.has(path)) files.set(path, bytes);
+  }
   return files;
 }
 
