@@ -19,7 +19,7 @@ import { verify } from './verify.ts';
 import { watch } from './watch.ts';
 
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
-export const SPLICED_KEEP_MS = 1000;
+const SPLICED_KEEP_MS = 1000;
 
 /** One function per word of the table; what it throws charges nobody. */
 export function answer(question: Question, service: Service): Promise<Answered> {

@@ -4,7 +4,7 @@ import { CSV_MEDIA_TYPE } from './media-type.ts';
 import type { Offer } from './offer.ts';
 
 /** Longest list of legal values that the v2 header repeats; the v1 body has them all. */
-export const HEADER_ENUM_MAX = 24;
+const HEADER_ENUM_MAX = 24;
 
 /** The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. */
 export function bazaar({ endpoint, mimeType, output }: Offer, queryParams: Values): object {

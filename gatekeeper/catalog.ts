@@ -8,9 +8,9 @@ import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from './ser
 import { storedLines } from './stored-lines.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
-export const CATALOG_PAGE_PAIRS = 500;
+const CATALOG_PAGE_PAIRS = 500;
 /** Bytes before which any answer goes on in a next page, be it one signal or everything at once. */
-export const CATALOG_PAGE_BYTES = 1_900_000;
+const CATALOG_PAGE_BYTES = 1_900_000;
 
 /** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
 export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;

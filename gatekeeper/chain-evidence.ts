@@ -6,9 +6,9 @@ import type { Authorization } from './signature.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
-export const EVIDENCE_TIMEOUT_MS = 15_000;
+const EVIDENCE_TIMEOUT_MS = 15_000;
 /** A node whose newest block is older does not follow its chain: it cannot say that something did not happen. */
-export const HEAD_AGE_S_MAX = 120;
+const HEAD_AGE_S_MAX = 120;
 
 /** Evidence, and that the transfer is mined but not yet as deep as it was asked to be. */
 export type Finding = Evidence | { readonly state: 'unconfirmed' };

@@ -24,9 +24,9 @@ export const TOKEN_ABI = parseAbi([
 ]);
 
 /** Longest wait for one answer of the node. */
-export const RPC_TIMEOUT_MS = 5000;
+const RPC_TIMEOUT_MS = 5000;
 /** A block of receipts is far smaller; more is no answer. */
-export const RPC_BODY_BYTES_MAX = 4_194_304;
+const RPC_BODY_BYTES_MAX = 4_194_304;
 
 export interface Block {
   readonly number: bigint;

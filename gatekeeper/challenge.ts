@@ -10,11 +10,11 @@ import { type Header, NO_STORE, type Reply } from './reply.ts';
 import { checksumAddress } from './signature.ts';
 
 /** Seconds that a payer's authorization should last. */
-export const MAX_TIMEOUT_SECONDS = 300;
+const MAX_TIMEOUT_SECONDS = 300;
 /** Ready challenges kept, each a few KB. */
 export const CHALLENGE_CACHE_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
-export const CHALLENGE_TARGET_CHARS_MAX = 1024;
+const CHALLENGE_TARGET_CHARS_MAX = 1024;
 
 interface CommonRequirements {
   readonly scheme: 'exact';

@@ -4,7 +4,7 @@ import { usageOf } from './example-request.ts';
 import type { Offer, RequestExamples } from './offer.ts';
 
 /** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
-export const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
+const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
 /** Cheaper operations that one hint lists. */
 export const BUDGET_ROWS_MAX = 8;
 

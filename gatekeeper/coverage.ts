@@ -16,7 +16,7 @@ export const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 export const COVERAGE_ROWS_MAX = 5000;
 /** Bytes of one answer; beyond them the readings are left out, however few they are. */
-export const COVERAGE_BYTES_MAX = 1_900_000;
+const COVERAGE_BYTES_MAX = 1_900_000;
 
 /** Answers that are kept for one time to live. */
 const COVERAGE_ANSWERS_MAX = 100;

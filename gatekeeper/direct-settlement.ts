@@ -14,12 +14,12 @@ import type { Relayed, Relayer } from './relayer.ts';
 import { type Authorization, signedBy } from './signature.ts';
 
 /** Longest wait for a transaction to be mined before the buyer is told to ask again. */
-export const MINED_TIMEOUT_MS = 60_000;
+const MINED_TIMEOUT_MS = 60_000;
 /** Time between two looks at a transfer that is not deep enough yet. */
-export const DEPTH_POLL_MS = 1000;
+const DEPTH_POLL_MS = 1000;
 /** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
 const GAS_PERCENT = 125n;
-export const SETTLEMENT_GAS_MAX = 300_000n;
+const SETTLEMENT_GAS_MAX = 300_000n;
 
 export interface DirectSettlementOptions {
   readonly node: ChainNode;

@@ -9,7 +9,7 @@ import type {
 } from './facilitator.ts';
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
-export const REMEMBERED_MAX = 20_000;
+const REMEMBERED_MAX = 20_000;
 
 export interface FacilitatorPoolOptions {
   /** In order of preference. */

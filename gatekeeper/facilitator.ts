@@ -64,13 +64,13 @@ export interface Facilitator {
   supported(): Promise<SupportedOutcome>;
 }
 
-export const VERIFY_TIMEOUT_MS = 10_000;
-export const SETTLE_TIMEOUT_MS = 60_000;
+const VERIFY_TIMEOUT_MS = 10_000;
+const SETTLE_TIMEOUT_MS = 60_000;
 /** Longest wait for the headers that an operator's module makes. */
-export const AUTH_TIMEOUT_MS = 5000;
+const AUTH_TIMEOUT_MS = 5000;
 export const FACILITATOR_BODY_BYTES_MAX = 65_536;
 /** Hung settlements must not starve the others, so the pool is far larger than what a healthy one needs. */
-export const FACILITATOR_CONNECTIONS_MAX = 1024;
+const FACILITATOR_CONNECTIONS_MAX = 1024;
 /** Longest reason that is passed on. */
 const REASON_CHARS_MAX = 200;
 

@@ -11,7 +11,7 @@ import type { ReleaseIndex } from './release-index.ts';
 import { storedLines } from './stored-lines.ts';
 
 /** Filers whose parsed lists are kept for one release. */
-export const FILER_LISTS_MAX = 64;
+const FILER_LISTS_MAX = 64;
 
 interface Filers {
   readonly byCik: ReadonlyMap<string, FilerLine>;

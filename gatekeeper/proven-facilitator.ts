@@ -2,9 +2,9 @@ import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from './facilitator.ts';
 
 /** How long the node may lag behind the facilitator before its silence counts: three blocks of Base. */
-export const PROOF_WAIT_MS = 6000;
+const PROOF_WAIT_MS = 6000;
 /** Time between two looks at the chain. */
-export const PROOF_POLL_MS = 500;
+const PROOF_POLL_MS = 500;
 
 export interface ProvenFacilitatorOptions {
   readonly facilitator: Facilitator;

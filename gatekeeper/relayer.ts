@@ -10,11 +10,11 @@ import {
 } from './transaction-broadcast.ts';
 
 /** Transactions on their way at once: nodes hold back more of one account. */
-export const TRANSACTIONS_MAX = 16;
+const TRANSACTIONS_MAX = 16;
 /** Time between two looks at what is on its way. */
-export const RECEIPT_POLL_MS = 1000;
+const RECEIPT_POLL_MS = 1000;
 /** A transaction that is not mined after this time is sent again, for a better fee where the cap allows. */
-export const RESEND_AFTER_MS = 15_000;
+const RESEND_AFTER_MS = 15_000;
 /** Time for a node to show the receipt of a transaction whose account nonce is used. */
 export const RECEIPT_GRACE_MS = 30_000;
 /** Attempts to find an account nonce that the node takes. */

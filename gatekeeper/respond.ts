@@ -24,7 +24,7 @@ import { tokenGate } from './token-gate.ts';
 import { verifyUsage } from './verify.ts';
 
 /** Seconds that anybody may keep a free answer. */
-export const FREE_MAX_AGE_S = 60;
+const FREE_MAX_AGE_S = 60;
 
 /** Longest path in the log. */
 const PATH_CHARS_MAX = 200;

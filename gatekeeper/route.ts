@@ -71,7 +71,7 @@ export function refuseMethod(path: string, method: string): Reply | null {
 }
 
 /** Methods that a row answers, its own first. */
-export function methodsOf(row: Endpoint): readonly string[] {
+function methodsOf(row: Endpoint): readonly string[] {
   return row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method];
 }
 

@@ -11,18 +11,18 @@ import type { Service } from './service.ts';
 import { endSoon, refuseFraming } from './socket-errors.ts';
 
 /** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
-export const SERVER_LIMITS = {
+const SERVER_LIMITS = {
   headersTimeout: 6000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 5000,
   maxHeaderSize: 16_384,
 } as const;
-export const SOCKET_IDLE_MS = 20_000;
-export const CONNECTIONS_MAX = 4096;
-export const REQUESTS_PER_SOCKET_MAX = 10_000;
+const SOCKET_IDLE_MS = 20_000;
+const CONNECTIONS_MAX = 4096;
+const REQUESTS_PER_SOCKET_MAX = 10_000;
 /** How long a stop waits for answers that are on their way. */
-export const DRAIN_MS = 9000;
+const DRAIN_MS = 9000;
 
 /** Headers of every reply. */
 const BASE_HEADERS: readonly string[] = [

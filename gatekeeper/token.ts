@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The only plan that is sold. */
-export const TOKEN_PLAN = 'watchlist';
+const TOKEN_PLAN = 'watchlist';
 /** Shortest secret that tokens are signed with, in characters. */
-export const TOKEN_SECRET_CHARS_MIN = 32;
+const TOKEN_SECRET_CHARS_MIN = 32;
 /** Secrets that are accepted at a time: the one that signs and the one before. */
-export const TOKEN_SECRETS_MAX = 2;
+const TOKEN_SECRETS_MAX = 2;
 export const TOKEN_DAYS_DEFAULT = 30;
 export const TOKEN_DAYS_MAX = 366;
 

@@ -6,7 +6,7 @@ import {
 } from '../../compiler/contract/strict-json.ts';
 
 /** Codes of JSON-RPC 2.0, and those that revision 2026-07-28 adds. */
-export const RPC_ERRORS = {
+const RPC_ERRORS = {
   parse: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import {
   FACILITATOR_BODY_BYTES_MAX,
   facilitatorRequest,
@@ -11,17 +10,11 @@ import {
 } from '../../gatekeeper/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 import { decodePayment, isRefusal } from '../../gatekeeper/payment-header.ts';
+import { shop } from './example-shop.ts';
 import { payer } from './payer.ts';
 
-const PAY_TO = `0x${'ab'.repeat(20)}`;
 const TX = `0x${'12'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
-const shop = challenger({
-  baseUrl: 'https://api.example.com',
-  payTo: PAY_TO,
-  network: NETWORKS.base,
-  serviceName: 'Example',
-});
 const v1 = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
 const v2 = shop.requirements(endpointAt('/gauge'), '/gauge', 2);
 const alice = payer(NETWORKS.base);

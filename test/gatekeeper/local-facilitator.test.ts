@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import { facilitatorRequest } from '../../gatekeeper/facilitator.ts';
 import { localFacilitator } from '../../gatekeeper/local-facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 import { decodePayment, isRefusal } from '../../gatekeeper/payment-header.ts';
 import type { Authorization } from '../../gatekeeper/signature.ts';
+import { shop } from './example-shop.ts';
 import { NOW_MS, NOW_S, payer } from './payer.ts';
 
-const PAY_TO = `0x${'ab'.repeat(20)}`;
-const shop = challenger({
-  baseUrl: 'https://api.example.com',
-  payTo: PAY_TO,
-  network: NETWORKS.base,
-  serviceName: 'Example',
-});
 const v1 = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
 const alice = payer(NETWORKS.base);
 

@@ -1,21 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 import {
   decodePayment,
   isRefusal,
   PAYMENT_HEADER_CHARS_MAX,
 } from '../../gatekeeper/payment-header.ts';
+import { PAY_TO, shop } from './example-shop.ts';
 import { encoded, headerOf, payer, paymentObject } from './payer.ts';
 
-const PAY_TO = `0x${'ab'.repeat(20)}`;
-const shop = challenger({
-  baseUrl: 'https://api.example.com',
-  payTo: PAY_TO,
-  network: NETWORKS.base,
-  serviceName: 'Example',
-});
 const gauge = endpointAt('/gauge');
 const v1 = shop.requirements(gauge, '/gauge', 1);
 const v2 = shop.requirements(gauge, '/gauge', 2);

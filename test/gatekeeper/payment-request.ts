@@ -1,16 +1,10 @@
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 import { decodePayment, isRefusal } from '../../gatekeeper/payment-header.ts';
+import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
 
-const shop = challenger({
-  baseUrl: 'https://api.example.com',
-  payTo: `0x${'ab'.repeat(20)}`,
-  network: NETWORKS.base,
-  serviceName: 'Example',
-});
 const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
 
 /** A request to a facilitator with a payment that no other call returns. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import type { Finding } from '../../gatekeeper/chain-evidence.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import {
   type Facilitator,
   facilitatorRequest,
@@ -11,16 +10,11 @@ import {
 import { NETWORKS } from '../../gatekeeper/networks.ts';
 import { decodePayment, isRefusal } from '../../gatekeeper/payment-header.ts';
 import { provenFacilitator } from '../../gatekeeper/proven-facilitator.ts';
+import { shop } from './example-shop.ts';
 import { payer } from './payer.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const REAL_TX = `0x${'34'.repeat(32)}`;
-const shop = challenger({
-  baseUrl: 'https://api.example.com',
-  payTo: `0x${'ab'.repeat(20)}`,
-  network: NETWORKS.base,
-  serviceName: 'Example',
-});
 const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
 const alice = payer(NETWORKS.base);
 const payment = decodePayment(await alice.header(terms), 1);
