@@ -14,6 +14,7 @@ import {
 import { importDisk } from './import/import-disk.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './issue-receipt.ts';
 import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
+import { addKeyCommand } from './key-cli.ts';
 import { memoryFile } from './memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './progress.ts';
 import type { ReadBack } from './read-back.ts';
@@ -96,6 +97,7 @@ program
   .description('re-derive every hash and signature of a body or of a whole release, offline')
   .argument('<target>', 'a body as saved, a release or data folder, or - for standard input')
   .option('--issuer <did...>', 'issuers you trust, did:key:z6Mk…')
+  .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
   .option('--json', 'report for machines')
   .option('--log', 'the transparency log of a release instead of its bodies')
   .option(
@@ -118,6 +120,14 @@ addReleasesCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
   now: () => instant(undefined),
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
+  print: (text) => console.log(text),
+});
+
+addKeyCommand(program, {
+  data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
+  now: () => instant(undefined),
+  seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
+  instant,
   print: (text) => console.log(text),
 });
 
@@ -180,6 +190,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
 
 interface VerifyFlags {
   readonly issuer?: string[];
+  readonly keys?: string;
   readonly json?: boolean;
   readonly log?: boolean;
   readonly since?: string;

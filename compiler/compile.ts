@@ -2,9 +2,12 @@ import { hash } from 'node:crypto';
 import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
 import type { JobChunk } from './chunk-builder.ts';
 import { keyIdOf } from './contract/citation.ts';
+import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { signalOf } from './contract/lines.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import { inlineRunner, workerRunner } from './job-runner.ts';
+import { refuseKey } from './key-command.ts';
+import { readKeys } from './key-store.ts';
 import { knownSignals, PlaceNotes } from './next-state.ts';
 import { publishRun, type Run } from './publish-run.ts';
 import type { ReadBack } from './read-back.ts';
@@ -97,7 +100,8 @@ async function compileInto(
   const issuer = issuerOf(options);
   const tableDigest = `sha256:${hash('sha256', jcs(tables()), 'hex')}`;
   const key = stateKey(issuer, tableDigest);
-  const open = { staging, issuer, tableDigest, stateKey: key };
+  const keys = issuerKeys(options, staging.previous?.head ?? null, issuer);
+  const open = { staging, issuer, keys, tableDigest, stateKey: key };
   const isWhole = options.full !== true && staging.previous?.files() !== null;
   const plan = isWhole ? planChange(options.data, key, stored.signals) : null;
   if (plan !== null) {
@@ -111,7 +115,7 @@ async function compileInto(
   return compileRun(options, openRun(open, stored, null), stored);
 }
 
-type OpenRun = Pick<Run, 'staging' | 'issuer' | 'tableDigest' | 'stateKey'>;
+type OpenRun = Pick<Run, 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'>;
 
 function openRun(open: OpenRun, stored: Snapshots, plan: ChangePlan | null): Run {
   const { staging } = open;
@@ -184,6 +188,17 @@ function issuerOf(options: CompileOptions): Issuer {
   const did = issuerDid(signingKey(options.seed));
   const { issuerName: name, baseUrl } = options;
   return { name, did, keyId: keyIdOf(did), baseUrl };
+}
+
+/** The keys that the release is to list; throws a KeyError when the key that signs is none of them, or not at this time. */
+function issuerKeys(
+  { data, asOf }: CompileOptions,
+  previous: Release | null,
+  issuer: Issuer,
+): KeyHistory {
+  const keys = readKeys(data) ?? firstHistory(previous?.issuer_did ?? issuer.did);
+  refuseKey(keys, issuer.did, asOf);
+  return keys;
 }
 
 /** Every signal is one job; jobs start with the most work, their output is joined in any order. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
+import type { KeyHistory } from './contract/key-history.ts';
 import { CONTRACT_VERSION, RELEASE_NAME, type Release } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
 import type { PlaceNotes } from './next-state.ts';
@@ -30,6 +31,8 @@ import { openSignatureStore, signaturePlace } from './stages/seal/signature-stor
 export interface Run {
   readonly staging: Staging;
   readonly issuer: Issuer;
+  /** Every key of the issuer. */
+  readonly keys: KeyHistory;
   readonly assembly: Assembly;
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
@@ -128,8 +131,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list.listed());
-  const keys = [{ did: run.issuer.did, key_id: run.issuer.keyId }];
-  describe(press, { shelf, contact: options.contact ?? null, keys });
+  describe(press, { shelf, contact: options.contact ?? null, keys: run.keys });
   list.add(press.files);
   const written = press.files.filter(({ path }) => !isOfLog(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));

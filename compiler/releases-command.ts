@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
+import { firstHistory, KEYS_PATH } from './contract/key-history.ts';
 import { FILES_NAME, type Release } from './contract/release.ts';
+import { refuseKey } from './key-command.ts';
+import { readKeys } from './key-store.ts';
 import { CompileError } from './stages/intake/compile-error.ts';
 import { type ListedFiles, onlyIn } from './stages/publish/listed-files.ts';
 import {
@@ -16,6 +19,7 @@ import { jcs } from './stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from './stages/seal/sealer.ts';
 
 const LOG_FOLDER = 'log/';
+const DID_PATH = 'well-known/did.json';
 /** Paths of each kind that a difference spells out. */
 const PATHS_SHOWN_MAX = 20;
 
@@ -89,6 +93,11 @@ export function rollBack({ data, name, asOf, seed }: Rollback): Release {
     if (Date.parse(asOf) < Date.parse(previous.as_of)) {
       throw refusal(data, `"${asOf}" is before the current release, as of ${previous.as_of}`);
     }
+    if (previous.issuer_did !== head.issuer_did) {
+      const state = `release "${name}" is signed by another key than the current one`;
+      throw refusal(data, `${state}; compile the older snapshots again`);
+    }
+    refuseKey(readKeys(data) ?? firstHistory(head.issuer_did), head.issuer_did, asOf);
     const current = staging.previous?.files() ?? null;
     if (current === null)
       throw refusal(data, 'the list of files of the current release is damaged');
@@ -110,11 +119,12 @@ export function rollBack({ data, name, asOf, seed }: Rollback): Release {
   }
 }
 
-/** The log is never rolled back: it would be a fork of what was signed. */
+/** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
 function withLogOf(current: ListedFiles, files: ListedFiles): ListedFiles {
   const list = new ReleaseList(files);
-  list.remove([...files.under(LOG_FOLDER)]);
-  list.add([...current.under(LOG_FOLDER)].flatMap((path) => current.find(path) ?? []));
+  const lasting = (of: ListedFiles): string[] => [...of.under(LOG_FOLDER), KEYS_PATH, DID_PATH];
+  list.remove(lasting(files).filter((path) => files.find(path) !== null));
+  list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
   return list.listed();
 }
 

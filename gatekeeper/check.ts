@@ -10,6 +10,7 @@ import { bulkSignatureCheck } from '../compiler/verify/bulk-signature.ts';
 import { type BodyReport, verifyBody } from '../compiler/verify/verify-body.ts';
 import { CHECK_COST_MAX, checkCost } from './check-cost.ts';
 import { findLeaf } from './log-files.ts';
+import { messageOf } from './message-of.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { type Answered, jsonContent, type Question, type Service } from './service.ts';
@@ -25,12 +26,13 @@ type Outcome = CheckBody['checks']['hash'];
 export async function check({ body }: Question, service: Service): Promise<Answered> {
   const read = readBody(body ?? Buffer.alloc(0));
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
-  const { issuer_did } = service.release.head;
+  const { keys } = service.release;
+  const own = keys.keys.map(({ did }) => did);
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
-  const report = verifyBody(read.value, { trust: [issuer_did], isSignature });
+  const report = verifyBody(read.value, { trust: own, keys, isSignature });
   const inclusion = await inclusionOf(hashesOf(read.value), service);
-  return jsonContent(checkBody(report, inclusion, issuer_did), 0);
+  return jsonContent(checkBody(report, inclusion, own), 0);
 }
 
 function readBody(bytes: Buffer): { readonly value: JsonValue } | { readonly reply: Reply } {
@@ -38,8 +40,7 @@ function readBody(bytes: Buffer): { readonly value: JsonValue } | { readonly rep
   try {
     sent = parseJson(decodeUtf8(bytes));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return refuse(400, `Cannot be judged: ${reason}`);
+    return refuse(400, `Cannot be judged: ${messageOf(error)}`);
   }
   const value = unwrapped(sent);
   const excess = excessOf(value);
@@ -95,7 +96,7 @@ async function inclusionOf(
     const detail = `${looked.length - missing.length} of ${looked.length}${rest} are entries of the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
   } catch (error) {
-    log({ event: 'look_up_failed', error: error instanceof Error ? error.message : '' });
+    log({ event: 'look_up_failed', error: messageOf(error) });
     return { status: 'undetermined', detail: 'the look-up could not be completed; ask again' };
   }
 }
@@ -112,7 +113,7 @@ async function absentOf(hashes: readonly string[], release: ReleaseIndex): Promi
 function checkBody(
   { verdict, issuer, checks }: BodyReport,
   inclusion: CheckBody['checks']['inclusion'],
-  own: string,
+  own: readonly string[],
 ): CheckBody {
   const of = (...names: readonly string[]): Outcome =>
     outcomeOf(checks.filter((one) => names.includes(one.check)));
@@ -121,10 +122,10 @@ function checkBody(
     endpoint: 'verify',
     verdict,
     issuer,
-    is_issuer_record: verdict === 'verified' && issuer === own,
+    is_issuer_record: verdict === 'verified' && issuer !== null && own.includes(issuer),
     checks: {
       hash: of('record_hash'),
-      signature: of('citation', 'cover'),
+      signature: of('citation', 'anchor', 'cover'),
       content: of('json', 'content', 'consistency', 'request_time', 'series'),
       inclusion,
     },

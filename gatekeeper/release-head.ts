@@ -2,6 +2,13 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../compiler/contract/did-key.ts';
 import {
+  firstHistory,
+  type KeyHistory,
+  keyStanding,
+  readKeyHistory,
+  vouchedDids,
+} from '../compiler/contract/key-history.ts';
+import {
   CONTRACT_VERSION,
   type FileEntry,
   parseFiles,
@@ -10,11 +17,12 @@ import {
   tables,
 } from '../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../compiler/contract/strict-json.ts';
+import { messageOf } from './message-of.ts';
 import { StartError } from './start-error.ts';
 
 /** What the operator demands of a release beyond its own consistency. */
 export interface ReleaseTerms {
-  /** The only issuer to serve; the release's own when null. */
+  /** The only issuer to serve, by this key or one that follows it; the release's own when null. */
   readonly issuerDid: string | null;
   /** The address that the release must have been compiled for; any when null. */
   readonly baseUrl: string | null;
@@ -26,12 +34,6 @@ export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
   if (head.contract_version !== CONTRACT_VERSION || head.table_digest !== tableDigest()) {
     refuse('compiled with another table of lines and endpoints; compile again with this version');
   }
-  if (terms.issuerDid !== null && head.issuer_did !== terms.issuerDid) {
-    refuse(
-      `issued by "${head.issuer_did}" instead of "${terms.issuerDid}"; ` +
-        'set SIGNALPRESS_ISSUER_DID to the issuer you trust, or compile with its key',
-    );
-  }
   if (terms.baseUrl !== null && head.base_url !== terms.baseUrl) {
     refuse(
       `compiled for "${head.base_url}" instead of "${terms.baseUrl}"; ` +
@@ -40,6 +42,31 @@ export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
   }
   checkSignature(head);
   return head;
+}
+
+/** The list of keys that a release carries, checked from its first key on; throws a StartError. */
+export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
+  if (bytes === null) return firstHistory(head.issuer_did);
+  try {
+    return readKeyHistory(parseJson(decodeUtf8(bytes)), isSignedBy);
+  } catch (cause) {
+    refuse(`its list of keys does not hold (${messageOf(cause)}); compile again`, cause);
+  }
+}
+
+/** Refuses a release of a key that its own list does not allow at its time, or that no statement leads to from the demanded issuer. */
+export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string | null): void {
+  const { issuer_did, as_of } = head;
+  if (issuerDid !== null && !vouchedDids(keys, [issuerDid]).includes(issuer_did)) {
+    refuse(
+      `issued by "${issuer_did}" instead of "${issuerDid}"; ` +
+        'set SIGNALPRESS_ISSUER_DID to the issuer you trust, or compile with its key',
+    );
+  }
+  const standing = keyStanding(keys, issuer_did, as_of);
+  if (standing !== 'valid') {
+    refuse(`its key "${issuer_did}" is ${standing} at ${as_of}; compile again with a valid key`);
+  }
 }
 
 /** The digest that a release of this version carries for the two tables. */
@@ -76,15 +103,19 @@ function checkSignature(head: Release): void {
   }
   let genuine = false;
   try {
-    const x = encodeBase64Url(parseDidKey(head.issuer_did));
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-    genuine = verify(null, Buffer.from(canonicalJson(signed)), key, decodeBase64Url(signature));
+    genuine = isSignedBy(head.issuer_did, Buffer.from(canonicalJson(signed)), signature);
   } catch (cause) {
     refuse('its issuer key or signature is malformed; compile again', cause);
   }
   if (!genuine) {
     refuse('its signature is not that of its issuer; restore dist-data or compile again');
   }
+}
+
+function isSignedBy(did: string, bytes: Uint8Array, signature: string): boolean {
+  const x = encodeBase64Url(parseDidKey(did));
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, bytes, key, decodeBase64Url(signature));
 }
 
 /** Checks the list of files against its head and returns it by path; throws a StartError. */

@@ -1,5 +1,6 @@
 import { readFile, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { KEYS_PATH, type KeyHistory } from '../compiler/contract/key-history.ts';
 import {
   FILES_NAME,
   type FileEntry,
@@ -8,7 +9,7 @@ import {
 } from '../compiler/contract/release.ts';
 import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
 import { type ReadFile, readBody, readPlainFile } from './read-body.ts';
-import { checkFiles, checkHead, type ReleaseTerms } from './release-head.ts';
+import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
 import { type SplicePoint, splicePoints, spliceRequestTime } from './request-time.ts';
 import { StartError } from './start-error.ts';
 
@@ -34,6 +35,8 @@ export interface OpenOptions extends ReleaseTerms {
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
   readonly head: Release;
+  /** Every key of the issuer; the one of the head alone where the release lists none. */
+  readonly keys: KeyHistory;
   /** The pinned directory, links resolved. */
   readonly root: string;
   /** The folder that holds the files of all releases. */
@@ -46,12 +49,13 @@ export class ReleaseIndex {
 
   constructor(
     root: string,
-    listed: { head: Release; files: ReadonlyMap<string, FileEntry> },
+    listed: { head: Release; keys: KeyHistory; files: ReadonlyMap<string, FileEntry> },
     options: Pick<OpenOptions, 'memoryBytes' | 'read'> = {},
   ) {
     this.root = root;
     this.#data = dirname(dirname(root));
     this.head = listed.head;
+    this.keys = listed.keys;
     this.files = listed.files;
     this.#cache = new BodyCache(options.memoryBytes ?? MEMORY_BYTES);
     this.#read = options.read ?? readPlainFile;
@@ -111,7 +115,11 @@ export async function openRelease(options: OpenOptions): Promise<ReleaseIndex> {
   const headBytes = await readOrRefuse(join(root, RELEASE_NAME));
   const head = checkHead(headBytes, options);
   const files = checkFiles(await readOrRefuse(join(root, FILES_NAME)), head);
-  return new ReleaseIndex(root, { head, files }, options);
+  const entry = files.get(KEYS_PATH);
+  const read = options.read ?? readPlainFile;
+  const keys = keysOf(head, entry ? await readBody(dirname(dirname(root)), entry, read) : null);
+  checkIssuer(head, keys, options.issuerDid);
+  return new ReleaseIndex(root, { head, keys, files }, options);
 }
 
 async function releaseRoot(dataDir: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rootDid } from '../compiler/contract/key-history.ts';
 import { admission } from './admission.ts';
 import { type Challenger, challenger } from './challenge.ts';
 import { trustedProxies } from './client-address.ts';
@@ -11,6 +12,7 @@ import { facilitatorTrouble } from './facilitator-health.ts';
 import type { Journal } from './journal.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
 import type { Log } from './line-log.ts';
+import { messageOf } from './message-of.ts';
 import { keepNewest, refuseOlder } from './newest-served.ts';
 import { type OpenSettlers, openSettlers } from './open-settlers.ts';
 import { paymentDesk, type Reconciler } from './payment.ts';
@@ -60,7 +62,7 @@ export interface Gatekeeper {
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
   const release = await openRelease({ ...config, ...readOption(by) });
-  refuseOlder(config.stateDir, release.head);
+  refuseOlder(config.stateDir, release);
   const books = await openBooks(config, by);
   try {
     const service = firstService(config, by, { release, books });
@@ -129,10 +131,6 @@ async function openJournal(
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 interface Setting {
   readonly config: Config;
   readonly by: Surroundings;
@@ -166,8 +164,8 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     dataDir: config.dataDir,
     current: () => service.release,
     open: async () => {
-      const next = await openRelease({ ...config, ...readOption(by), ...pinned(first) });
-      refuseOlder(config.stateDir, next.head);
+      const next = await openRelease({ ...config, ...readOption(by), ...pinned(config, first) });
+      refuseOlder(config.stateDir, next);
       return next;
     },
     swap: (next) => {
@@ -193,14 +191,15 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
 }
 
 /** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
-function noteServing({ config, by }: Setting, { head }: ReleaseIndex): void {
+function noteServing({ config, by }: Setting, release: ReleaseIndex): void {
   try {
-    keepNewest(config.stateDir, head);
+    keepNewest(config.stateDir, release);
   } catch (error) {
     by.log({ event: 'newest_release_not_kept', error: messageOf(error) });
   }
-  const { sequence, valid_until } = head;
-  if (isStale(head, by.clock())) by.log({ event: 'release_stale', release: sequence, valid_until });
+  const { sequence, valid_until } = release.head;
+  if (isStale(release.head, by.clock()))
+    by.log({ event: 'release_stale', release: sequence, valid_until });
 }
 
 /** Whether the issuer said that readers should look for a newer release by now. */
@@ -222,8 +221,8 @@ function refuseAddress({ host, port }: Config, error: unknown): never {
 }
 
 /** Issuer and address stay what they were at the start: payments and challenges are bound to them. */
-function pinned({ release, baseUrl }: Service): ReleaseTerms {
-  return { issuerDid: release.head.issuer_did, baseUrl };
+function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTerms {
+  return { issuerDid: issuerDid ?? rootDid(release.keys), baseUrl };
 }
 
 /** The service at its start; later releases take the place of the first, the desk stays. */

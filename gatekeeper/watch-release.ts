@@ -1,4 +1,6 @@
 import { watch } from 'node:fs';
+import { isContinued, rootDid } from '../compiler/contract/key-history.ts';
+import { messageOf } from './message-of.ts';
 import { currentLink, type ReleaseIndex } from './release-index.ts';
 import { StartError } from './start-error.ts';
 
@@ -72,21 +74,28 @@ async function tryNext(options: WatchOptions, link: string): Promise<void> {
     swap(next);
     log({ event: 'release_swapped', release: link, sequence: next.head.sequence });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     log({
       event: 'release_refused',
       release: link,
-      error: reason,
+      error: messageOf(error),
       serving: current().head.sequence,
     });
   }
 }
 
 /** Publication time never goes back, and no other issuer takes over a running service. */
-function checkSuccessor({ head: next }: ReleaseIndex, { head: served }: ReleaseIndex): void {
-  if (next.issuer_did !== served.issuer_did) {
+function checkSuccessor(
+  { head: next, keys }: ReleaseIndex,
+  { head: served, keys: known }: ReleaseIndex,
+): void {
+  if (rootDid(keys) !== rootDid(known)) {
     throw new StartError(
       `Cannot serve release ${next.sequence}: another issuer; restart with SIGNALPRESS_ISSUER_DID to change it`,
+    );
+  }
+  if (!isContinued(known, keys)) {
+    throw new StartError(
+      `Cannot serve release ${next.sequence}: its list of keys lacks a key or a revocation that was published; compile again`,
     );
   }
   if (next.sequence <= served.sequence) {

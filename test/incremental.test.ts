@@ -13,21 +13,26 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../compiler/compile.ts';
+import { rotateKey } from '../compiler/key-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { smallSet } from './small-set.ts';
 import {
+  AS_OF,
   compileFolder,
   filesBelow,
   makeFolder,
   ndjson,
   reading,
   removeFolders,
+  SEED,
   type SnapshotFiles,
   writeSnapshots,
 } from './snapshot-folder.ts';
 
 afterAll(removeFolders, 60_000);
 
+const NEXT_SEED = new Uint8Array(32).fill(9);
+const ROTATION_AT_ONCE = { from: AS_OF, now: AS_OF, overlapDays: 1 };
 const AQI = 'airquality.aqi';
 const SPOT = 'crypto.spot';
 const at = (day: string) => ({
@@ -135,6 +140,9 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
       ),
     ]),
   },
+  'a sample that was published without a value': file('2026-11-21', SPOT, [
+    reading('Btc', { price_usd: null }, at('2026-11-22')),
+  ]),
   'several signals at once': {
     ...file('2026-11-21', SPOT, coins('2026-11-19', 2)),
     ...file('2026-11-21', 'filing.delinquency', [
@@ -174,7 +182,12 @@ describe('compile() on what is remembered', () => {
     ],
     ['another issuer name', () => undefined, { issuerName: 'Another' }],
     ['another address', () => undefined, { baseUrl: 'https://other.example' }],
-    ['another key', () => undefined, { seed: new Uint8Array(32).fill(9) }],
+    [
+      'another key',
+      ({ data: root }) =>
+        void rotateKey({ data: root, old: SEED, next: NEXT_SEED, ...ROTATION_AT_ONCE }),
+      { seed: NEXT_SEED },
+    ],
     ['damaged state', ({ data: root }) => overwrite(join(root, 'state/state.json'), 'x'), {}],
     ['a full compile that was asked for', () => undefined, { full: true }],
   ])(

@@ -26,6 +26,7 @@ const described = (url: string, path: string, contentType: string): StaticRow =>
 export const STATIC_FILES: readonly StaticRow[] = [
   described('/openapi.json', 'openapi.json', JSON_TYPE),
   described('/.well-known/did.json', 'did.json', JSON_TYPE),
+  described('/.well-known/keys.json', 'keys.json', JSON_TYPE),
   described('/.well-known/security.txt', 'security.txt', TEXT),
   described('/llms.txt', 'llms.txt', TEXT),
   described('/robots.txt', 'robots.txt', TEXT),

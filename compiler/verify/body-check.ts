@@ -9,6 +9,7 @@ export type CheckStatus = 'pass' | 'fail' | 'not_applicable';
 export type BodyCheckName =
   | 'json'
   | 'citation'
+  | 'anchor'
   | 'cover'
   | 'content'
   | 'record_hash'

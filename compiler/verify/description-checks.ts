@@ -2,6 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { findEndpoint } from '../contract/endpoints.ts';
+import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
@@ -11,7 +12,7 @@ import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-body.ts';
 import { hasOwnTables } from './release-head.ts';
 import type { StoredBody } from './stored-bodies.ts';
-import type { SignatureCheck } from './verify-citation.ts';
+import { isSignedBy, type SignatureCheck } from './verify-citation.ts';
 
 /** Descriptions hold schemas and examples of records, not records. */
 const DESCRIPTION = /^([a-z0-9]+\/)?well-known\//;
@@ -38,6 +39,7 @@ export function checkDescription(
   if (!isObject(body)) return [['', 'not an object']];
   if (path === CARD) return cardFaults(body, release);
   if (path === 'well-known/did.json') return didFaults(body, head);
+  if (path === KEYS_PATH) return keysFaults(body, head);
   if (path === 'a2a/well-known/manifest.json') return sameCard(body, card);
   const address = rowsOf(body.servers)[0]?.url ?? body.url;
   const faults: BodyFault[] =
@@ -86,6 +88,16 @@ function didFaults(body: JsonObject, { key_id, issuer_did }: Release): BodyFault
       ? []
       : [['assertionMethod', 'lacks the key of the release'] as const]),
   ];
+}
+
+/** The list of keys holds by itself, and the key of the release is one that may sign at its time. */
+function keysFaults(body: JsonObject, { issuer_did, as_of }: Release): BodyFault[] {
+  try {
+    const standing = keyStanding(readKeyHistory(body, isSignedBy), issuer_did, as_of);
+    return standing === 'valid' ? [] : [['keys', `the key of the release is ${standing} in it`]];
+  } catch (error) {
+    return [['', reason(error)]];
+  }
 }
 
 function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {

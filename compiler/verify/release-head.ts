@@ -4,6 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { keyIdOf } from '../contract/citation.ts';
 import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
+import { keyStanding } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,
   FILES_NAME,
@@ -15,9 +16,9 @@ import {
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
+import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
 import { LINE_BYTES_MAX } from './release-tree.ts';
-import type { CitationTrust } from './verify-citation.ts';
 
 ed.hashes.sha512 = sha512;
 
@@ -26,10 +27,9 @@ export const HEAD_BYTES_MAX = 65_536;
 
 const OWN_TABLES = canonicalHash(tables());
 
-export interface OpenHead {
+export interface OpenHead extends KeyTrust {
   readonly disk: Disk;
   readonly root: string;
-  readonly trust: CitationTrust['trust'];
   readonly faults: Faults;
 }
 
@@ -45,21 +45,30 @@ export function readHead(open: OpenHead): Release | null {
 }
 
 /** Reads and checks `release.json` by itself. */
-export function readHeadAlone({ disk, root, trust, faults }: OpenHead): Release | null {
+export function readHeadAlone(open: OpenHead): Release | null {
+  const { disk, root, faults } = open;
   const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
   const head = parseHead(disk, root, fault);
   if (head === null) return null;
   const { signature, ...signed } = head;
   const problem = signatureProblem(signature, utf8ToBytes(canonicalJson(signed)), head.issuer_did);
   if (problem !== null) fault('signature', problem);
-  if (trust !== 'any' && !trust.includes(head.issuer_did)) {
-    fault('issuer_did', `signed by ${head.issuer_did}, who is not one of the trusted issuers`);
-  }
+  const untrusted = signerProblem(open, head);
+  if (untrusted !== null) fault('issuer_did', untrusted);
   if (head.key_id !== keyIdOf(head.issuer_did)) fault('key_id', 'not the key of the issuer DID');
   if (head.contract_version !== CONTRACT_VERSION) {
     fault('contract_version', `this program reads version ${CONTRACT_VERSION}; use its own`);
   }
   return head;
+}
+
+/** Why the key of a head is not one that may sign a release of its time; null when it may. */
+function signerProblem({ trust, keys }: OpenHead, { issuer_did, as_of }: Release): string | null {
+  const known = keys === undefined ? {} : { keys };
+  const { status, detail } = judgeSigner({ trust, ...known }, issuer_did, as_of);
+  if (status === 'refused' || status === 'suspect') return detail;
+  const isEarly = keys !== undefined && keyStanding(keys, issuer_did, as_of) === 'early';
+  return isEarly ? `signed by ${issuer_did} before that key was valid` : null;
 }
 
 type Fault = (where: string, detail: string) => void;

@@ -17,10 +17,13 @@ const VERDICT = {
   unsigned: 'cannot be judged: not signed',
 } as const;
 
+const REVOKED = 'cannot be judged: signed by a key that was revoked later';
+
 /** What a check that passed has shown. */
 const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   json: 'readable',
   citation: 'the statement, its hash, its signature and its key belong together',
+  anchor: 'older than the revocation of the key that signed',
   cover: 'the citation is about the whole body',
   content: 'the signed content hash is the hash of this body',
   record_hash: 'recomputed from the hash core',
@@ -58,6 +61,7 @@ export function printed(lines: readonly string[]): string {
 
 function bodyVerdict({ verdict, checks }: BodyReport): string {
   const loose = checks.some((each) => each.check === 'content' && each.status !== 'pass');
+  if (verdict === 'unsigned' && checks.some(({ check }) => check === 'anchor')) return REVOKED;
   return verdict === 'verified' && loose ? 'verified, the citation alone' : VERDICT[verdict];
 }
 

@@ -40,9 +40,14 @@ export class StoredBodies {
 
   /** The text of a file that is no body; null for one that is missing or not as listed. */
   text(path: string): string | null {
-    const entry = this.list.find(path);
-    const bytes = entry === null ? null : this.#bytes(entry);
+    const bytes = this.bytes(path);
     return bytes === null ? null : decodeUtf8(bytes);
+  }
+
+  /** The bytes of any file; null for one that is missing or not as listed. */
+  bytes(path: string): Uint8Array | null {
+    const entry = this.list.find(path);
+    return entry === null ? null : this.#bytes(entry);
   }
 
   #read(entry: FileEntry): StoredBody {

@@ -2,8 +2,10 @@ import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import type { AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
+import { judgeSigner } from './key-trust.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
@@ -26,8 +28,13 @@ export interface BodyReport {
   readonly checks: readonly BodyCheck[];
 }
 
+/** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
+export interface BodyTrust extends CitationTrust {
+  readonly anchors?: AnchorCheck;
+}
+
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
-export function verifyBody(body: JsonValue, trust: CitationTrust): BodyReport {
+export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(body);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
   const nodes = [...objectNodes(body)];
@@ -36,6 +43,7 @@ export function verifyBody(body: JsonValue, trust: CitationTrust): BodyReport {
   const cover = answer === null ? coverCheck(body, cited) : ANSWER_COVER;
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
+    ...cited.flatMap((node) => anchorChecks(node, trust)),
     cover,
     ...(answer?.checks ?? []),
     ...nodes.flatMap(recordHashChecks),
@@ -58,6 +66,7 @@ function unfitness(body: JsonValue): BodyCheck | null {
 
 function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck): BodyVerdict {
   if (!isVerified(checks)) return 'failed';
+  if (checks.some((each) => each.check === 'anchor' && each.status !== 'pass')) return 'unsigned';
   return cover.status === 'pass' ? 'verified' : 'unsigned';
 }
 
@@ -100,6 +109,24 @@ function citationChecks(node: ObjectNode, { answer, ...trust }: CitedBy): BodyCh
     addressCheck(node, parsed.data),
     ...(own ? citedChecks(node, parsed.data) : []),
   ];
+}
+
+const ANCHOR_STATUS = { anchored: 'pass', forged: 'fail', open: 'notApplicable' } as const;
+
+/** A revoked key can back-date what it signs: its citations need something that is older than the revocation. */
+function anchorChecks({ value, path }: ObjectNode, trust: BodyTrust): BodyCheck[] {
+  const parsed = citationSchema.safeParse(value._citation);
+  if (!parsed.success) return [];
+  const { issuer_DID, retrieved_at, record_hash: statement } = parsed.data;
+  const at = checkAt('anchor', memberPath(path, '_citation'));
+  const { status, detail } = judgeSigner(trust, issuer_DID, retrieved_at);
+  const key = trust.keys?.keys.find((each) => each.did === issuer_DID);
+  if (status !== 'suspect' || !key?.revoked_from) return [];
+  if (trust.anchors === undefined) {
+    return [at.notApplicable(`${detail}; pass a release folder with --keys`)];
+  }
+  const answer = trust.anchors({ body: value, statement, before: key.revoked_from });
+  return [at[ANCHOR_STATUS[answer.state]](answer.detail)];
 }
 
 const ANSWER_COVER: BodyCheck = checkAt('cover', '').pass(

@@ -5,6 +5,7 @@ import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, citationStatement } from '../contract/citation.ts';
 import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { recordHashText } from '../contract/record-hash.ts';
+import { judgeSigner, type KeyTrust } from './key-trust.ts';
 
 // The synchronous calls of @noble/ed25519 have no SHA-512 of their own; this is the one place that gives it to them.
 ed.hashes.sha512 = sha512;
@@ -36,9 +37,8 @@ export type SignatureCheck = (
   publicKey: Uint8Array,
 ) => boolean;
 
-/** DIDs of the issuers that are believed; `any` verifies the text without believing who signed it. */
-export interface CitationTrust {
-  readonly trust: readonly string[] | 'any';
+/** Whom to believe, and how to check. */
+export interface CitationTrust extends KeyTrust {
   /** Another implementation for bulk work; RFC 8032 in JavaScript otherwise. */
   readonly isSignature?: SignatureCheck;
 }
@@ -51,7 +51,7 @@ export function isVerified(checks: readonly Pick<NamedCheck, 'status'>[]): boole
 /** Checks a citation offline; an unreadable one is a failed check, never an exception. */
 export function verifyCitation(
   citation: unknown,
-  { trust, isSignature = isStrictSignature }: CitationTrust,
+  { isSignature = isStrictSignature, ...trusted }: CitationTrust,
 ): CitationCheck {
   const parsed = citationSchema.safeParse(citation);
   if (!parsed.success) return unreadable(parsed.error.issues[0]?.path.join('.') ?? '');
@@ -59,7 +59,7 @@ export function verifyCitation(
   return [
     { check: 'shape', status: 'pass', detail: 'all members of a citation, no other' },
     ...textChecks(read, isSignature),
-    issuerCheck(read, trust),
+    issuerCheck(read, trusted),
     keyIdCheck(read),
     outcome('verify_url', read.verify_url.endsWith(`/v/${read.record_hash}`), 'ends with the hash'),
   ];
@@ -135,16 +135,18 @@ export function isStrictSignature(
   return ed.verify(signature, message, publicKey, { zip215: false });
 }
 
-function issuerCheck(citation: Citation, trust: CitationTrust['trust']): NamedCheck {
-  if (trust === 'any') {
-    return { check: 'issuer', status: 'not_applicable', detail: 'no issuer was pinned' };
-  }
-  return outcome(
-    'issuer',
-    trust.includes(citation.issuer_DID),
-    `${citation.issuer_DID} is trusted`,
-  );
+function issuerCheck({ issuer_DID, retrieved_at }: Citation, trust: KeyTrust): NamedCheck {
+  const { status, detail } = judgeSigner(trust, issuer_DID, retrieved_at);
+  return { check: 'issuer', status: ISSUER_STATUS[status], detail };
 }
+
+/** What a revoked key signed before is judged by its anchor, where the whole body is known. */
+const ISSUER_STATUS = {
+  trusted: 'pass',
+  refused: 'fail',
+  suspect: 'not_applicable',
+  unpinned: 'not_applicable',
+} as const;
 
 function keyIdCheck({ key_id, issuer_DID }: Citation): NamedCheck {
   if (!key_id.startsWith('did:')) {

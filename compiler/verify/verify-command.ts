@@ -2,6 +2,7 @@ import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk, openChunks, readAll } from './disk.ts';
+import { type GivenKeys, givenKeys } from './given-keys.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { isReleaseFolder } from './release-root.ts';
 import { bodyText, releaseText } from './report-text.ts';
@@ -32,12 +33,18 @@ Exit codes:
 With --remember a release must also follow from the newest one that was verified before: no older
 one, no other of its number, a log that only grew. A release past its "valid_until" is stale: 2.
 
+With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
+the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
+only if the log of that release shows it to be older, and cannot be judged otherwise.
+
 Without --issuer the signature is checked against the key that the citation itself names.
 `;
 
 export interface VerifyCommandOptions {
   /** DIDs that are trusted; none means that any issuer's own signature will do. */
   readonly issuer?: readonly string[];
+  /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
+  readonly keys?: string;
   readonly json?: boolean;
   readonly disk?: Disk;
   /** All bytes of standard input. */
@@ -74,35 +81,36 @@ export async function runVerify(
   try {
     for (const did of issuer) parseDidKey(did);
     const trust = issuer.length === 0 ? ('any' as const) : issuer;
+    const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
     const kind = target === '-' ? 'file' : disk.entry(target)?.kind;
     if (kind === undefined) return undecided(target, 'no such file or folder', options);
     if (kind !== 'file' && isReleaseFolder(disk, target)) {
-      return await judgeFolder(target, trust, options);
+      return await judgeFolder(target, { trust, ...given }, options);
     }
     if (kind === 'folder') return undecided(target, NO_RELEASE, options);
-    return await judgeFile(target, trust, options);
+    return await judgeFile(target, { trust, ...given }, options);
   } catch (error) {
     return undecided(target, reason(error), options);
   }
 }
 
-type Trust = CitationTrust['trust'];
+type Trust = Pick<CitationTrust, 'trust'> & GivenKeys;
 
 async function judgeFolder(
   target: string,
-  trust: Trust,
+  trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { memory, json, readStdin, issuer, ...rest } = options;
+  const { memory, json, readStdin, issuer, keys: _, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
   const seen = known === null ? {} : { seen: known.issuers };
-  const report = await verifyRelease(target, { ...rest, ...seen, trust });
+  const report = await verifyRelease(target, { ...rest, ...seen, ...trusted });
   const stale = memory === undefined ? null : staleness(report, memory.now);
   const exitCode = exitOf(report, stale);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
     memory.save(remembered(known, report));
   }
-  const pinned = trust !== 'any';
+  const pinned = trusted.trust !== 'any';
   if (json === true) {
     return { exitCode, text: jsonText({ target, issuer_pinned: pinned, stale, ...report }) };
   }
@@ -129,18 +137,23 @@ function remembered(known: ReturnType<typeof parseMemory>, report: ReleaseReport
   const { head, checkpoint } = report;
   if (head === null) throw new TypeError('Cannot remember a release: it has no head');
   const { sequence, as_of, issuer_did } = head;
-  return remember(known, issuer_did, { sequence, as_of, head: canonicalHash(head), checkpoint });
+  return remember(known, report.issuer ?? issuer_did, {
+    sequence,
+    as_of,
+    head: canonicalHash(head),
+    checkpoint,
+  });
 }
 
 async function judgeFile(
   target: string,
-  trust: Trust,
+  trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
   const body = parseJson(decodeUtf8(await readTarget(target, options)));
-  const report = verifyBody(body, { trust });
+  const report = verifyBody(body, trusted);
   const exitCode = { verified: EXIT.verified, failed: EXIT.failed, unsigned: EXIT.undecided };
-  const pinned = trust !== 'any';
+  const pinned = trusted.trust !== 'any';
   const text =
     options.json === true
       ? jsonText({ target, issuer_pinned: pinned, ...report })

@@ -21,6 +21,7 @@ import { type LogSource, logSource } from './log-source.ts';
 import { LogTilesCheck } from './log-tiles-check.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { readHead } from './release-head.ts';
+import { releaseKeys } from './release-keys.ts';
 import { releaseRoot } from './release-root.ts';
 import type { CitationTrust } from './verify-citation.ts';
 
@@ -52,11 +53,12 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const { disk = nodeDisk, trust } = options;
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
-  const head = root === null ? null : readHead({ disk, root, trust, faults });
+  const known = root === null ? {} : releaseKeys({ disk, root, faults });
+  const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
   if (root === null || head === null || faults.count > 0) return report({ head, faults });
   try {
     const source = logSource({ disk, root, head, faults });
-    return report({ head, faults, ...checkLog(source, options) });
+    return report({ head, faults, ...checkLog(source, { ...options, ...known }) });
   } catch (error) {
     faults.add('log', '', reason(error));
     return report({ head, faults });
@@ -87,7 +89,9 @@ function report({ faults, head, ...found }: Judged & Partial<Found>): LogReport 
 
 /** Judges the log of a release, whose faults go to those of its source. */
 export function checkLog(source: LogSource, options: VerifyLogOptions): Found {
-  const issuers = [source.head.issuer_did, ...(options.trust === 'any' ? [] : options.trust)];
+  const { trust, keys } = options;
+  const past = (keys?.keys ?? []).map((key) => key.did);
+  const issuers = [source.head.issuer_did, ...(trust === 'any' ? [] : trust), ...past];
   const batches = readBatches(source);
   const newest = newestCheckpoint(source, issuers);
   const seen = seenCheckpoint(source, options.since, issuers);

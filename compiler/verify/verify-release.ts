@@ -1,3 +1,4 @@
+import { rootDid } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
@@ -5,12 +6,14 @@ import { bulkSignatureCheck } from './bulk-signature.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { type FileList, openFileList } from './file-list.ts';
 import { type IndexResult, shardsOf } from './index-check.ts';
+import type { KeyTrust } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-source.ts';
 import { checkChain } from './release-chain.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { hasOwnTables, readHead } from './release-head.ts';
 import { unlistedFiles } from './release-index.ts';
+import { releaseKeys } from './release-keys.ts';
 import type { SeenRelease } from './release-memory.ts';
 import { checkName, releaseRoot, unservedReleases } from './release-root.ts';
 import { checkSeen } from './seen-check.ts';
@@ -19,7 +22,7 @@ import { SharesInOrder } from './shares-in-order.ts';
 import { StoredBodies } from './stored-bodies.ts';
 import { strangersIn, strayFiles } from './stray-files.ts';
 import { count, inOrder, type Tally } from './tally.ts';
-import { type CitationTrust, isStrictSignature } from './verify-citation.ts';
+import { isStrictSignature } from './verify-citation.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
 
@@ -27,7 +30,7 @@ const STRAYS_SHOWN_MAX = 20;
 /** Pieces of the list below which a worker costs more than it gives. */
 const CHUNKS_PER_WORKER = 16;
 
-export interface VerifyReleaseOptions extends Pick<CitationTrust, 'trust'> {
+export interface VerifyReleaseOptions extends KeyTrust {
   readonly disk?: Disk;
   /** Worker threads; 0 for none. Small releases take fewer, the report is the same. */
   readonly workers?: number;
@@ -49,6 +52,8 @@ export interface ReleaseReport {
   readonly verdict: 'verified' | 'failed';
   /** The signed head, where it can be read. */
   readonly head: Release | null;
+  /** The first key of the issuer, which stays the same through all rotations; null where the head does not hold. */
+  readonly issuer: string | null;
   /** False when the tables of this program are not those of the release; its own are not judged. */
   readonly ownTables: boolean;
   readonly files: number;
@@ -78,13 +83,15 @@ export async function verifyRelease(
   const { disk = nodeDisk, trust } = options;
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
-  const head = root === null ? null : readHead({ disk, root, trust, faults });
+  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
+  const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
   // What the head does not vouch for is not worth a look.
   if (root === null || head === null || faults.count > 0) return reportOf({ head, faults });
   checkName({ disk, root, head, faults });
-  const seen = options.seen?.[head.issuer_did];
+  const issuer = known.keys === undefined ? head.issuer_did : rootDid(known.keys);
+  const seen = options.seen?.[issuer];
   if (seen !== undefined) checkSeen({ disk, root, head, faults, seen });
-  const run = new ReleaseRun({ ...options, disk, root, head, faults });
+  const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
   run.strays.push(...unservedReleases(disk, root, head));
   run.strayCount += run.strays.length;
   try {
@@ -115,11 +122,18 @@ function reportOf({ head, faults, run }: Outcome): ReleaseReport {
     checked: inOrder(shares?.tally ?? {}),
     faults: [...faults.kept].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0)),
     faultCount: faults.count,
-    strays: run?.strays ?? [],
-    strayCount: run?.strayCount ?? 0,
-    checkpoint: run?.checkpoint ?? null,
-    evidence: run?.evidence ?? [],
+    ...foundBy(run),
   };
+}
+
+type Found = Pick<ReleaseReport, 'issuer' | 'strays' | 'strayCount' | 'checkpoint' | 'evidence'>;
+
+function foundBy(run: ReleaseRun | undefined): Found {
+  if (run === undefined) {
+    return { issuer: null, strays: [], strayCount: 0, checkpoint: null, evidence: [] };
+  }
+  const { issuer, strays, strayCount, checkpoint, evidence } = run;
+  return { issuer, strays, strayCount, checkpoint, evidence };
 }
 
 interface RunOptions extends VerifyReleaseOptions {
@@ -127,11 +141,13 @@ interface RunOptions extends VerifyReleaseOptions {
   readonly root: string;
   readonly head: Release;
   readonly faults: Faults;
+  readonly issuer: string;
 }
 
 /** One pass over the bodies, one over the indexes, one over the log; holds one record at a time. */
 class ReleaseRun {
   readonly shares: SharesInOrder;
+  readonly issuer: string;
   readonly strays: string[] = [];
   strayCount = 0;
   checkpoint: string | null = null;
@@ -140,6 +156,7 @@ class ReleaseRun {
 
   constructor(options: RunOptions) {
     this.#options = options;
+    this.issuer = options.issuer;
     this.shares = new SharesInOrder(options.faults);
   }
 
@@ -235,8 +252,8 @@ class ReleaseRun {
 
   /** The transparency log, where the release holds one; a log that was seen must still be there. */
   #log(list: FileList): void {
-    const { disk, root, head, faults, trust, seen } = this.#options;
-    const since = seen?.[head.issuer_did]?.checkpoint ?? null;
+    const { disk, root, faults, trust, keys, seen, issuer } = this.#options;
+    const since = seen?.[issuer]?.checkpoint ?? null;
     this.checkpoint = new StoredBodies(disk, root, list).text(CHECKPOINT_PATH);
     if (this.checkpoint === null) {
       if (since !== null) faults.add(CHECKPOINT_PATH, '', 'missing, but a log was seen before');
@@ -244,6 +261,7 @@ class ReleaseRun {
     }
     const { entries, checkpoints, records, evidence } = checkLog(logSource(this.#options), {
       trust,
+      ...(keys === undefined ? {} : { keys }),
       ...(since === null ? {} : { since }),
     });
     this.evidence = evidence;

@@ -8,43 +8,43 @@ import { type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.
 
 const stateDir = () => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
 
-async function headOf(options: TinyOptions) {
+async function releaseOf(options: TinyOptions) {
   const dataDir = tinyDataDir();
   writeTinyRelease(dataDir, options);
-  return (await openRelease({ dataDir, issuerDid: null, baseUrl: null })).head;
+  return openRelease({ dataDir, issuerDid: null, baseUrl: null });
 }
 
 describe('refuseOlder()', () => {
   it('I26: takes what is newer, and the same again', async () => {
     const state = stateDir();
-    const head = await headOf({ sequence: 5 });
-    refuseOlder(state, head);
-    keepNewest(state, head);
-    refuseOlder(state, head);
-    refuseOlder(state, await headOf({ sequence: 6 }));
+    const release = await releaseOf({ sequence: 5 });
+    refuseOlder(state, release);
+    keepNewest(state, release);
+    refuseOlder(state, release);
+    refuseOlder(state, await releaseOf({ sequence: 6 }));
   });
 
   it('I26: refuses what is older, and another release of the same number, also after a restart', async () => {
     const state = stateDir();
-    keepNewest(state, await headOf({ sequence: 5 }));
-    const older = await headOf({ sequence: 4 });
+    keepNewest(state, await releaseOf({ sequence: 5 }));
+    const older = await releaseOf({ sequence: 4 });
     expect(() => refuseOlder(state, older)).toThrow('release 4: older than 5');
-    const other = await headOf({ sequence: 5, head: { as_of: '2026-11-21T11:30:00Z' } });
+    const other = await releaseOf({ sequence: 5, head: { as_of: '2026-11-21T11:30:00Z' } });
     expect(() => refuseOlder(state, other)).toThrow('another one of this number');
   });
 
   it('does not compare releases of another issuer: which issuer is served is settled elsewhere', async () => {
     const state = stateDir();
-    keepNewest(state, await headOf({ sequence: 5 }));
-    refuseOlder(state, await headOf({ sequence: 1, seed: 2 }));
+    keepNewest(state, await releaseOf({ sequence: 5 }));
+    refuseOlder(state, await releaseOf({ sequence: 1, seed: 2 }));
   });
 
   it('I32: does not take a damaged note for none', async () => {
     const state = stateDir();
-    const head = await headOf({ sequence: 5 });
-    keepNewest(state, head);
+    const release = await releaseOf({ sequence: 5 });
+    keepNewest(state, release);
     const path = join(state, NEWEST_NAME);
     writeFileSync(path, readFileSync(path, 'utf8').slice(1));
-    expect(() => refuseOlder(state, head)).toThrow('damaged');
+    expect(() => refuseOlder(state, release)).toThrow('damaged');
   });
 });

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkFiles, checkHead, tableDigest } from '../../gatekeeper/release-head.ts';
+import {
+  checkFiles,
+  checkHead,
+  checkIssuer,
+  keysOf,
+  tableDigest,
+} from '../../gatekeeper/release-head.ts';
 import { StartError } from '../../gatekeeper/start-error.ts';
 import {
   TINY_BASE_URL,
@@ -48,7 +54,8 @@ describe('checkHead()', () => {
   it('I47: refuses another issuer and another address than demanded, and says what to set', () => {
     const { head } = release();
     const { did } = tinyKey(2);
-    expect(() => checkHead(head, { ...ANY, issuerDid: did })).toThrow(/SIGNALPRESS_ISSUER_DID/);
+    const read = checkHead(head, ANY);
+    expect(() => checkIssuer(read, keysOf(read, null), did)).toThrow(/SIGNALPRESS_ISSUER_DID/);
     const baseUrl = 'https://other.example';
     expect(() => checkHead(head, { ...ANY, baseUrl })).toThrow(/SIGNALPRESS_BASE_URL/);
   });

@@ -1,7 +1,8 @@
+import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../contract/key-history.ts';
 import { TOOLS } from '../../contract/tools.ts';
 import type { Press } from '../publish/press.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
-import { didDocument, type ListedKey } from './did-document.ts';
+import { didDocument } from './did-document.ts';
 import { releaseExamples } from './examples.ts';
 import { manifestBody, manifestEntries } from './manifest.ts';
 import { openApi } from './openapi.ts';
@@ -13,8 +14,8 @@ export interface Description {
   readonly shelf: Shelf;
   /** `mailto:` or https address of the operator; null when none was given. */
   readonly contact: string | null;
-  /** Issuer keys, the current one first. */
-  readonly keys: readonly ListedKey[];
+  /** Issuer keys, past ones and announced ones too. */
+  readonly keys: KeyHistory;
 }
 
 /** Writes every description of the service; all of them are projections of the two tables. */
@@ -33,7 +34,8 @@ export function describe(press: Press, { shelf, contact, keys }: Description): v
   press.put('/.well-known/agent.json', {}, legacyCard(card));
   const json = (path: string, body: object): void => press.file(path, JSON.stringify(body));
   json('well-known/openapi.json', openApi({ issuer, contact, entries, stored }));
-  json('well-known/did.json', didDocument({ issuer, keys }));
+  json('well-known/did.json', didDocument({ issuer, keys, asOf }));
+  press.file(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/llms.txt', llmsText(texts));
   press.file('well-known/robots.txt', robotsText(texts));
   press.file('well-known/security.txt', securityText(texts));

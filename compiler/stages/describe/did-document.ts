@@ -1,27 +1,33 @@
+import { type KeyHistory, keyStanding } from '../../contract/key-history.ts';
 import type { Issuer } from '../seal/sealer.ts';
 
 const DID_CONTEXT = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'];
 
-/** A key that this service has signed with. */
-export interface ListedKey {
-  readonly did: string;
-  readonly key_id: string;
+export interface DidParts {
+  readonly issuer: Issuer;
+  readonly keys: KeyHistory;
+  /** The time that the document speaks about. */
+  readonly asOf: string;
 }
 
-/** The did:web document of the service's address: every issuer key, the current one first. */
-export function didDocument({ issuer, keys }: { issuer: Issuer; keys: readonly ListedKey[] }) {
-  const id = didWeb(issuer.baseUrl);
+/** The did:web document of the service's address: every issuer key, the current one first; only those that may sign assert. */
+export function didDocument({ issuer, keys, asOf }: DidParts) {
+  const current = (did: string): boolean => did === issuer.did;
+  const listed = [...keys.keys].sort((a, b) => Number(current(b.did)) - Number(current(a.did)));
+  const valid = listed.filter((key) => keyStanding(keys, key.did, asOf) === 'valid');
   return {
     '@context': DID_CONTEXT,
-    id,
-    alsoKnownAs: keys.map((key) => key.did),
-    verificationMethod: keys.map((key) => ({
+    id: didWeb(issuer.baseUrl),
+    alsoKnownAs: listed.map((key) => key.did),
+    verificationMethod: listed.map((key) => ({
       id: key.key_id,
       type: 'Multikey',
       controller: key.did,
       publicKeyMultibase: key.did.slice('did:key:'.length),
+      ...(key.valid_until === null ? {} : { expires: key.valid_until }),
+      ...(key.revoked_from === null ? {} : { revoked: key.revoked_from }),
     })),
-    assertionMethod: [issuer.keyId],
+    assertionMethod: valid.map((key) => key.key_id),
   };
 }
 

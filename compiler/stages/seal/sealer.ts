@@ -49,10 +49,14 @@ export function issuerDid(key: KeyObject): string {
   return didKey(new Uint8Array(spki.subarray(-32)));
 }
 
+/** An Ed25519 signature, base64url. */
+export function signBytes(bytes: Uint8Array, key: KeyObject): string {
+  return encodeBase64Url(new Uint8Array(sign(null, bytes, key)));
+}
+
 /** Makes the sealer of an issuer; signatures already in the store are not computed again. */
 export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore): Sealer {
-  const signText = (text: string): string =>
-    encodeBase64Url(new Uint8Array(sign(null, Buffer.from(text, 'utf8'), key)));
+  const signText = (text: string): string => signBytes(Buffer.from(text, 'utf8'), key);
   return {
     recordHash: (record) => `sha256:${sha256(jcs(hashCore(record)))}`,
     rowHash: (core) => `sha256:${sha256(jcs(core))}`,

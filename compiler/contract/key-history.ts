@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import { canonicalJson } from './canonical.ts';
+import { keyIdOf } from './citation.ts';
+import { parseDidKey } from './did-key.ts';
+
+/** Where a release lists the issuer keys. */
+export const KEYS_PATH = 'well-known/keys.json';
+/** Most keys of one issuer, and most revocations: a key a month for twenty years. */
+export const KEYS_MAX = 256;
+/** Longest list of keys that is read, in bytes. */
+export const KEYS_BYTES_MAX = 1_048_576;
+
+const did = z.string().startsWith('did:key:z6Mk').max(80);
+const time = z.iso.datetime();
+
+const rotation = z.strictObject({
+  type: z.literal('rotation'),
+  old_did: did,
+  new_did: did,
+  stated_at: time,
+  valid_from: time,
+  overlap_until: time,
+  signature: z.string(),
+});
+
+const revocation = z.strictObject({
+  type: z.literal('revocation'),
+  did,
+  revoked_from: time,
+  stated_at: time,
+  signed_by: did,
+  signature: z.string(),
+});
+
+const issuerKey = z.strictObject({
+  did,
+  key_id: z.string(),
+  valid_from: time.nullable(),
+  valid_until: time.nullable(),
+  revoked_from: time.nullable(),
+  statement: rotation.nullable(),
+});
+
+const keyHistory = z.strictObject({
+  format: z.literal('signalpress-keys/1'),
+  keys: z.array(issuerKey).min(1).max(KEYS_MAX),
+  revocations: z.array(revocation).max(KEYS_MAX),
+});
+
+/** An old key announces a new one; the old one stops at `overlap_until`. Its signature is over the canonical JSON of all other members. */
+export type Rotation = z.infer<typeof rotation>;
+/** A key, or a later one, is not to be believed from a time on; signed like a rotation. */
+export type Revocation = z.infer<typeof revocation>;
+/** One key; everything but `did` follows from the statements. The first one has no `valid_from`: it is trusted beforehand. */
+export type IssuerKey = z.infer<typeof issuerKey>;
+/** The keys of one issuer, the oldest first. */
+export type KeyHistory = z.infer<typeof keyHistory>;
+
+/** Whether a base64url Ed25519 signature is the DID's over these bytes; may throw for a malformed one. */
+export type SignatureOf = (did: string, bytes: Uint8Array, signature: string) => boolean;
+
+/** What an issuer key signs to announce or to revoke another. */
+export function statementBytes(statement: Rotation | Revocation): Uint8Array {
+  const { signature: _, ...signed } = statement;
+  return new TextEncoder().encode(canonicalJson(signed));
+}
+
+/** The history of an issuer who has one key so far. */
+export function firstHistory(rootDid: string): KeyHistory {
+  return historyOf(rootDid, [], []);
+}
+
+/** The one history that these statements make, its derived members filled in. */
+export function historyOf(
+  rootDid: string,
+  rotations: readonly Rotation[],
+  revocations: readonly Revocation[],
+): KeyHistory {
+  const dids = [rootDid, ...rotations.map(({ new_did }) => new_did)];
+  const revoked = revokedFrom(dids, revocations);
+  const keys = dids.map((each, at): IssuerKey => {
+    const statement = at === 0 ? null : (rotations[at - 1] ?? null);
+    return {
+      did: each,
+      key_id: keyIdOf(each),
+      valid_from: statement?.valid_from ?? null,
+      valid_until: rotations[at]?.overlap_until ?? null,
+      revoked_from: revoked[at] ?? null,
+      statement,
+    };
+  });
+  return { format: 'signalpress-keys/1', keys, revocations: [...revocations] };
+}
+
+/**
+ * From when each key is revoked. A key may revoke itself, and every later key an earlier one, unless that later key was
+ * revoked itself by then; the earliest time counts, however often a statement is there.
+ */
+function revokedFrom(dids: readonly string[], revocations: readonly Revocation[]) {
+  const revoked: (string | null)[] = dids.map(() => null);
+  for (let at = dids.length - 1; at >= 0; at -= 1) {
+    const counted = revocations.filter(({ did: subject, signed_by, stated_at }) => {
+      const signer = dids.indexOf(signed_by);
+      const isSilenced = signer > at && isAtOrAfter(stated_at, revoked[signer] ?? null);
+      return subject === dids[at] && signer >= at && !isSilenced;
+    });
+    revoked[at] = earliest(counted.map((each) => each.revoked_from));
+  }
+  return revoked;
+}
+
+function earliest(times: readonly string[]): string | null {
+  const [first] = [...times].sort((a, b) => Date.parse(a) - Date.parse(b));
+  return first ?? null;
+}
+
+function isAtOrAfter(time: string, limit: string | null): boolean {
+  return limit !== null && Date.parse(time) >= Date.parse(limit);
+}
+
+/** Reads a list of keys and checks its chain of statements from the first key on; throws a RangeError that says what does not hold. */
+export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHistory {
+  const parsed = keyHistory.safeParse(value);
+  if (!parsed.success) refuse(`"${parsed.error.issues[0]?.path.join('.') ?? ''}" is amiss`);
+  const history = parsed.data;
+  const [root] = history.keys;
+  const rotations = history.keys.slice(1).map(({ did: subject, statement }) => {
+    return statement ?? refuse(`nobody vouches for "${subject}"`);
+  });
+  checkKeys(history);
+  for (const each of [...rotations, ...history.revocations]) checkSignature(each, isSignedBy);
+  const derived = historyOf(root?.did ?? '', rotations, history.revocations);
+  if (canonicalJson(derived) !== canonicalJson(history)) {
+    refuse('its keys do not follow from their statements');
+  }
+  for (const [at, each] of rotations.entries()) checkRotation(each, history.keys[at]);
+  return history;
+}
+
+function checkKeys({ keys }: KeyHistory): void {
+  const dids = new Set(keys.map((key) => key.did));
+  if (dids.size !== keys.length) refuse('it names a key twice');
+  for (const each of dids) {
+    try {
+      parseDidKey(each);
+    } catch (cause) {
+      refuse(`"${each}" is no key to trust`, cause);
+    }
+  }
+}
+
+function checkSignature(statement: Rotation | Revocation, isSignedBy: SignatureOf): void {
+  const signer = statement.type === 'rotation' ? statement.old_did : statement.signed_by;
+  let holds = false;
+  try {
+    holds = isSignedBy(signer, statementBytes(statement), statement.signature);
+  } catch (cause) {
+    refuse(`a ${statement.type} by "${signer}" has a malformed signature`, cause);
+  }
+  if (!holds) refuse(`the signature of a ${statement.type} is not that of "${signer}"`);
+}
+
+function checkRotation(statement: Rotation, old: IssuerKey | undefined): void {
+  const { old_did, new_did, stated_at, valid_from, overlap_until } = statement;
+  if (old_did !== old?.did) refuse(`the key before "${new_did}" does not vouch for it`);
+  if (isAtOrAfter(stated_at, old.revoked_from)) {
+    refuse(`"${new_did}" was announced by a key that was revoked by then`);
+  }
+  const from = Date.parse(valid_from);
+  if (old.valid_from !== null && from < Date.parse(old.valid_from)) {
+    refuse(`"${new_did}" is valid before the key that announced it`);
+  }
+  if (Date.parse(overlap_until) < from) refuse(`a time without any key before "${new_did}"`);
+}
+
+function refuse(state: string, cause?: unknown): never {
+  throw new RangeError(
+    `Cannot trust the list of issuer keys: ${state}; take the one that the issuer publishes`,
+    { cause },
+  );
+}
+
+/** How a key stands at a time; `suspect` is before its revocation, where a stolen key can back-date. */
+export type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
+
+/** How a key of the history stands at a time, ISO-8601; a time that is none is never inside a window. */
+export function keyStanding(history: KeyHistory, keyDid: string, at: string): KeyStanding {
+  const index = history.keys.findIndex((each) => each.did === keyDid);
+  const key = history.keys[index];
+  if (key === undefined) return 'unknown';
+  const now = Date.parse(at);
+  if (key.revoked_from !== null) return now < Date.parse(key.revoked_from) ? 'suspect' : 'revoked';
+  if (key.valid_until !== null && !(now <= Date.parse(key.valid_until))) return 'stopped';
+  return startsBy(history, index, now) ? 'valid' : 'early';
+}
+
+/** A key that was announced takes over at once when the one before it is revoked. */
+function startsBy({ keys }: KeyHistory, index: number, now: number): boolean {
+  const from = keys[index]?.valid_from ?? null;
+  const revoked = keys[index - 1]?.revoked_from ?? null;
+  const starts = [from, revoked].flatMap((time) => (time === null ? [] : Date.parse(time)));
+  return from === null || now >= Math.min(...starts);
+}
+
+/** The keys that a release of this time may be signed with, oldest first: two in an overlap. */
+export function validKeysAt(history: KeyHistory, at: string): IssuerKey[] {
+  return history.keys.filter((key) => keyStanding(history, key.did, at) === 'valid');
+}
+
+/** The keys that trust in these DIDs reaches: a trusted one, and all that follow it. */
+export function vouchedDids(history: KeyHistory, trusted: readonly string[]): string[] {
+  const first = history.keys.findIndex((key) => trusted.includes(key.did));
+  return first < 0 ? [] : history.keys.slice(first).map((key) => key.did);
+}
+
+/** The key that the history begins with. */
+export function rootDid({ keys }: KeyHistory): string {
+  return keys[0]?.did ?? '';
+}
+
+/** Whether a newer list says everything that an older one said: keys are only added, revocations never taken back. */
+export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
+  const said = (history: KeyHistory): string[] => [
+    rootDid(history),
+    ...history.keys.flatMap(({ statement }) => statement ?? []).map(canonicalJson),
+  ];
+  const after = said(newer);
+  const later = new Set(newer.revocations.map(canonicalJson));
+  return (
+    said(older).every((each, at) => each === after[at]) &&
+    older.revocations.every((each) => later.has(canonicalJson(each)))
+  );
+}
+
+/** The text of a list of keys, as it is stored and published. */
+export function formatKeyHistory(history: KeyHistory): string {
+  return `${JSON.stringify(history, null, 2)}\n`;
+}

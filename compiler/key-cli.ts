@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { KeyError } from './issuer-key.ts';
+import { keysText, OVERLAP_DAYS, revokeKey, rotateKey } from './key-command.ts';
+import { readKeys } from './key-store.ts';
+
+/** What the commands are given from outside. */
+export interface KeySettings {
+  /** Default data folder. */
+  readonly data: string;
+  readonly now: () => string;
+  /** The seed of a key file, or of the environment. */
+  readonly seed: (key: string | undefined) => Uint8Array;
+  /** An instant as the user writes it. */
+  readonly instant: (text: string) => string;
+  readonly print: (text: string) => void;
+}
+
+interface RotateFlags {
+  readonly data: string;
+  readonly key?: string;
+  readonly to: string;
+  readonly from?: string;
+  readonly overlap: string;
+}
+
+interface RevokeFlags {
+  readonly data: string;
+  readonly key?: string;
+  readonly did: string;
+  readonly from: string;
+}
+
+/** Adds `key rotate|revoke|list`. */
+export function addKeyCommand(program: Command, by: KeySettings): void {
+  const key = program.command('key').description('list, rotate and revoke issuer keys');
+  const add = (name: string, description: string): Command =>
+    key
+      .command(name)
+      .description(description)
+      .option('--data <folder>', 'folder of releases', by.data);
+  const signed = (name: string, description: string): Command =>
+    add(name, description).option('--key <file>', 'key that signs (or SIGNALPRESS_ISSUER_KEY)');
+  add('list', 'every issuer key, those that may sign now marked').action(
+    ({ data }: { readonly data: string }) => by.print(keysText(readKeys(data), by.now())),
+  );
+  signed('rotate', 'announce a new key under the newest one; the next compile publishes it')
+    .requiredOption('--to <file>', 'the new key; make it with keygen')
+    .option('--from <time>', 'when the new key may sign first (default: now)')
+    .option('--overlap <days>', 'how long the old key may still sign', String(OVERLAP_DAYS))
+    .action((flags: RotateFlags) => by.print(rotated(flags, by)));
+  signed('revoke', 'say from when on a key is not to be believed; signed by itself or a later one')
+    .requiredOption('--did <did>', 'the key that is revoked')
+    .requiredOption('--from <time>', 'what it signed from then on does not count')
+    .action((flags: RevokeFlags) => by.print(revoked(flags, by)));
+}
+
+function rotated({ data, key, to, from, overlap }: RotateFlags, by: KeySettings): string {
+  const now = by.now();
+  const history = rotateKey({
+    data,
+    old: by.seed(key),
+    next: by.seed(to),
+    from: from === undefined ? now : by.instant(from),
+    overlapDays: overlap.trim() === '' ? Number.NaN : Number(overlap),
+    now,
+  });
+  return `${keysText(history, now)}\nKeep the old key until its time is over, then destroy it`;
+}
+
+function revoked({ data, key, did, from }: RevokeFlags, by: KeySettings): string {
+  if (!did.startsWith('did:key:')) throw new KeyError('Cannot revoke: --did is not a did:key');
+  const now = by.now();
+  const seed = by.seed(key);
+  return keysText(revokeKey({ data, seed, did, from: by.instant(from), now }), now);
+}

@@ -1,0 +1,26 @@
+import { type AnchorCheck, anchorsOf } from './anchored-before.ts';
+import type { Disk } from './disk.ts';
+import type { KeyTrust } from './key-trust.ts';
+import { Faults } from './release-fault.ts';
+import { readHead } from './release-head.ts';
+import { keysIn, releaseKeys } from './release-keys.ts';
+import { isReleaseFolder, releaseRoot } from './release-root.ts';
+
+/** What a reader knows of the keys of an issuer. */
+export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
+  readonly anchors?: AnchorCheck;
+}
+
+/** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too; throws for anything that does not hold. */
+export function givenKeys(disk: Disk, path: string, trust: KeyTrust['trust']): GivenKeys {
+  if (!isReleaseFolder(disk, path)) return { keys: keysIn(disk, path) };
+  const faults = new Faults();
+  const root = releaseRoot(disk, path, faults);
+  const known = root === null ? {} : releaseKeys({ disk, root, faults });
+  const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
+  const [fault] = faults.kept;
+  if (root === null || head === null || fault !== undefined) {
+    throw new RangeError(`Cannot use "${path}" for --keys: ${fault?.where} ${fault?.detail}`);
+  }
+  return { ...known, anchors: anchorsOf(disk, root) };
+}
