@@ -7,6 +7,7 @@ import { lineOf, SIGNALS, type Signal } from '../compiler/contract/lines.ts';
 import type { Values } from '../compiler/contract/path.ts';
 import type { CatalogRow } from '../compiler/contract/release.ts';
 import { catalogRows } from './catalog.ts';
+import { firstWhere } from './first-where.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
 import { type Answered, jsonBytes, type Question, type Service } from './service.ts';
@@ -188,18 +189,6 @@ function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
   const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
   const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
   return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };
-}
-
-/** The first of `length` places at which a condition holds that holds from there on. */
-function firstWhere(length: number, holds: (at: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function addedUp(all: readonly Counts[]): Counts {

@@ -22,6 +22,7 @@ import {
   subtreesOf,
 } from '../compiler/contract/merkle.ts';
 import { tileOfSubtree, tilePath } from '../compiler/contract/tiles.ts';
+import { firstWhere } from './first-where.ts';
 import { perRelease } from './per-release.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
@@ -72,14 +73,7 @@ export async function batchRows(
 
 /** Number of the row that brought an entry into the log. */
 export function rowOfEntry(index: number, { sizes }: LogOutline): number {
-  let low = 0;
-  let high = sizes.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sizes[middle] ?? 0) > index) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return firstWhere(sizes.length - 1, (row) => (sizes[row] ?? 0) > index);
 }
 
 /** Where a whole or shortened hash stands in the log. */
@@ -95,25 +89,13 @@ export async function findLeaf(digits: string, release: ReleaseIndex): Promise<L
   const { bytes } = await release.body(path);
   const hexAt = (line: number): string =>
     bytes.toString('hex', line * LOG_INDEX_BYTES, line * LOG_INDEX_BYTES + HASH_BYTES);
-  const start = firstLine(bytes.length / LOG_INDEX_BYTES, (line) => hexAt(line) >= digits);
+  const start = firstWhere(bytes.length / LOG_INDEX_BYTES, (line) => hexAt(line) >= digits);
   let end = start;
   while (end * LOG_INDEX_BYTES < bytes.length && hexAt(end).startsWith(digits)) end += 1;
   if (end === start) return { state: 'not_found' };
   if (end - start > 1) return { state: 'ambiguous', matches: end - start };
   const index = bytes.readUInt32BE(start * LOG_INDEX_BYTES + HASH_BYTES);
   return { state: 'found', hash: `sha256:${hexAt(start)}`, index };
-}
-
-/** The first line that is far enough, in lines that get ever further. */
-function firstLine(count: number, isFar: (line: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isFar(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** The inclusion proof of an entry in the tree of `size` entries, made from tiles; hashes in hex. */
