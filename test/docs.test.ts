@@ -1,0 +1,132 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+const DOCS = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'compiler/contract/FORMAT.md',
+  'dist-data/README.md',
+  'gatekeeper/README.md',
+  'snapshots/README.md',
+  'test/README.md',
+];
+/** Longest that a document may be, in lines. */
+const LINES_MAX: Readonly<Record<string, number>> = {
+  'README.md': 115,
+  'ARCHITECTURE.md': 150,
+  'dist-data/README.md': 20,
+  'test/README.md': 30,
+};
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+/** `npm run X`, `npm X` for those that npm knows by themselves. */
+function scriptsNamed(text: string): string[] {
+  const run = [...text.matchAll(/npm run ([a-z:-]+)/g)].map(([, name = '']) => name);
+  const plain = [...text.matchAll(/npm (start|test)\b/g)].map(([, name = '']) => name);
+  return [...run, ...plain];
+}
+
+/** Sources and documents in backticks; other names are files of a release or paths of the service. */
+function pathsNamed(text: string): string[] {
+  const spans = [...text.matchAll(/`([^`\s]+)`/g)].map(([, span = '']) => span);
+  return spans.filter((span) => /^\w[\w./-]*\.(ts|py|md|sol)$/.test(span));
+}
+
+const SOURCES = ['compiler', 'gatekeeper', 'scripts', 'test'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.includes('node_modules'))
+    .map((path) => join(folder, path)),
+);
+
+/** Whether a document may mean this file: from the top, from its own folder, or the one file below with these last words. */
+function exists(path: string, doc: string): boolean {
+  if (existsSync(join(ROOT, path)) || existsSync(join(ROOT, dirname(doc), path))) return true;
+  return SOURCES.some((source) => source.endsWith(`/${path}`));
+}
+
+/** Variables that the program reads, from the two files that name them. */
+function variablesKnown(): Set<string> {
+  const config = read('gatekeeper/config.ts');
+  const fields = [...config.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
+  const texts = [config, read('compiler/cli.ts'), read('compiler/issuer-key.ts')].join('\n');
+  const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);
+  return new Set([...spelled, ...fields.map((name) => `SIGNALPRESS_${name.toUpperCase()}`)]);
+}
+
+describe.each(DOCS)('%s', (doc) => {
+  const text = read(doc);
+
+  it('names only scripts of package.json', () => {
+    expect(scriptsNamed(text).filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it('names only files that exist', () => {
+    expect(pathsNamed(text).filter((path) => !exists(path, doc))).toEqual([]);
+  });
+
+  it('names only variables that are read', () => {
+    const known = variablesKnown();
+    const named = [...text.matchAll(/SIGNALPRESS_[A-Z_]+[A-Z]/g)].map(([name]) => name);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it.skipIf(LINES_MAX[doc] === undefined)('is no longer than it may be', () => {
+    expect(text.split('\n').length - 1).toBeLessThanOrEqual(LINES_MAX[doc] ?? 0);
+  });
+});
+
+describe('the checks of documents', () => {
+  it('see a script, a file and a variable that are not there', () => {
+    expect(scriptsNamed('run `npm run nothing-such` and npm test')).toEqual([
+      'nothing-such',
+      'test',
+    ]);
+    expect(pathsNamed('see `gatekeeper/nowhere.ts`, `--flag` and `npm start`')).toEqual([
+      'gatekeeper/nowhere.ts',
+    ]);
+    expect(exists('gatekeeper/nowhere.ts', 'README.md')).toBe(false);
+    expect(exists('respond.ts', 'README.md')).toBe(true);
+    expect(variablesKnown().has('SIGNALPRESS_NOTHING')).toBe(false);
+    expect(variablesKnown().has('SIGNALPRESS_PAY_TO')).toBe(true);
+  });
+});
+
+describe('the table of invariants in ARCHITECTURE.md', () => {
+  const [, section = ''] = read('ARCHITECTURE.md').split('## Which test proves which invariant\n');
+  const rows = section
+    .split('\n## ')[0]
+    ?.split('\n')
+    .filter((line) => /^\|.*\bI\d+\b/.test(line))
+    .map((line) => {
+      const [, promise = '', tests = ''] = line.split('|');
+      const numbers = [...promise.matchAll(/\bI(\d+)\b/g)].map(([, number]) => Number(number));
+      const files = [...tests.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
+      return { promise, numbers, files };
+    });
+
+  it('has all fifty', () => {
+    const all = new Set(rows?.flatMap(({ numbers }) => numbers));
+    expect(Array.from({ length: 50 }, (_, at) => at + 1).filter((id) => !all.has(id))).toEqual([]);
+  });
+
+  it('names files that exist, and tests that carry the numbers of their row', () => {
+    for (const { promise, numbers, files } of rows ?? []) {
+      const found = files.map((file) =>
+        [join(ROOT, 'test', file), join(ROOT, file)].find(existsSync),
+      );
+      expect([promise, found.includes(undefined)]).toEqual([promise, false]);
+      const texts = found.flatMap((path) =>
+        path !== undefined && statSync(path).isFile() ? readFileSync(path, 'utf8') : [],
+      );
+      const isProved = !/by hand|not yet/.test(promise);
+      const missing = numbers.filter(
+        (id) => !texts.some((text) => new RegExp(`\\bI${id}\\b`).test(text)),
+      );
+      expect([promise, isProved ? missing : []]).toEqual([promise, []]);
+    }
+  });
+});
