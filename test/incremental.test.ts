@@ -143,6 +143,12 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
   'a sample that was published without a value': file('2026-11-21', SPOT, [
     reading('Btc', { price_usd: null }, at('2026-11-22')),
   ]),
+  'a sample and a city that were published without a value': {
+    ...file('2026-11-21', SPOT, [reading('Btc', { price_usd: null }, at('2026-11-22'))]),
+    ...file('2026-11-21', 'precipitation.daily', [
+      reading('us-denver', { precip_mm: null }, at('2026-11-22')),
+    ]),
+  },
   'several signals at once': {
     ...file('2026-11-21', SPOT, coins('2026-11-19', 2)),
     ...file('2026-11-21', 'filing.delinquency', [

@@ -9,8 +9,11 @@ import { placeOf } from './release-place.ts';
 const JOINED = /^(thin\/)?(bundle|census|lifecycle|air|precip)\/|^free\/sample\//;
 /** Members that a joined body has of its own about the whole. */
 const OWN = new Set(['provenance', 'grade', 'scope', 'nature', '_citation']);
-const CITY_READING = /^readings\.\d+$/;
 const SAMPLE = 'sample';
+/** Where a city and a sample hold whole records; other bodies hold what they need of a reading. */
+const WHOLE = /^(readings\.\d+|sample)$/;
+/** A whole record may show an older reading, its last fact; it is compared as a part of that record. */
+const PART_OF_WHOLE = /^(readings\.\d+|sample)\./;
 
 /** Compares everything that a joined body says of a reading with the record of that reading. */
 export function checkJoined(joined: Related): void {
@@ -26,7 +29,8 @@ function isReading({ path, value }: ObjectNode): boolean {
   return (
     typeof value.signal_id === 'string' &&
     typeof value.record_hash === 'string' &&
-    !path.includes('provenance')
+    !path.includes('provenance') &&
+    !PART_OF_WHOLE.test(path)
   );
 }
 
@@ -38,9 +42,7 @@ function checkReading({ path, value }: ObjectNode, joined: Related): void {
     return;
   }
   if (record === 'damaged') return;
-  // A city and a sample hold whole records, others what they need of them.
-  const whole = CITY_READING.test(path) || path === SAMPLE;
-  for (const name of differing(value, record, whole ? {} : { except: OWN })) {
+  for (const name of differing(value, record, WHOLE.test(path) ? {} : { except: OWN })) {
     joined.fault(at + name, 'differs from the record');
   }
   if (value.band !== undefined && !isSame(value.band, bandOf(record))) {
