@@ -15,7 +15,7 @@ const DOCS = [
 /** Longest that a document may be, in lines. */
 const LINES_MAX: Readonly<Record<string, number>> = {
   'README.md': 115,
-  'ARCHITECTURE.md': 150,
+  'ARCHITECTURE.md': 160,
   'dist-data/README.md': 20,
   'test/README.md': 30,
 };
