@@ -126,7 +126,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
     shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
   }
   for (const part of run.parts) part.write(press);
-  const log = continueLog(options.data, { press, leaves: run.leaves, goOn: plan !== null });
+  const log = continueLog(run.staging, { press, leaves: run.leaves, goOn: plan !== null });
   if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
   list.add(press.files);
   // Descriptions come last: they show what is stored.

@@ -1,3 +1,4 @@
+import type { Staging } from '../publish/release-store.ts';
 import { anchorStore } from './anchor-store.ts';
 import { currentRelease } from './current-release.ts';
 import { readLastCheckpoint } from './last-checkpoint.ts';
@@ -5,7 +6,7 @@ import { type LogParts, type WrittenLog, writeLog } from './write-log.ts';
 
 /** Writes the log of a release into it: that of the data folder so far, and what the leaves add. */
 export function continueLog(
-  data: string,
+  { data, previous }: Pick<Staging, 'data' | 'previous'>,
   { press, leaves, goOn }: Pick<LogParts, 'press' | 'leaves' | 'goOn'>,
 ): WrittenLog {
   const anchors = anchorStore(data);
@@ -13,7 +14,7 @@ export function continueLog(
     press,
     leaves,
     goOn,
-    previous: currentRelease(data),
+    previous: currentRelease(data, previous),
     lastSigned: readLastCheckpoint(data),
     anchorOf: (rootHex) => anchors.read(rootHex),
   });

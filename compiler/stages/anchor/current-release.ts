@@ -1,19 +1,20 @@
 import type { FileEntry } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { readStored } from '../publish/listed-files.ts';
-import { currentName, readRelease, releaseFiles } from '../publish/release-folders.ts';
+import { type PreviousFiles, previousFiles } from '../publish/release-store.ts';
 import type { PreviousRelease } from './previous-log.ts';
 
-/** The files of the release that `current` names in a data folder; null before the first. */
-export function currentRelease(data: string): PreviousRelease | null {
-  const name = currentName(data);
-  if (name === null) return null;
-  const { issuer_did } = readRelease(data, name);
-  const listed = releaseFiles(data, name);
+/** The files of the release that `current` names in a data folder, unless they are open already; null before the first. */
+export function currentRelease(
+  data: string,
+  open: PreviousFiles | null = previousFiles(data),
+): PreviousRelease | null {
+  if (open === null) return null;
+  const listed = open.files();
   // What cannot be read is not the same as what was never there: a log begun anew would be a fork.
-  if (listed === null) throw damaged(name, 'its list of files is not the one that was signed');
+  if (listed === null) throw damaged(open.name, 'its list of files is not the one that was signed');
   return {
-    issuerDid: issuer_did,
+    issuerDid: open.head.issuer_did,
     read(path) {
       const entry = listed.find(path);
       return entry === null ? null : storedOrRefuse(data, entry);

@@ -138,7 +138,8 @@ function publishFolder(data: string, root: string, name: string): string {
   return target;
 }
 
-function previousFiles(data: string): PreviousFiles | null {
+/** The release that `current` names; null before the first. */
+export function previousFiles(data: string): PreviousFiles | null {
   const name = currentName(data);
   if (name === null) return null;
   let list: ListedFiles | null | undefined;
