@@ -26,6 +26,18 @@ function commandLine(): Record<string, string | undefined> {
   }
 }
 
+const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
+       signalpress-gate ledger --help    what was sold
+
+Flags: ${FLAGS.map((name) => `--${name}`).join(' ')}
+Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; README.md says what they mean.
+
+Examples:
+  signalpress-gate --port 8080
+  signalpress-gate --data dist-data --pay-to 0x… --network base --facilitator-url https://…
+
+Exit codes: 0 stopped when asked to, 1 refused: what is wrong is said`;
+
 function configText(): string | null {
   try {
     return readFileSync(CONFIG_NAME, 'utf8');
@@ -64,6 +76,10 @@ function signatureThread(): { signatures?: SignaturePool } {
 
 async function main(): Promise<void> {
   const [, , first, ...rest] = process.argv;
+  if (first === '--help' || first === '-h') {
+    console.log(HELP);
+    return;
+  }
   if (first === 'ledger') {
     readLedger(rest);
     return;

@@ -53,6 +53,14 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     expect(output.err).not.toMatch(/\n {4}at /);
   });
 
+  it('says how it is called', async () => {
+    const { output, exit } = run({}, ['--help']);
+    expect([await exit, output.err]).toEqual([0, '']);
+    expect(output.out).toMatch(
+      /^Usage: signalpress-gate [\s\S]*--facilitator-url[\s\S]*Exit codes:/,
+    );
+  });
+
   it('I47: serves, says that no money moves, logs JSON lines and stops at SIGTERM', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
