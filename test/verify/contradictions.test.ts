@@ -136,7 +136,7 @@ describe('verifyRelease() names what one body says against another', () => {
       views: expect.any(Number),
       legs: expect.any(Number),
       forms: expect.any(Number),
-      descriptions: 8,
+      descriptions: 9,
       releases: 1,
       log_entries: expect.any(Number),
       logged_hashes: expect.any(Number),

@@ -1,0 +1,259 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyIdOf } from '../../compiler/contract/citation.ts';
+import { revokeKey, rotateKey } from '../../compiler/key-command.ts';
+import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { verifyLog } from '../../compiler/verify/verify-log.ts';
+import { NO_SIGNATURES } from '../no-signatures.ts';
+import {
+  compileFolder,
+  fileOf,
+  filesBelow,
+  makeFolder,
+  ndjson,
+  reading,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+import { resign } from './resign.ts';
+
+afterAll(removeFolders);
+const [S1, S2] = [new Uint8Array(32).fill(41), new Uint8Array(32).fill(42)];
+const didOf = (seed: Uint8Array) => issuerDid(signingKey(seed));
+const [K1, K2] = [didOf(S1), didOf(S2)];
+const STRANGER = didOf(new Uint8Array(32).fill(43));
+const REVOKED_FROM = '2026-11-09T00:00:00Z';
+const noon = (day: number) => `2026-11-${String(day).padStart(2, '0')}T12:00:00Z`;
+
+/** One more coin, read on a day. */
+function addCoin(root: string, day: number, coin: string): void {
+  const times = {
+    observed_at: noon(day).replace('12:', '10:'),
+    collected_at: noon(day).replace('12:', '11:'),
+  };
+  const batch = noon(day).slice(0, 10);
+  writeSnapshots(
+    { [`${batch}/crypto.spot.ndjson`]: ndjson([reading(coin, { price_usd: day }, times)]) },
+    root,
+  );
+}
+
+interface World {
+  readonly snapshots: string;
+  readonly data: string;
+}
+
+/** Bodies of a release that are sold, as a buyer saved them. */
+const bodiesIn = (folder: string): string[] =>
+  [...filesBelow(folder)]
+    .filter(([path]) => /^(record|series)\/.*\.json$/.test(path))
+    .map(([path]) => readFileSync(fileOf(folder, path), 'utf8'));
+
+const judge = async (body: string, keys: string, issuer = K1) =>
+  (await runVerify('-', { issuer: [issuer], keys, readStdin: () => Buffer.from(body) })).exitCode;
+
+/** K1 alone, K1 and K2 in their overlap, K2 alone; the bodies of each. */
+async function threeSets(
+  world: World,
+): Promise<Record<'k1' | 'k1late' | 'k2early' | 'k2', string[]>> {
+  const release = async (day: number, coin: string, seed: Uint8Array) => {
+    addCoin(world.snapshots, day, coin);
+    return bodiesIn(
+      (await compileFolder(world.snapshots, { data: world.data, asOf: noon(day), seed })).folder,
+    );
+  };
+  const k1 = await release(5, 'btc', S1);
+  const at = { from: noon(10), now: noon(8), overlapDays: 5 };
+  rotateKey({ data: world.data, old: S1, next: S2, ...at });
+  const k1late = await release(11, 'eth', S1);
+  const k2early = await release(12, 'sol', S2);
+  return { k1, k1late, k2early, k2: await release(20, 'ada', S2) };
+}
+
+let world: World;
+let sets: Awaited<ReturnType<typeof threeSets>>;
+let published = '';
+beforeAll(async () => {
+  world = { snapshots: join(makeFolder(), 'snapshots'), data: join(makeFolder(), 'data') };
+  sets = await threeSets(world);
+  published = join(makeFolder(), 'keys.json');
+  writeFileSync(
+    published,
+    readFileSync(fileOf(join(world.data, 'current'), 'well-known/keys.json')),
+  );
+}, 60_000);
+
+interface Forgery {
+  readonly price?: number;
+  readonly words?: string;
+  readonly retrieved_at?: string;
+}
+
+/** A body that holds by itself, signed with a stolen key. */
+function forged(
+  genuine: string,
+  seed: Uint8Array,
+  { price, words, retrieved_at }: Forgery,
+): string {
+  const { _citation, ...body } = JSON.parse(genuine);
+  const did = didOf(seed);
+  const baseUrl = 'https://example.org';
+  const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
+  const sealer = makeSealer(issuer, signingKey(seed), NO_SIGNATURES);
+  if (price !== undefined) body.current = { price_usd: price };
+  if (words !== undefined) body.scope = words;
+  if (retrieved_at !== undefined) {
+    const hours = (Date.parse(retrieved_at) - Date.parse(body.observed_at)) / 3_600_000;
+    body.data_age_hours = Math.round(hours * 10) / 10;
+    body.provenance.data_age_hours = body.data_age_hours;
+    body.snapshot_date = `${retrieved_at.slice(0, 10)}T00:00:00Z`;
+  }
+  const hash = sealer.recordHash(body);
+  const text = JSON.stringify({ ...body, record_hash: hash }).replaceAll(body.record_hash, hash);
+  const { claim, fact, source } = _citation;
+  const times = {
+    observed_at: source.published_at,
+    retrieved_at: retrieved_at ?? _citation.retrieved_at,
+  };
+  const target = source.url.slice(baseUrl.length);
+  return JSON.stringify(sealer.seal(JSON.parse(text), { claim, fact, target, ...times }));
+}
+
+describe('I28: rotation', () => {
+  it('I28: the published list of keys alone verifies all three sets, 0 false rejects', async () => {
+    const bodies = Object.values(sets).flat();
+    expect(bodies.length).toBeGreaterThan(12);
+    expect(new Set(bodies.map((body) => JSON.parse(body)._citation.issuer_DID)).size).toBe(2);
+    for (const body of bodies) expect(await judge(body, published)).toBe(0);
+  });
+
+  it('I28: without the list the new key is a stranger, and for a stranger the list is worth nothing', async () => {
+    const [body = ''] = sets.k2;
+    const alone = await runVerify('-', { issuer: [K1], readStdin: () => Buffer.from(body) });
+    expect(alone.exitCode).toBe(1);
+    expect(await judge(body, published, STRANGER)).toBe(1);
+    expect(await judge(sets.k1[0] ?? '', published, K2)).toBe(1);
+  });
+
+  it('I28: the old key stops after its window, 0 false accepts', async () => {
+    const [body = ''] = sets.k1;
+    expect(await judge(forged(body, S1, { retrieved_at: noon(15) }), published)).toBe(0);
+    expect(await judge(forged(body, S1, { retrieved_at: noon(16) }), published)).toBe(1);
+    expect(await judge(forged(body, new Uint8Array(32).fill(43), {}), published)).toBe(1);
+  });
+
+  it('I28: compile refuses a key outside its window and one that nobody announced, and says what to do', async () => {
+    const { snapshots, data } = world;
+    const at = (day: number, seed: Uint8Array) =>
+      compileFolder(snapshots, { data, asOf: noon(day), seed });
+    await expect(at(21, S1)).rejects.toThrow(`time is over at ${noon(21)}; sign with "${K2}"`);
+    await expect(at(21, new Uint8Array(32).fill(43))).rejects.toThrow('signalpress key rotate');
+  });
+
+  it('I28: the release and its log verify from the first key on, and not for a stranger', async () => {
+    const { data } = world;
+    expect((await runVerify(data, { issuer: [K1] })).exitCode).toBe(0);
+    expect((await runVerify(data, { issuer: [K2] })).exitCode).toBe(0);
+    expect((await runVerify(data, { issuer: [STRANGER] })).exitCode).toBe(1);
+    expect(verifyLog(data, { trust: [K1] })).toMatchObject({ verdict: 'verified', checkpoints: 4 });
+    expect(verifyLog(data, { trust: [STRANGER] }).verdict).toBe('failed');
+  });
+
+  it('lists both keys in did.json, the one that may sign as asserting', () => {
+    const did = readJson(join(world.data, 'current'), 'well-known/did.json');
+    expect(did.alsoKnownAs).toEqual([K2, K1]);
+    expect(did.assertionMethod).toEqual([keyIdOf(K2)]);
+    expect(did.verificationMethod[1]).toMatchObject({ id: keyIdOf(K1), expires: noon(15) });
+  });
+
+  it('I28: a head of the old key after its window, or of the new one before it, is refused', async () => {
+    const { folder, data } = await compileFolder(world.snapshots, {
+      data: world.data,
+      asOf: noon(21),
+      seed: S2,
+    });
+    const head = readFileSync(join(folder, 'release.json'), 'utf8');
+    for (const [seed, as_of] of [
+      [S1, noon(21)],
+      [S2, noon(9)],
+    ] as const) {
+      resign(folder, { as_of }, seed);
+      const { text, exitCode } = await runVerify(data, { issuer: [K1] });
+      expect([exitCode, /FAIL {2}release.json {2}issuer_did/.test(text)]).toEqual([1, true]);
+      writeFileSync(join(folder, 'release.json'), head);
+    }
+  });
+});
+
+describe('I29: a stolen key', () => {
+  let revoked = '';
+  let list = '';
+  beforeAll(async () => {
+    revokeKey({ data: world.data, seed: S2, did: K1, from: REVOKED_FROM, now: noon(22) });
+    await compileFolder(world.snapshots, { data: world.data, asOf: noon(22), seed: S2 });
+    revoked = world.data;
+    list = join(makeFolder(), 'keys.json');
+    writeFileSync(list, readFileSync(fileOf(join(revoked, 'current'), 'well-known/keys.json')));
+  }, 60_000);
+
+  it('I29: what was in the log before the revocation verifies with that log, and cannot be judged without', async () => {
+    expect(JSON.parse(sets.k1[0] ?? '')._citation.issuer_DID).toBe(K1);
+    const outcomes = await Promise.all(sets.k1.map((body) => judge(body, revoked)));
+    expect(outcomes).toContain(0);
+    expect(outcomes).not.toContain(1);
+    expect(await judge(sets.k1[0] ?? '', revoked)).toBe(0);
+    for (const body of sets.k1) expect(await judge(body, list)).toBe(2);
+  });
+
+  it('I29: of 150 forgeries, back-dated or not, none is accepted', async () => {
+    const [genuine = ''] = sets.k1;
+    const forgeries = Array.from({ length: 50 }, (_, at) => [
+      forged(genuine, S1, { price: 100 + at }),
+      forged(genuine, S1, { words: `other words ${at}` }),
+      forged(genuine, S1, { retrieved_at: `2026-11-${10 + (at % 20)}T11:00:00Z` }),
+    ]).flat();
+    expect(new Set(forgeries).size).toBeGreaterThanOrEqual(100);
+    const outcomes = await Promise.all(
+      forgeries.flatMap((body) => [judge(body, revoked), judge(body, list)]),
+    );
+    expect(outcomes).not.toContain(0);
+    expect(outcomes.filter((code) => code === 1).length).toBeGreaterThanOrEqual(100);
+    // The same forgeries held while nobody knew of the theft.
+    expect(await judge(forgeries[0] ?? '', published)).toBe(0);
+  }, 60_000);
+
+  it('I29: what the other key signed is as good as before', async () => {
+    for (const body of [...sets.k2early, ...sets.k2]) expect(await judge(body, list)).toBe(0);
+    expect((await runVerify(revoked, { issuer: [K1] })).exitCode).toBe(0);
+    const did = readJson(join(revoked, 'current'), 'well-known/did.json');
+    expect(did.verificationMethod[1]).toMatchObject({ id: keyIdOf(K1), revoked: REVOKED_FROM });
+  });
+
+  it('I29: a list that takes the revocation back is a fork of the one that is given', async () => {
+    const old = join(makeFolder(), 'data');
+    mkdirSync(old);
+    const snapshots = join(makeFolder(), 'snapshots');
+    addCoin(snapshots, 5, 'btc');
+    rotateKey({
+      data: old,
+      old: S1,
+      next: new Uint8Array(32).fill(43),
+      from: noon(6),
+      now: noon(5),
+      overlapDays: 1,
+    });
+    await compileFolder(snapshots, { data: old, asOf: noon(7), seed: new Uint8Array(32).fill(43) });
+    expect((await runVerify(old, { issuer: [K1] })).exitCode).toBe(0);
+    const { exitCode, text } = await runVerify(old, { issuer: [K1], keys: list });
+    expect(exitCode).toBe(1);
+    expect(text).toContain('fork');
+  });
+
+  it('I29: compile refuses the revoked key', async () => {
+    const sign = compileFolder(world.snapshots, { data: revoked, asOf: noon(23), seed: S1 });
+    await expect(sign).rejects.toThrow('revoked');
+  });
+});
