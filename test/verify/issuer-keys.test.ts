@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { revokeKey, rotateKey } from '../../compiler/key-command.ts';
+import { rollBack } from '../../compiler/releases-command.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
@@ -185,6 +186,49 @@ describe('I28: rotation', () => {
       expect([exitCode, /FAIL {2}release.json {2}issuer_did/.test(text)]).toEqual([1, true]);
       writeFileSync(join(folder, 'release.json'), head);
     }
+  });
+});
+
+describe('what is remembered, and what is rolled back', () => {
+  async function rotatedOnce() {
+    const here = { snapshots: join(makeFolder(), 'snapshots'), data: join(makeFolder(), 'data') };
+    addCoin(here.snapshots, 5, 'btc');
+    const one = await compileFolder(here.snapshots, { data: here.data, asOf: noon(5), seed: S1 });
+    rotateKey({ data: here.data, old: S1, next: S2, from: noon(6), now: noon(6), overlapDays: 9 });
+    await compileFolder(here.snapshots, { data: here.data, asOf: noon(7), seed: S2 });
+    return { ...here, one };
+  }
+
+  it('I26: an issuer is remembered by the first key, so a rotation hides no rollback', async () => {
+    const { data, one } = await rotatedOnce();
+    let text: string | null = null;
+    const memory = () => ({
+      text,
+      now: Date.parse(noon(8)),
+      save: (saved: string) => {
+        text = saved;
+      },
+    });
+    expect((await runVerify(data, { issuer: [K1], memory: memory() })).exitCode).toBe(0);
+    expect(Object.keys(JSON.parse(text ?? '{}').issuers)).toEqual([K1]);
+    const back = await runVerify(one.folder, { issuer: [K1], memory: memory() });
+    expect(back.exitCode).toBe(1);
+    expect(back.text).toContain('rollback');
+  });
+
+  it('I26: rollback does not cross a rotation, and takes no revocation back', async () => {
+    const { data, one, snapshots } = await rotatedOnce();
+    const roll = (name: string, day: number, seed: Uint8Array) =>
+      rollBack({ data, name, asOf: noon(day), seed });
+    const nameOf = (folder: string) => folder.split('/').at(-1) ?? '';
+    expect(() => roll(nameOf(one.folder), 8, S1)).toThrow('signed by another key');
+    const two = await compileFolder(snapshots, { data, asOf: noon(8), seed: S2 });
+    revokeKey({ data, seed: S2, did: K1, from: noon(8), now: noon(9) });
+    await compileFolder(snapshots, { data, asOf: noon(9), seed: S2 });
+    roll(nameOf(two.folder), 10, S2);
+    expect((await runVerify(data, { issuer: [K1] })).exitCode).toBe(0);
+    const { keys } = readJson(join(data, 'current'), 'well-known/keys.json');
+    expect(keys[0]).toMatchObject({ did: K1, revoked_from: noon(8) });
   });
 });
 
