@@ -13,6 +13,7 @@ import { publishRun, type Run } from './publish-run.ts';
 import type { ReadBack } from './read-back.ts';
 import { refuseShrink } from './refuse-shrink.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
+import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
 import type { ReadPart } from './stages/assemble/part.ts';
@@ -100,7 +101,7 @@ async function compileInto(
   const issuer = issuerOf(options);
   const tableDigest = `sha256:${hash('sha256', jcs(tables()), 'hex')}`;
   const key = stateKey(issuer, tableDigest);
-  const keys = issuerKeys(options, staging.previous?.head ?? null, issuer);
+  const keys = issuerKeys(options, staging, issuer);
   const open = { staging, issuer, keys, tableDigest, stateKey: key };
   const isWhole = options.full !== true && staging.previous?.files() !== null;
   const plan = isWhole ? planChange(options.data, key, stored.signals) : null;
@@ -193,10 +194,11 @@ function issuerOf(options: CompileOptions): Issuer {
 /** The keys that the release is to list; throws a KeyError when the key that signs is none of them, or not at this time. */
 function issuerKeys(
   { data, asOf }: CompileOptions,
-  previous: Release | null,
+  { previous }: Staging,
   issuer: Issuer,
 ): KeyHistory {
-  const keys = readKeys(data) ?? firstHistory(previous?.issuer_did ?? issuer.did);
+  const last = currentRelease(data, previous);
+  const keys = readKeys(data, last) ?? firstHistory(last?.issuerDid ?? issuer.did);
   refuseKey(keys, issuer.did, asOf);
   return keys;
 }

@@ -21,6 +21,7 @@ import {
 import { decodeUtf8, parseJson } from './contract/strict-json.ts';
 import { KeyError } from './issuer-key.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
+import type { PreviousRelease } from './stages/anchor/previous-log.ts';
 import { isSignedBy } from './verify/verify-citation.ts';
 
 /** The operator's list of issuer keys, beside the releases. */
@@ -30,8 +31,8 @@ export const KEYS_NAME = 'keys.json';
  * The keys of a data folder: the operator's list, which must say all that the last release published, or else what that
  * release published; null before both. Throws a KeyError for a list that does not hold or that takes something back.
  */
-export function readKeys(data: string): KeyHistory | null {
-  const published = publishedKeys(data);
+export function readKeys(data: string, last = currentRelease(data)): KeyHistory | null {
+  const published = publishedKeys(last);
   const path = join(data, KEYS_NAME);
   if (!existsSync(path)) return published;
   if (statSync(path).size > KEYS_BYTES_MAX) throw damaged(path, 'it is too long');
@@ -42,8 +43,8 @@ export function readKeys(data: string): KeyHistory | null {
   return kept;
 }
 
-function publishedKeys(data: string): KeyHistory | null {
-  const bytes = currentRelease(data)?.read(KEYS_PATH) ?? null;
+function publishedKeys(last: PreviousRelease | null): KeyHistory | null {
+  const bytes = last?.read(KEYS_PATH) ?? null;
   return bytes === null ? null : parsed(KEYS_PATH, bytes);
 }
 
