@@ -59,14 +59,18 @@ describe('writeLog() that goes on from the right edge', () => {
     [[511, 1], []],
     [[1000], [2000, 1]],
     [[65_500], [35, 1, 700]],
-  ])('I18: gives the bytes of a log that was replayed: %j, then %j', (before, after) => {
-    const first = memoryLog(batchesOf(before));
-    const leaves = batchesOf([...before, ...after]);
-    const whole = memoryLog(leaves, { previous: first });
-    const goneOn = memoryLog(leaves, { previous: first, goOn: true });
-    expect(resumed(first)).not.toBeNull();
-    expect(texts(goneOn)).toEqual(texts(whole));
-  });
+  ])(
+    'I18: gives the bytes of a log that was replayed: %j, then %j',
+    (before, after) => {
+      const first = memoryLog(batchesOf(before));
+      const leaves = batchesOf([...before, ...after]);
+      const whole = memoryLog(leaves, { previous: first });
+      const goneOn = memoryLog(leaves, { previous: first, goOn: true });
+      expect(resumed(first)).not.toBeNull();
+      expect(texts(goneOn)).toEqual(texts(whole));
+    },
+    60_000,
+  );
 
   it('I27: appends what the log does not hold yet, once, whatever batch it comes with', () => {
     const previous = memoryLog({ '2026-01-02': hashes(0, 400) });
