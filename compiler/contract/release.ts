@@ -94,7 +94,7 @@ export interface VerifyEntry {
   /** Hash core of a reading, hash core of a roster row, or signed statement of a citation. */
   readonly kind: 'reading' | 'row' | 'citation';
   readonly state: 'current' | 'superseded';
-  /** File of the release that carries the hash; null for a superseded reading. */
+  /** File of the release that carries the hash; null for a superseded one. */
   readonly file: string | null;
   /** Null when a citation signs a body that joins signals. */
   readonly signal_id: string | null;
