@@ -140,9 +140,6 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
       ),
     ]),
   },
-  'a sample that was published without a value': file('2026-11-21', SPOT, [
-    reading('Btc', { price_usd: null }, at('2026-11-22')),
-  ]),
   'a sample and a city that were published without a value': {
     ...file('2026-11-21', SPOT, [reading('Btc', { price_usd: null }, at('2026-11-22'))]),
     ...file('2026-11-21', 'precipitation.daily', [
