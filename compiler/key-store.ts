@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   formatKeyHistory,
@@ -22,6 +12,7 @@ import { decodeUtf8, parseJson } from './contract/strict-json.ts';
 import { KeyError } from './issuer-key.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import type { PreviousRelease } from './stages/anchor/previous-log.ts';
+import { replaceFile } from './stages/publish/replace-file.ts';
 import { isSignedBy } from './verify/verify-citation.ts';
 
 /** The operator's list of issuer keys, beside the releases. */
@@ -67,13 +58,5 @@ function damaged(path: string, state: string, cause?: unknown): KeyError {
 /** Replaces the operator's list in one step. */
 export function writeKeys(data: string, history: KeyHistory): void {
   mkdirSync(data, { recursive: true });
-  const path = join(data, KEYS_NAME);
-  const file = openSync(`${path}.new`, 'w');
-  try {
-    writeFileSync(file, formatKeyHistory(history));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.new`, path);
+  replaceFile(join(data, KEYS_NAME), formatKeyHistory(history));
 }

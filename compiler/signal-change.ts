@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { JobChunk } from './chunk-builder.ts';
 import { type JobResult, type SignalChange, type SignalJob, SignalRun } from './signal-job.ts';
-import type { SnapshotFile } from './stages/intake/list-snapshots.ts';
 import { readSignal, type StoredReading } from './stages/intake/read-signal.ts';
 import { findPlaces, type LinePlace, PlacedLines } from './stages/remember/line-places.ts';
 
@@ -71,14 +70,4 @@ function* portions(
     count += more;
   }
   if (held.length > 0) yield held;
-}
-
-/** Files in the order in which they were first read, from their names; null when one is gone. */
-export function filesByName(
-  names: readonly string[],
-  files: readonly SnapshotFile[],
-): SnapshotFile[] | null {
-  const byName = new Map(files.map((file) => [file.name, file]));
-  const found = names.flatMap((name) => byName.get(name) ?? []);
-  return found.length === names.length ? found : null;
 }

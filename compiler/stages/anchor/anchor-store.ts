@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AnchorState, formatAnchorState, parseAnchorState } from '../../contract/log-batch.ts';
 import { PROOF_BYTES_MAX } from '../../contract/ots-proof.ts';
 import { CompileError } from '../intake/compile-error.ts';
+import { replaceFile } from '../publish/replace-file.ts';
 
 /** Folder of timestamp proofs beside the releases: what the operator's stamps and upgrades brought. */
 const FOLDER = 'anchors';
@@ -45,8 +36,8 @@ export function anchorStore(data: string): AnchorStore {
     },
     write({ state, proof }) {
       mkdirSync(folder, { recursive: true });
-      replace(join(folder, `${state.root}.ots`), proof);
-      replace(join(folder, `${state.root}.json`), formatAnchorState(state));
+      replaceFile(join(folder, `${state.root}.ots`), proof);
+      replaceFile(join(folder, `${state.root}.json`), formatAnchorState(state));
     },
   };
 }
@@ -63,16 +54,4 @@ function damaged(file: string, cause: unknown): CompileError {
   const why = cause instanceof Error ? cause.message : 'unreadable';
   const message = `the timestamp cannot be read: ${why}; restore it, or remove it and stamp again`;
   return new CompileError([{ code: 'log_refused', file, message }]);
-}
-
-function replace(path: string, content: string | Uint8Array): void {
-  const fresh = `${path}.new`;
-  const file = openSync(fresh, 'w');
-  try {
-    writeFileSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(fresh, path);
 }

@@ -1,13 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '../publish/replace-file.ts';
 
 const NAME = 'log-checkpoint';
 
@@ -19,14 +12,5 @@ export function readLastCheckpoint(data: string): string | null {
 
 /** Remembers a checkpoint once its release is visible, so that no later compile can sign a shorter log. */
 export function keepLastCheckpoint(data: string, note: string): void {
-  const path = join(data, NAME);
-  const fresh = `${path}.new`;
-  const file = openSync(fresh, 'w');
-  try {
-    writeFileSync(file, note);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(fresh, path);
+  replaceFile(join(data, NAME), note);
 }

@@ -1,10 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
-  closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -27,6 +24,7 @@ import {
   releaseFiles,
   sweep,
 } from './release-folders.ts';
+import { syncFolder } from './replace-file.ts';
 
 const STAGING = '.staging';
 const SIGNATURES = 'signatures';
@@ -205,15 +203,6 @@ function syncTree(root: string): void {
     execFileSync('sync', ['-f', root], { stdio: 'ignore' });
   } catch {
     execFileSync('sync', { stdio: 'ignore' });
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -1,0 +1,26 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Replaces a file in one durable step: a reader sees the old content or the new, also after a power cut. */
+export function replaceFile(path: string, content: string | Uint8Array): void {
+  const fresh = `${path}.new`;
+  const file = openSync(fresh, 'w');
+  try {
+    writeFileSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(fresh, path);
+  syncFolder(dirname(path));
+}
+
+/** The name of a file is durable only once its folder is. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
