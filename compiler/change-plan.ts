@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SignalChange } from './signal-job.ts';
+import type { SignalChange } from './jobs/signal-job.ts';
 import type { SignalFiles, SnapshotFile } from './stages/intake/list-snapshots.ts';
 import { addedFiles, type Memory, recall, type State } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';

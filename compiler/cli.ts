@@ -3,7 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
-import { addExamples } from './command-examples.ts';
+import { addExamples } from './commands/command-examples.ts';
+import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
+import { memoryFile } from './commands/memory-file.ts';
+import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
+import { addReleasesCommand } from './commands/releases-cli.ts';
 import { compile } from './compile.ts';
 import {
   IMPORT_SOURCES,
@@ -12,13 +16,9 @@ import {
   runImport,
 } from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
-import { issueReceipt, RECEIPT_SECONDS } from './issue-receipt.ts';
-import { readIssuerKey, writeIssuerKey } from './issuer-key.ts';
-import { addKeyCommand } from './key-cli.ts';
-import { memoryFile } from './memory-file.ts';
-import { progressReporter, summaryText, verifyProgress } from './progress.ts';
+import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
+import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
-import { addReleasesCommand } from './releases-cli.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
 

@@ -1,6 +1,6 @@
 import type { ChangePlan } from './change-plan.ts';
-import type { JobChunk } from './chunk-builder.ts';
-import type { JobResult } from './signal-job.ts';
+import type { JobChunk } from './jobs/chunk-builder.ts';
+import type { JobResult } from './jobs/signal-job.ts';
 import type { SignalFiles } from './stages/intake/list-snapshots.ts';
 import { replacePlaces } from './stages/remember/line-places.ts';
 import type { KnownSignal, Notes } from './stages/remember/memory.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { parseDidKey } from '../compiler/contract/did-key.ts';
-import { trustedProxies } from './client-address.ts';
-import { findNetwork, type Network } from './networks.ts';
+import { trustedProxies } from './http/client-address.ts';
+import { findNetwork, type Network } from './payment/networks.ts';
+import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
 import { StartError } from './start-error.ts';
-import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from './token.ts';
 
 /** Who is "paid" while the local facilitator is on: plainly nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';

@@ -4,9 +4,9 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { CONFIG_NAME, type Config, isTestOnly, loadConfig, OPTION_NAMES } from './config.ts';
-import { ledgerCommand } from './ledger-command.ts';
-import { lineLog } from './line-log.ts';
-import { type SignaturePool, signaturePool } from './signature-pool.ts';
+import { lineLog } from './http/line-log.ts';
+import { ledgerCommand } from './journal/ledger-command.ts';
+import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
@@ -67,7 +67,7 @@ function readLedger(args: readonly string[]): void {
 /** Signatures go to a thread of their own where there is a second core for it. */
 function signatureThread(): { signatures?: SignaturePool } {
   if (availableParallelism() < 2) return {};
-  const worker = new Worker(new URL('./signature-worker.js', import.meta.url));
+  const worker = new Worker(new URL('./payment/signature-worker.js', import.meta.url));
   const signatures = signaturePool(worker);
   // After the pool listens, for listening holds the process.
   worker.unref();

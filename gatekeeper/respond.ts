@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { answer } from './answers.ts';
-import { type CanonicalRequest, canonicalRequest } from './canonical-request.ts';
-import { challengeReply } from './challenge.ts';
-import { type HeaderFacts, headerFacts } from './header-facts.ts';
+import { answer } from './answers/answers.ts';
+import { verifyUsage } from './answers/verify.ts';
+import { type CanonicalRequest, canonicalRequest } from './http/canonical-request.ts';
+import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
-import { noCharge } from './no-charge.ts';
-import type { Order, PaymentAnswer } from './payment.ts';
-import type { X402Version } from './payment-header.ts';
-import { DamagedFileError } from './read-body.ts';
+import { challengeReply } from './offer/challenge.ts';
+import { noCharge } from './offer/no-charge.ts';
+import type { Order, PaymentAnswer } from './payment/payment.ts';
+import type { X402Version } from './payment/payment-header.ts';
+import { tokenGate } from './payment/token-gate.ts';
+import { DamagedFileError } from './release/read-body.ts';
+import { staticFile } from './release/static-file.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from './reply.ts';
 import { type Route, refuseMethod, route } from './route.ts';
 import {
@@ -19,9 +22,6 @@ import {
   type RpcContext,
   type Service,
 } from './service.ts';
-import { staticFile } from './static-file.ts';
-import { tokenGate } from './token-gate.ts';
-import { verifyUsage } from './verify.ts';
 
 /** Seconds that anybody may keep a free answer. */
 const FREE_MAX_AGE_S = 60;

@@ -6,7 +6,7 @@ import {
 } from '../compiler/contract/endpoints.ts';
 import { lineOf } from '../compiler/contract/lines.ts';
 import type { Values } from '../compiler/contract/path.ts';
-import { type CanonicalRequest, canonicalTarget } from './canonical-request.ts';
+import { type CanonicalRequest, canonicalTarget } from './http/canonical-request.ts';
 import { jsonReply, type Reply } from './reply.ts';
 
 /** What is wrong with the parameters of a request that names a known path. */

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Admission } from './admission.ts';
-import { type HeaderFacts, headerFacts } from './header-facts.ts';
+import type { Admission } from './http/admission.ts';
+import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
+import { type ReadyAnswer, ReadyAnswers } from './http/ready-answers.ts';
+import { BodyReader } from './http/request-body.ts';
+import { endSoon, refuseFraming } from './http/socket-errors.ts';
 import { messageOf } from './message-of.ts';
-import { type ReadyAnswer, ReadyAnswers } from './ready-answers.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import { BodyReader } from './request-body.ts';
 import { respond, type Served } from './respond.ts';
 import type { Service } from './service.ts';
-import { endSoon, refuseFraming } from './socket-errors.ts';
 
 /** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
 const SERVER_LIMITS = {

@@ -1,13 +1,13 @@
-import type { Challenger } from './challenge.ts';
-import type { RpcHeaders } from './header-facts.ts';
-import { JSON_MEDIA_TYPE } from './media-type.ts';
-import type { Network } from './networks.ts';
-import type { PaymentDesk } from './payment.ts';
-import type { ReceiptDesk } from './receipt-desk.ts';
-import type { ReleaseIndex } from './release-index.ts';
+import type { RpcHeaders } from './http/header-facts.ts';
+import { JSON_MEDIA_TYPE } from './http/media-type.ts';
+import type { Challenger } from './offer/challenge.ts';
+import type { Network } from './payment/networks.ts';
+import type { PaymentDesk } from './payment/payment.ts';
+import type { ReceiptDesk } from './payment/receipt-desk.ts';
+import type { TokenDesk } from './payment/token.ts';
+import type { ReleaseIndex } from './release/release-index.ts';
 import type { Header, Reply } from './reply.ts';
 import type { Route } from './route.ts';
-import type { TokenDesk } from './token.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 export interface Operator {

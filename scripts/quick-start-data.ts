@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
 import { importSummaryText, runImport } from '../compiler/import/import-command.ts';
 import { importDisk } from '../compiler/import/import-disk.ts';
-import { readIssuerKey, writeIssuerKey } from '../compiler/issuer-key.ts';
+import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
 import { type Config, loadConfig } from '../gatekeeper/config.ts';
 
 /** Says in every citation that most of what is compiled here was generated. */

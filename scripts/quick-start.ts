@@ -1,6 +1,6 @@
+import { summaryText } from '../compiler/commands/progress.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
-import { summaryText } from '../compiler/progress.ts';
-import { lineLog } from '../gatekeeper/line-log.ts';
+import { lineLog } from '../gatekeeper/http/line-log.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
 import { demoSettings, prepareData, tryPort } from './quick-start-data.ts';
 import { bold, cyan, dim, green } from './terminal-style.ts';

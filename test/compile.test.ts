@@ -8,7 +8,7 @@ import { compile } from '../compiler/compile.ts';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { decodeSegment } from '../compiler/contract/path.ts';
 import { parseFiles, releaseSchema } from '../compiler/contract/release.ts';
-import { rotateKey } from '../compiler/key-command.ts';
+import { rotateKey } from '../compiler/keys/key-command.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from '../compiler/stages/intake/partition.ts';
 import { isSignedBy, isVerified, verifyCitation } from '../compiler/verify/verify-citation.ts';

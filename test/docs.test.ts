@@ -52,7 +52,7 @@ function exists(path: string, doc: string): boolean {
 function variablesKnown(): Set<string> {
   const config = read('gatekeeper/config.ts');
   const fields = [...config.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
-  const texts = [config, read('compiler/cli.ts'), read('compiler/issuer-key.ts')].join('\n');
+  const texts = [config, read('compiler/cli.ts'), read('compiler/keys/issuer-key.ts')].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);
   return new Set([...spelled, ...fields.map((name) => `SIGNALPRESS_${name.toUpperCase()}`)]);
 }

@@ -4,7 +4,7 @@ import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { type Citation, contentOf } from '../compiler/contract/citation.ts';
 import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
-import { answer } from '../gatekeeper/answers.ts';
+import { answer } from '../gatekeeper/answers/answers.ts';
 import type { Service } from '../gatekeeper/service.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './compiled-sample.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';

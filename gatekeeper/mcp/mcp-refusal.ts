@@ -1,4 +1,4 @@
-import type { HeaderFacts } from '../header-facts.ts';
+import type { HeaderFacts } from '../http/header-facts.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 
 /** Names that only this machine answers to, so no page from elsewhere can be served under them. */

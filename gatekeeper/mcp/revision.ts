@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
-import type { RpcHeaders } from '../header-facts.ts';
+import type { RpcHeaders } from '../http/header-facts.ts';
 import { isObject, type RpcAnswer, type RpcErrorName, type RpcRequest } from './json-rpc.ts';
 
 /** Revisions that begin with a handshake, newest first. */

@@ -3,8 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { loadConfig } from '../../gatekeeper/config.ts';
-import { lineLog } from '../../gatekeeper/line-log.ts';
-import { signaturePool } from '../../gatekeeper/signature-pool.ts';
+import { lineLog } from '../../gatekeeper/http/line-log.ts';
+import { signaturePool } from '../../gatekeeper/payment/signature-pool.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 
 /** Any address will do: nothing is ever settled. */
@@ -30,7 +30,9 @@ export async function startGate(options: GateOptions): Promise<number> {
   const settings = { port: '0', pay_to: PAYEE, data, state, verify, ...remote };
   const config = loadConfig({ options: settings, env: {}, fileText: null });
   const write = (text: string): number => writeSync(log, text);
-  const worker = new Worker(new URL('../../gatekeeper/signature-worker.js', import.meta.url));
+  const worker = new Worker(
+    new URL('../../gatekeeper/payment/signature-worker.js', import.meta.url),
+  );
   const signatures = signaturePool(worker);
   worker.unref();
   const { url } = await startGatekeeper(config, { clock, log: lineLog(write, clock), signatures });

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
 import secp256k1 from 'secp256k1';
-import type { RequirementsV1 } from '../../gatekeeper/challenge.ts';
-import { keccak256 } from '../../gatekeeper/keccak.ts';
-import { findNetwork } from '../../gatekeeper/networks.ts';
-import { type Authorization, checksumAddress, transferDigest } from '../../gatekeeper/signature.ts';
+import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
+import { keccak256 } from '../../gatekeeper/payment/keccak.ts';
+import { findNetwork } from '../../gatekeeper/payment/networks.ts';
+import {
+  type Authorization,
+  checksumAddress,
+  transferDigest,
+} from '../../gatekeeper/payment/signature.ts';
 
 /** Long enough to sign thousands of payments before the first one is sent. */
 const VALID_S = 3600;

@@ -2,15 +2,18 @@ import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { chainEvidence } from '../../gatekeeper/chain-evidence.ts';
-import { chainNode } from '../../gatekeeper/chain-node.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
-import { directSettlement } from '../../gatekeeper/direct-settlement.ts';
-import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
-import { decodePayment, isRefusal } from '../../gatekeeper/payment-header.ts';
-import { type Relayer, relayer } from '../../gatekeeper/relayer.ts';
-import type { Authorization } from '../../gatekeeper/signature.ts';
+import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
+import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
+import { directSettlement } from '../../gatekeeper/chain/direct-settlement.ts';
+import { type Relayer, relayer } from '../../gatekeeper/chain/relayer.ts';
+import {
+  type FacilitatorRequest,
+  facilitatorRequest,
+} from '../../gatekeeper/facilitator/facilitator.ts';
+import { challenger } from '../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { decodePayment, isRefusal } from '../../gatekeeper/payment/payment-header.ts';
+import type { Authorization } from '../../gatekeeper/payment/signature.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { accountOf, type Chain, startChain } from './chain.ts';
 

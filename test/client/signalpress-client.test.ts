@@ -11,9 +11,9 @@ import {
 } from '../../compiler/client/payment-trip.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { loadConfig } from '../../gatekeeper/config.ts';
-import type { Facilitator } from '../../gatekeeper/facilitator.ts';
-import { localFacilitator } from '../../gatekeeper/local-facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
+import type { Facilitator } from '../../gatekeeper/facilitator/facilitator.ts';
+import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { NOW_MS, payer } from '../gatekeeper/payer.ts';
 import { type SmallRelease, smallRelease } from '../verify/small-release.ts';

@@ -1,8 +1,8 @@
-import { challenger } from '../../gatekeeper/challenge.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config.ts';
-import { requestExamples } from '../../gatekeeper/example-request.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
-import { openRelease } from '../../gatekeeper/release-index.ts';
+import { challenger } from '../../gatekeeper/offer/challenge.ts';
+import { requestExamples } from '../../gatekeeper/offer/example-request.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../gatekeeper/service.ts';
 import { tinyService } from './tiny-service.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Requirements } from '../../gatekeeper/challenge.ts';
-import type { Network } from '../../gatekeeper/networks.ts';
-import { priceOf } from '../../gatekeeper/payment-check.ts';
-import type { Authorization } from '../../gatekeeper/signature.ts';
+import type { Requirements } from '../../gatekeeper/offer/challenge.ts';
+import type { Network } from '../../gatekeeper/payment/networks.ts';
+import { priceOf } from '../../gatekeeper/payment/payment-check.ts';
+import type { Authorization } from '../../gatekeeper/payment/signature.ts';
 
 /** The one instant of payment tests, in milliseconds. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);

@@ -3,19 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import type {
   Facilitator,
   FacilitatorRequest,
   SettleOutcome,
   VerifyOutcome,
-} from '../../gatekeeper/facilitator.ts';
-import type { Journal } from '../../gatekeeper/journal.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
-import { type Order, type PaymentDeskOptions, paymentDesk } from '../../gatekeeper/payment.ts';
-import type { Delivery } from '../../gatekeeper/payment-reply.ts';
+} from '../../gatekeeper/facilitator/facilitator.ts';
+import type { Journal } from '../../gatekeeper/journal/journal.ts';
+import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
+import { challenger } from '../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import {
+  type Order,
+  type PaymentDeskOptions,
+  paymentDesk,
+} from '../../gatekeeper/payment/payment.ts';
+import type { Delivery } from '../../gatekeeper/payment/payment-reply.ts';
 import type { Reply } from '../../gatekeeper/reply.ts';
-import { sqliteJournal } from '../../gatekeeper/sqlite-journal.ts';
 import { NOW_MS, payer } from './payer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desk-'));

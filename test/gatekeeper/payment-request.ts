@@ -1,7 +1,10 @@
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
-import { decodePayment, isRefusal } from '../../gatekeeper/payment-header.ts';
+import {
+  type FacilitatorRequest,
+  facilitatorRequest,
+} from '../../gatekeeper/facilitator/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { decodePayment, isRefusal } from '../../gatekeeper/payment/payment-header.ts';
 import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
 

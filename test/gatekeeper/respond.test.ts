@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { headerFacts } from '../../gatekeeper/header-facts.ts';
-import type { Order, PaymentDesk } from '../../gatekeeper/payment.ts';
-import { DamagedFileError } from '../../gatekeeper/read-body.ts';
+import { headerFacts } from '../../gatekeeper/http/header-facts.ts';
+import type { Order, PaymentDesk } from '../../gatekeeper/payment/payment.ts';
+import { DamagedFileError } from '../../gatekeeper/release/read-body.ts';
 import { jsonReply } from '../../gatekeeper/reply.ts';
 import { isNothingToDeliver, respond, type Served } from '../../gatekeeper/respond.ts';
 import type { Service } from '../../gatekeeper/service.ts';

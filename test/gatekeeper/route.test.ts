@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { canonicalRequest } from '../../gatekeeper/canonical-request.ts';
+import { canonicalRequest } from '../../gatekeeper/http/canonical-request.ts';
 import { findRow, type Route, refuseMethod, route } from '../../gatekeeper/route.ts';
 
 function routed(target: string): Route {

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequirementsV1 } from '../../gatekeeper/challenge.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';

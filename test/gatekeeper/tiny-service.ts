@@ -1,8 +1,8 @@
-import { canonicalRequest } from '../../gatekeeper/canonical-request.ts';
-import { challenger } from '../../gatekeeper/challenge.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config.ts';
-import { NETWORKS } from '../../gatekeeper/networks.ts';
-import { openRelease } from '../../gatekeeper/release-index.ts';
+import { canonicalRequest } from '../../gatekeeper/http/canonical-request.ts';
+import { challenger } from '../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import { jsonReply } from '../../gatekeeper/reply.ts';
 import { route } from '../../gatekeeper/route.ts';
 import type { Answered, Question, Service } from '../../gatekeeper/service.ts';

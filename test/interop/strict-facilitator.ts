@@ -9,8 +9,8 @@ import {
   VerifyRequestSchema,
   VerifyResponseSchema,
 } from 'x402/types';
-import type { FacilitatorRequest } from '../../gatekeeper/facilitator.ts';
-import { findNetwork } from '../../gatekeeper/networks.ts';
+import type { FacilitatorRequest } from '../../gatekeeper/facilitator/facilitator.ts';
+import { findNetwork } from '../../gatekeeper/payment/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rollBack } from '../../compiler/commands/releases-command.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
-import { revokeKey, rotateKey } from '../../compiler/key-command.ts';
-import { rollBack } from '../../compiler/releases-command.ts';
+import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { resolve } from '../../gatekeeper/resolve.ts';
+import { resolve } from '../../gatekeeper/answers/resolve.ts';
 import type { Service } from '../../gatekeeper/service.ts';
 import { FILINGS } from '../filing-rows.ts';
 import { filingService } from '../gatekeeper/filing-service.ts';

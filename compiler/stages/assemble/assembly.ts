@@ -1,4 +1,3 @@
-import type { JobChunk } from '../../chunk-builder.ts';
 import { CITY_LOCS } from '../../contract/entities.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
 import {
@@ -7,6 +6,7 @@ import {
   parseCatalogRow,
   parseFiles,
 } from '../../contract/release.ts';
+import type { JobChunk } from '../../jobs/chunk-builder.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';

@@ -1,5 +1,5 @@
+import { BODY_BYTES_MAX } from '../../../gatekeeper/http/request-body.ts';
 import { BATCH_MESSAGES_MAX } from '../../../gatekeeper/mcp/mcp.ts';
-import { BODY_BYTES_MAX } from '../../../gatekeeper/request-body.ts';
 import { SUPERSEDED_HASH, tinyRecord } from '../tiny-release.ts';
 
 export const PAIR = { signal_id: 'airquality.aqi', entity: 'us-denver' };

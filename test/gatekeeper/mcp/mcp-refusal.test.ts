@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headerFacts } from '../../../gatekeeper/header-facts.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { mcpRefusal } from '../../../gatekeeper/mcp/mcp-refusal.ts';
 
 const BASE_URL = 'https://records.example';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TOOLS } from '../../../compiler/contract/tools.ts';
-import type { Facilitator } from '../../../gatekeeper/facilitator.ts';
-import { localFacilitator } from '../../../gatekeeper/local-facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/networks.ts';
+import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { payer } from '../payer.ts';
 import { rawHttp } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';

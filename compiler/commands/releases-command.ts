@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto';
+import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
+import { FILES_NAME, type Release } from '../contract/release.ts';
+import { refuseKey } from '../keys/key-command.ts';
+import { readKeys } from '../keys/key-store.ts';
+import { CompileError } from '../stages/intake/compile-error.ts';
+import { type ListedFiles, onlyIn } from '../stages/publish/listed-files.ts';
+import {
+  currentName,
+  pruneReleases,
+  readRelease,
+  releaseFiles,
+  releaseNames,
+} from '../stages/publish/release-folders.ts';
+import { writeHead } from '../stages/publish/release-head.ts';
+import { ReleaseList } from '../stages/publish/release-list.ts';
+import { openStaging } from '../stages/publish/release-store.ts';
+import { jcs } from '../stages/seal/jcs.ts';
+import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
+
+const LOG_FOLDER = 'log/';
+const DID_PATH = 'well-known/did.json';
+/** Paths of each kind that a difference spells out. */
+const PATHS_SHOWN_MAX = 20;
+
+/** One line a release, oldest first; the current one is marked. */
+export function listText(data: string): string {
+  const current = currentName(data);
+  const lines = releaseNames(data).map((name) => {
+    const { as_of, files_count, counts } = readRelease(data, name);
+    const mark = name === current ? '*' : ' ';
+    return `${mark} ${name}  as of ${as_of}  ${counts.records} records  ${files_count} files`;
+  });
+  return lines.length === 0 ? `no releases in "${data}"` : lines.join('\n');
+}
+
+/** What two releases list differently, by path. */
+export function diffText(data: string, [one, other]: readonly [string, string]): string {
+  const [before, after] = [filesOf(data, one), filesOf(data, other)];
+  const only = (a: ListedFiles, b: ListedFiles): string[] =>
+    [...onlyIn(a.bytes, b.bytes)].map(({ path }) => path);
+  const left = new Set(only(before, after));
+  const right = only(after, before);
+  const changed = right.filter((path) => left.delete(path));
+  const kept = new Set(changed);
+  const added = right.filter((path) => !kept.has(path));
+  return [
+    `${one} -> ${other}: ${added.length} added, ${changed.length} changed, ${left.size} gone`,
+    ...shown('+', added),
+    ...shown('~', changed),
+    ...shown('-', [...left]),
+  ].join('\n');
+}
+
+function shown(mark: string, paths: readonly string[]): string[] {
+  const rest = paths.length - PATHS_SHOWN_MAX;
+  const lines = paths.slice(0, PATHS_SHOWN_MAX).map((path) => `${mark} ${path}`);
+  return rest > 0 ? [...lines, `${mark} … and ${rest} more`] : lines;
+}
+
+/** Releases that were removed, by name. */
+export function prune(data: string): readonly string[] {
+  const staging = openStaging(data);
+  try {
+    return pruneReleases(data);
+  } finally {
+    staging.discard();
+  }
+}
+
+export interface Rollback {
+  readonly data: string;
+  /** Name of the release to go back to. */
+  readonly name: string;
+  readonly asOf: string;
+  readonly seed: Uint8Array;
+}
+
+/**
+ * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can take this for an
+ * old release that somebody slipped in. Throws a CompileError when the issuer is another, or files are missing.
+ */
+export function rollBack({ data, name, asOf, seed }: Rollback): Release {
+  const staging = openStaging(data);
+  try {
+    const files = filesOf(data, name);
+    const head = readRelease(data, name);
+    const previous = staging.previous?.head;
+    const key = signingKey(seed);
+    if (previous === undefined || head.issuer_did !== issuerDid(key)) {
+      throw refusal(data, `release "${name}" was signed by ${head.issuer_did}; use its key`);
+    }
+    if (Date.parse(asOf) < Date.parse(previous.as_of)) {
+      throw refusal(data, `"${asOf}" is before the current release, as of ${previous.as_of}`);
+    }
+    if (previous.issuer_did !== head.issuer_did) {
+      const state = `release "${name}" is signed by another key than the current one`;
+      throw refusal(data, `${state}; compile the older snapshots again`);
+    }
+    refuseKey(readKeys(data) ?? firstHistory(head.issuer_did), head.issuer_did, asOf);
+    const current = staging.previous?.files() ?? null;
+    if (current === null)
+      throw refusal(data, 'the list of files of the current release is damaged');
+    const { bytes: list } = withLogOf(current, files);
+    const { files_sha256: _, files_count: __, signature: ___, ...rest } = head;
+    const digest = `sha256:${hash('sha256', jcs(previous), 'hex')}`;
+    const next = { ...rest, sequence: previous.sequence + 1, as_of: asOf, previous: digest };
+    const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
+    const none = { get: () => undefined, put: () => undefined };
+    const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, none);
+    const count = list.toString('latin1').split('\n').length - 1;
+    const release = writeHead(staging.root, { list, count, head: next }, sealer);
+    const time = asOf.replace(/[-:]/g, '').replace(/\.\d+/, '');
+    staging.publish(`${String(release.sequence).padStart(6, '0')}-${time}`);
+    return release;
+  } catch (error) {
+    staging.discard();
+    throw error;
+  }
+}
+
+/** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
+function withLogOf(current: ListedFiles, files: ListedFiles): ListedFiles {
+  const list = new ReleaseList(files);
+  const lasting = (of: ListedFiles): string[] => [...of.under(LOG_FOLDER), KEYS_PATH, DID_PATH];
+  list.remove(lasting(files).filter((path) => files.find(path) !== null));
+  list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
+  return list.listed();
+}
+
+function filesOf(data: string, name: string): ListedFiles {
+  const files = releaseNames(data).includes(name) ? releaseFiles(data, name) : null;
+  if (files !== null) return files;
+  throw refusal(data, `there is no release "${name}" with its ${FILES_NAME}; see "releases list"`);
+}
+
+function refusal(file: string, message: string): CompileError {
+  return new CompileError([{ code: 'cannot_publish', file, message }]);
+}

@@ -1,0 +1,179 @@
+import {
+  type FileEntry,
+  formatCatalogRow,
+  formatFiles,
+  formatLeaf,
+  formatVerifyEntry,
+} from '../contract/release.ts';
+import type { CityReading } from '../stages/assemble/city-readings.ts';
+import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
+import type { EntityFacts } from '../stages/assemble/entity-record.ts';
+import type { LegReading } from '../stages/assemble/leg.ts';
+import type { Reading } from '../stages/intake/reading.ts';
+import { fileEntry } from '../stages/publish/file-writer.ts';
+import { citationOf } from '../stages/seal/sealer.ts';
+
+/** What a job hands over while it runs. */
+export interface JobChunk {
+  readonly signal_id: string;
+  /** Files as formatFiles writes them, and their bytes one behind the other in the same order. */
+  readonly files: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly catalog: string;
+  /** Rows of the census of the signal, as censusLine writes them. */
+  readonly census: string;
+  readonly verify: string;
+  /** What the log is to hold, see formatLeaf. */
+  readonly leaves: string;
+  /** LegReading of each entity that some bundle reads: `<entity>` tab JSON. */
+  readonly legs: string;
+  /** CityReading of each entity, where the signal is read by a city add-on: `<entity>` tab JSON. */
+  readonly cities: string;
+  /** Where the lines of each entity stand, see formatPlaces. */
+  readonly places: string;
+  readonly sample: { readonly entity: string; readonly record: object };
+  /** What the release before said of these entities and this one does not. */
+  readonly gone: { readonly paths: readonly string[]; readonly verify: string };
+}
+
+/** What the look-up entries and leaves of readings are made of. */
+export interface Origins {
+  readonly hashOf: (reading: Reading) => string;
+  /** Names of the batches, in batch order. */
+  readonly batches: readonly string[];
+}
+
+/** Gathers the output of some entities. */
+export class ChunkBuilder {
+  readonly #signalId: string;
+  readonly #files: { readonly entry: FileEntry; readonly bytes: Buffer }[] = [];
+  readonly #paths: string[] = [];
+  entities = 0;
+  census = '';
+  places = '';
+  #legs = '';
+  #cities = '';
+  #catalog = '';
+  #verify: string[] = [];
+  #leaves = '';
+  #sample: JobChunk['sample'] | null = null;
+
+  constructor(signalId: string) {
+    this.#signalId = signalId;
+  }
+
+  file({ path, body, text }: PublishedFile): void {
+    const bytes = Buffer.from(text ?? JSON.stringify(body), 'utf8');
+    this.#files.push({ entry: fileEntry(path, bytes), bytes });
+    this.#paths.push(path);
+  }
+
+  /** A file of which only its being there is of interest. */
+  path({ path }: PublishedFile): void {
+    this.#paths.push(path);
+  }
+
+  sample({ latest }: EntityFacts, record: object): void {
+    this.#sample ??= { entity: latest.entity, record };
+  }
+
+  leg(leg: LegReading): void {
+    this.#legs += `${leg.entity}\t${JSON.stringify(leg)}\n`;
+  }
+
+  city(city: CityReading): void {
+    this.#cities += `${city.leg.entity}\t${JSON.stringify(city)}\n`;
+  }
+
+  catalog(leg: LegReading, update_state: string): void {
+    const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
+    this.entities += 1;
+    this.#catalog += formatCatalogRow({
+      signal_id,
+      entity,
+      entity_name,
+      observed_at,
+      band,
+      record_hash,
+      update_state,
+    });
+  }
+
+  /** Every citation has a look-up entry, since its verify_url names its own hash. */
+  citation({ signal, latest }: EntityFacts, { path, body }: PublishedFile): void {
+    const record_hash = citationOf(body)?.record_hash;
+    if (record_hash === undefined) return;
+    this.#lookUp({
+      record_hash,
+      kind: 'citation',
+      state: 'current',
+      file: path,
+      signal_id: signal.id,
+      entity: latest.entity,
+      observed_at: latest.observed_at,
+    });
+  }
+
+  /** Every reading has a look-up entry: the latest as current, all others as superseded. */
+  readings({ signal, timeline, latest }: EntityFacts, { hashOf, batches }: Origins): void {
+    const file = recordPath(signal.id, latest.entity);
+    for (const reading of [...timeline.replaced, ...timeline.readings]) {
+      const record_hash = hashOf(reading);
+      const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
+      this.#leaves += formatLeaf({ batch, record_hash });
+      this.#lookUp({
+        record_hash,
+        kind: 'reading',
+        state: reading === latest ? 'current' : 'superseded',
+        file: reading === latest ? file : null,
+        signal_id: signal.id,
+        entity: reading.entity,
+        observed_at: reading.observed_at,
+      });
+    }
+  }
+
+  #lookUp(entry: Parameters<typeof formatVerifyEntry>[0]): void {
+    this.#verify.push(formatVerifyEntry(entry));
+  }
+
+  /** `former` is the output of the same entities as the release before has it. */
+  build(former: ChunkBuilder): JobChunk | null {
+    if (this.#sample === null) return null;
+    const files = this.#files.sort((a, b) => (a.entry.path < b.entry.path ? -1 : 1));
+    return {
+      signal_id: this.#signalId,
+      files: formatFiles(files.map((file) => file.entry)),
+      bytes: joined(files.map((file) => file.bytes)),
+      catalog: this.#catalog,
+      census: this.census,
+      verify: without(this.#verify, former.#verify).join(''),
+      leaves: this.#leaves,
+      legs: this.#legs,
+      cities: this.#cities,
+      places: this.places,
+      sample: this.#sample,
+      gone: {
+        paths: without(former.#paths, this.#paths),
+        verify: without(former.#verify, this.#verify).join(''),
+      },
+    };
+  }
+}
+
+function without(texts: readonly string[], others: readonly string[] = []): readonly string[] {
+  if (texts.length === 0 || others.length === 0) return texts;
+  const known = new Set(others);
+  return texts.filter((text) => !known.has(text));
+}
+
+/** One memory of its own, so that it can be given to another thread without a copy. */
+function joined(parts: readonly Buffer[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

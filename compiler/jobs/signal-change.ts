@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
+import { findPlaces, type LinePlace, PlacedLines } from '../stages/remember/line-places.ts';
+import type { JobChunk } from './chunk-builder.ts';
+import { type JobResult, type SignalChange, type SignalJob, SignalRun } from './signal-job.ts';
+
+/** Lines in memory at a time; an entity with more comes alone. */
+const LINES_HELD = 20_000;
+
+/** Reads the new files of a signal, and again all lines of the entities that they name. */
+export function runSignalChange(
+  job: SignalJob & { readonly change: SignalChange },
+  emit: (chunk: JobChunk) => void,
+): JobResult {
+  const { signal, change } = job;
+  const run = new SignalRun(job, emit);
+  const added = new Map<string, LinePlace[]>();
+  const read = readSignal({ ...signal, files: change.added }, ({ reading, ...line }) => {
+    const place: LinePlace = [change.known.length + line.batch, line.at, line.size];
+    const places = added.get(reading.entity);
+    if (places === undefined) added.set(reading.entity, [place]);
+    else places.push(place);
+  });
+  if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
+  const list = change.places === null ? Buffer.alloc(0) : readFileSync(change.places);
+  const before = findPlaces(list, added);
+  const lines = new PlacedLines(signal.signal_id, [...change.known, ...change.added], signal.files);
+  try {
+    for (const entities of portions([...added.keys()].sort(), before)) {
+      readAgain(run, lines, { entities, before, added });
+    }
+    return run.result(read);
+  } finally {
+    lines.close();
+  }
+}
+
+interface Portion {
+  readonly entities: readonly string[];
+  readonly before: ReadonlyMap<string, readonly LinePlace[]>;
+  readonly added: ReadonlyMap<string, readonly LinePlace[]>;
+}
+
+function readAgain(run: SignalRun, lines: PlacedLines, { entities, before, added }: Portion): void {
+  const stored = new Map<string, readonly StoredReading[]>();
+  const former = new Map<string, readonly StoredReading[]>();
+  for (const entity of entities) {
+    const known = (before.get(entity) ?? []).map((place) => lines.read(place));
+    former.set(entity, known);
+    stored.set(entity, [...known, ...(added.get(entity) ?? []).map((place) => lines.read(place))]);
+  }
+  run.change(stored, former);
+}
+
+/** Entities in order, so many at a time as have a bounded number of lines. */
+function* portions(
+  entities: readonly string[],
+  before: ReadonlyMap<string, readonly LinePlace[]>,
+): Generator<readonly string[]> {
+  let held: string[] = [];
+  let count = 0;
+  for (const entity of entities) {
+    const more = (before.get(entity)?.length ?? 0) + 1;
+    if (count + more > LINES_HELD && held.length > 0) {
+      yield held;
+      held = [];
+      count = 0;
+    }
+    held.push(entity);
+    count += more;
+  }
+  if (held.length > 0) yield held;
+}

@@ -1,0 +1,229 @@
+import { join } from 'node:path';
+import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
+import { censusLine } from '../stages/assemble/census.ts';
+import { CITY_ADD_ONS, type CityReading } from '../stages/assemble/city-readings.ts';
+import { entityFiles } from '../stages/assemble/entity-files.ts';
+import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
+import { legReading } from '../stages/assemble/leg.ts';
+import type { Problem } from '../stages/intake/compile-error.ts';
+import type { SignalFiles, SnapshotFile } from '../stages/intake/list-snapshots.ts';
+import { grouping } from '../stages/intake/partition.ts';
+import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
+import type { Reading } from '../stages/intake/reading.ts';
+import { buildTimeline, type Timeline } from '../stages/intake/timeline.ts';
+import { formatPlaces, type LinePlace } from '../stages/remember/line-places.ts';
+import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
+import type { SignatureStore } from '../stages/seal/signature-store.ts';
+import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
+
+/** Entities whose output is held before it is handed over. */
+const CHUNK_ENTITIES = 64;
+/** Every body of a signal is signed when it changes, and is not looked at when it does not. */
+const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
+/** The output of the release before is only compared by hashes, which no signature is in. */
+const UNSIGNED: SignatureStore = { get: () => '', put: () => undefined };
+
+/** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
+export interface SignalJob {
+  readonly signal: SignalFiles;
+  readonly issuer: Issuer;
+  readonly seed: Uint8Array;
+  /** Folder for what only this compile needs. */
+  readonly scratch: string;
+  /** Set when the output of the release before stands, but for the entities of some new files. */
+  readonly change: SignalChange | null;
+}
+
+export interface SignalChange {
+  /** Files as the remembered places number them; the added ones go on from there. */
+  readonly known: readonly SnapshotFile[];
+  readonly added: readonly SnapshotFile[];
+  /** The remembered list of places; null for a signal that is new. */
+  readonly places: string | null;
+}
+
+/** What a job counted; of a change only the difference to the release before. */
+export interface JobResult {
+  readonly signal_id: string;
+  readonly readings: number;
+  readonly entities: number;
+  readonly revisions: number;
+  readonly repeats: number;
+  readonly problems: readonly Problem[];
+  /** sha256 of each file that was read whole, by its name. */
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+/**
+ * Intake, derive, assemble and seal of one signal. The bytes of its files are handed over too: creating
+ * files from several threads makes the file system's locks cost more than the threads save.
+ */
+export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): JobResult {
+  const id = job.signal.signal_id;
+  const groups = grouping(job.signal.bytes, join(job.scratch, id));
+  try {
+    const read = readSignal(job.signal, (stored) => groups.add(stored));
+    const run = new SignalRun(job, emit);
+    if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
+    for (const group of groups.groups()) run.group(group);
+    return run.result(read);
+  } finally {
+    groups.dispose();
+  }
+}
+
+type Read = Pick<JobResult, 'readings' | 'digests'>;
+
+/** The state of one running job: its output so far and its counts. */
+export class SignalRun {
+  readonly #signal: Signal;
+  readonly #line: Line;
+  /** Names of the batches, in batch order. */
+  readonly #batches: readonly string[];
+  readonly #numberOf: ReadonlyMap<string, number>;
+  readonly #sealer: Sealer;
+  readonly #unsigned: Sealer;
+  readonly #emit: (chunk: JobChunk) => void;
+  readonly #problems: Problem[] = [];
+  #held: ChunkBuilder;
+  #former: ChunkBuilder;
+  #entities = 0;
+  #revisions = 0;
+  #repeats = 0;
+
+  constructor(job: SignalJob, emit: (chunk: JobChunk) => void) {
+    const id = job.signal.signal_id;
+    const signal = signalOf(id);
+    const line = lineOf(id);
+    if (signal === undefined || line === undefined)
+      throw new RangeError(`Cannot find signal "${id}"`);
+    const { files } = job.signal;
+    const numbered = job.change === null ? files : [...job.change.known, ...job.change.added];
+    this.#signal = signal;
+    this.#line = line;
+    this.#batches = files.map((file) => file.batch);
+    this.#numberOf = new Map(numbered.map(({ name }, number) => [name, number]));
+    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_STORE);
+    this.#unsigned = makeSealer(job.issuer, signingKey(job.seed), UNSIGNED);
+    this.#emit = emit;
+    this.#held = new ChunkBuilder(id);
+    this.#former = new ChunkBuilder(id);
+  }
+
+  /** Entities in the order of their ids, whatever order they were stored in. */
+  group(stored: ReadonlyMap<string, readonly StoredReading[]>): void {
+    for (const entity of [...stored.keys()].sort()) this.#add(entity, stored.get(entity) ?? []);
+    this.#flush();
+  }
+
+  /** Entities of which the release before has the output of `former`, which may be nothing. */
+  change(
+    stored: ReadonlyMap<string, readonly StoredReading[]>,
+    former: ReadonlyMap<string, readonly StoredReading[]>,
+  ): void {
+    for (const [entity, readings] of stored) {
+      const before = former.get(entity) ?? [];
+      if (before.length > 0) this.#takeAway(entity, before);
+      this.#add(entity, readings);
+    }
+    this.#flush();
+  }
+
+  result({ readings, digests }: Read): JobResult {
+    return {
+      signal_id: this.#signal.id,
+      readings,
+      entities: this.#entities,
+      revisions: this.#revisions,
+      repeats: this.#repeats,
+      problems: this.#problems,
+      digests,
+    };
+  }
+
+  #add(entity: string, stored: readonly StoredReading[]): void {
+    const outcome = buildTimeline(entity, stored);
+    if ('problem' in outcome) {
+      this.#problems.push(outcome.problem);
+      return;
+    }
+    const timeline = outcome.ok;
+    this.#entity(timeline);
+    this.#held.places += formatPlaces(
+      entity,
+      stored.map((line) => this.#placeOf(line)),
+    );
+    this.#count(timeline, 1);
+    if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
+  }
+
+  #takeAway(entity: string, stored: readonly StoredReading[]): void {
+    const outcome = buildTimeline(entity, stored);
+    if ('problem' in outcome) throw new RangeError(`Cannot take "${entity}" away: refused`);
+    const { facts, files, hashOf } = this.#derive(outcome.ok, this.#unsigned);
+    for (const file of files) {
+      this.#former.path(file);
+      this.#former.citation(facts, file);
+    }
+    this.#former.readings(facts, { hashOf, batches: this.#batches });
+    this.#count(outcome.ok, -1);
+  }
+
+  #placeOf({ file, at, size }: StoredReading): LinePlace {
+    return [this.#numberOf.get(file) ?? -1, at, size];
+  }
+
+  #derive(timeline: Timeline, sealer: Sealer) {
+    const hashes = new Map<Reading, string>();
+    const hashOf = (reading: Reading): string => {
+      const known = hashes.get(reading);
+      if (known !== undefined) return known;
+      const hash = sealer.recordHash(coreFields(this.#signal, reading));
+      hashes.set(reading, hash);
+      return hash;
+    };
+    const facts = entityFacts(this.#signal, timeline, hashOf);
+    return { facts, hashOf, ...entityFiles(facts, sealer, hashOf) };
+  }
+
+  #entity(timeline: Timeline): void {
+    const { facts, hashOf, bare, record, files } = this.#derive(timeline, this.#sealer);
+    for (const file of files) {
+      this.#held.file(file);
+      this.#held.citation(facts, file);
+    }
+    this.#held.sample(facts, record);
+    this.#held.readings(facts, { hashOf, batches: this.#batches });
+    this.#join(facts, bare);
+  }
+
+  #join(facts: EntityFacts, record: CityReading['record']): void {
+    const leg = legReading(facts);
+    this.#held.catalog(leg, record.update_status.state);
+    this.#held.census += censusLine(facts);
+    if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
+    const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
+    if (inCity.includes(leg.signal_id)) this.#held.city({ record, leg });
+  }
+
+  #count(timeline: Timeline, sign: 1 | -1): void {
+    this.#entities += sign;
+    this.#revisions += sign * timeline.replaced.length;
+    this.#repeats += sign * timeline.repeats;
+  }
+
+  #flush(): void {
+    const chunk = this.#held.build(this.#former);
+    this.#held = new ChunkBuilder(this.#signal.id);
+    this.#former = new ChunkBuilder(this.#signal.id);
+    if (chunk !== null) this.#emit(chunk);
+  }
+}
+
+/** True when some bundle of the line, or its life-cycle answer, reads this entity. */
+function isJoined(line: Line, entity: string): boolean {
+  if (line.bundle === undefined) return false;
+  if (line.open || line.entities.includes(entity)) return true;
+  const mapped = Object.values(line.entityOf ?? {});
+  return mapped.some((map) => Object.values(map).includes(entity));
+}

@@ -1,0 +1,171 @@
+import {
+  firstHistory,
+  historyOf,
+  type KeyHistory,
+  keyStanding,
+  type Revocation,
+  type Rotation,
+  readKeyHistory,
+  rootDid,
+  statementBytes,
+  validKeysAt,
+} from '../contract/key-history.ts';
+import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
+import { isSignedBy } from '../verify/verify-citation.ts';
+import { KeyError } from './issuer-key.ts';
+import { readKeys, writeKeys } from './key-store.ts';
+
+/** How long an old key may go on signing beside the new one, unless told otherwise. */
+export const OVERLAP_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export interface Rotate {
+  readonly data: string;
+  /** Seed of the key that signs now, and of the one that follows it. */
+  readonly old: Uint8Array;
+  readonly next: Uint8Array;
+  /** When the new key may sign first, and for how many days the old one still may. */
+  readonly from: string;
+  readonly overlapDays: number;
+  /** The time of the statement, ISO-8601 UTC. */
+  readonly now: string;
+}
+
+/** Announces a new issuer key under the old one; throws a KeyError when the old one may not do so. */
+export function rotateKey({ data, old, next, from, overlapDays, now }: Rotate): KeyHistory {
+  const [old_did, new_did] = [issuerDid(signingKey(old)), issuerDid(signingKey(next))];
+  const history = readKeys(data) ?? firstHistory(old_did);
+  const newest = history.keys.at(-1)?.did;
+  if (newest !== old_did) {
+    throw new KeyError(
+      `Cannot rotate "${old_did}": the newest key is "${newest}"; pass that one with --key`,
+    );
+  }
+  if (!(overlapDays >= 0) || !Number.isFinite(overlapDays)) {
+    throw new KeyError(`Cannot rotate with an overlap of "${overlapDays}" days: not a count`);
+  }
+  const signed = {
+    type: 'rotation' as const,
+    old_did,
+    new_did,
+    stated_at: now,
+    valid_from: from,
+    overlap_until: timeText(Date.parse(from) + overlapDays * DAY_MS),
+  };
+  const statement: Rotation = { ...signed, signature: signatureOf(signed, old) };
+  return keep(
+    data,
+    historyOf(rootDid(history), [...rotationsOf(history), statement], history.revocations),
+  );
+}
+
+export interface Revoke {
+  readonly data: string;
+  /** Seed of the key that signs the revocation. */
+  readonly seed: Uint8Array;
+  /** The key that is not to be believed any more, and from when on. */
+  readonly did: string;
+  readonly from: string;
+  readonly now: string;
+}
+
+/** Revokes a key from a time on, signed by itself or by a later one; throws a KeyError when that would not count. */
+export function revokeKey({ data, seed, did, from, now }: Revoke): KeyHistory {
+  const signer = issuerDid(signingKey(seed));
+  const history = readKeys(data) ?? firstHistory(signer);
+  const place = (each: string): number => history.keys.findIndex((key) => key.did === each);
+  if (place(did) < 0) {
+    throw new KeyError(
+      `Cannot revoke "${did}": not a key of this issuer; see "signalpress key list"`,
+    );
+  }
+  if (place(signer) < place(did)) {
+    throw new KeyError(
+      `Cannot revoke "${did}" with "${signer}": only the key itself or a later one may; pass it with --key`,
+    );
+  }
+  const signed = { type: 'revocation' as const, did, revoked_from: from, stated_at: now };
+  const named = { ...signed, signed_by: signer };
+  const statement: Revocation = { ...named, signature: signatureOf(named, seed) };
+  const next = historyOf(rootDid(history), rotationsOf(history), [
+    ...history.revocations,
+    statement,
+  ]);
+  const counts = keyStanding(next, did, from) === 'revoked';
+  if (!counts) {
+    throw new KeyError(
+      `Cannot revoke "${did}" with "${signer}": that key is revoked itself; pass a later one`,
+    );
+  }
+  return keep(data, next);
+}
+
+/** Writes a history that readers would accept, and no other. */
+function keep(data: string, history: KeyHistory): KeyHistory {
+  let checked: KeyHistory;
+  try {
+    checked = readKeyHistory(history, isSignedBy);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unreadable';
+    throw new KeyError(
+      `Cannot change the keys of "${data}": no reader would accept them (${why}); nothing was written. A key cannot be ` +
+        'revoked from before it announced the one that follows it',
+      { cause },
+    );
+  }
+  writeKeys(data, checked);
+  return checked;
+}
+
+function rotationsOf({ keys }: KeyHistory): Rotation[] {
+  return keys.flatMap(({ statement }) => statement ?? []);
+}
+
+function signatureOf(
+  signed: Omit<Rotation, 'signature'> | Omit<Revocation, 'signature'>,
+  seed: Uint8Array,
+): string {
+  return signBytes(statementBytes({ ...signed, signature: '' }), signingKey(seed));
+}
+
+function timeText(time: number): string {
+  return new Date(time).toISOString().replace('.000Z', 'Z');
+}
+
+/** Throws a KeyError that says what to do when a release of this time may not be signed with a key. */
+export function refuseKey(history: KeyHistory, did: string, asOf: string): void {
+  const standing = keyStanding(history, did, asOf);
+  if (standing === 'valid') return;
+  const usable = validKeysAt(history, asOf).map((key) => key.did);
+  const next =
+    usable.length === 0
+      ? 'no key of this issuer is valid then: announce the next one with "signalpress key rotate" before the last one ends, ' +
+        'or publish into a new folder and tell readers the new DID'
+      : `sign with "${usable.join('" or "')}"`;
+  const announce =
+    standing === 'unknown' ? ', or announce it first with "signalpress key rotate"' : '';
+  throw new KeyError(
+    `Cannot sign with "${did}": ${STATES[standing]} at ${asOf}; ${next}${announce}`,
+  );
+}
+
+const STATES = {
+  unknown: 'not a key of this issuer',
+  early: 'not valid yet',
+  stopped: 'its time is over',
+  revoked: 'it is revoked',
+  suspect: 'it is revoked from a later time on, so nothing new may be signed with it',
+} as const;
+
+/** One line a key, the oldest first. */
+export function keysText(history: KeyHistory | null, now: string): string {
+  if (history === null)
+    return 'no release and no rotation yet: the first compile makes its key the first one';
+  const lines = history.keys.map(({ did, valid_from, valid_until, revoked_from }) => {
+    const revoked = revoked_from === null ? '' : `, revoked from ${revoked_from}`;
+    const window = `${valid_from ?? 'the beginning'} to ${valid_until ?? 'now on'}${revoked}`;
+    const mark = keyStanding(history, did, now) === 'valid' ? '*' : ' ';
+    return `${mark} ${did}  ${window}`;
+  });
+  return lines.join('\n');
+}

@@ -1,0 +1,94 @@
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import { noCharge } from '../offer/no-charge.ts';
+import { inclusionOf } from '../release/inclusion.ts';
+import { anchorWords, batchRows, findLeaf, logOutline } from '../release/log-files.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import type { Route } from '../route.ts';
+import {
+  type Answered,
+  jsonContent,
+  KEEP_FOR_RELEASE,
+  type Question,
+  type Service,
+} from '../service.ts';
+import { undetermined } from './undetermined.ts';
+import { hashPrefix } from './verify-hash.ts';
+
+/** Batches of one answer; `day` reaches the older ones, and the files of the log hold all. */
+export const BATCHES_SHOWN_MAX = 200;
+
+/** `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. */
+export async function anchor({ route }: Question, service: Service): Promise<Answered> {
+  const { day, hash } = route.values;
+  if (day !== undefined && !isDay(day)) return illegal(route, 'day', service);
+  const digits = hash === undefined ? null : hashPrefix(hash);
+  if (hash !== undefined && digits === null) return illegal(route, 'hash', service);
+  try {
+    const { release } = service;
+    const body = digits === null ? await batchList(release, day) : await entry(digits, release);
+    return jsonContent(body, KEEP_FOR_RELEASE);
+  } catch (error) {
+    return undetermined({ endpoint: 'gauge/anchor' }, error, service);
+  }
+}
+
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text.length === 10;
+}
+
+function illegal(route: Route, name: string, { release }: Service): Answered {
+  const value = route.values[name] ?? '';
+  const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
+  return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
+}
+
+async function batchList(release: ReleaseIndex, day: string | undefined): Promise<object> {
+  const { sizes, days } = await logOutline(release);
+  const numbers = day === undefined ? [...sizes.keys()] : (days.get(day) ?? []);
+  const shown = await batchRows(numbers.slice(-BATCHES_SHOWN_MAX), release);
+  const batches = await Promise.all(
+    shown.toReversed().map(async (row) => ({ ...row, ...(await anchorWords(row.root, release)) })),
+  );
+  return {
+    endpoint: 'gauge/anchor',
+    ...(day === undefined ? {} : { day }),
+    log: await newest(release, sizes.at(-1) ?? 0),
+    total: numbers.length,
+    shown: batches.length,
+    batches,
+    note: LIST_NOTE,
+  };
+}
+
+const LIST_NOTE =
+  'newest first; each row is a signed tree of record hashes that includes every row before it. A timestamp proves ' +
+  'that these hashes existed no later than it, nothing about what they stand for';
+
+async function newest(release: ReleaseIndex, size: number): Promise<object | null> {
+  if (!release.has(CHECKPOINT_PATH)) return null;
+  const { bytes } = await release.body(CHECKPOINT_PATH);
+  return { size, checkpoint: bytes.toString('utf8'), files: '/log/checkpoint' };
+}
+
+async function entry(digits: string, release: ReleaseIndex): Promise<object> {
+  const found = await findLeaf(digits, release);
+  const head = { endpoint: 'gauge/anchor', hash: `sha256:${digits}` };
+  if (found.state !== 'found') {
+    const ambiguous =
+      found.state === 'ambiguous' ? { ambiguous: true, matches: found.matches } : {};
+    return { ...head, found: false, ...ambiguous, note: ABSENT_NOTES[found.state] };
+  }
+  const { inclusion, anchor: words } = await inclusionOf(found, release);
+  return { ...head, hash: found.hash, found: true, ...inclusion, ...words, note: FOUND_NOTE };
+}
+
+export const ABSENT_NOTES = {
+  not_found:
+    'no entry of the log starts with these digits; citations are not entries, record hashes are',
+  ambiguous: 'more than one entry starts with these digits; send more of them',
+} as const;
+
+const FOUND_NOTE =
+  'hash the entry (SHA-256 of a zero byte and the ASCII text of the hash), then fold inclusion_proof into it as ' +
+  'RFC 9162 says for index and size: the result is root, which the checkpoint signs';

@@ -1,0 +1,79 @@
+import { mcp } from '../mcp/mcp.ts';
+import { bytesAt } from '../release/release-index.ts';
+import { requestFile } from '../release/request-file.ts';
+import { gone } from '../route.ts';
+import { type Answered, KEEP_FOR_RELEASE, MISS, type Question, type Service } from '../service.ts';
+import { anchor } from './anchor.ts';
+import { catalog } from './catalog.ts';
+import { channels } from './channels.ts';
+import { check } from './check.ts';
+import { coverage } from './coverage.ts';
+import { paymentManifest } from './manifest.ts';
+import { mint } from './mint.ts';
+import { preview } from './preview.ts';
+import { previewSearch } from './preview-search.ts';
+import { proof } from './proof.ts';
+import { resolve } from './resolve.ts';
+import { series } from './series.ts';
+import { verify } from './verify.ts';
+import { watch } from './watch.ts';
+
+/** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
+const SPLICED_KEEP_MS = 1000;
+
+/** One function per word of the table; what it throws charges nobody. */
+export function answer(question: Question, service: Service): Promise<Answered> {
+  const { answer: word } = question.route.endpoint;
+  switch (word) {
+    case 'file':
+      return file(question, service);
+    case 'series':
+      return series(question, service);
+    case 'coverage':
+      return coverage(question, service);
+    case 'catalog':
+      return catalog(question, service.release);
+    case 'preview':
+      return preview(service);
+    case 'search':
+      return question.route.values.q === undefined
+        ? file(question, service)
+        : previewSearch(question, service);
+    case 'channels':
+      return channels(service);
+    case 'verify':
+      return verify(question, service);
+    case 'manifest':
+      return paymentManifest(service);
+    case 'rpc':
+      return mcp(question, service);
+    case 'gone':
+      return Promise.resolve({ kind: 'reply', reply: gone() });
+    case 'resolve':
+      return resolve(question, service);
+    case 'anchor':
+      return anchor(question, service);
+    case 'proof':
+      return proof(question, service);
+    case 'mint':
+      return mint(service);
+    case 'watch':
+      return watch(question, service);
+    case 'check':
+      return check(question, service);
+  }
+}
+
+/** The stored body of the request, its request-time fields filled in. */
+async function file({ route }: Question, { release, clock }: Service): Promise<Answered> {
+  const path = requestFile(route.endpoint, route.values);
+  if (!release.has(path)) return MISS;
+  const body = await release.body(path);
+  const timed = body.points.length > 0;
+  const content = {
+    body: bytesAt(body, clock()),
+    contentType: 'application/json',
+    keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
+  };
+  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
+}

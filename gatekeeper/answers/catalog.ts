@@ -1,0 +1,111 @@
+import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
+import type { Values } from '../../compiler/contract/path.ts';
+import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
+import { canonicalTarget } from '../http/canonical-request.ts';
+import { perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { storedLines } from '../release/stored-lines.ts';
+import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from '../service.ts';
+
+/** Pairs after which a page of the catalog ends, at the end of a signal. */
+const CATALOG_PAGE_PAIRS = 500;
+/** Bytes before which any answer goes on in a next page, be it one signal or everything at once. */
+const CATALOG_PAGE_BYTES = 1_900_000;
+
+/** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
+export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;
+
+/** The compiled list of latest readings; empty when the release has none. */
+export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
+  const rows = new Map<string, CatalogRow[]>(SIGNALS.map((signal) => [signal.id, []]));
+  for (const line of await storedLines(CATALOG_PATH, release)) {
+    const row = parseCatalogRow(line);
+    rows.get(row.signal_id)?.push(row);
+  }
+  return new Map([...rows].filter(([, list]) => list.length > 0));
+});
+
+/** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
+interface CatalogPiece {
+  readonly signalId: string;
+  readonly industry: string;
+  readonly pairs: number;
+  readonly json: string;
+  readonly bytes: number;
+}
+
+const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
+  const rows = await catalogRows(release);
+  return [...rows].flatMap(([id, list]) => piecesOf(id, list));
+});
+
+/** `/gauge/catalog`: legal pairs, filtered, at once as far as one answer goes, or page by page. */
+export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
+  const { page = '1', ...filters } = question.route.values;
+  const { signal_id: signalId, industry } = filters;
+  const pieces = (await catalogPieces(release))
+    .filter((piece) => signalId === undefined || piece.signalId === signalId)
+    .filter((piece) => industry === undefined || piece.industry === industry);
+  const pages = paged(pieces, Object.keys(filters).length > 0 ? Infinity : CATALOG_PAGE_PAIRS);
+  const body = Buffer.from(catalogPage(pages, Number(page), filters), 'utf8');
+  return jsonBytes(body, KEEP_FOR_RELEASE);
+}
+
+/** The pairs of a signal; a signal longer than a page is cut between two pairs. */
+function piecesOf(signalId: string, list: readonly CatalogRow[]): CatalogPiece[] {
+  const industry = lineOf(signalId)?.industry ?? '';
+  const pieces: string[][] = [];
+  let room = 0;
+  for (const { entity, entity_name: name } of list) {
+    const json = JSON.stringify({ entity, name, entity_name: name });
+    const bytes = Buffer.byteLength(json) + 1;
+    if (bytes > room) {
+      pieces.push([]);
+      room = CATALOG_PAGE_BYTES;
+    }
+    pieces.at(-1)?.push(json);
+    room -= bytes;
+  }
+  const head = JSON.stringify({ signal_id: signalId, industry }).slice(0, -1);
+  return pieces.map((entities) => {
+    const json = `${head},"entities":[${entities.join(',')}]}`;
+    return { signalId, industry, pairs: entities.length, json, bytes: Buffer.byteLength(json) };
+  });
+}
+
+/** Ends a page behind enough pairs, and before it gets too long. */
+function paged(pieces: readonly CatalogPiece[], pairsMax: number): CatalogPiece[][] {
+  const pages: CatalogPiece[][] = [];
+  let pairs = Infinity;
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (pairs >= pairsMax || bytes + piece.bytes > CATALOG_PAGE_BYTES) {
+      pages.push([]);
+      pairs = 0;
+      bytes = 0;
+    }
+    pages.at(-1)?.push(piece);
+    pairs += piece.pairs;
+    bytes += piece.bytes;
+  }
+  return pages;
+}
+
+function catalogPage(
+  pages: readonly (readonly CatalogPiece[])[],
+  page: number,
+  filters: Values,
+): string {
+  const listed = pages.flat();
+  const next = canonicalTarget('/gauge/catalog', { ...filters, page: String(page + 1) });
+  const rest = JSON.stringify({
+    page,
+    pages: pages.length,
+    total_signals: new Set(listed.map((piece) => piece.signalId)).size,
+    total_pairs: listed.reduce((sum, piece) => sum + piece.pairs, 0),
+    next: page < pages.length ? next : null,
+    all: '/gauge/catalog?all=1',
+  });
+  const signals = (pages[page - 1] ?? []).map((piece) => piece.json);
+  return `{"signals":[${signals.join(',')}],${rest.slice(1)}`;
+}

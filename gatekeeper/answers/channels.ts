@@ -1,0 +1,62 @@
+import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
+import { type Answered, jsonContent, type Service } from '../service.ts';
+
+/** Milliseconds that the day's phase may be repeated. */
+const KEEP_MS = 60_000;
+
+/** Phases of the human track with their last days, UTC. */
+const HUMAN_PHASES = [
+  { phase: 'free', until: '2026-08-30' },
+  { phase: 'half_price', until: '2026-12-31' },
+] as const;
+
+/** The phase of the human track on a day, each until the end of its last day. */
+export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
+  const day = new Date(now).toISOString().slice(0, 10);
+  return HUMAN_PHASES.find(({ until }) => day <= until)?.phase ?? 'full_price';
+}
+
+/** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
+export async function channels({ baseUrl, operator, receipts, clock }: Service): Promise<Answered> {
+  const { network, payTo, tokens, testOnly } = operator;
+  const warning =
+    'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
+  const body = {
+    ...(testOnly ? { warning } : {}),
+    x402: {
+      available: true,
+      test_only: testOnly,
+      versions: [1, 2],
+      scheme: 'exact',
+      networks: [network.name, network.caip2],
+      asset: network.asset,
+      asset_symbol: 'USDC',
+      payTo,
+      how_to: 'GET a paid path, sign the challenge, send the same GET with X-PAYMENT',
+    },
+    mcp: {
+      url: `${baseUrl}/mcp`,
+      transport: 'JSON-RPC 2.0 over HTTP POST',
+      available: true,
+    },
+    subscription: {
+      path: '/gauge/subscribe',
+      configured: tokens !== null,
+      available: tokens !== null,
+      use: 'watchlist endpoints with Authorization: Bearer',
+    },
+    fiat: {
+      configured: receipts !== null,
+      available: receipts !== null,
+      fee_percent_about: RECEIPT_FEE_PERCENT,
+      how_to:
+        'the payment processor of the operator signs a receipt for one request; send the same GET with X-RECEIPT',
+    },
+    human_track: {
+      phases: [...HUMAN_PHASES, { phase: 'full_price', until: null }],
+      phase_today: humanPhase(clock()),
+      note: 'fiat subscription tiers for people; agents always pay per call',
+    },
+  };
+  return jsonContent(body, KEEP_MS);
+}

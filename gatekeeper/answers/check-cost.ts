@@ -1,0 +1,49 @@
+import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+
+/** Most that judging one body may cost: some tens of milliseconds of the serving thread, and far above any body that is sold whole. */
+export const CHECK_COST_MAX = 60_000;
+/** Objects cost as much as this many plain values. */
+const OBJECT_COST = 4;
+
+/** How much work a body is for the judge. */
+export interface CheckCost {
+  readonly citations: number;
+  /** Values read, each again for every hash that covers it. */
+  readonly cost: number;
+}
+
+interface Weight extends CheckCost {
+  /** Values read once. */
+  readonly size: number;
+}
+
+/** Weighs a parsed body before it is judged; its depth is bounded by the parser, so this ends. */
+export function checkCost(value: JsonValue): CheckCost {
+  const { citations, cost } = weightOf(value);
+  return { citations, cost };
+}
+
+function weightOf(value: JsonValue): Weight {
+  if (typeof value !== 'object' || value === null) return { citations: 0, cost: 1, size: 1 };
+  let [citations, cost, size] = [0, 0, OBJECT_COST];
+  for (const member of Object.values<JsonValue>(value)) {
+    const inside = weightOf(member);
+    citations += inside.citations;
+    cost += inside.cost;
+    size += inside.size;
+  }
+  const hashes = hashesOver(value);
+  return {
+    citations: citations + (cites(value) ? 1 : 0),
+    cost: cost + hashes * size + OBJECT_COST,
+    size,
+  };
+}
+
+function hashesOver(value: object): number {
+  return (cites(value) ? 1 : 0) + (Object.hasOwn(value, 'record_hash') ? 1 : 0);
+}
+
+function cites(value: object): boolean {
+  return Object.hasOwn(value, '_citation');
+}

@@ -1,0 +1,205 @@
+import {
+  FRESHNESS_THRESHOLDS,
+  type FreshnessClass,
+  freshness,
+} from '../../compiler/contract/freshness.ts';
+import { lineOf, SIGNALS, type Signal } from '../../compiler/contract/lines.ts';
+import type { Values } from '../../compiler/contract/path.ts';
+import type { CatalogRow } from '../../compiler/contract/release.ts';
+import { firstWhere } from '../release/first-where.ts';
+import { perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { type Answered, jsonBytes, type Question, type Service } from '../service.ts';
+import { catalogRows } from './catalog.ts';
+
+/** Seconds that a coverage answer may be repeated. */
+export const COVERAGE_TTL_S = 60;
+/** Readings of one answer; a filter shows the others. */
+export const COVERAGE_ROWS_MAX = 5000;
+/** Bytes of one answer; beyond them the readings are left out, however few they are. */
+const COVERAGE_BYTES_MAX = 1_900_000;
+
+/** Answers that are kept for one time to live. */
+const COVERAGE_ANSWERS_MAX = 100;
+
+const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
+/** The least punctual first. */
+const UPDATE_STATES = ['overdue', 'not_published', 'unknown', 'on_schedule'];
+const NOT_A_READING = 'unknown';
+
+/** What a release holds of one signal, oldest reading first. */
+interface Stock {
+  readonly signal: Signal;
+  readonly rows: readonly CatalogRow[];
+}
+
+/** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */
+const stocks = perRelease(async (release: ReleaseIndex): Promise<readonly Stock[]> => {
+  const rows = await catalogRows(release);
+  return SIGNALS.map((signal) => ({ signal, rows: oldestFirst(rows.get(signal.id) ?? []) }));
+});
+
+function oldestFirst(rows: readonly CatalogRow[]): CatalogRow[] {
+  const timed = rows.map((row) => ({ row, at: Date.parse(row.observed_at) }));
+  return timed.sort((a, b) => a.at - b.at).map(({ row }) => row);
+}
+
+/** Entities of the whole release, counted once. */
+const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> => {
+  return distinctEntities(await stocks(release));
+});
+
+interface Answers {
+  readonly at: number;
+  /** By canonical target, which unknown parameters do not change. */
+  readonly bodies: Map<string, Buffer>;
+}
+
+const kept = new WeakMap<ReleaseIndex, Answers>();
+
+/** The answers of one time to live. */
+function answersAt(release: ReleaseIndex, now: number): Answers {
+  const known = kept.get(release);
+  if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
+  const made: Answers = { at: now, bodies: new Map() };
+  kept.set(release, made);
+  return made;
+}
+
+/** `/gauge/coverage`: counts and freshness of every line, an empty list for a filter that nothing meets. */
+export async function coverage(question: Question, service: Service): Promise<Answered> {
+  const { release, clock } = service;
+  const { values, target } = question.route;
+  const now = clock();
+  const answers = answersAt(release, now);
+  const body = answers.bodies.get(target) ?? (await coverageBytes(values, release, answers.at));
+  if (answers.bodies.size < COVERAGE_ANSWERS_MAX) answers.bodies.set(target, body);
+  const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
+  return jsonBytes(body, keepMs);
+}
+
+async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
+  const covered = (await stocks(release))
+    .filter(({ signal }) => meets(signal, values))
+    .map(({ signal, rows }) => ({ signal, rows: ofEntity(rows, values.entity) }))
+    .filter(({ rows }) => values.entity === undefined || rows.length > 0);
+  const { signal_id, industry, entity } = values;
+  const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
+  const distinct = filtered ? distinctEntities(covered) : await entityCount(release);
+  const compact = values.summary === '1';
+  const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
+  const form = { compact, listed: !compact && rows <= COVERAGE_ROWS_MAX, distinct, now };
+  const body = bytesOf(coverageBody(covered, form));
+  if (body.length <= COVERAGE_BYTES_MAX) return body;
+  return bytesOf(coverageBody(covered, { ...form, listed: false }));
+}
+
+function distinctEntities(covered: readonly Stock[]): number {
+  return new Set(covered.flatMap(({ rows }) => rows.map((row) => row.entity))).size;
+}
+
+function bytesOf(body: object): Buffer {
+  return Buffer.from(JSON.stringify(body), 'utf8');
+}
+
+function meets(signal: Signal, values: Values): boolean {
+  const { signal_id: id, industry } = values;
+  if (id !== undefined && signal.id !== id) return false;
+  return industry === undefined || lineOf(signal.id)?.industry === industry;
+}
+
+function ofEntity(rows: readonly CatalogRow[], entity: string | undefined): readonly CatalogRow[] {
+  if (entity === undefined) return rows;
+  const wanted = entity.toLowerCase();
+  return rows.filter((row) => row.entity.toLowerCase() === wanted);
+}
+
+interface CoverageForm {
+  readonly compact: boolean;
+  /** Readings are shown one by one. */
+  readonly listed: boolean;
+  /** Entities that the answer is about. */
+  readonly distinct: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
+  const { compact, listed, distinct, now } = form;
+  const covered = stocked.map((stock) => ({ ...stock, counts: freshnessCounts(stock, now) }));
+  const holding = covered.filter(({ rows }) => rows.length > 0);
+  return {
+    nature: NATURE,
+    note: listed || compact ? 'whole list' : 'readings are left out; ask by signal_id or industry',
+    totals: {
+      signal_ids: holding.length,
+      industries: new Set(holding.map(({ signal }) => lineOf(signal.id)?.industry)).size,
+      distinct_entities: distinct,
+      freshness: addedUp(covered.map(({ counts }) => counts)),
+    },
+    signals: covered.map((one) => (compact ? compactRow(one) : fullRow(one, { listed, now }))),
+    cache_ttl_s: COVERAGE_TTL_S,
+    cache_policy: `public, max-age=${COVERAGE_TTL_S}`,
+    cache_note: `freshness is computed at most every ${COVERAGE_TTL_S} s here, at each request in records`,
+    freshness_rule:
+      'age is now minus observed_at, against the thresholds of the cadence, inclusive',
+    update_status_rule:
+      'the least punctual entity of a line: overdue, not_published, unknown, then on_schedule',
+    freshness_thresholds: FRESHNESS_THRESHOLDS,
+  };
+}
+
+type Counts = Readonly<Record<FreshnessClass, number>>;
+type Covered = Stock & { readonly counts: Counts };
+
+function compactRow({ signal, rows, counts }: Covered): object {
+  return {
+    signal_id: signal.id,
+    industry: lineOf(signal.id)?.industry ?? '',
+    entities_count: rows.length,
+    freshness_counts: counts,
+    update_status: leastPunctual(rows),
+    latest_observed_at: rows.at(-1)?.observed_at ?? null,
+  };
+}
+
+function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: number }): object {
+  const { signal, rows } = covered;
+  const byEntity = (): readonly CatalogRow[] =>
+    [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
+  return {
+    ...compactRow(covered),
+    measures: signal.measures,
+    cadence: signal.cadence,
+    sells_now: rows.length > 0,
+    ...(listed ? { entities: byEntity().map((row) => entityRow(row, signal, now)) } : {}),
+  };
+}
+
+function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
+  const { entity, entity_name, observed_at, update_state } = row;
+  const fresh = freshness(cadence, observed_at, now);
+  return { entity, entity_name, observed_at, ...fresh, update_status: update_state };
+}
+
+/** Counts by two searches, since a younger reading is never staler than an older one. */
+function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
+  const word = (at: number): FreshnessClass =>
+    freshness(signal.cadence, rows[at]?.observed_at ?? '', now).freshness;
+  const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
+  const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
+  return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };
+}
+
+function addedUp(all: readonly Counts[]): Counts {
+  const sum = { fresh: 0, recent: 0, stale: 0 };
+  for (const counts of all) {
+    for (const word of ['fresh', 'recent', 'stale'] as const) sum[word] += counts[word];
+  }
+  return sum;
+}
+
+function leastPunctual(rows: readonly CatalogRow[]): string {
+  const states = new Set(rows.map((row) => row.update_state));
+  return UPDATE_STATES.find((state) => states.has(state)) ?? NOT_A_READING;
+}

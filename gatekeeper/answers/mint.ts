@@ -1,0 +1,10 @@
+import { type Answered, jsonContent, MISS, type Service } from '../service.ts';
+
+/**
+ * `/gauge/subscribe`: a token made before the settlement and handed out only behind it. The journal keeps the very
+ * bytes, so a payment that is sent again gets the same token with the same end.
+ */
+export function mint({ operator }: Service): Promise<Answered> {
+  const { tokens } = operator;
+  return Promise.resolve(tokens === null ? MISS : jsonContent(tokens.mint(), 0));
+}

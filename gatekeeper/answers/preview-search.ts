@@ -1,0 +1,58 @@
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { parseFilePath } from '../../compiler/contract/path.ts';
+import { canonicalTarget } from '../http/canonical-request.ts';
+import { perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import {
+  type Answered,
+  jsonContent,
+  KEEP_FOR_RELEASE,
+  type Question,
+  type Service,
+} from '../service.ts';
+
+/** Services that one search names. */
+export const SEARCH_MATCHES_MAX = 50;
+/** Longest text that is searched for; a service id is no longer. */
+export const SEARCH_CHARS_MAX = 190;
+/** Services that a search looks through. */
+const SERVICES_MAX = 500_000;
+
+const PRECHECK = endpointAt('/trust/precheck');
+const PREVIEW = '/trust/preview';
+
+/** Ids of all stored services, in their order. */
+const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly string[]> => {
+  const folder = PRECHECK.file?.slice(0, PRECHECK.file.indexOf('{')) ?? '';
+  const paths = release.pathsUnder(folder, SERVICES_MAX);
+  return paths.flatMap((path) => parseFilePath(PRECHECK, path)?.service ?? []);
+});
+
+/** `/trust/preview?q=`: the services whose id holds the text; always a 200, also for no match. */
+export async function previewSearch(question: Question, service: Service): Promise<Answered> {
+  const { q = '' } = question.route.values;
+  const wanted = idText(q);
+  const ids = wanted === '' ? [] : await serviceIds(service.release);
+  const matches = ids.filter((id) => id.includes(wanted));
+  const [first] = matches;
+  const body = {
+    nature: 'ids of stored services; descriptive, no recommendation of any of them',
+    q: q.slice(0, SEARCH_CHARS_MAX),
+    count: matches.length,
+    matches: matches.slice(0, SEARCH_MATCHES_MAX),
+    more: matches.length > SEARCH_MATCHES_MAX,
+    example_request:
+      first === undefined ? null : canonicalTarget(PRECHECK.path, { service: first }),
+    preview: PREVIEW,
+  };
+  return jsonContent(body, KEEP_FOR_RELEASE);
+}
+
+/** A host, a part of one or an id, as ids spell it: lower case, hyphens for dots and spaces. */
+function idText(q: string): string {
+  return q
+    .trim()
+    .slice(0, SEARCH_CHARS_MAX)
+    .toLowerCase()
+    .replaceAll(/[.\s]+/g, '-');
+}

@@ -1,0 +1,71 @@
+import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
+import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
+import { parseFilePath } from '../../compiler/contract/path.ts';
+import { atomicAmount } from '../../compiler/contract/price.ts';
+import { canonicalTarget } from '../http/canonical-request.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
+
+/** Entities that one list shows; the catalog has them all. */
+const PREVIEW_LIST_MAX = 500;
+
+/** Lists that are not called after their path. */
+const LIST_NAMES: Readonly<Record<string, string>> = {
+  '/gauge/filing-company': 'filing_watchlist',
+};
+
+/** `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. */
+export async function preview({ release }: Service): Promise<Answered> {
+  const { head } = release;
+  const priced = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+  const body = {
+    nature: 'What is sold here; descriptive official readings, no forecast, no advice',
+    as_of: head.as_of,
+    counts: {
+      ...head.counts,
+      lines: LINES.length,
+      signals: SIGNALS.length,
+      paid_endpoints: priced.length,
+      free_endpoints: ENDPOINTS.length - priced.length,
+    },
+    prices: priced.map(priceRow),
+    ...Object.fromEntries(LINES.flatMap((row: Line) => bundleList(row, release))),
+    documents: documentRequests(release),
+    catalog: '/gauge/catalog',
+    coverage: '/gauge/coverage?summary=1',
+    sample: '/gauge/sample',
+  };
+  return jsonContent(body, KEEP_FOR_RELEASE);
+}
+
+function priceRow({ path, priceUsd, summary, params }: Endpoint): object {
+  const required = Object.keys(params).filter((name) => params[name]?.required);
+  const price = priceUsd ?? '0';
+  return { path, price_usd: price, price_atomic: atomicAmount(price), required, summary };
+}
+
+function bundleList(row: Line, release: ReleaseIndex): (readonly [string, readonly string[]])[] {
+  if (row.bundle === undefined) return [];
+  const { path, param } = row.bundle;
+  const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
+  if (!row.open) return [[name, row.entities]];
+  const endpoint = (ENDPOINTS as readonly Endpoint[]).find((one) => one.path === path);
+  const stored = release.pathsUnder(`bundle/${row.id}/`, PREVIEW_LIST_MAX).flatMap((file) => {
+    const values = endpoint === undefined ? null : parseFilePath(endpoint, file);
+    return values?.[param] ?? [];
+  });
+  return [[name, [...new Set([...row.entities, ...stored])]]];
+}
+
+/** The request of every stored document, up to PREVIEW_LIST_MAX an operation. */
+function documentRequests(release: ReleaseIndex): string[] {
+  return DOCUMENT_ENDPOINTS.flatMap((endpoint) => {
+    const { path, file = '' } = endpoint;
+    const stored = release.pathsUnder(file.slice(0, file.search(/\{|$/)), PREVIEW_LIST_MAX);
+    return stored.flatMap((each) => {
+      const values = parseFilePath(endpoint, each);
+      return values === null ? [] : [canonicalTarget(path, values)];
+    });
+  });
+}

@@ -1,0 +1,97 @@
+import { inclusionOf } from '../release/inclusion.ts';
+import { findLeaf } from '../release/log-files.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { jsonReply, type Reply } from '../reply.ts';
+import {
+  type Answered,
+  jsonContent,
+  KEEP_FOR_RELEASE,
+  type Question,
+  type Service,
+} from '../service.ts';
+import { ABSENT_NOTES } from './anchor.ts';
+import { undetermined } from './undetermined.ts';
+import { HASH_PREFIX_MIN, hashPrefix, type LookUp, lookUpHash } from './verify-hash.ts';
+
+/** `/proof/:record_hash`: what a hash stands for, its core, its place in the log and the timestamp of that. */
+export async function proof({ route }: Question, service: Service): Promise<Answered> {
+  const digits = hashPrefix(route.values.record_hash ?? '');
+  if (digits === null) return { kind: 'reply', reply: usage() };
+  try {
+    return jsonContent(await proofBody(digits, service.release), KEEP_FOR_RELEASE);
+  } catch (error) {
+    return undetermined({ endpoint: 'proof' }, error, service);
+  }
+}
+
+function usage(): Reply {
+  return jsonReply(400, {
+    error: `Send /proof/sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,
+    usage: '/proof/sha256:<64 hex>',
+    no_charge: true,
+  });
+}
+
+async function proofBody(digits: string, release: ReleaseIndex): Promise<object> {
+  const [listed, leaf] = await Promise.all([
+    lookUpHash(digits, release),
+    findLeaf(digits, release),
+  ]);
+  const head = { endpoint: 'proof', hash: `sha256:${digits}` };
+  if (listed.state === 'ambiguous' || leaf.state === 'ambiguous') {
+    return { ...head, ...NOTHING, ambiguous: true, note: ABSENT_NOTES.ambiguous };
+  }
+  if (listed.state === 'not_found' && leaf.state === 'not_found') {
+    return {
+      ...head,
+      ...NOTHING,
+      note: 'nothing that this issuer published starts with these digits',
+    };
+  }
+  const known = listed.state === 'listed' ? recordWords(listed) : UNLISTED;
+  if (leaf.state !== 'found') {
+    return { ...head, ...known, inclusion: null, anchor: null, note: ABSENT_NOTES.not_found };
+  }
+  const { inclusion, anchor } = await inclusionOf(leaf, release);
+  return { ...head, ...known, hash: leaf.hash, inclusion, anchor, note: known.note };
+}
+
+const NOTHING = {
+  found: false,
+  record_status: { state: 'not_found' },
+  hash_core: null,
+  inclusion: null,
+  anchor: null,
+} as const;
+
+/** In the log, but no longer in the list of what this release holds. */
+const UNLISTED = {
+  found: true,
+  record_status: { state: 'superseded' },
+  hash_core: null,
+  note: 'an entry of the log that was published before; this release no longer holds its record',
+} as const;
+
+function recordWords({ entry, check }: Extract<LookUp, { state: 'listed' }>) {
+  const { record_hash, kind, state, file, signal_id, entity, observed_at } = entry;
+  const unchecked = file === null ? SUPERSEDED : LONG;
+  const isSame = check?.recomputedHash === record_hash;
+  return {
+    hash: record_hash,
+    found: true,
+    kind,
+    record_status: { state },
+    signal_id,
+    entity,
+    observed_at,
+    hash_core: isSame ? check.core : null,
+    note: check === null ? unchecked : isSame ? CURRENT : BROKEN,
+  };
+}
+
+const CURRENT = 'hash = sha256 over the canonical JSON (RFC 8785) of hash_core';
+const SUPERSEDED =
+  'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
+const LONG =
+  'its file is too long for a free look-up: this release lists the hash; the core is in the body that is sold';
+const BROKEN = 'the stored record does not give this hash; do not rely on it';

@@ -1,0 +1,16 @@
+import { messageOf } from '../message-of.ts';
+import { jsonReply } from '../reply.ts';
+import type { Answered, Service } from '../service.ts';
+
+const ERROR = 'The look-up could not be completed; this says nothing about the hash. Ask again';
+
+/** The 503 of a look-up that the disk did not allow: it says nothing about what was asked. */
+export function undetermined(
+  asked: { readonly endpoint: string; readonly hash?: string },
+  error: unknown,
+  { log }: Service,
+): Answered {
+  log({ event: 'look_up_failed', error: messageOf(error) });
+  const body = { ...asked, undetermined: true, error: ERROR, no_charge: true, retryable: true };
+  return { kind: 'reply', reply: jsonReply(503, body, [['retry-after', '5']]) };
+}

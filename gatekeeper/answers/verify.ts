@@ -1,0 +1,179 @@
+import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import { type Header, jsonReply, type Reply } from '../reply.ts';
+import type { Answered, Question, Service } from '../service.ts';
+import { undetermined } from './undetermined.ts';
+import {
+  HASH_PREFIX_MIN,
+  hashPrefix,
+  type LookUp,
+  lookUpHash,
+  type Recomputed,
+} from './verify-hash.ts';
+import { verifyPage } from './verify-page.ts';
+
+const VARY: Header = ['vary', 'accept'];
+
+/** The body of a hash look-up. */
+export interface Verification {
+  readonly endpoint: 'gauge/verify';
+  readonly hash: string;
+  readonly found: boolean;
+  readonly verified: boolean;
+  readonly recomputed_hash: string | null;
+  readonly is_issuer_record: boolean;
+  readonly is_truth_bear_record: boolean;
+  readonly record_status: { readonly state: 'current' | 'superseded' | 'not_found' };
+  readonly signal_id: string | null;
+  readonly entity: string | null;
+  readonly observed_at: string | null;
+  readonly source_ref: string | null;
+  readonly scope: string | null;
+  readonly note: string;
+  readonly ots_status: string | null;
+  readonly ambiguous?: true;
+  readonly matches?: number;
+  readonly statement: string;
+}
+
+/** `/gauge/verify` and `/v/:record_hash`: whether a hash is one of ours, recomputed from what is stored. */
+export async function verify(question: Question, service: Service): Promise<Answered> {
+  const { hash, record_hash: segment } = question.route.values;
+  const digits = hashPrefix(hash ?? segment ?? '');
+  if (digits === null) return { kind: 'reply', reply: verifyUsage() };
+  let found: LookUp;
+  try {
+    found = await lookUpHash(digits, service.release);
+  } catch (error) {
+    return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
+  }
+  const body = verification(digits, found);
+  const page = wantsPage(question.accept);
+  const text = page ? verifyPage(body, service.release.head.issuer_name) : JSON.stringify(body);
+  const contentType = page ? 'text/html; charset=utf-8' : 'application/json';
+  const headers = page ? [VARY, PAGE_POLICY, NO_SNIFF] : [VARY];
+  const content = { body: Buffer.from(text, 'utf8'), contentType, headers, keepMs: 0 };
+  return { kind: 'content', content };
+}
+
+const PAGE_POLICY: Header = [
+  'content-security-policy',
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+];
+
+const NO_SNIFF: Header = ['x-content-type-options', 'nosniff'];
+
+function wantsPage(accept: string): boolean {
+  return accept.includes('text/html') && !accept.includes('json');
+}
+
+/** The usage error of a look-up without a hash. */
+export function verifyUsage(): Reply {
+  return jsonReply(400, {
+    error: `Send hash=sha256:<64 hex>, or at least its first ${HASH_PREFIX_MIN} hex digits in lower case`,
+    usage: '/gauge/verify?hash=sha256:<64 hex>',
+    no_charge: true,
+  });
+}
+
+const NOTHING = {
+  found: false,
+  verified: false,
+  recomputed_hash: null,
+  is_issuer_record: false,
+  is_truth_bear_record: false,
+  signal_id: null,
+  entity: null,
+  observed_at: null,
+  source_ref: null,
+  scope: null,
+  ots_status: null,
+} as const;
+
+function verification(digits: string, found: LookUp): Verification {
+  const head = { endpoint: 'gauge/verify', hash: `sha256:${digits}` } as const;
+  switch (found.state) {
+    case 'not_found':
+      return {
+        ...head,
+        ...NOTHING,
+        record_status: { state: 'not_found' },
+        note: 'no record of this release has a hash that starts with these digits',
+        statement: 'This hash attests nothing that this issuer has published in this release.',
+      };
+    case 'ambiguous':
+      return {
+        ...head,
+        ...NOTHING,
+        record_status: { state: 'not_found' },
+        ambiguous: true,
+        matches: found.matches,
+        note: `ambiguous: ${found.matches} records start with these digits; send more of them`,
+        statement: 'This prefix stands for more than one record, so it attests none of them.',
+      };
+    case 'listed':
+      return listedBody(found.entry, found.check);
+  }
+}
+
+function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification {
+  const { record_hash, state, signal_id, entity, observed_at } = entry;
+  const body = check?.body ?? {};
+  return {
+    endpoint: 'gauge/verify',
+    hash: record_hash,
+    found: true,
+    verified: check?.recomputedHash === record_hash,
+    recomputed_hash: check?.recomputedHash ?? null,
+    is_issuer_record: true,
+    is_truth_bear_record: true,
+    record_status: { state },
+    signal_id,
+    entity,
+    observed_at,
+    source_ref: textOrNull(body.source_ref),
+    scope: textOrNull(body.scope),
+    note: check === null ? uncheckedNote(entry) : CURRENT_NOTES[entry.kind],
+    ots_status: textOrNull(body.ots_status),
+    statement: statementOf(entry, check),
+  };
+}
+
+const SUPERSEDED_NOTE =
+  'a later reading has taken its place; the signed list of this release names it, its fields are not recomputed here';
+const LONG_NOTE =
+  'the signed list of this release names it; its file is too long to be recomputed in a free look-up: signalpress verify does it from the body';
+
+/** Why a listed hash is not recomputed. */
+function uncheckedNote({ file }: VerifyEntry): string {
+  return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
+}
+const CURRENT_NOTES = {
+  reading:
+    'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
+  row: 'recomputed just now: sha256 over the canonical JSON of the hash core of the stored roster row',
+  citation: 'recomputed just now: sha256 over the canonical JSON of the signed citation statement',
+} as const;
+
+function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
+  const { record_hash, kind, file, signal_id, entity, observed_at } = entry;
+  const subject = signal_id === null ? entity : `${signal_id} at ${entity}`;
+  const what = `${ATTESTED[kind]} of ${subject} observed ${observed_at}`;
+  if (check === null) {
+    const standing = file === null ? 'published and later superseded' : 'lists in this release';
+    return `This hash stands for ${what}, which this issuer ${standing}.`;
+  }
+  if (check.recomputedHash !== record_hash) {
+    return 'The stored record does not give this hash; do not rely on it.';
+  }
+  return `This hash attests ${what}, exactly as this issuer published it; it describes and does not advise.`;
+}
+
+const ATTESTED = {
+  reading: 'the reading',
+  row: 'the roster row',
+  citation: 'the signed citation',
+} as const;
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,168 @@
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { lineOf } from '../../compiler/contract/lines.ts';
+import { filePath } from '../../compiler/contract/path.ts';
+import type { CatalogRow } from '../../compiler/contract/release.ts';
+import {
+  CHANGES_HOURS_DEFAULT,
+  SWEEP_PAGE_ROWS,
+  WATCH_ITEMS_MAX,
+  type WatchRow,
+} from '../../compiler/contract/watch-bodies.ts';
+import { noCharge } from '../offer/no-charge.ts';
+import { bytesAt, type ReleaseIndex } from '../release/release-index.ts';
+import type { Route } from '../route.ts';
+import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
+import { catalogRows } from './catalog.ts';
+import { readingsOf, type WatchItem } from './watch-index.ts';
+
+const NATURE = 'Latest official readings of a watchlist; descriptive only, no forecast, no advice';
+const SWEEP_NATURE =
+  'Time and hash of every latest reading; descriptive only, no forecast, no advice';
+const VERIFIABLE = {
+  mode: 'via-endpoint',
+  note: 'look a record_hash up free at /gauge/verify; the whole record of a row is sold at /gauge',
+} as const;
+const WATCH_NOTE = 'the latest stored reading of every signal of each item';
+const CHANGES_NOTE =
+  'only readings whose observed_at is after since; an item without any has no rows';
+
+const HOUR_MS = 3_600_000;
+const ITEM = /^([a-z][a-z0-9-]*):(\S.*)$/;
+const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const UNIX_SECONDS = /^\d{1,11}$/;
+
+/** `/gauge/watch`, `/gauge/watch-changes` and `/gauge/manifest-sweep`, once the token was found valid. */
+export async function watch(question: Question, service: Service): Promise<Answered> {
+  const { route } = question;
+  switch (route.endpoint.path) {
+    case '/gauge/manifest-sweep':
+      return sweep(route, service.release);
+    case '/gauge/watch-changes':
+      return changes(route, service);
+    default:
+      return latest(route, service);
+  }
+}
+
+async function latest(route: Route, service: Service): Promise<Answered> {
+  const items = itemsOf(route.values.items ?? '');
+  if (items === null) return illegal(route, 'items', service.release);
+  return jsonContent(await watched(items, { service, note: WATCH_NOTE }), 0);
+}
+
+async function changes(route: Route, service: Service): Promise<Answered> {
+  const { items: list = '', since: given } = route.values;
+  const items = itemsOf(list);
+  if (items === null) return illegal(route, 'items', service.release);
+  const since = given === undefined ? dayBefore(service.clock()) : sinceOf(given);
+  if (since === null) return illegal(route, 'since', service.release);
+  const body = await watched(items, { service, note: CHANGES_NOTE, since });
+  return jsonContent({ ...body, since: isoTime(since) }, 0);
+}
+
+function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): Answered {
+  const value = route.values[name] ?? '';
+  const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
+  return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
+}
+
+function dayBefore(now: number): number {
+  return now - CHANGES_HOURS_DEFAULT * HOUR_MS;
+}
+
+/** Epoch milliseconds of an ISO-8601 day or instant, or of unix seconds; null for anything else. */
+function sinceOf(text: string): number | null {
+  if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
+  const isDay = DAY.test(text);
+  if (!isDay && !ZONED.test(text)) return null;
+  // A plus sign arrives as a space from clients that do not encode it.
+  const epochMs = Date.parse(isDay ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+'));
+  const exists = !Number.isNaN(epochMs) && isRealDay(text.slice(0, 10));
+  return exists ? epochMs : null;
+}
+
+function isRealDay(day: string): boolean {
+  const epochMs = Date.parse(`${day}T00:00:00Z`);
+  return new Date(epochMs || 0).toISOString().startsWith(day);
+}
+
+function isoTime(epochMs: number): string {
+  return new Date(epochMs).toISOString().replace('.000Z', 'Z');
+}
+
+/** The pairs of a list, each once; null for a malformed one and for more than WATCH_ITEMS_MAX. */
+function itemsOf(list: string): WatchItem[] | null {
+  const parts = list.split(',', WATCH_ITEMS_MAX + 1).map((part) => part.trim());
+  if (parts.length > WATCH_ITEMS_MAX) return null;
+  const items = new Map<string, WatchItem>();
+  for (const item of parts) {
+    const [, industry = '', entity = ''] = ITEM.exec(item) ?? [];
+    if (entity === '') return null;
+    items.set(item, { item, industry, entity });
+  }
+  return [...items.values()];
+}
+
+interface Wanted {
+  readonly service: Service;
+  readonly note: string;
+  /** Epoch milliseconds; readings must be newer. */
+  readonly since?: number;
+}
+
+async function watched(items: readonly WatchItem[], { service, note, since }: Wanted) {
+  const answered = await Promise.all(
+    items.map(async (item) => {
+      const readings = await readingsOf(item, service.release);
+      const wanted = readings.filter((row) => since === undefined || isNewer(row, since));
+      const rows = await Promise.all(wanted.map((row) => rowOf(row, service)));
+      return { ...item, found: readings.length > 0, rows };
+    }),
+  );
+  return {
+    nature: NATURE,
+    as_of: service.release.head.as_of,
+    count: answered.reduce((sum, { rows }) => sum + rows.length, 0),
+    items: answered,
+    unknown_items: answered.filter(({ found }) => !found).map(({ item }) => item),
+    record_hash_verifiable: VERIFIABLE,
+    note,
+  };
+}
+
+function isNewer({ observed_at }: CatalogRow, since: number): boolean {
+  return Date.parse(observed_at) > since;
+}
+
+/** A row of the stored record, with its request-time members filled in as everywhere. */
+async function rowOf(row: CatalogRow, { release, clock }: Service): Promise<WatchRow> {
+  const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
+  const path = filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
+  const record = JSON.parse(bytesAt(await release.body(path), clock()).toString('utf8'));
+  const { current, data_age_hours = null, provenance } = record;
+  const named = { signal_id, entity, entity_name };
+  return { ...named, current, band, observed_at, data_age_hours, record_hash, provenance };
+}
+
+async function sweep({ values }: Route, release: ReleaseIndex): Promise<Answered> {
+  const rows = [...(await catalogRows(release)).values()].flat();
+  const pages = Math.max(1, Math.ceil(rows.length / SWEEP_PAGE_ROWS));
+  const page = Number(values.page ?? '1');
+  const from = (page - 1) * SWEEP_PAGE_ROWS;
+  const body = {
+    nature: SWEEP_NATURE,
+    as_of: release.head.as_of,
+    page,
+    pages,
+    total: rows.length,
+    next: page < pages ? `/gauge/manifest-sweep?page=${page + 1}` : null,
+    rows: rows.slice(from, from + SWEEP_PAGE_ROWS).map(sweepRow),
+  };
+  return jsonContent(body, 0);
+}
+
+function sweepRow({ signal_id, entity, observed_at, record_hash }: CatalogRow): object {
+  const industry = lineOf(signal_id)?.industry ?? '';
+  return { industry, signal_id, entity, observed_at, record_hash };
+}

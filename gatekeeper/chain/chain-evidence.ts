@@ -1,0 +1,110 @@
+import { isHash } from 'viem';
+import type { Evidence } from '../payment/settlement.ts';
+import type { Authorization } from '../payment/signature.ts';
+import type { ChainNode, Receipt } from './chain-node.ts';
+import { findUse } from './find-use.ts';
+import { provesTransfer } from './transfer-proof.ts';
+
+/** Longest search for one authorization, however many questions it takes. */
+const EVIDENCE_TIMEOUT_MS = 15_000;
+/** A node whose newest block is older does not follow its chain: it cannot say that something did not happen. */
+const HEAD_AGE_S_MAX = 120;
+
+/** Evidence, and that the transfer is mined but not yet as deep as it was asked to be. */
+export type Finding = Evidence | { readonly state: 'unconfirmed' };
+
+/** What the chain says about authorizations; no question throws. */
+export interface ChainEvidence {
+  /** What became of an authorization, whoever submitted it; `unknown` when the node gives no answer. */
+  find(authorization: Authorization): Promise<Finding>;
+  /** Whether this transaction made the transfer; `unused` when the node knows no such transfer. */
+  confirm(authorization: Authorization, transaction: string): Promise<Finding>;
+}
+
+export interface ChainEvidenceOptions {
+  readonly node: ChainNode;
+  /** Blocks that must hold a transfer, its own included; 1 as soon as it is mined. */
+  readonly confirmations: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Told about answers that the node did not give; must not throw. */
+  readonly report: (error: unknown) => void;
+  readonly timeoutMs?: number;
+}
+
+export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
+  const { report, timeoutMs = EVIDENCE_TIMEOUT_MS } = options;
+  const answered = async (asking: Promise<Finding>): Promise<Finding> => {
+    try {
+      return await within(asking, timeoutMs);
+    } catch (error) {
+      report(nodeTrouble(error));
+      return { state: 'unknown' };
+    }
+  };
+  return {
+    find: (authorization) => answered(find(options, authorization)),
+    confirm: (authorization, transaction) => answered(confirm(options, authorization, transaction)),
+  };
+}
+
+/** An error without the address of the node in its words, which may hold the operator's key. */
+export function nodeTrouble(error: unknown): Error {
+  const name = error instanceof Error ? error.name : 'Error';
+  return new Error(`Cannot ask the chain node: ${name}; check SIGNALPRESS_RPC_URL`, {
+    cause: error,
+  });
+}
+
+type Options = ChainEvidenceOptions;
+
+async function find(options: Options, authorization: Authorization): Promise<Finding> {
+  const { node, clock } = options;
+  const [head, used] = await Promise.all([node.block('latest'), node.isUsed(authorization)]);
+  if (!used) {
+    const behindS = clock() / 1000 - Number(head.timestamp);
+    return { state: behindS > HEAD_AGE_S_MAX ? 'unknown' : 'unused' };
+  }
+  const use = await findUse(node, authorization, head);
+  if (use === null) return { state: 'unknown' };
+  if (use.event === 'AuthorizationCanceled') return { state: 'cancelled' };
+  const receipt = await node.receipt(use.transaction);
+  if (receipt === null || !receipt.succeeded) return { state: 'unknown' };
+  // Used for another payee or value: the payer signed the same nonce twice.
+  if (!provesTransfer(receipt, authorization, node.network)) return { state: 'cancelled' };
+  return paid(options, receipt);
+}
+
+async function confirm(
+  options: Options,
+  authorization: Authorization,
+  transaction: string,
+): Promise<Finding> {
+  const { node } = options;
+  if (!isHash(transaction)) return { state: 'unused' };
+  const receipt = await node.receipt(transaction);
+  if (receipt === null || !provesTransfer(receipt, authorization, node.network)) {
+    return { state: 'unused' };
+  }
+  return paid(options, receipt);
+}
+
+async function paid({ node, confirmations }: Options, receipt: Receipt): Promise<Finding> {
+  const transaction = receipt.transactionHash;
+  if (confirmations <= 1) return { state: 'paid', transaction };
+  const { number } = await node.block('latest');
+  const depth = number - receipt.blockNumber + 1n;
+  return depth >= BigInt(confirmations) ? { state: 'paid', transaction } : { state: 'unconfirmed' };
+}
+
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

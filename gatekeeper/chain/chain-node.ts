@@ -1,0 +1,173 @@
+import {
+  type Client,
+  createClient,
+  formatLog,
+  type Hex,
+  http,
+  type Log,
+  numberToHex,
+  parseAbi,
+} from 'viem';
+import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
+import { remoteUrl } from '../facilitator/remote-url.ts';
+import type { Network } from '../payment/networks.ts';
+import type { Authorization } from '../payment/signature.ts';
+
+/** What the gatekeeper knows of an EIP-3009 token. */
+export const TOKEN_ABI = parseAbi([
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'function balanceOf(address account) view returns (uint256)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+]);
+
+/** Longest wait for one answer of the node. */
+const RPC_TIMEOUT_MS = 5000;
+/** A block of receipts is far smaller; more is no answer. */
+const RPC_BODY_BYTES_MAX = 4_194_304;
+
+export interface Block {
+  readonly number: bigint;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** A transaction that was mined, as far as it can prove a transfer. */
+export interface Receipt {
+  readonly transactionHash: Hex;
+  readonly blockNumber: bigint;
+  readonly succeeded: boolean;
+  readonly logs: readonly Log[];
+}
+
+export interface LogQuery {
+  readonly topics: readonly (Hex | readonly Hex[])[];
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** The network's token through a node that is trusted to know its own chain; every question may throw. */
+export interface ChainNode {
+  /** For what is no question: sending transactions. */
+  readonly client: Client;
+  readonly network: Network;
+  /** Throws a ChainMismatch when the node serves another chain or the token has no code there. */
+  check(): Promise<void>;
+  block(number: bigint | 'latest'): Promise<Block>;
+  isUsed(authorization: Authorization): Promise<boolean>;
+  balanceOf(account: string): Promise<bigint>;
+  /** Null when the node knows no such mined transaction. */
+  receipt(transaction: Hex): Promise<Receipt | null>;
+  /** What the token logged, oldest first. */
+  tokenLogs(query: LogQuery): Promise<readonly Log[]>;
+}
+
+/** The node answers, and what it answers cannot be the configured network. */
+export class ChainMismatch extends Error {
+  override readonly name = 'ChainMismatch';
+}
+
+export interface ChainNodeOptions {
+  /** https unless the host is loopback; it may hold a key, so it is never shown. */
+  readonly url: string;
+  readonly network: Network;
+  readonly timeoutMs?: number;
+}
+
+/** Opens no connection yet; throws a RangeError for a URL that must not be used. */
+export function chainNode(options: ChainNodeOptions): ChainNode {
+  const { network } = options;
+  const client = clientOf(options);
+  const token = { address: network.asset as Hex, abi: TOKEN_ABI } as const;
+  const checked = once(() => check(client, network));
+  const asking =
+    <In extends readonly unknown[], Out>(ask: (...args: In) => Promise<Out>) =>
+    async (...args: In): Promise<Out> => {
+      await checked();
+      return ask(...args);
+    };
+  return {
+    client,
+    network,
+    check: checked,
+    block: asking((number) =>
+      number === 'latest' ? getBlock(client) : getBlock(client, { blockNumber: number }),
+    ),
+    isUsed: asking(({ from, nonce }) => {
+      const args = [from as Hex, nonce as Hex] as const;
+      return readContract(client, { ...token, functionName: 'authorizationState', args });
+    }),
+    balanceOf: asking((account) =>
+      readContract(client, { ...token, functionName: 'balanceOf', args: [account as Hex] }),
+    ),
+    receipt: asking((transaction) => receiptOf(client, transaction)),
+    tokenLogs: asking((query) => tokenLogs(client, token.address, query)),
+  };
+}
+
+function clientOf({ url, timeoutMs = RPC_TIMEOUT_MS }: ChainNodeOptions): Client {
+  const transport = http(remoteUrl(url, 'chain node').href, {
+    timeout: timeoutMs,
+    retryCount: 0,
+    maxResponseBodySize: RPC_BODY_BYTES_MAX,
+    // A redirect would lead to a host that nobody configured.
+    fetchOptions: { redirect: 'error' },
+  });
+  return createClient({ transport });
+}
+
+/** Runs until it succeeded once; those who come meanwhile wait for the same run. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= work().catch((error: unknown) => {
+      running = null;
+      throw error;
+    });
+    return running;
+  };
+}
+
+async function check(client: Client, { chainId, name, asset }: Network): Promise<void> {
+  const found = await getChainId(client);
+  if (found !== chainId) {
+    throw new ChainMismatch(
+      `Cannot use chain node: it serves chain ${found}, "${name}" is chain ${chainId}; ` +
+        'set SIGNALPRESS_RPC_URL to a node of that network',
+    );
+  }
+  const code = await getCode(client, { address: asset as Hex });
+  if (code === undefined) {
+    throw new ChainMismatch(
+      `Cannot use chain node: it has no contract at "${asset}"; ` +
+        'set SIGNALPRESS_RPC_URL to a synchronised node of the network',
+    );
+  }
+}
+
+async function receiptOf(client: Client, hash: Hex): Promise<Receipt | null> {
+  try {
+    const { transactionHash, blockNumber, status, logs } = await getTransactionReceipt(client, {
+      hash,
+    });
+    return { transactionHash, blockNumber, succeeded: status === 'success', logs };
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
+    throw error;
+  }
+}
+
+async function tokenLogs(
+  client: Client,
+  address: Hex,
+  { topics, from, to }: LogQuery,
+): Promise<readonly Log[]> {
+  const range = { fromBlock: numberToHex(from), toBlock: numberToHex(to) };
+  const logs = await client.request({
+    method: 'eth_getLogs',
+    params: [{ address, topics: topics.map((topic) => topic as Hex | Hex[]), ...range }],
+  });
+  return logs.map((log) => formatLog(log));
+}

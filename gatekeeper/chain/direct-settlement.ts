@@ -1,0 +1,262 @@
+import {
+  BaseError,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  parseSignature,
+} from 'viem';
+import { estimateGas, getBalance, getCode } from 'viem/actions';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  NoVerdict,
+  SettleOutcome,
+} from '../facilitator/facilitator.ts';
+import { priceOf } from '../payment/payment-check.ts';
+import { type Authorization, signedBy } from '../payment/signature.ts';
+import type { ChainEvidence, Finding } from './chain-evidence.ts';
+import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
+import type { Relayed, Relayer } from './relayer.ts';
+
+/** Longest wait for a transaction to be mined before the buyer is told to ask again. */
+const MINED_TIMEOUT_MS = 60_000;
+/** Time between two looks at a transfer that is not deep enough yet. */
+const DEPTH_POLL_MS = 1000;
+/** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
+const GAS_PERCENT = 125n;
+const SETTLEMENT_GAS_MAX = 300_000n;
+
+export interface DirectSettlementOptions {
+  readonly node: ChainNode;
+  readonly evidence: ChainEvidence;
+  readonly relayer: Relayer;
+  /** Told about answers that the node did not give; must not throw. */
+  readonly report: (error: unknown) => void;
+  readonly minedTimeoutMs?: number;
+  readonly depthPollMs?: number;
+}
+
+/**
+ * Settles without a facilitator: the operator's relayer submits the authorization itself. It simulates
+ * first, so that gas is spent only on what the token takes, and a settlement counts when its receipt holds
+ * the transfer.
+ */
+export function directSettlement(options: DirectSettlementOptions): Facilitator {
+  const { node } = options;
+  const flights = new Map<string, Promise<Relayed>>();
+  return {
+    async verify(request) {
+      const reason = localRefusal(node, request);
+      if (reason !== null) return { verdict: 'invalid', reason };
+      const trial = await simulate(options, request);
+      if (trial.state === 'takes')
+        return { verdict: 'valid', payer: authorizationOf(request).from };
+      const outcome = await judged(options, request, trial);
+      if (outcome.verdict === 'settled') return { verdict: 'valid', payer: outcome.payer };
+      if (outcome.verdict === 'none') return outcome;
+      return { verdict: 'invalid', reason: outcome.reason };
+    },
+    async settle(request) {
+      const reason = localRefusal(node, request);
+      if (reason !== null) return { verdict: 'refused', reason };
+      return settle(options, request, flights);
+    },
+    async supported() {
+      const { name, caip2 } = node.network;
+      const kinds = [
+        { x402Version: 1, scheme: 'exact', network: name },
+        { x402Version: 2, scheme: 'exact', network: caip2 },
+      ];
+      try {
+        await node.check();
+        const { address } = options.relayer;
+        const gasMoney = await getBalance(node.client, { address });
+        if (gasMoney > 0n) return { verdict: 'supported', kinds };
+        return {
+          verdict: 'none',
+          detail: `the relayer "${address}" has nothing to pay for gas with`,
+        };
+      } catch (error) {
+        options.report(error);
+        return NO_ANSWER;
+      }
+    },
+  };
+}
+
+type Flights = Map<string, Promise<Relayed>>;
+type Trial =
+  | { readonly state: 'takes'; readonly gas: bigint }
+  | { readonly state: 'reverts' | 'unknown' };
+
+/** A transaction that is still on its way is waited for again; it is not sent twice. */
+async function settle(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  flights: Flights,
+): Promise<SettleOutcome> {
+  const key = keyOf(authorizationOf(request));
+  const flying = flights.get(key);
+  if (flying !== undefined) return landed(options, request, await flying);
+  const trial = await simulate(options, request);
+  if (trial.state !== 'takes') return judged(options, request, trial);
+  const data = transferCall(request);
+  const to = options.node.network.asset as Hex;
+  const sending = options.relayer.send({ to, data, gas: trial.gas }).catch((error: unknown) => {
+    options.report(error);
+    return { state: 'unsent', detail: 'the node gave no answer' } as const;
+  });
+  flights.set(key, sending);
+  const forget = (): void => void flights.delete(key);
+  sending
+    .then((relayed) => (relayed.state === 'sent' ? relayed.receipt : null))
+    .then(forget, forget);
+  return landed(options, request, await sending);
+}
+
+async function landed(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  relayed: Relayed,
+): Promise<SettleOutcome> {
+  if (relayed.state === 'unsent') return { verdict: 'none', detail: relayed.detail, unsent: true };
+  const receipt = await orNull(relayed.receipt, options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
+  if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
+  return confirmed(options, request, receipt);
+}
+
+/** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
+async function confirmed(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  receipt: Receipt,
+): Promise<SettleOutcome> {
+  const { evidence, minedTimeoutMs = MINED_TIMEOUT_MS, depthPollMs = DEPTH_POLL_MS } = options;
+  const authorization = authorizationOf(request);
+  for (let left = minedTimeoutMs; left > 0; left -= depthPollMs) {
+    const finding = await evidence.confirm(authorization, receipt.transactionHash);
+    if (finding.state === 'paid') return settledBy(finding.transaction, request);
+    if (finding.state === 'unused') return judged(options, request, { state: 'reverts' });
+    await new Promise((resolve) => setTimeout(resolve, depthPollMs));
+  }
+  return { verdict: 'none', detail: 'not confirmed in time' };
+}
+
+/** What to make of an authorization that the token does not take now. */
+async function judged(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  { state }: Trial,
+): Promise<SettleOutcome> {
+  if (state === 'unknown') return NO_ANSWER;
+  const authorization = authorizationOf(request);
+  const finding: Finding = await options.evidence.find(authorization);
+  if (finding.state === 'paid') return settledBy(finding.transaction, request);
+  if (finding.state === 'cancelled')
+    return { verdict: 'refused', reason: 'authorization_cancelled' };
+  if (finding.state !== 'unused') return NO_ANSWER;
+  try {
+    return { verdict: 'refused', reason: await whyNot(options.node, authorization) };
+  } catch (error) {
+    options.report(error);
+    return NO_ANSWER;
+  }
+}
+
+/** What keeps the token from taking an authorization that nobody used. */
+async function whyNot(node: ChainNode, { from, value }: Authorization): Promise<string> {
+  const [balance, code] = await Promise.all([
+    node.balanceOf(from),
+    getCode(node.client, { address: from as Hex }),
+  ]);
+  if (balance < BigInt(value)) return 'insufficient_funds';
+  return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
+}
+
+async function simulate(
+  { node, relayer, report }: DirectSettlementOptions,
+  request: FacilitatorRequest,
+): Promise<Trial> {
+  const to = node.network.asset as Hex;
+  const data = transferCall(request);
+  try {
+    await node.check();
+    const estimate = await estimateGas(node.client, { account: relayer.address, to, data });
+    const gas = (estimate * GAS_PERCENT) / 100n;
+    return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
+  } catch (error) {
+    if (isRevert(error)) return { state: 'reverts' };
+    report(error);
+    return { state: 'unknown' };
+  }
+}
+
+function isRevert(error: unknown): boolean {
+  return (
+    error instanceof BaseError &&
+    error.walk((cause) => cause instanceof ExecutionRevertedError) !== null
+  );
+}
+
+/** What can be judged without the chain, so that no gas and no question is spent on it. */
+function localRefusal({ network }: ChainNode, request: FacilitatorRequest): string | null {
+  const { paymentRequirements, paymentPayload } = request;
+  const { authorization, signature } = paymentPayload.payload;
+  if (![network.name, network.caip2].includes(paymentRequirements.network))
+    return 'invalid_network';
+  if (signedBy(network, authorization, signature).payer !== authorization.from.toLowerCase()) {
+    return 'invalid_exact_evm_payload_signature';
+  }
+  if (authorization.to.toLowerCase() !== paymentRequirements.payTo.toLowerCase()) {
+    return 'invalid_exact_evm_payload_recipient_mismatch';
+  }
+  const isShort = BigInt(authorization.value) < BigInt(priceOf(paymentRequirements));
+  return isShort ? 'invalid_exact_evm_payload_authorization_value' : null;
+}
+
+function transferCall({ paymentPayload }: FacilitatorRequest): Hex {
+  const { authorization, signature } = paymentPayload.payload;
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const { r, s, yParity } = parseSignature(signature as Hex);
+  return encodeFunctionData({
+    abi: TOKEN_ABI,
+    functionName: 'transferWithAuthorization',
+    args: [
+      from as Hex,
+      to as Hex,
+      BigInt(value),
+      BigInt(validAfter),
+      BigInt(validBefore),
+      nonce as Hex,
+      27 + yParity,
+      r,
+      s,
+    ],
+  });
+}
+
+function settledBy(
+  transaction: string,
+  request: FacilitatorRequest,
+): SettleOutcome & { verdict: 'settled' } {
+  const { network } = request.paymentRequirements;
+  return { verdict: 'settled', transaction, payer: authorizationOf(request).from, network };
+}
+
+function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
+  return paymentPayload.payload.authorization;
+}
+
+function keyOf({ from, nonce }: Authorization): string {
+  return `${from}|${nonce}`.toLowerCase();
+}
+
+async function orNull<T>(work: Promise<T | null>, timeoutMs: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, null);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no answer' };

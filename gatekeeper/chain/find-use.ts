@@ -1,0 +1,106 @@
+import { encodeEventTopics, type Hex, type Log, parseEventLogs, TimeoutError } from 'viem';
+import type { Authorization } from '../payment/signature.ts';
+import { type Block, type ChainNode, TOKEN_ABI } from './chain-node.ts';
+import { isOf } from './transfer-proof.ts';
+
+/** Blocks of one question, from the most welcome size to what the stingiest services allow. */
+export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
+/** Questions of one search; the first already reaches back an hour where a block takes two seconds. */
+export const LOG_CALLS_MAX = 32;
+
+/** The event that spent an authorization. */
+export interface Use {
+  readonly event: 'AuthorizationUsed' | 'AuthorizationCanceled';
+  readonly transaction: Hex;
+}
+
+/**
+ * Searches the logs backwards from the last block in which the token could take the authorization to the
+ * first; null when nothing is found within the limits, which says nothing about the chain.
+ */
+export async function findUse(
+  node: ChainNode,
+  authorization: Authorization,
+  head: Block,
+): Promise<Use | null> {
+  const topics = topicsOf(authorization);
+  let to = await lastBlock(node, authorization, head);
+  let size = 0;
+  for (let call = 0; call < LOG_CALLS_MAX && to >= 0n; call++) {
+    const from = max(0n, to - (LOG_BLOCKS[size] ?? 1n) + 1n);
+    const page = await pageOf(node, { topics, from, to });
+    if (page === null) {
+      size += 1;
+      if (size === LOG_BLOCKS.length) return null;
+      continue;
+    }
+    const use = useOf(page.logs, authorization);
+    if (use !== null || page.first.timestamp <= BigInt(authorization.validAfter)) return use;
+    to = from - 1n;
+  }
+  return null;
+}
+
+function topicsOf({ from, nonce }: Authorization): (Hex | Hex[])[] {
+  const events = ['AuthorizationUsed', 'AuthorizationCanceled'] as const;
+  const [args, names] = [{ authorizer: from as Hex, nonce: nonce as Hex }, [] as Hex[]];
+  let rest: Hex[] = [];
+  for (const eventName of events) {
+    const [name, ...indexed] = encodeEventTopics({ abi: TOKEN_ABI, eventName, args }) as Hex[];
+    if (name !== undefined) names.push(name);
+    rest = indexed;
+  }
+  return [names, ...rest];
+}
+
+/** The token makes no transfer from `validBefore` on; a cancellation after it is not looked for. */
+async function lastBlock(
+  node: ChainNode,
+  { validBefore }: Authorization,
+  head: Block,
+): Promise<bigint> {
+  const end = BigInt(validBefore);
+  if (head.timestamp < end) return head.number;
+  let [low, high] = [0n, head.number];
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    const { timestamp } = await node.block(middle);
+    if (timestamp < end) low = middle + 1n;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Page {
+  readonly logs: readonly Log[];
+  readonly first: Block;
+}
+
+/** Null when the node refuses the range, as many do beyond a size of their own. */
+async function pageOf(
+  node: ChainNode,
+  query: Parameters<ChainNode['tokenLogs']>[0],
+): Promise<Page | null> {
+  const first = node.block(query.from);
+  const logs = node.tokenLogs(query).catch((error: unknown) => {
+    if (error instanceof TimeoutError) throw error;
+    return null;
+  });
+  const [block, found] = await Promise.all([first, logs]);
+  return found === null ? null : { logs: found, first: block };
+}
+
+/** A node may answer more than it was asked for. */
+function useOf(logs: readonly Log[], authorization: Authorization): Use | null {
+  const events = parseEventLogs({ abi: TOKEN_ABI, logs: [...logs] });
+  for (const event of events) {
+    if (event.eventName === 'Transfer' || !isOf(authorization, event.args)) continue;
+    if (event.removed || event.transactionHash === null) continue;
+    return { event: event.eventName, transaction: event.transactionHash };
+  }
+  return null;
+}
+
+function max(left: bigint, right: bigint): bigint {
+  return left > right ? left : right;
+}

@@ -1,0 +1,80 @@
+import { parseGwei } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import type { Config } from '../config.ts';
+import type { Facilitator } from '../facilitator/facilitator.ts';
+import { messageOf } from '../message-of.ts';
+import { StartError } from '../start-error.ts';
+import { type ChainEvidence, chainEvidence, nodeTrouble } from './chain-evidence.ts';
+import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
+import { directSettlement } from './direct-settlement.ts';
+import { relayer } from './relayer.ts';
+import { relayerKey } from './relayer-key.ts';
+
+/** What a chain is read with. */
+export interface ChainSurroundings {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Told about answers that the node did not give; must not throw. */
+  readonly report: (error: unknown) => void;
+}
+
+/** The chain of the settings, and who settles on it without a facilitator, where a relayer key is set. */
+export interface OpenChain {
+  readonly evidence: ChainEvidence;
+  readonly direct: Facilitator | null;
+  close(): void;
+}
+
+/**
+ * Throws a StartError when the node serves another chain. A node that gives no answer keeps nobody from
+ * starting: until it answers, what only it can say stays unknown.
+ */
+export async function openChain(
+  config: Config & { readonly rpcUrl: string },
+  by: ChainSurroundings,
+): Promise<OpenChain> {
+  const node = nodeOrRefuse(config);
+  const evidence = chainEvidence({ node, confirmations: config.confirmations, ...by });
+  const settling =
+    config.relayerKey === null ? null : openDirect(config, { node, evidence, ...by });
+  await check(node, by);
+  return {
+    evidence,
+    direct: settling?.facilitator ?? null,
+    close: () => settling?.close(),
+  };
+}
+
+function nodeOrRefuse({ rpcUrl, network }: Config & { readonly rpcUrl: string }): ChainNode {
+  try {
+    return chainNode({ url: rpcUrl, network });
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause });
+  }
+}
+
+async function check(node: ChainNode, { report }: ChainSurroundings): Promise<void> {
+  try {
+    await node.check();
+  } catch (error) {
+    if (error instanceof ChainMismatch) throw new StartError(error.message, { cause: error });
+    report(nodeTrouble(error));
+  }
+}
+
+interface DirectParts extends ChainSurroundings {
+  readonly node: ChainNode;
+  readonly evidence: ChainEvidence;
+}
+
+function openDirect(
+  { relayerKey: setting, maxFeeGwei }: Config,
+  { node, evidence, clock, report }: DirectParts,
+): { readonly facilitator: Facilitator; close(): void } {
+  const account = privateKeyToAccount(relayerKey(setting ?? ''));
+  const told = (error: unknown): void => report(nodeTrouble(error));
+  const maxFeePerGas = parseGwei(maxFeeGwei);
+  const sender = relayer({ node, account, maxFeePerGas, clock, report: told });
+  const facilitator = directSettlement({ node, evidence, relayer: sender, report: told });
+  return { facilitator, close: () => sender.close() };
+}

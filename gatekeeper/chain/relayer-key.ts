@@ -1,0 +1,39 @@
+import { readFileSync, statSync } from 'node:fs';
+import { StartError } from '../start-error.ts';
+
+const KEY = /^(0x)?[0-9a-fA-F]{64}$/;
+/** Others than the owner may do nothing with the file. */
+const OTHERS = 0o077;
+
+/** The relayer's private key, from 64 hex digits or a file that holds them; its text appears in no error. */
+export function relayerKey(setting: string): `0x${string}` {
+  const text = KEY.test(setting) ? setting : keyFile(setting);
+  return `0x${text.replace(/^0x/, '').toLowerCase()}`;
+}
+
+function keyFile(path: string): string {
+  const file = readOrNull(path);
+  if (file === null) {
+    // The setting may be a mistyped key, so neither it nor the system's error is shown.
+    throw new StartError(
+      'Cannot read SIGNALPRESS_RELAYER_KEY: no such file and not 64 hex digits; give a key file of mode 600',
+    );
+  }
+  if ((file.mode & OTHERS) !== 0) {
+    throw new StartError(
+      'Cannot use the file of SIGNALPRESS_RELAYER_KEY: others may read it; set its mode to 600',
+    );
+  }
+  if (KEY.test(file.text)) return file.text;
+  throw new StartError(
+    'Cannot use the file of SIGNALPRESS_RELAYER_KEY: not 64 hex digits; write the private key into it',
+  );
+}
+
+function readOrNull(path: string): { readonly mode: number; readonly text: string } | null {
+  try {
+    return { mode: statSync(path).mode, text: readFileSync(path, 'utf8').trim() };
+  } catch {
+    return null;
+  }
+}

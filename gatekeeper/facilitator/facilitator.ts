@@ -1,0 +1,271 @@
+import { z } from 'zod';
+import type { Requirements } from '../offer/challenge.ts';
+import { findNetwork } from '../payment/networks.ts';
+import type { Payment, X402Version } from '../payment/payment-header.ts';
+import type { Authorization } from '../payment/signature.ts';
+import { type JsonAnswer, jsonCaller, type Silence } from './json-call.ts';
+import { remoteUrl } from './remote-url.ts';
+
+/** What both calls send. */
+export interface FacilitatorRequest {
+  readonly x402Version: X402Version;
+  readonly paymentPayload: PaymentPayload;
+  readonly paymentRequirements: Requirements;
+}
+interface SignedPayload {
+  readonly signature: string;
+  readonly authorization: Authorization;
+}
+/** A payment as it travels, in the shape of its version. */
+export type PaymentPayload =
+  | {
+      readonly x402Version: 1;
+      readonly scheme: string;
+      readonly network: string;
+      readonly payload: SignedPayload;
+    }
+  | {
+      readonly x402Version: 2;
+      readonly accepted: Requirements;
+      readonly payload: SignedPayload;
+    };
+
+/** No verdict at all: the call may have had its effect, unless it was never sent. */
+export interface NoVerdict extends Silence {
+  readonly verdict: 'none';
+}
+
+export type VerifyOutcome =
+  | { readonly verdict: 'valid'; readonly payer: string }
+  | { readonly verdict: 'invalid'; readonly reason: string }
+  | NoVerdict;
+export type SettleOutcome =
+  | {
+      readonly verdict: 'settled';
+      readonly transaction: string;
+      readonly payer: string;
+      readonly network: string;
+    }
+  | { readonly verdict: 'refused'; readonly reason: string }
+  | NoVerdict;
+export type SupportedOutcome =
+  | { readonly verdict: 'supported'; readonly kinds: readonly PaymentKind[] }
+  | NoVerdict;
+export interface PaymentKind {
+  readonly x402Version: number;
+  readonly scheme: string;
+  readonly network: string;
+}
+
+/** Who verifies and settles for us. */
+export interface Facilitator {
+  verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
+  settle(request: FacilitatorRequest): Promise<SettleOutcome>;
+  supported(): Promise<SupportedOutcome>;
+}
+
+const VERIFY_TIMEOUT_MS = 10_000;
+const SETTLE_TIMEOUT_MS = 60_000;
+/** Longest wait for the headers that an operator's module makes. */
+const AUTH_TIMEOUT_MS = 5000;
+export const FACILITATOR_BODY_BYTES_MAX = 65_536;
+/** Hung settlements must not starve the others, so the pool is far larger than what a healthy one needs. */
+const FACILITATOR_CONNECTIONS_MAX = 1024;
+/** Longest reason that is passed on. */
+const REASON_CHARS_MAX = 200;
+
+const optionalText = z.string().max(1024).nullish();
+const verifyAnswer = z.object({
+  isValid: z.boolean(),
+  invalidReason: optionalText,
+  payer: optionalText,
+});
+const settleAnswer = z.object({
+  success: z.boolean(),
+  errorReason: optionalText,
+  transaction: optionalText,
+  network: optionalText,
+  payer: optionalText,
+});
+const supportedAnswer = z.object({
+  kinds: z.array(z.object({ x402Version: z.number(), scheme: z.string(), network: z.string() })),
+});
+/** Shown in receipts, which are base64, so any printable name of a transaction will do. */
+const TRANSACTION = /^[\x21-\x7e]{1,128}$/;
+
+/** Makes the headers of one call, for example a token that is signed for it. */
+export type FacilitatorAuth = (call: {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+}) => Promise<Readonly<Record<string, string>>>;
+
+/** Where the facilitator answers and how patiently it is waited for. */
+export interface RemoteFacilitatorOptions {
+  /** Base URL; https unless the host is loopback. */
+  readonly url: string;
+  /** For facilitators that know their sellers; a throw keeps the call from being sent. */
+  readonly auth?: FacilitatorAuth;
+  readonly verifyTimeoutMs?: number;
+  readonly settleTimeoutMs?: number;
+}
+
+/** A facilitator over HTTP, trusted no further than needed; `close` ends its connections. */
+export function remoteFacilitator(
+  options: RemoteFacilitatorOptions,
+): Facilitator & { close(): Promise<void> } {
+  const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
+  const call = caller(options);
+  const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
+    call({ method: 'POST', name, body: requestBody(request), timeoutMs });
+  return {
+    async verify(request) {
+      const answer = await post('verify', request, verifyTimeoutMs);
+      return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer.json, request);
+    },
+    async settle(request) {
+      const answer = await post('settle', request, settleTimeoutMs);
+      return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer.json, request);
+    },
+    async supported() {
+      const answer = await call({ method: 'GET', name: 'supported', timeoutMs: verifyTimeoutMs });
+      if ('detail' in answer) return noVerdict(answer);
+      const parsed = supportedAnswer.safeParse(answer.json);
+      if (!parsed.success) return noVerdict({ detail: '/supported lists no kinds' });
+      return { verdict: 'supported', kinds: parsed.data.kinds };
+    },
+    close: call.close,
+  };
+}
+
+/** A decoded payment as it travels; whatever else the payer sent stays here. */
+export function facilitatorRequest(
+  payment: Payment,
+  requirements: Requirements,
+): FacilitatorRequest {
+  const { version, scheme, network, signature, authorization } = payment;
+  const payload = { signature, authorization };
+  const paymentPayload: PaymentPayload =
+    version === 1
+      ? { x402Version: version, scheme, network, payload }
+      : { x402Version: version, accepted: requirements, payload };
+  return { x402Version: version, paymentPayload, paymentRequirements: requirements };
+}
+
+const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
+const requirementTexts = new WeakMap<Requirements, string>();
+
+/** The body of both calls: made once for a payment, and its largest part once for all payments of one price. */
+function requestBody(request: FacilitatorRequest): Buffer {
+  const known = requestBodies.get(request);
+  if (known !== undefined) return known;
+  const { x402Version, paymentPayload, paymentRequirements } = request;
+  const terms = requirementTexts.get(paymentRequirements) ?? JSON.stringify(paymentRequirements);
+  requirementTexts.set(paymentRequirements, terms);
+  const payload = JSON.stringify(paymentPayload);
+  const text = `{"x402Version":${x402Version},"paymentPayload":${payload},"paymentRequirements":${terms}}`;
+  const body = Buffer.from(text, 'utf8');
+  requestBodies.set(request, body);
+  return body;
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly name: 'verify' | 'settle' | 'supported';
+  readonly body?: Buffer;
+  readonly timeoutMs: number;
+}
+type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
+
+function caller(options: RemoteFacilitatorOptions): Caller {
+  const base = remoteUrl(options.url, 'facilitator');
+  const ask = jsonCaller(base.origin, {
+    connections: FACILITATOR_CONNECTIONS_MAX,
+    connectTimeoutMs: VERIFY_TIMEOUT_MS,
+    bytesMax: FACILITATOR_BODY_BYTES_MAX,
+  });
+  const prefix = base.pathname.replace(/\/$/, '');
+  const send = async ({ method, name, body, timeoutMs }: Call): Promise<JsonAnswer> => {
+    const path = `${prefix}/${name}`;
+    const headers = await headersOf(options.auth, { method, url: base.origin + path });
+    if (headers === null) return { detail: `/${name}: no auth headers`, unsent: true };
+    const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
+    return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
+  };
+  return Object.assign(send, { close: ask.close });
+}
+
+const CALL_HEADERS: readonly string[] = [
+  'content-type',
+  'application/json',
+  'accept',
+  'application/json',
+  'accept-encoding',
+  'identity',
+];
+
+/** Names and values in turn; null when there are none in time. */
+async function headersOf(
+  auth: FacilitatorAuth | undefined,
+  call: Parameters<FacilitatorAuth>[0],
+): Promise<readonly string[] | null> {
+  if (auth === undefined) return CALL_HEADERS;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, AUTH_TIMEOUT_MS, null);
+  });
+  try {
+    const made = await Promise.race([auth(call), late]);
+    return made === null ? null : [...Object.entries(made).flat(), ...CALL_HEADERS];
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function noVerdict(silence: Silence): NoVerdict {
+  return { verdict: 'none', ...silence };
+}
+
+function verifyOutcome(json: unknown, request: FacilitatorRequest): VerifyOutcome {
+  const parsed = verifyAnswer.safeParse(json);
+  if (!parsed.success) return noVerdict({ detail: '/verify: no boolean "isValid"' });
+  const { isValid, invalidReason, payer } = parsed.data;
+  if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: speaks of another payer' });
+  return { verdict: 'valid', payer: payerOf(request) };
+}
+
+function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcome {
+  const parsed = settleAnswer.safeParse(json);
+  if (!parsed.success) return noVerdict({ detail: '/settle: no boolean "success"' });
+  const { success, errorReason, transaction, network, payer } = parsed.data;
+  if (!success) return { verdict: 'refused', reason: reasonText(errorReason) };
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: speaks of another payer' });
+  const { network: asked } = request.paymentRequirements;
+  if (network && findNetwork(network) !== findNetwork(asked)) {
+    return noVerdict({ detail: '/settle: speaks of another network' });
+  }
+  if (!TRANSACTION.test(transaction ?? ''))
+    return noVerdict({ detail: '/settle: names no transaction' });
+  return {
+    verdict: 'settled',
+    transaction: transaction ?? '',
+    payer: payerOf(request),
+    network: asked,
+  };
+}
+
+function payerOf(request: FacilitatorRequest): string {
+  return request.paymentPayload.payload.authorization.from;
+}
+
+function isOurs(payer: string | null | undefined, request: FacilitatorRequest): boolean {
+  return !payer || payer.toLowerCase() === payerOf(request).toLowerCase();
+}
+
+/** Reasons are an open set; control characters of a stranger go no further. */
+function reasonText(reason: string | null | undefined): string {
+  const text = (reason ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, REASON_CHARS_MAX);
+  return text === '' ? 'unspecified' : text;
+}

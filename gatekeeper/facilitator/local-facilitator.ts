@@ -1,0 +1,98 @@
+import { keccak256 } from '../payment/keccak.ts';
+import { findNetwork, NETWORKS } from '../payment/networks.ts';
+import { priceOf } from '../payment/payment-check.ts';
+import { signedBy } from '../payment/signature.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  PaymentKind,
+  SettleOutcome,
+  VerifyOutcome,
+} from './facilitator.ts';
+
+/** What the local facilitator needs. */
+export interface LocalFacilitatorOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/**
+ * TEST-ONLY: settles in memory and moves no money, so that a quick start needs no chain. It applies the
+ * token's own rules and, like a good facilitator, answers a repeated settlement with the same transaction.
+ */
+export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitator {
+  const used = new Map<string, string>();
+  return {
+    async verify(request): Promise<VerifyOutcome> {
+      const transfer = checkedTransfer(request);
+      if ('reason' in transfer) return { verdict: 'invalid', reason: transfer.reason };
+      if (used.has(transfer.key)) return { verdict: 'invalid', reason: NONCE_USED };
+      if (!isOpen(transfer, clock())) return { verdict: 'invalid', reason: WINDOW };
+      return { verdict: 'valid', payer: transfer.payer };
+    },
+    async settle(request): Promise<SettleOutcome> {
+      const transfer = checkedTransfer(request);
+      if ('reason' in transfer) return { verdict: 'refused', reason: transfer.reason };
+      const { key, transaction, payer } = transfer;
+      const booked = used.get(key);
+      if (booked === undefined && !isOpen(transfer, clock())) {
+        return { verdict: 'refused', reason: WINDOW };
+      }
+      if (booked !== undefined && booked !== transaction) {
+        return { verdict: 'refused', reason: NONCE_USED };
+      }
+      used.set(key, transaction);
+      const { network } = request.paymentRequirements;
+      return { verdict: 'settled', transaction, payer, network };
+    },
+    async supported() {
+      return { verdict: 'supported', kinds: KINDS };
+    },
+  };
+}
+
+const NONCE_USED = 'invalid_exact_evm_nonce_already_used';
+const WINDOW = 'invalid_exact_evm_payload_authorization_valid_before';
+const KINDS: readonly PaymentKind[] = Object.values(NETWORKS).flatMap((row) => [
+  { x402Version: 1, scheme: 'exact', network: row.name },
+  { x402Version: 2, scheme: 'exact', network: row.caip2 },
+]);
+
+interface Transfer {
+  readonly key: string;
+  readonly payer: string;
+  readonly transaction: string;
+  readonly validAfter: string;
+  readonly validBefore: string;
+}
+
+interface Refused {
+  readonly reason: string;
+}
+
+function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
+  const { paymentPayload, paymentRequirements } = request;
+  const { authorization, signature } = paymentPayload.payload;
+  const { validAfter, validBefore } = authorization;
+  const network = findNetwork(paymentRequirements.network);
+  if (network === undefined) return { reason: 'invalid_network' };
+  const payer = authorization.from.toLowerCase();
+  const signed = signedBy(network, authorization, signature);
+  if (signed.payer !== payer) {
+    return { reason: 'invalid_exact_evm_payload_signature' };
+  }
+  if (authorization.to.toLowerCase() !== paymentRequirements.payTo.toLowerCase()) {
+    return { reason: 'invalid_exact_evm_payload_recipient_mismatch' };
+  }
+  if (BigInt(authorization.value) < BigInt(priceOf(paymentRequirements))) {
+    return { reason: 'invalid_exact_evm_payload_authorization_value' };
+  }
+  const key = `${network.name}|${network.asset}|${payer}|${authorization.nonce}`.toLowerCase();
+  const transaction = `0x${Buffer.from(keccak256(signed.digest)).toString('hex')}`;
+  return { key, payer, transaction, validAfter, validBefore };
+}
+
+function isOpen({ validAfter, validBefore }: Transfer, nowMs: number): boolean {
+  const now = BigInt(Math.floor(nowMs / 1000));
+  return BigInt(validAfter) <= now && now < BigInt(validBefore);
+}

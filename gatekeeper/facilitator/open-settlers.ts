@@ -1,0 +1,96 @@
+import type { ChainEvidence } from '../chain/chain-evidence.ts';
+import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
+import type { Config } from '../config.ts';
+import { messageOf } from '../message-of.ts';
+import type { Settlers } from '../payment/settlement.ts';
+import { StartError } from '../start-error.ts';
+import { type Facilitator, remoteFacilitator } from './facilitator.ts';
+import { facilitatorAuth } from './facilitator-auth.ts';
+import { facilitatorTrouble } from './facilitator-health.ts';
+import { facilitatorPool } from './facilitator-pool.ts';
+import { localFacilitator } from './local-facilitator.ts';
+import { provenFacilitator } from './proven-facilitator.ts';
+
+/** Who settles, as the settings say, and what the chain says about it. */
+export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'> {
+  /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
+  trouble(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+/** Throws a StartError that tells what to do when the settings cannot work. */
+export async function openSettlers(config: Config, by: ChainSurroundings): Promise<OpenSettlers> {
+  const chain = await chainOf(config, by);
+  try {
+    const remotes = await remotesOf(config);
+    const settler = settlerOf(remotes, { chain, clock: by.clock });
+    const asked = remotes.length > 0 ? remotes : [settler];
+    return {
+      facilitator: settler,
+      ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
+      trouble: () => troubleOf(asked, config),
+      async close() {
+        chain?.close();
+        await Promise.all(remotes.map((remote) => remote.close()));
+      },
+    };
+  } catch (error) {
+    chain?.close();
+    throw error;
+  }
+}
+
+async function chainOf(config: Config, by: ChainSurroundings): Promise<OpenChain | null> {
+  const { rpcUrl } = config;
+  if (rpcUrl === null) return null;
+  // Only who names a node waits for the libraries of the chain to load.
+  const { openChain } = await import('../chain/open-chain.ts');
+  return openChain({ ...config, rpcUrl }, by);
+}
+
+type Remote = ReturnType<typeof remoteFacilitator>;
+
+async function remotesOf(config: Config): Promise<readonly Remote[]> {
+  const { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module } = config;
+  const auth = await facilitatorAuth({ header, module });
+  return facilitatorUrls.map((url) => {
+    try {
+      return remoteFacilitator({ url, ...(auth === undefined ? {} : { auth }) });
+    } catch (cause) {
+      throw new StartError(messageOf(cause), { cause });
+    }
+  });
+}
+
+function settlerOf(
+  facilitators: readonly Remote[],
+  { chain, clock }: { chain: OpenChain | null; clock: () => number },
+): Facilitator {
+  if (facilitators.length === 0) return chain?.direct ?? localFacilitator({ clock });
+  if (chain === null) return facilitatorPool({ facilitators, clock });
+  const { evidence } = chain;
+  const isUnused: Parameters<typeof facilitatorPool>[0]['isUnused'] = async (request) => {
+    const { state } = await evidence.find(request.paymentPayload.payload.authorization);
+    return state === 'unused';
+  };
+  return provenFacilitator({
+    facilitator: facilitatorPool({ facilitators, clock, isUnused }),
+    evidence,
+  });
+}
+
+function evidenceBy(evidence: ChainEvidence): NonNullable<Settlers['evidence']> {
+  return async ({ authorization }) => {
+    const finding = await evidence.find(authorization);
+    return finding.state === 'unconfirmed' ? { state: 'unknown' } : finding;
+  };
+}
+
+async function troubleOf(
+  asked: readonly Facilitator[],
+  { network }: Config,
+): Promise<string | null> {
+  const troubles = await Promise.all(asked.map((one) => facilitatorTrouble(one, network)));
+  const told = troubles.filter((trouble) => trouble !== null);
+  return told.length === 0 ? null : told.join('\n');
+}

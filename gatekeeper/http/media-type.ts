@@ -1,0 +1,10 @@
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+
+export const JSON_MEDIA_TYPE = 'application/json';
+export const CSV_MEDIA_TYPE = 'text/csv';
+
+/** What a canonical target is answered in, without parameters of the type. */
+export function mediaTypeOf({ answer }: Endpoint, target: string): string {
+  const isCsv = answer === 'series' && /[?&]format=csv(&|$)/.test(target);
+  return isCsv ? CSV_MEDIA_TYPE : JSON_MEDIA_TYPE;
+}

@@ -1,0 +1,59 @@
+import type { X402Version } from '../payment/payment-header.ts';
+
+/** `settling` is durable before the settlement is asked for, so after a crash it means the same as `unknown`. */
+export type PaymentState = 'settling' | 'settled' | 'refused' | 'unknown';
+
+/** What is promised for a payment before anybody is asked to move money. */
+export interface JournalClaim {
+  /** `network|asset|payer|nonce`, lower-case. */
+  readonly key: string;
+  /** Method and canonical `path?query` that the payment is bound to. */
+  readonly resource: string;
+  readonly version: X402Version;
+  /** The authorization with its signature as `signedText` writes it: a replay must carry the same. */
+  readonly signed: string;
+  /** The exact bytes that were bought, so that a redelivery is byte-identical whatever was published since. */
+  readonly body: Buffer;
+  readonly contentType: string;
+  /** Atomic units, as signed. */
+  readonly value: string;
+  /** Unix seconds; from then on the token refuses the authorization. */
+  readonly validBefore: number;
+}
+
+/** The row of one payment key: what was promised for it and what came of it. */
+export interface JournalEntry extends Omit<JournalClaim, 'body'> {
+  readonly state: PaymentState;
+  /** Null once the retention is over: the sale stays in the ledger, its bytes do not. */
+  readonly body: Buffer | null;
+  /** The settled transaction, null until then. */
+  readonly transaction: string | null;
+  /** What a refusal or a missing verdict said. */
+  readonly detail: string | null;
+}
+
+/** How an open payment ends, or that its end is not known. */
+export interface Conclusion {
+  readonly key: string;
+  readonly state: Exclude<PaymentState, 'settling'>;
+  readonly transaction?: string;
+  readonly detail?: string;
+}
+
+/** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
+export interface Journal {
+  find(key: string): Promise<JournalEntry | null>;
+  /** False only for a key that this journal does not hold; never waits for anything. */
+  mayKnow(key: string): boolean;
+  /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
+  claim(claim: JournalClaim): Promise<boolean>;
+  /** Notes the end of an open payment; what is settled stays settled. */
+  conclude(conclusion: Conclusion): Promise<void>;
+  /** Keys of payments whose end nobody noted, oldest first, at most `limit`. */
+  unresolved(limit: number): Promise<readonly string[]>;
+  /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
+  newestMs(): number;
+}
+
+/** Days that a paid answer can be fetched again with the same payment. */
+export const JOURNAL_RETENTION_DAYS = 30;

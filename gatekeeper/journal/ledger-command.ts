@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import type Database from 'libsql';
+import { messageOf } from '../message-of.ts';
+import { StartError } from '../start-error.ts';
+import { JOURNAL_NAME, readJournalFile } from './journal-file.ts';
+import {
+  backUpJournal,
+  LEDGER_COLUMNS,
+  type LedgerFilter,
+  type LedgerRow,
+  ledgerRows,
+  type RevenueBy,
+  revenueBy,
+} from './ledger.ts';
+
+/** Rows that `list` shows unless told otherwise. */
+const LIST_ROWS = 50;
+
+export interface LedgerSurroundings {
+  /** Folder of the journal where `--state` names none. */
+  readonly stateDir: string;
+  readonly write: (text: string) => void;
+}
+
+/** `signalpress-gate ledger`: reads the journal beside the gatekeeper that writes it. */
+export function ledgerCommand(by: LedgerSurroundings): Command {
+  const command = new Command('ledger').description('What was sold, out of the payment journal');
+  const { write } = by;
+  withFilter(command.command('list'), by)
+    .description('the last payments, one a line')
+    .option('--limit <n>', 'how many', wholeNumber, LIST_ROWS)
+    .action((options: ListOptions) => {
+      const last = read(options, (rows) => [...rows].slice(-options.limit));
+      for (const row of last) write(`${listLine(row)}\n`);
+    });
+  withFilter(command.command('export'), by)
+    .description('all payments as CSV or NDJSON')
+    .addOption(new Option('--format <name>').choices(['csv', 'ndjson']).default('csv'))
+    .action((options: ExportOptions) => {
+      const isCsv = options.format === 'csv';
+      if (isCsv) write(csvLine(LEDGER_COLUMNS));
+      read(options, (rows) => {
+        for (const row of rows) write(isCsv ? csvRow(row) : `${JSON.stringify(row)}\n`);
+      });
+    });
+  withFilter(command.command('revenue'), by)
+    .description('settled amounts, summed exactly')
+    .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
+    .action((options: RevenueOptions) => {
+      const sums = read(options, (rows) => revenueBy(rows, options.by));
+      write(csvLine([options.by, 'network', 'asset', 'payments', 'value', 'usd']));
+      for (const { group, network, asset, payments, value, usd } of sums) {
+        write(csvLine([group, network, asset, String(payments), value, usd]));
+      }
+    });
+  stateOption(command.command('backup'), by)
+    .description('a whole copy of the journal, while it is in use')
+    .argument('<file>', 'a file that does not exist yet')
+    .action((file: string, options: StateOptions) => {
+      opened(options, (db) => backedUp(db, file));
+      write(`wrote ${file}\n`);
+    });
+  return command;
+}
+
+interface StateOptions {
+  readonly state: string;
+}
+interface FilterOptions extends StateOptions {
+  readonly since?: number;
+  readonly until?: number;
+  readonly only?: string;
+}
+interface ListOptions extends FilterOptions {
+  readonly limit: number;
+}
+interface ExportOptions extends FilterOptions {
+  readonly format: 'csv' | 'ndjson';
+}
+interface RevenueOptions extends FilterOptions {
+  readonly by: RevenueBy;
+}
+
+function stateOption(command: Command, { stateDir }: LedgerSurroundings): Command {
+  return command.option('--state <folder>', 'folder of the payment journal', stateDir);
+}
+
+function withFilter(command: Command, by: LedgerSurroundings): Command {
+  const states = ['settled', 'settling', 'unknown', 'refused'];
+  return stateOption(command, by)
+    .option('--since <day>', 'first day, 2026-01-31, UTC', day)
+    .option('--until <day>', 'day after the last, UTC', day)
+    .addOption(new Option('--only <state>', 'payments in one state').choices(states));
+}
+
+function day(text: string): number {
+  const ms = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new StartError(`Cannot read day "${text}": not a date; give 2026-01-31`);
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
+  throw new StartError(`Cannot read number "${text}": not whole or not above 0; give 50`);
+}
+
+function read<T>(options: FilterOptions, use: (rows: Iterable<LedgerRow>) => T): T {
+  const { since, until, only } = options;
+  const filter: LedgerFilter = {
+    ...(since === undefined ? {} : { sinceMs: since }),
+    ...(until === undefined ? {} : { untilMs: until }),
+    ...(only === undefined ? {} : { state: only }),
+  };
+  return opened(options, (db) => use(ledgerRows(db, filter)));
+}
+
+function opened<T>({ state }: StateOptions, use: (db: Database.Database) => T): T {
+  const path = join(state, JOURNAL_NAME);
+  let db: Database.Database;
+  try {
+    db = readJournalFile(path);
+  } catch (cause) {
+    const why = 'absent, or not a journal of this program; name its folder with --state';
+    throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
+  }
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+function backedUp(db: Database.Database, file: string): void {
+  try {
+    backUpJournal(db, file);
+  } catch (cause) {
+    throw new StartError(
+      `Cannot back up to "${file}": ${messageOf(cause)}; name a file that does not exist`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function listLine(row: LedgerRow): string {
+  const target = row.query === '' ? row.path : `${row.path}?${row.query}`;
+  const { created_at, state, usd, payer, transaction, detail } = row;
+  return [created_at, state.padEnd(8), usd.padStart(10), payer, target, transaction || detail]
+    .join('  ')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .trimEnd();
+}
+
+function csvRow(row: LedgerRow): string {
+  return csvLine(LEDGER_COLUMNS.map((name) => row[name]));
+}
+
+/** RFC 4180; a cell that a spreadsheet would run as a formula is kept text. */
+function csvLine(cells: readonly string[]): string {
+  const written = cells.map((cell) => {
+    const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  });
+  return `${written.join(',')}\r\n`;
+}

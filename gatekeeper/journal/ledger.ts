@@ -1,0 +1,163 @@
+import { closeSync, openSync, rmSync } from 'node:fs';
+import type Database from 'libsql';
+import { z } from 'zod';
+import { usdAmount } from '../../compiler/contract/price.ts';
+
+/** Longer amounts are signed by jokers: no such amount exists, and none of them settles. */
+const USD_DIGITS_MAX = 30;
+/** Rows that are read at once: a reader that stays in one place would keep the write-ahead log from shrinking. */
+const PAGE_ROWS = 1000;
+
+const SELECT = `
+SELECT id, key, state, resource, version, value, tx, detail, created_at, settled_at FROM payment
+WHERE id > ? AND created_at >= ? AND created_at < ? AND (? IS NULL OR state = ?) ORDER BY id LIMIT ?`;
+
+const ledgerRow = z.object({
+  id: z.number(),
+  key: z.string(),
+  state: z.enum(['settling', 'settled', 'refused', 'unknown']),
+  resource: z.string(),
+  version: z.number(),
+  value: z.string(),
+  tx: z.string().nullable(),
+  detail: z.string().nullable(),
+  created_at: z.number(),
+  settled_at: z.number().nullable(),
+});
+
+/** One payment as an accountant reads it; no signature and no body. */
+export interface LedgerRow {
+  /** RFC 3339, UTC. */
+  readonly created_at: string;
+  /** When the settlement was noted; '' until then. */
+  readonly settled_at: string;
+  readonly state: string;
+  readonly method: string;
+  readonly path: string;
+  /** Canonical query, '' for none. */
+  readonly query: string;
+  readonly payer: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly nonce: string;
+  /** Atomic units of the asset. */
+  readonly value: string;
+  /** The same in dollars, exact; '' for an amount that does not exist. */
+  readonly usd: string;
+  readonly transaction: string;
+  readonly x402_version: string;
+  readonly detail: string;
+}
+
+/** Names of the columns, in the order of an export. */
+export const LEDGER_COLUMNS = [
+  'created_at',
+  'settled_at',
+  'state',
+  'method',
+  'path',
+  'query',
+  'payer',
+  'network',
+  'asset',
+  'nonce',
+  'value',
+  'usd',
+  'transaction',
+  'x402_version',
+  'detail',
+] as const satisfies readonly (keyof LedgerRow)[];
+
+export interface LedgerFilter {
+  /** Milliseconds since the epoch of the claim, from the first to before the second. */
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+  readonly state?: string;
+}
+
+/** Reads payments in the order in which they were taken, page by page. */
+export function* ledgerRows(db: Database.Database, filter: LedgerFilter): Generator<LedgerRow> {
+  const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, state = null } = filter;
+  const select = db.prepare(SELECT);
+  let after = 0;
+  for (;;) {
+    const rows = select.all([after, sinceMs, untilMs, state, state, PAGE_ROWS]);
+    for (const row of rows) {
+      const parsed = ledgerRow.parse(row);
+      after = parsed.id;
+      yield ledgerRowOf(parsed);
+    }
+    if (rows.length < PAGE_ROWS) return;
+  }
+}
+
+function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
+  const [network = '', asset = '', payer = '', nonce = ''] = row.key.split('|');
+  const [method = '', target = ''] = row.resource.split(' ');
+  const [path = '', query = ''] = target.split('?');
+  return {
+    created_at: new Date(row.created_at).toISOString(),
+    settled_at: row.settled_at === null ? '' : new Date(row.settled_at).toISOString(),
+    state: row.state,
+    method,
+    path,
+    query,
+    payer,
+    network,
+    asset,
+    nonce,
+    value: row.value,
+    usd: row.value.length > USD_DIGITS_MAX ? '' : usdAmount(row.value),
+    transaction: row.tx ?? '',
+    x402_version: String(row.version),
+    detail: row.detail ?? '',
+  };
+}
+
+/** What revenue is summed by. */
+export type RevenueBy = 'day' | 'path' | 'payer';
+
+/** Settled payments of one group in one currency. */
+export interface RevenueRow {
+  readonly group: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly payments: number;
+  /** Atomic units. */
+  readonly value: string;
+  readonly usd: string;
+}
+
+/** Sums what was settled, per network and asset; the day is that of the settlement, UTC. */
+export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): RevenueRow[] {
+  const sums = new Map<
+    string,
+    { row: LedgerRow; group: string; payments: number; value: bigint }
+  >();
+  for (const row of rows) {
+    if (row.state !== 'settled') continue;
+    const group = by === 'day' ? row.settled_at.slice(0, 10) : row[by];
+    const key = `${group}|${row.network}|${row.asset}`;
+    const sum = sums.get(key) ?? { row, group, payments: 0, value: 0n };
+    sum.payments += 1;
+    sum.value += BigInt(row.value);
+    sums.set(key, sum);
+  }
+  return [...sums.entries()]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([, { row, group, payments, value }]) => {
+      const { network, asset } = row;
+      return { group, network, asset, payments, value: `${value}`, usd: usdAmount(`${value}`) };
+    });
+}
+
+/** Writes a whole copy of the journal while it is being written; throws when the file is there already. */
+export function backUpJournal(db: Database.Database, file: string): void {
+  closeSync(openSync(file, 'wx', 0o600));
+  try {
+    db.prepare('VACUUM INTO ?').run([file]);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,274 @@
+import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
+import { atomicAmount } from '../../compiler/contract/price.ts';
+import { mediaTypeOf } from '../http/media-type.ts';
+import type { Network } from '../payment/networks.ts';
+import type { X402Version } from '../payment/payment-header.ts';
+import { checksumAddress } from '../payment/signature.ts';
+import { type Header, NO_STORE, type Reply } from '../reply.ts';
+import { bazaar } from './bazaar.ts';
+import { clientHint } from './client-hint.ts';
+import { type Offer, offerOf, type RequestExamples } from './offer.ts';
+
+/** Seconds that a payer's authorization should last. */
+const MAX_TIMEOUT_SECONDS = 300;
+/** Ready challenges kept, each a few KB. */
+export const CHALLENGE_CACHE_MAX = 1000;
+/** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
+const CHALLENGE_TARGET_CHARS_MAX = 1024;
+
+interface CommonRequirements {
+  readonly scheme: 'exact';
+  readonly network: string;
+  readonly payTo: string;
+  readonly asset: string;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly name: string; readonly version: string };
+}
+/** One `accepts[]` entry of x402 v1. */
+export interface RequirementsV1 extends CommonRequirements {
+  readonly maxAmountRequired: string;
+  readonly resource: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly outputSchema: object;
+}
+/** One `accepts[]` entry of x402 v2. */
+export interface RequirementsV2 extends CommonRequirements {
+  readonly amount: string;
+}
+export type Requirements = RequirementsV1 | RequirementsV2;
+
+/** A 402 in both versions: the v1 body and the base64 value of the v2 `PAYMENT-REQUIRED` header. */
+export interface Challenge {
+  readonly status: 402;
+  readonly body: Buffer;
+  readonly paymentRequired: string;
+}
+
+/** What the operator configures about being paid. */
+export interface ChallengerOptions {
+  /** Public origin without a trailing slash. */
+  readonly baseUrl: string;
+  readonly payTo: string;
+  readonly network: Network;
+  /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
+  readonly serviceName: string;
+}
+
+/** Makes challenges, and the requirements that a facilitator is sent for them. */
+export interface Challenger {
+  readonly network: Network;
+  /** `target` is the canonical `path?query` of the request, the path alone for a price question. */
+  challenge(endpoint: Endpoint, target: string, error?: string): Challenge;
+  /** What was challenged, in the shape of one version. */
+  requirements(endpoint: Endpoint, target: string, version: X402Version): Requirements;
+  /** From now on challenges show the requests of this release; before, they show none. */
+  show(examples: RequestExamples): void;
+}
+
+const ERROR_V1 = 'X-PAYMENT header is required';
+const ERROR_V2 = 'PAYMENT-SIGNATURE header is required';
+const ERROR_SLOT = '@@error@@';
+const RESOURCE_SLOT = '@@resource@@';
+const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
+
+/** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
+export function challenger(options: ChallengerOptions): Challenger {
+  const checked = checkedOptions(options);
+  const templates = new Map<string, Template>();
+  const cache = new Map<string, Challenge>();
+  let examples: RequestExamples = () => null;
+  const templateOf = (endpoint: Endpoint, target: string): Template => {
+    const key = `${endpoint.path} ${mediaTypeOf(endpoint, target)}`;
+    const known = templates.get(key);
+    if (known !== undefined) return known;
+    refuseFree(endpoint);
+    const made = template(offerOf(endpoint, target, examples), checked);
+    templates.set(key, made);
+    return made;
+  };
+  return {
+    network: checked.network,
+    challenge(endpoint, target, error) {
+      if (error !== undefined) return fill(templateOf(endpoint, target), target, error);
+      const key = `${endpoint.path} ${target}`;
+      const known = cache.get(key);
+      if (known !== undefined) return known;
+      const made = fill(templateOf(endpoint, target), target);
+      if (target.length <= CHALLENGE_TARGET_CHARS_MAX) keep(cache, key, made);
+      return made;
+    },
+    requirements(endpoint, target, version) {
+      const { v1, v2 } = templateOf(endpoint, target);
+      return version === 2 ? v2 : { ...v1, resource: checked.baseUrl + target };
+    },
+    show(next) {
+      examples = next;
+      templates.clear();
+      cache.clear();
+    },
+  };
+}
+
+/** The reply that carries a challenge. */
+export function challengeReply(challenge: Challenge): Reply {
+  const required: Header = ['payment-required', challenge.paymentRequired];
+  const headers: Header[] = [['content-type', 'application/json'], NO_STORE, required];
+  return { status: challenge.status, headers, body: challenge.body };
+}
+
+function checkedOptions(options: ChallengerOptions): ChallengerOptions {
+  const { baseUrl, payTo, serviceName } = options;
+  if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*[^\s/?#])?$/.test(baseUrl)) {
+    throw new RangeError(
+      `Cannot challenge under "${baseUrl}": not a base URL; give scheme and host without a trailing slash`,
+    );
+  }
+  if (!SERVICE_NAME.test(serviceName)) {
+    throw new RangeError(
+      `Cannot challenge as "${serviceName}": not 1 to 32 printable ASCII characters; shorten the service name`,
+    );
+  }
+  return { ...options, payTo: payeeAddress(payTo) };
+}
+
+/** One case throughout is converted; a mixed case that does not check is a typing error in somebody's address. */
+function payeeAddress(payTo: string): string {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(payTo)) {
+    throw new RangeError(`Cannot be paid at "${payTo}": not an address of 40 hex digits`);
+  }
+  const checksummed = checksumAddress(payTo);
+  const digits = payTo.slice(2);
+  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  if (oneCase || payTo === checksummed) return checksummed;
+  throw new RangeError(`Cannot be paid at "${payTo}": checksum does not match; copy it again`);
+}
+
+/** JSON texts of both versions, cut where the error and the resource go. */
+interface Template {
+  readonly baseUrl: string;
+  readonly path: string;
+  readonly v1: RequirementsV1;
+  readonly v2: RequirementsV2;
+  readonly body: readonly string[];
+  readonly header: readonly string[];
+}
+
+function template(offer: Offer, options: ChallengerOptions): Template {
+  const { endpoint, mimeType } = offer;
+  const { baseUrl, serviceName } = options;
+  const v1 = requirementsV1(offer, options);
+  const v2 = requirementsV2(endpoint, options);
+  const hint = clientHint(offer, baseUrl);
+  const body = {
+    x402Version: 1,
+    error: ERROR_SLOT,
+    accepts: [v1],
+    ...(hint === null ? {} : { client_hint: hint }),
+  };
+  const { description } = v1;
+  const header = {
+    x402Version: 2,
+    error: ERROR_SLOT,
+    resource: { url: RESOURCE_SLOT, description, mimeType, serviceName },
+    accepts: [v2],
+    ...extensions(offer),
+  };
+  return { baseUrl, path: endpoint.path, v1, v2, body: cut(body), header: cut(header) };
+}
+
+/** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
+function extensions(offer: Offer): object {
+  return offer.example === null ? {} : { extensions: { bazaar: bazaar(offer, offer.example) } };
+}
+
+function cut(value: object): string[] {
+  return JSON.stringify(value).split(new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT})"`));
+}
+
+function fill(ready: Template, target: string, error?: string): Challenge {
+  const resource = ready.baseUrl + target;
+  const short = target.length <= CHALLENGE_TARGET_CHARS_MAX;
+  const shown = short ? resource : ready.baseUrl + ready.path;
+  const body = joined(ready.body, error ?? ERROR_V1, resource);
+  const header = joined(ready.header, error ?? ERROR_V2, shown);
+  return {
+    status: 402,
+    body: Buffer.from(body, 'utf8'),
+    paymentRequired: Buffer.from(header, 'utf8').toString('base64'),
+  };
+}
+
+function joined(parts: readonly string[], error: string, resource: string): string {
+  const [before = '', between = '', after = ''] = parts;
+  return before + JSON.stringify(error) + between + JSON.stringify(resource) + after;
+}
+
+function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void {
+  if (cache.size >= CHALLENGE_CACHE_MAX) {
+    const oldest = cache.keys().next();
+    if (!oldest.done) cache.delete(oldest.value);
+  }
+  cache.set(key, made);
+}
+
+function refuseFree({ path, priceUsd }: Endpoint): void {
+  if (priceUsd === null) throw new RangeError(`Cannot challenge "${path}": it is free`);
+}
+
+function requirementsV1(offer: Offer, options: ChallengerOptions): RequirementsV1 {
+  const { endpoint, example, mimeType, output } = offer;
+  const { network, payTo } = options;
+  return {
+    scheme: 'exact',
+    network: network.name,
+    maxAmountRequired: atomicAmount(endpoint.priceUsd ?? ''),
+    resource: RESOURCE_SLOT,
+    description: `${endpoint.tag} ${endpoint.summary}`,
+    mimeType,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    asset: network.asset,
+    extra: network.extra,
+    outputSchema: {
+      input: {
+        type: 'http',
+        method: endpoint.method,
+        discoverable: example !== null,
+        queryParams: Object.fromEntries(
+          Object.entries(endpoint.params).map(([name, param]) => {
+            return [name, { ...queryParam(param), ...examplesOf(name, offer) }];
+          }),
+        ),
+      },
+      output,
+    },
+  };
+}
+
+function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): RequirementsV2 {
+  const { network, payTo } = options;
+  return {
+    scheme: 'exact',
+    network: network.caip2,
+    amount: atomicAmount(endpoint.priceUsd ?? ''),
+    asset: network.asset,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    extra: network.extra,
+  };
+}
+
+function queryParam({ type, required, description, enum: legal }: Param): object {
+  return { type, required, description, ...(legal === undefined ? {} : { enum: legal }) };
+}
+
+/** Values of a parameter that this release answers beside those of the example. */
+function examplesOf(name: string, { endpoint, example }: Offer): { examples?: readonly string[] } {
+  const param = endpoint.params[name];
+  if (example === null || param === undefined) return {};
+  const isOpen = param.type === 'string' && param.enum === undefined;
+  const chosen = example[name];
+  if (!param.required && !isOpen) return { examples: param.examples };
+  return chosen === undefined ? {} : { examples: [chosen] };
+}

@@ -1,0 +1,57 @@
+import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { atomicAmount, usdAmount } from '../../compiler/contract/price.ts';
+import { usageOf } from './example-request.ts';
+import type { Offer, RequestExamples } from './offer.ts';
+
+/** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
+const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
+/** Cheaper operations that one hint lists. */
+export const BUDGET_ROWS_MAX = 8;
+
+/** The part of a challenge that helps a client past its own cap. */
+export interface ClientHint {
+  readonly required_atomic: number;
+  readonly required_usd: string;
+  readonly client_default_cap_atomic: number;
+  readonly how_to: string;
+  readonly example: string;
+  readonly within_your_budget: readonly BudgetRow[];
+}
+interface BudgetRow {
+  readonly path: string;
+  readonly price_usd: string;
+  readonly example: string;
+}
+
+/** The hint of an operation priced above the default cap, or null. */
+export function clientHint({ endpoint, examples }: Offer, baseUrl: string): ClientHint | null {
+  const atomic = atomicAmount(endpoint.priceUsd ?? '0');
+  if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
+  const url = baseUrl + (examples(endpoint) ?? usageOf(endpoint));
+  return {
+    required_atomic: Number(atomic),
+    required_usd: usdAmount(atomic),
+    client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
+    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally before any request reaches us, so no error of ours is seen: raise maxValue to at least ${atomic}.`,
+    example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${url}');`,
+    within_your_budget: budgetRows(baseUrl, examples),
+  };
+}
+
+/** Cheaper operations that have something to answer now, in the order of the table. */
+function budgetRows(baseUrl: string, examples: RequestExamples): BudgetRow[] {
+  const rows: BudgetRow[] = [];
+  for (const row of ENDPOINTS as readonly Endpoint[]) {
+    if (rows.length === BUDGET_ROWS_MAX) break;
+    if (row.priceUsd === null || !affordable(row.priceUsd)) continue;
+    const example = examples(row);
+    if (example === null) continue;
+    const price_usd = usdAmount(atomicAmount(row.priceUsd));
+    rows.push({ path: row.path, price_usd, example: baseUrl + example });
+  }
+  return rows;
+}
+
+function affordable(priceUsd: string): boolean {
+  return BigInt(atomicAmount(priceUsd)) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC);
+}

@@ -1,0 +1,92 @@
+import { isDocument } from '../../compiler/contract/document-bodies.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { lineOf } from '../../compiler/contract/lines.ts';
+import type { Values } from '../../compiler/contract/path.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { jsonReply, type Reply } from '../reply.ts';
+import type { Route, Trouble } from '../route.ts';
+import { CATALOG_REQUEST, previewOf, storedRequest, usageOf } from './example-request.ts';
+import { nearest } from './nearest.ts';
+
+/** Why a request has no answer. */
+export type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
+
+/** Longest value that an error repeats. */
+const SHOWN_CHARS_MAX = 60;
+
+/** The 422 of a request that has no answer: what is wrong and a request that works on this very release. */
+export function noCharge(route: Route, release: ReleaseIndex): Reply {
+  const { endpoint, trouble, values } = route;
+  const miss = trouble?.miss ?? emptyWord(endpoint, values, release);
+  const close = nearValues(route);
+  const example = storedRequest(endpoint, close, release) ?? CATALOG_REQUEST;
+  const missing = trouble?.missing ?? [];
+  return jsonReply(422, {
+    error: `Not charged. Try GET ${example} - ${reason(route, miss)}`,
+    no_charge: true,
+    miss,
+    ...(missing.length === 0 ? {} : { missing_params: missing }),
+    usage: usageOf(endpoint),
+    example_request: example,
+    preview: previewOf(endpoint, close, release),
+  });
+}
+
+/**
+ * Nothing stored for a whole row, for a key-gated line or for a document is `empty_line`; nothing for these values is
+ * `no_data`.
+ */
+function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): Miss {
+  if (isDocument(endpoint)) return 'empty_line';
+  if (storedRequest(endpoint, {}, release) === null) return 'empty_line';
+  return isUnkeyed(values.signal_id ?? '', release) ? 'empty_line' : 'no_data';
+}
+
+/** A signal whose line waits for the operator's data key: not one entity of it is stored. */
+function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
+  if (lineOf(signalId)?.emptyUntilKeyed !== true) return false;
+  return release.pathsUnder(`record/${signalId}/`, 1).length === 0;
+}
+
+/** The values with a misspelt one put right, as the start of a suggestion. */
+function nearValues({ endpoint, values, trouble }: Route): Values {
+  if (trouble === null || trouble.value === '') return values;
+  const legal = endpoint.params[trouble.name]?.enum ?? [];
+  const meant = nearest(trouble.value, legal);
+  return meant === null ? values : { ...values, [trouble.name]: meant };
+}
+
+function reason({ endpoint, values, trouble }: Route, miss: Miss): string {
+  if (trouble !== null) return troubleText(endpoint, trouble);
+  if (miss === 'empty_line') {
+    return `nothing is stored for ${endpoint.path} at present; the free catalog lists what is`;
+  }
+  const given = Object.entries(values).map(([name, value]) => `${name} ${shown(value)}`);
+  return `no data is stored for ${given.join(' and ')}; legal values are listed free`;
+}
+
+function troubleText(endpoint: Endpoint, trouble: Trouble): string {
+  const { name, value, missing } = trouble;
+  if (trouble.miss === 'missing_parameter') {
+    return `required parameter missing: ${missing.join(', ')}`;
+  }
+  const param = endpoint.params[name];
+  const meant = nearest(value, param?.enum ?? []);
+  const hint = meant === null ? '' : `; did you mean "${meant}"?`;
+  return `${name} ${shown(value)} is not legal: ${rangeText(param)}${hint}`;
+}
+
+function rangeText(param: Endpoint['params'][string] | undefined): string {
+  if (param?.type === 'integer') {
+    return `an integer from ${param.min ?? 0}${param.max === undefined ? '' : ` to ${param.max}`}`;
+  }
+  const legal = param?.enum ?? [];
+  if (legal.length === 0) return param?.description ?? 'another value';
+  return `one of ${legal.slice(0, 8).join(', ')}${legal.length > 8 ? ', …' : ''}`;
+}
+
+function shown(value: string): string {
+  return JSON.stringify(
+    value.length > SHOWN_CHARS_MAX ? `${value.slice(0, SHOWN_CHARS_MAX)}…` : value,
+  );
+}

@@ -1,0 +1,94 @@
+import {
+  type DocumentForm,
+  documentForm,
+  isDocument,
+} from '../../compiler/contract/document-bodies.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+
+type Example = Readonly<Record<string, unknown>>;
+
+const HASH = `sha256:${'0'.repeat(64)}`;
+const OBSERVED_AT = '2026-11-20T10:45:00Z';
+const SNAPSHOT_DATE = '2026-11-20T00:00:00Z';
+
+const pair: Example = { signal_id: 'airquality.aqi', entity: 'us-denver' };
+const sealed: Example = { observed_at: OBSERVED_AT, record_hash: HASH };
+const reading: Example = { ...pair, current: { aqi_index: 42, band: 'good' }, ...sealed };
+const counted: Example = { count: 1, observed_at: OBSERVED_AT };
+const filing: Example = {
+  filed_by_cutoff: true,
+  disclosure_time: OBSERVED_AT,
+  event_time: null,
+  cutoff_time: OBSERVED_AT,
+};
+
+/** A few fields of the body by the folder of the file that answers: real names and types, invented values. */
+const BY_FOLDER: Readonly<Record<string, Example>> = {
+  record: { ...reading, snapshot_date: SNAPSHOT_DATE, hash_core_version: 3 },
+  ruler: { ...reading, standard_ruler: { band: 'good', distance_to_action: 59 } },
+  calibrated: { dim: 'calibrated', calibrated: { normalized_index: 0.42, pct_to_action: 42 } },
+  strata: { dim: 'strata', strata: { window_years: 5, current_band: 'good' } },
+  history: { dim: 'history', history: { seasonal_percentile: 0.61, window_years: 5 } },
+  series: { ...pair, count: 1, series: [{ snapshot_date: SNAPSHOT_DATE, ...sealed }] },
+  census: { signal_id: 'airquality.aqi', ...counted, rows: [{ entity: 'us-denver', ...sealed }] },
+  lifecycle: { entity: 'kyoto-protocol', lifecycle: { state: 'operating', end_at: null } },
+  air: { addon: 'air', location: 'us-denver', readings: [reading] },
+  precip: {
+    addon: 'precip',
+    location: 'us-denver',
+    readings: [{ signal_id: 'precipitation.daily', ...sealed }],
+  },
+  bundle: {
+    name: null,
+    legs: { leading: reading },
+    cross_line_narrative: 'the legs in causal order',
+  },
+  roster: { ...counted, rows: [{ record_hash: HASH }] },
+};
+
+/** The two forms of a document. */
+const BY_FORM: Readonly<Record<DocumentForm, Example>> = {
+  legs: { title: 'a chain', legs: { leading: reading }, cross_line_narrative: 'legs in order' },
+  article: { title: 'a document', rows: [{ item: 'a row' }], hash_core_version: 3, ...sealed },
+};
+const subject: Example = { capture_date: '2026-11-20', hash_core_version: 3, ...sealed };
+
+const BY_ANSWER: Readonly<Record<string, Example>> = {
+  resolve: { resolution_status: 'resolved', ...filing, candidate_sources: [] },
+  mint: { token: 'TOKEN', plan: 'watchlist', expires_at: '2026-12-20T00:00:00Z', days: 30 },
+};
+
+const BY_PATH: Readonly<Record<string, Example>> = {
+  '/stablecoin-deaths': { ...counted, records: [{ symbol: 'USDX', record_hash: HASH }] },
+  '/trust/precheck': {
+    ...subject,
+    service_id: 'weather-sample-example',
+    score_total: 12.5,
+    demand_class: 'REAL',
+    model: 'demand-v1',
+    hash_core_version: '3',
+  },
+  '/mcp/server': { ...subject, server_id: 'sample-weather-mcp', status: 'active' },
+  '/stable/coin': {
+    ...subject,
+    coin_id: 'sample-dollar',
+    current: { price_in_peg: 1, market_cap_usd: 42000, peg: 'USD' },
+  },
+  '/resolve/proposer': { answer: true, confidence: 1, timestamp: OBSERVED_AT, evidence_url: null },
+};
+
+/** An object with main fields of an operation's 200 body, for its challenge; never empty. */
+export function outputExample(endpoint: Endpoint): Example {
+  const folder = endpoint.file?.split('/')[0] ?? '';
+  const special = endpoint.path.endsWith('/graveyard')
+    ? { ...counted, deaths: [{ record_hash: HASH }] }
+    : (BY_PATH[endpoint.path] ??
+      (isDocument(endpoint) ? BY_FORM[documentForm(endpoint)] : undefined));
+  const example = special ?? BY_ANSWER[endpoint.answer] ?? BY_FOLDER[folder];
+  if (example === undefined) {
+    throw new RangeError(`Cannot describe the output of "${endpoint.path}": no example; add one`);
+  }
+  return endpoint.answer === 'mint'
+    ? example
+    : { nature: 'published facts, no advice', ...example };
+}

@@ -1,0 +1,99 @@
+import type { Requirements } from '../offer/challenge.ts';
+import type { Network } from './networks.ts';
+import type { Payment, Refusal } from './payment-header.ts';
+import { signedBy } from './signature.ts';
+
+/** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
+export const VALID_BEFORE_MARGIN_S = 6;
+
+/** What a payment must meet, taken from the challenge of the same request. */
+export interface Terms {
+  readonly network: Network;
+  readonly requirements: Requirements;
+}
+
+/**
+ * Checks a payment against our own terms before any network call: scheme, network, payee, value,
+ * window, signature. Null when it passes; more than the price is legal and settles as signed.
+ */
+export function checkPayment(payment: Payment, terms: Terms, nowSeconds: number): Refusal | null {
+  return (
+    checkTerms(payment, terms) ??
+    checkValue(payment, terms) ??
+    checkWindow(payment, nowSeconds) ??
+    checkSignature(payment, terms.network)
+  );
+}
+
+/** Scheme, network, payee and, in v2, what the payer says to have accepted. */
+export function checkTerms(payment: Payment, { network, requirements }: Terms): Refusal | null {
+  if (payment.scheme !== requirements.scheme) {
+    return { reason: 'invalid_scheme', error: `the scheme must be "${requirements.scheme}"` };
+  }
+  if (payment.network !== requirements.network) {
+    return { reason: 'invalid_network', error: `the network must be "${requirements.network}"` };
+  }
+  if (!sameHex(payment.authorization.to, requirements.payTo)) {
+    const reason = 'invalid_exact_evm_payload_recipient_mismatch';
+    return { reason, error: `"authorization.to" must be ${requirements.payTo}` };
+  }
+  return checkAccepted(payment, { network, requirements });
+}
+
+function checkAccepted({ accepted }: Payment, { requirements }: Terms): Refusal | null {
+  if (accepted === null) return null;
+  const same =
+    sameHex(accepted.payTo, requirements.payTo) &&
+    sameHex(accepted.asset, requirements.asset) &&
+    accepted.amount === priceOf(requirements);
+  if (same) return null;
+  const error = '"accepted" is not one of our payment requirements';
+  return { reason: 'invalid_payment_requirements', error };
+}
+
+/** The signed value must reach the price. */
+export function checkValue(payment: Payment, { requirements }: Terms): Refusal | null {
+  const price = priceOf(requirements);
+  if (BigInt(payment.authorization.value) >= BigInt(price)) return null;
+  const reason = 'invalid_exact_evm_payload_authorization_value';
+  return { reason, error: `"authorization.value" is below the price of ${price}` };
+}
+
+/** The authorization must be valid now and stay valid long enough to settle. */
+export function checkWindow(payment: Payment, nowSeconds: number): Refusal | null {
+  const { validAfter, validBefore } = payment.authorization;
+  const now = BigInt(Math.floor(nowSeconds));
+  if (BigInt(validAfter) > now) {
+    const reason = 'invalid_exact_evm_payload_authorization_valid_after';
+    return {
+      reason,
+      error: '"authorization.validAfter" is in the future; sign with an earlier one',
+    };
+  }
+  if (BigInt(validBefore) < now + BigInt(VALID_BEFORE_MARGIN_S)) {
+    const reason = 'invalid_exact_evm_payload_authorization_valid_before';
+    const error = `"authorization.validBefore" is less than ${VALID_BEFORE_MARGIN_S} s away; sign a new authorization`;
+    return { reason, error };
+  }
+  return null;
+}
+
+/** The payer named must have signed exactly this transfer on exactly this token. */
+export function checkSignature(payment: Payment, network: Network): Refusal | null {
+  const { authorization, signature } = payment;
+  const { payer } = signedBy(network, authorization, signature);
+  if (payer === authorization.from.toLowerCase()) return null;
+  const reason = 'invalid_exact_evm_payload_signature';
+  const error =
+    'the signature is not that of "authorization.from"; payer must be a plain externally-owned account that signs with v 27 or 28 and a low s';
+  return { reason, error };
+}
+
+/** Price in atomic units, under the name of either version. */
+export function priceOf(requirements: Requirements): string {
+  return 'amount' in requirements ? requirements.amount : requirements.maxAmountRequired;
+}
+
+function sameHex(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { decodeUtf8, JsonError, parseJson } from '../../compiler/contract/strict-json.ts';
+import { type Authorization, SIGNATURE_CHARS } from './signature.ts';
+
+/** Protocol version: `X-PAYMENT` carries 1, `PAYMENT-SIGNATURE` carries 2. */
+export type X402Version = 1 | 2;
+
+/** The terms that a v2 payer says to have accepted. */
+export interface AcceptedTerms {
+  readonly amount: string;
+  readonly asset: string;
+  readonly payTo: string;
+}
+
+/** A well-formed payment; nothing in it is checked against our terms yet. */
+export interface Payment {
+  readonly version: X402Version;
+  readonly scheme: string;
+  readonly network: string;
+  readonly accepted: AcceptedTerms | null;
+  readonly signature: string;
+  readonly authorization: Authorization;
+}
+
+/** Why a payment is not taken: `reason` for programs, an open set; `error` for people. */
+export interface Refusal {
+  readonly reason: string;
+  readonly error: string;
+}
+
+/** Longest payment header in characters. */
+export const PAYMENT_HEADER_CHARS_MAX = 8192;
+/** Containers that may be open at once in a payment; v2 carries echoed extensions. */
+export const PAYMENT_DEPTH_MAX = 16;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const UINT256_MAX = 2n ** 256n - 1n;
+const PLAIN_ACCOUNT = 'payer must be a plain externally-owned account';
+
+const uint256 = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,77})$/)
+  .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX);
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
+const word = z.string().regex(/^0x[0-9a-fA-F]{64}$/);
+const name = z.string().min(1).max(64);
+
+// Strict: a facilitator chooses what it settles by the keys it finds (`permit2Authorization`, …).
+const exactPayload = z.strictObject({
+  signature: z.string().regex(/^0x(?:[0-9a-fA-F]{2})+$/),
+  authorization: z.strictObject({
+    from: address,
+    to: address,
+    value: uint256,
+    validAfter: uint256,
+    validBefore: uint256,
+    nonce: word,
+  }),
+});
+const paymentV1 = z.object({
+  x402Version: z.literal(1),
+  scheme: name,
+  network: name,
+  payload: exactPayload,
+});
+const paymentV2 = z.object({
+  x402Version: z.literal(2),
+  accepted: z.object({
+    scheme: name,
+    network: name,
+    amount: uint256,
+    asset: address,
+    payTo: address,
+  }),
+  payload: exactPayload,
+});
+
+/** Reads the value of `X-PAYMENT` (version 1) or `PAYMENT-SIGNATURE` (version 2); never throws for what it holds. */
+export function decodePayment(headerValue: string, version: X402Version): Payment | Refusal {
+  const header = version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
+  if (headerValue.length > PAYMENT_HEADER_CHARS_MAX) {
+    return malformed(`${header} is longer than ${PAYMENT_HEADER_CHARS_MAX} characters`);
+  }
+  // Repeated headers arrive joined by ", ", and a lenient decoder would stop at the first "=".
+  if (headerValue === '' || !BASE64.test(headerValue)) {
+    return malformed(`${header} is not one padded base64 text; send the header once`);
+  }
+  const json = parsedJson(headerValue, header);
+  if ('error' in json) return json;
+  const { value } = json;
+  if (versionOf(value) !== version) {
+    const reason = 'invalid_x402_version';
+    return { reason, error: `${header} carries x402Version ${version} and no other` };
+  }
+  return version === 1 ? readV1(value) : readV2(value);
+}
+
+/** True for the refusal half of an answer that may be one. */
+export function isRefusal(answer: object): answer is Refusal {
+  return 'reason' in answer;
+}
+
+function malformed(error: string): Refusal {
+  return { reason: 'invalid_payload', error };
+}
+
+function parsedJson(base64: string, header: string): { readonly value: unknown } | Refusal {
+  try {
+    const text = decodeUtf8(Buffer.from(base64, 'base64'));
+    return { value: parseJson(text, { depth: PAYMENT_DEPTH_MAX }) };
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    return malformed(`${header} does not hold strict JSON: ${cause.code}`);
+  }
+}
+
+function versionOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'x402Version' in value
+    ? value.x402Version
+    : undefined;
+}
+
+function readV1(value: unknown): Payment | Refusal {
+  const parsed = paymentV1.safeParse(value);
+  if (!parsed.success) return shapeRefusal(parsed.error);
+  const { scheme, network, payload } = parsed.data;
+  return signed({ version: 1, scheme, network, accepted: null, ...payload });
+}
+
+function readV2(value: unknown): Payment | Refusal {
+  const parsed = paymentV2.safeParse(value);
+  if (!parsed.success) return shapeRefusal(parsed.error);
+  const { accepted, payload } = parsed.data;
+  const { scheme, network, amount, asset, payTo } = accepted;
+  return signed({ version: 2, scheme, network, accepted: { amount, asset, payTo }, ...payload });
+}
+
+/** Contract wallets sign with more than 65 bytes (EIP-1271, EIP-6492, EIP-7702 wrappers). */
+function signed(payment: Payment): Payment | Refusal {
+  if (payment.signature.length === SIGNATURE_CHARS) return payment;
+  const reason = 'invalid_exact_evm_payload_signature';
+  if (payment.signature.length < SIGNATURE_CHARS) {
+    return { reason, error: 'the signature is shorter than 65 bytes' };
+  }
+  return { reason, error: `${PLAIN_ACCOUNT}: the signature is longer than 65 bytes` };
+}
+
+/** Names the field, never repeats its value. */
+function shapeRefusal(error: z.ZodError): Refusal {
+  const path = error.issues[0]?.path.join('.') ?? '';
+  const field = path === '' ? 'the payment' : `"${path}"`;
+  const reason = REASONS[path] ?? 'invalid_payload';
+  return { reason, error: `${field} is missing, malformed or has unknown keys` };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  scheme: 'invalid_scheme',
+  network: 'invalid_network',
+  'accepted.scheme': 'invalid_scheme',
+  'accepted.network': 'invalid_network',
+  'payload.signature': 'invalid_exact_evm_payload_signature',
+  'payload.authorization.value': 'invalid_exact_evm_payload_authorization_value',
+  'payload.authorization.validAfter': 'invalid_exact_evm_payload_authorization_valid_after',
+  'payload.authorization.validBefore': 'invalid_exact_evm_payload_authorization_valid_before',
+};

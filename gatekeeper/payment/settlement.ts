@@ -1,0 +1,166 @@
+import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
+import type { Conclusion, Journal } from '../journal/journal.ts';
+import type { Payment, Refusal } from './payment-header.ts';
+import type { Delivery, Outcome } from './payment-reply.ts';
+
+/** What the chain itself says about an authorization. */
+export type Evidence =
+  | { readonly state: 'paid'; readonly transaction: string }
+  | { readonly state: 'cancelled' | 'unused' | 'unknown' };
+
+/** Whom a settlement is asked from and noted with. */
+export interface Settlers {
+  readonly journal: Journal;
+  readonly facilitator: Facilitator;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Asks the chain, where the operator gave a way to. */
+  readonly evidence?: (payment: Payment) => Promise<Evidence>;
+  /** Told about failures of our own parts; must not throw. */
+  readonly report: (error: unknown) => void;
+}
+
+/** A payment under its journal key, with the one request that both calls send. */
+export interface Claim {
+  readonly key: string;
+  readonly payment: Payment;
+  readonly request: FacilitatorRequest;
+}
+
+/** Seconds after `validBefore` at which an authorization is dead on every node's clock. */
+export const DEAD_AFTER_S = 600;
+
+/**
+ * Reasons that a facilitator gives when the transfer may be on chain all the same: sent by somebody
+ * else, sent before, or sent and not seen to confirm. Every other refusal is definite.
+ */
+const MAY_HIDE_SUCCESS =
+  /nonce|already|duplicate|pending|time[d_ -]*out|confirm|unexpected|transaction_(state|failed)/i;
+
+/** The first settlement of a claim that is durably `settling`; never throws. */
+export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {
+  const outcome = await askToSettle(claim, by);
+  if (outcome.verdict === 'settled')
+    return booked(claim, delivery, { transaction: outcome.transaction, by });
+  if (outcome.verdict === 'refused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
+    return refuse(claim, facilitatorRefusal(outcome.reason), by);
+  }
+  const proof = await proven(claim, delivery, by);
+  if (proof !== null) return proof;
+  const detail = outcome.verdict === 'refused' ? outcome.reason : outcome.detail;
+  await note({ key: claim.key, state: 'unknown', detail }, by);
+  return { kind: 'unknown' };
+}
+
+/** What the journal promised for a payment in doubt. */
+export interface Promised {
+  readonly delivery: Delivery;
+  /** Unix seconds. */
+  readonly validBefore: number;
+}
+
+/**
+ * A payment whose settlement was asked for and whose outcome nobody noted; never throws. The chain is
+ * asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves
+ * nothing by itself, since the first call may have been the one that succeeded. The payment is closed as
+ * not paid when the chain says that the nonce is unused, or, where nobody can ask the chain, once the
+ * token can no longer take the authorization, since nothing better can ever be learnt.
+ */
+export async function resume(claim: Claim, promised: Promised, by: Settlers): Promise<Outcome> {
+  const { delivery, validBefore } = promised;
+  const isDead = by.clock() / 1000 > validBefore + DEAD_AFTER_S;
+  const before = await evidenceOf(claim, by);
+  const proof = await outcomeOf(before, { claim, delivery, by });
+  if (proof !== null) return proof;
+  if (before.state === 'unused' && isDead) return refuse(claim, EXPIRED, by);
+  const outcome = await askToSettle(claim, by);
+  if (outcome.verdict === 'settled')
+    return booked(claim, delivery, { transaction: outcome.transaction, by });
+  if (outcome.verdict === 'none') return { kind: 'unknown' };
+  const after = await evidenceOf(claim, by);
+  const late = await outcomeOf(after, { claim, delivery, by });
+  if (late !== null) return late;
+  if (after.state === 'unused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
+    return refuse(claim, facilitatorRefusal(outcome.reason), by);
+  }
+  const isUnprovable = isDead && by.evidence === undefined;
+  return isUnprovable ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
+}
+
+/** Reasons of a facilitator are an open set; the ones that say too little are explained. */
+export function facilitatorRefusal(reason: string): Refusal {
+  // Here the signature was found to be the payer's own; who asks an account with code finds otherwise.
+  const error = /^invalid_payload$|smart|undeployed|contract|signature/i.test(reason)
+    ? 'payer must be a plain externally-owned account without contract code'
+    : 'the facilitator refused the payment; nothing was charged and the authorization can be sent again';
+  return { reason, error };
+}
+
+async function askToSettle(claim: Claim, by: Settlers): Promise<SettleOutcome> {
+  try {
+    return await by.facilitator.settle(claim.request);
+  } catch (error) {
+    by.report(error);
+    return { verdict: 'none', detail: 'the call failed' };
+  }
+}
+
+async function proven(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome | null> {
+  return outcomeOf(await evidenceOf(claim, by), { claim, delivery, by });
+}
+
+async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
+  try {
+    return (await by.evidence?.(claim.payment)) ?? { state: 'unknown' };
+  } catch (error) {
+    by.report(error);
+    return { state: 'unknown' };
+  }
+}
+
+async function outcomeOf(
+  evidence: Evidence,
+  { claim, delivery, by }: { claim: Claim; delivery: Delivery; by: Settlers },
+): Promise<Outcome | null> {
+  if (evidence.state === 'paid')
+    return booked(claim, delivery, { transaction: evidence.transaction, by });
+  return evidence.state === 'cancelled' ? refuse(claim, CANCELLED, by) : null;
+}
+
+async function booked(
+  claim: Claim,
+  { body, contentType }: Delivery,
+  { transaction, by }: { transaction: string; by: Settlers },
+): Promise<Outcome> {
+  await note({ key: claim.key, state: 'settled', transaction }, by);
+  const payer = claim.payment.authorization.from;
+  return { kind: 'paid', delivery: { body, contentType }, transaction, payer };
+}
+
+async function refuse(claim: Claim, refusal: Refusal, by: Settlers): Promise<Outcome> {
+  await note({ key: claim.key, state: 'refused', detail: refusal.reason }, by);
+  return { kind: 'refused', refusal };
+}
+
+/** The money has moved or was refused; a row that stays open only means that a repeat asks again. */
+async function note(conclusion: Conclusion, by: Settlers): Promise<void> {
+  try {
+    await by.journal.conclude(conclusion);
+  } catch (error) {
+    by.report(error);
+  }
+}
+
+const CANCELLED: Refusal = {
+  reason: 'authorization_cancelled',
+  error: 'the authorization was cancelled on chain before it was settled; sign a new one',
+};
+const EXPIRED: Refusal = {
+  reason: 'authorization_expired',
+  error: 'the authorization expired and the chain shows that it was never used; sign a new one',
+};
+const EXPIRED_UNPROVEN: Refusal = {
+  reason: 'authorization_expired',
+  error:
+    'the authorization expired and no settlement of it is known; look for the transfer in your wallet before you pay again',
+};

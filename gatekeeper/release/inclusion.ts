@@ -1,0 +1,34 @@
+import type { LogBatch } from '../../compiler/contract/log-batch.ts';
+import { leafHash } from '../../compiler/contract/merkle.ts';
+import { logEntry } from '../../compiler/contract/tiles.ts';
+import {
+  type AnchorWords,
+  anchorWords,
+  batchRows,
+  inclusionProof,
+  logOutline,
+  rowOfEntry,
+  sha256,
+} from './log-files.ts';
+import type { ReleaseIndex } from './release-index.ts';
+
+/** That a record hash is an entry of the log, in the tree whose root its batch was signed and stamped with. */
+export interface InclusionWords extends LogBatch {
+  readonly index: number;
+  readonly leaf_hash: string;
+  readonly inclusion_proof: readonly string[];
+}
+
+/** The proof that an entry is in the tree of its batch, and the timestamp of that tree. */
+export async function inclusionOf(
+  { hash, index }: { readonly hash: string; readonly index: number },
+  release: ReleaseIndex,
+): Promise<{ readonly inclusion: InclusionWords; readonly anchor: AnchorWords }> {
+  const outline = await logOutline(release);
+  const [row] = await batchRows([rowOfEntry(index, outline)], release);
+  if (row === undefined) throw new RangeError(`Cannot prove "${hash}": no batch holds it`);
+  const leaf = Buffer.from(leafHash(logEntry(hash), sha256)).toString('hex');
+  const inclusion_proof = await inclusionProof(index, row.size, release);
+  const inclusion = { ...row, index, leaf_hash: leaf, inclusion_proof };
+  return { inclusion, anchor: await anchorWords(row.root, release) };
+}

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import {
+  type AnchorState,
+  anchorProofPath,
+  anchorStatePath,
+  BATCHES_PER_FILE,
+  LOG_INDEX_BYTES,
+  type LogBatch,
+  logBatchesPath,
+  logIndexPath,
+  parseAnchorState,
+  parseLogBatches,
+} from '../../compiler/contract/log-batch.ts';
+import {
+  HASH_BYTES,
+  hashOfSubtrees,
+  inclusionRanges,
+  nodeHash,
+  type Range,
+  type Sha256,
+  type Subtree,
+  subtreesOf,
+} from '../../compiler/contract/merkle.ts';
+import { tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
+import { firstWhere } from './first-where.ts';
+import { perRelease } from './per-release.ts';
+import type { ReleaseIndex } from './release-index.ts';
+
+export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
+
+/** What is known of all batches of a log without holding their rows. */
+export interface LogOutline {
+  /** Size of the log after each row. */
+  readonly sizes: readonly number[];
+  /** Row numbers by day. */
+  readonly days: ReadonlyMap<string, readonly number[]>;
+}
+
+/** The outline of the log of a release; empty for a release without one. */
+export const logOutline = perRelease(async (release: ReleaseIndex): Promise<LogOutline> => {
+  const sizes: number[] = [];
+  const days = new Map<string, number[]>();
+  for (let number = 0; release.has(logBatchesPath(number)); number += 1) {
+    for (const { size, day } of await batchFile(number, release)) {
+      days.set(day, [...(days.get(day) ?? []), sizes.length]);
+      sizes.push(size);
+    }
+  }
+  return { sizes, days };
+});
+
+async function batchFile(number: number, release: ReleaseIndex): Promise<LogBatch[]> {
+  const { bytes } = await release.body(logBatchesPath(number));
+  return parseLogBatches(bytes.toString('utf8'));
+}
+
+/** Rows by their numbers, which ascend; each file of the list is read once. */
+export async function batchRows(
+  numbers: readonly number[],
+  release: ReleaseIndex,
+): Promise<LogBatch[]> {
+  const rows: LogBatch[] = [];
+  let held: { file: number; rows: readonly LogBatch[] } = { file: -1, rows: [] };
+  for (const number of numbers) {
+    const file = Math.floor(number / BATCHES_PER_FILE);
+    if (held.file !== file) held = { file, rows: await batchFile(file, release) };
+    const row = held.rows[number % BATCHES_PER_FILE];
+    if (row === undefined) throw new RangeError(`Cannot read batch ${number}: not in the list`);
+    rows.push(row);
+  }
+  return rows;
+}
+
+/** Number of the row that brought an entry into the log. */
+export function rowOfEntry(index: number, { sizes }: LogOutline): number {
+  return firstWhere(sizes.length - 1, (row) => (sizes[row] ?? 0) > index);
+}
+
+/** Where a whole or shortened hash stands in the log. */
+export type LeafLookUp =
+  | { readonly state: 'not_found' }
+  | { readonly state: 'ambiguous'; readonly matches: number }
+  | { readonly state: 'found'; readonly hash: string; readonly index: number };
+
+/** Looks hex digits up in the index of the log; throws when the disk does not allow it. */
+export async function findLeaf(digits: string, release: ReleaseIndex): Promise<LeafLookUp> {
+  const path = logIndexPath(`sha256:${digits}`);
+  if (!release.has(path)) return { state: 'not_found' };
+  const { bytes } = await release.body(path);
+  const hexAt = (line: number): string =>
+    bytes.toString('hex', line * LOG_INDEX_BYTES, line * LOG_INDEX_BYTES + HASH_BYTES);
+  const start = firstWhere(bytes.length / LOG_INDEX_BYTES, (line) => hexAt(line) >= digits);
+  let end = start;
+  while (end * LOG_INDEX_BYTES < bytes.length && hexAt(end).startsWith(digits)) end += 1;
+  if (end === start) return { state: 'not_found' };
+  if (end - start > 1) return { state: 'ambiguous', matches: end - start };
+  const index = bytes.readUInt32BE(start * LOG_INDEX_BYTES + HASH_BYTES);
+  return { state: 'found', hash: `sha256:${hexAt(start)}`, index };
+}
+
+/** The inclusion proof of an entry in the tree of `size` entries, made from tiles; hashes in hex. */
+export async function inclusionProof(
+  index: number,
+  size: number,
+  release: ReleaseIndex,
+): Promise<string[]> {
+  const { sizes } = await logOutline(release);
+  const newest = sizes.at(-1) ?? 0;
+  const proof: string[] = [];
+  for (const range of inclusionRanges(index, size)) {
+    proof.push(await rangeHash(range, newest, release));
+  }
+  return proof;
+}
+
+async function rangeHash(range: Range, newest: number, release: ReleaseIndex): Promise<string> {
+  const hashes: Uint8Array[] = [];
+  for (const subtree of subtreesOf(range)) {
+    hashes.push(await subtreeHash(subtree, newest, release));
+  }
+  return Buffer.from(hashOfSubtrees(hashes, sha256)).toString('hex');
+}
+
+async function subtreeHash(
+  subtree: Subtree,
+  newest: number,
+  release: ReleaseIndex,
+): Promise<Uint8Array> {
+  const { tile, height, offset } = tileOfSubtree(subtree, newest);
+  const { bytes } = await release.body(tilePath(tile));
+  return completeHash(bytes.subarray(offset * HASH_BYTES), height);
+}
+
+/** The hash of the `2^height` hashes that some bytes begin with. */
+function completeHash(bytes: Buffer, height: number): Uint8Array {
+  if (height === 0) return bytes.subarray(0, HASH_BYTES);
+  const left = completeHash(bytes, height - 1);
+  const right = completeHash(bytes.subarray(2 ** (height - 1) * HASH_BYTES), height - 1);
+  return nodeHash(left, right, sha256);
+}
+
+/** What is said about the timestamp of a root. */
+export interface AnchorWords {
+  readonly ots_state: 'unstamped' | AnchorState['ots_state'];
+  readonly bitcoin_height: number | null;
+  readonly bitcoin_block: string | null;
+  readonly stamped_at: string | null;
+  /** Address of the proof. */
+  readonly ots_proof: string | null;
+  readonly ots_note: string;
+}
+
+const NOTES = {
+  unstamped: 'not submitted to a timestamp calendar',
+  pending: 'a calendar has promised to anchor this root; a promise, not a proof',
+  confirmed: 'the proof leads to a Bitcoin block; its header was not checked by the publisher',
+  checked: 'the proof leads to a Bitcoin block, whose header was checked by the publisher',
+} as const;
+
+/** The timestamp state of a root. */
+export async function anchorWords(root: string, release: ReleaseIndex): Promise<AnchorWords> {
+  const path = anchorStatePath(root);
+  if (!release.has(path)) {
+    return {
+      ots_state: 'unstamped',
+      bitcoin_height: null,
+      bitcoin_block: null,
+      stamped_at: null,
+      ots_proof: null,
+      ots_note: NOTES.unstamped,
+    };
+  }
+  const { bytes } = await release.body(path);
+  const { ots_state, bitcoin_height, bitcoin_block, stamped_at } = parseAnchorState(
+    bytes.toString('utf8'),
+  );
+  const note = bitcoin_block === null ? NOTES[ots_state] : NOTES.checked;
+  const ots_proof = `/${anchorProofPath(root)}`;
+  return { ots_state, bitcoin_height, bitcoin_block, stamped_at, ots_proof, ots_note: note };
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { rootDid } from '../../compiler/contract/key-history.ts';
+import type { Release } from '../../compiler/contract/release.ts';
+import { StartError } from '../start-error.ts';
+import type { ReleaseIndex } from './release-index.ts';
+
+/** File of the state folder that names the newest release ever served from it. */
+export const NEWEST_NAME = 'newest-release.json';
+
+const newestSchema = z.strictObject({
+  /** The first key of the issuer. */
+  issuer_did: z.string(),
+  sequence: z.int(),
+  head_sha256: z.string(),
+});
+type Newest = z.infer<typeof newestSchema>;
+
+/** A release with the keys of its issuer, who stays the same through all rotations. */
+type Served = Pick<ReleaseIndex, 'head' | 'keys'>;
+
+/** Refuses a release that is older than one that was served before, or other under the same number; throws a StartError. */
+export function refuseOlder(stateDir: string, { head, keys }: Served): void {
+  const newest = readNewest(stateDir);
+  if (newest === null || newest.issuer_did !== rootDid(keys)) return;
+  if (head.sequence < newest.sequence) {
+    refuse(stateDir, `release ${head.sequence}: older than ${newest.sequence}, which was served`);
+  }
+  if (head.sequence === newest.sequence && digestOf(head) !== newest.head_sha256) {
+    refuse(stateDir, `release ${head.sequence}: another one of this number was served`);
+  }
+}
+
+/** Remembers what is served now; a crash in between leaves the older note, which refuses less. */
+export function keepNewest(stateDir: string, { head, keys }: Served): void {
+  const { sequence } = head;
+  const newest: Newest = { issuer_did: rootDid(keys), sequence, head_sha256: digestOf(head) };
+  const path = join(stateDir, NEWEST_NAME);
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+function readNewest(stateDir: string): Newest | null {
+  const path = join(stateDir, NEWEST_NAME);
+  if (!existsSync(path)) return null;
+  try {
+    return newestSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to begin anew`, {
+      cause,
+    });
+  }
+}
+
+function digestOf(head: Release): string {
+  return createHash('sha256').update(canonicalJson(head)).digest('hex');
+}
+
+function refuse(stateDir: string, state: string): never {
+  throw new StartError(
+    `Cannot serve ${state}; publish a newer one (signalpress releases rollback makes one of older files), ` +
+      `or delete "${join(stateDir, NEWEST_NAME)}" if this is meant`,
+  );
+}

@@ -1,0 +1,136 @@
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
+import {
+  firstHistory,
+  type KeyHistory,
+  keyStanding,
+  readKeyHistory,
+  vouchedDids,
+} from '../../compiler/contract/key-history.ts';
+import {
+  CONTRACT_VERSION,
+  type FileEntry,
+  parseFiles,
+  type Release,
+  releaseSchema,
+  tables,
+} from '../../compiler/contract/release.ts';
+import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { messageOf } from '../message-of.ts';
+import { StartError } from '../start-error.ts';
+
+/** What the operator demands of a release beyond its own consistency. */
+export interface ReleaseTerms {
+  /** The only issuer to serve, by this key or one that follows it; the release's own when null. */
+  readonly issuerDid: string | null;
+  /** The address that the release must have been compiled for; any when null. */
+  readonly baseUrl: string | null;
+}
+
+/** Parses and checks a release head: shape, versions, tables, issuer, address, signature; throws a StartError. */
+export function checkHead(bytes: Buffer, terms: ReleaseTerms): Release {
+  const head = parseHead(bytes);
+  if (head.contract_version !== CONTRACT_VERSION || head.table_digest !== tableDigest()) {
+    refuse('compiled with another table of lines and endpoints; compile again with this version');
+  }
+  if (terms.baseUrl !== null && head.base_url !== terms.baseUrl) {
+    refuse(
+      `compiled for "${head.base_url}" instead of "${terms.baseUrl}"; ` +
+        'compile again with this base URL, or set SIGNALPRESS_BASE_URL to the one of the release',
+    );
+  }
+  checkSignature(head);
+  return head;
+}
+
+/** The list of keys that a release carries, checked from its first key on; throws a StartError. */
+export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
+  if (bytes === null) return firstHistory(head.issuer_did);
+  try {
+    return readKeyHistory(parseJson(decodeUtf8(bytes)), isSignedBy);
+  } catch (cause) {
+    refuse(`its list of keys does not hold (${messageOf(cause)}); compile again`, cause);
+  }
+}
+
+/** Refuses a release of a key that its own list does not allow at its time, or that no statement leads to from the demanded issuer. */
+export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string | null): void {
+  const { issuer_did, as_of } = head;
+  if (issuerDid !== null && !vouchedDids(keys, [issuerDid]).includes(issuer_did)) {
+    refuse(
+      `issued by "${issuer_did}" instead of "${issuerDid}"; ` +
+        'set SIGNALPRESS_ISSUER_DID to the issuer you trust, or compile with its key',
+    );
+  }
+  const standing = keyStanding(keys, issuer_did, as_of);
+  if (standing !== 'valid') {
+    refuse(`its key "${issuer_did}" is ${standing} at ${as_of}; compile again with a valid key`);
+  }
+}
+
+/** The digest that a release of this version carries for the two tables. */
+export function tableDigest(): string {
+  return sha256Text(canonicalJson(tables()));
+}
+
+function sha256Text(data: string | Buffer): string {
+  return `sha256:${createHash('sha256').update(data).digest('hex')}`;
+}
+
+function refuse(state: string, cause?: unknown): never {
+  throw new StartError(`Cannot serve release: ${state}`, { cause });
+}
+
+function parseHead(bytes: Buffer): Release {
+  let json: unknown;
+  try {
+    json = parseJson(decodeUtf8(bytes));
+  } catch (cause) {
+    refuse('release.json is not strict JSON; compile again', cause);
+  }
+  const parsed = releaseSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.join('.') || 'its members';
+  refuse(`release.json differs from this version at "${where}"; compile again`, parsed.error);
+}
+
+function checkSignature(head: Release): void {
+  const { signature, ...signed } = head;
+  // A DID URL names its key inside the DID; any other key id is the operator's own name for it.
+  if (head.key_id.startsWith('did:') && !head.key_id.startsWith(`${head.issuer_did}#`)) {
+    refuse('its key id belongs to another issuer; compile again');
+  }
+  let genuine = false;
+  try {
+    genuine = isSignedBy(head.issuer_did, Buffer.from(canonicalJson(signed)), signature);
+  } catch (cause) {
+    refuse('its issuer key or signature is malformed; compile again', cause);
+  }
+  if (!genuine) {
+    refuse('its signature is not that of its issuer; restore dist-data or compile again');
+  }
+}
+
+function isSignedBy(did: string, bytes: Uint8Array, signature: string): boolean {
+  const x = encodeBase64Url(parseDidKey(did));
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return verify(null, bytes, key, decodeBase64Url(signature));
+}
+
+/** Checks the list of files against its head and returns it by path; throws a StartError. */
+export function checkFiles(bytes: Buffer, head: Release): ReadonlyMap<string, FileEntry> {
+  if (sha256Text(bytes) !== head.files_sha256) {
+    refuse('files.txt differs from what release.json signs; restore dist-data or compile again');
+  }
+  let entries: FileEntry[];
+  try {
+    entries = parseFiles(decodeUtf8(bytes));
+  } catch (cause) {
+    refuse('files.txt is malformed; compile again', cause);
+  }
+  if (entries.length !== head.files_count) {
+    refuse('files.txt is not as long as release.json says; compile again');
+  }
+  return new Map(entries.map((entry) => [entry.path, entry]));
+}

@@ -1,0 +1,38 @@
+import { findStaticFile } from '../../compiler/contract/static-files.ts';
+import { type Header, jsonReply, type Reply } from '../reply.ts';
+import type { ReleaseIndex } from './release-index.ts';
+
+/** Seconds that anybody may keep a file that a later release may replace. */
+const RELEASE_MAX_AGE_S = 60;
+
+const CACHE = {
+  immutable: 'public, max-age=604800, immutable',
+  release: `public, max-age=${RELEASE_MAX_AGE_S}`,
+} as const;
+const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
+/** The file that a path names, as it stands in the release; null when the release has none there. */
+export async function staticFile(
+  path: string,
+  method: string,
+  release: ReleaseIndex,
+): Promise<{ readonly reply: Reply; readonly etag: string | null } | null> {
+  const found = findStaticFile(path);
+  // An OPTIONS is answered alike for every path.
+  if (found === null || !release.has(found.path) || method === 'OPTIONS') return null;
+  if (!METHODS.includes(method)) return { reply: wrongMethod(path, method), etag: null };
+  const { bytes, sha256 } = await release.body(found.path);
+  const etag = `"${sha256.slice(0, 32)}"`;
+  const headers: Header[] = [
+    ['content-type', found.row.contentType],
+    ['etag', etag],
+    ['cache-control', CACHE[found.row.cache]],
+    ['x-content-type-options', 'nosniff'],
+  ];
+  return { reply: { status: 200, headers, body: bytes }, etag };
+}
+
+function wrongMethod(path: string, method: string): Reply {
+  const error = `${method} is not a method of ${path.slice(0, 200)}; send GET`;
+  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
+}

@@ -1,0 +1,106 @@
+import { watch } from 'node:fs';
+import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
+import { messageOf } from '../message-of.ts';
+import { StartError } from '../start-error.ts';
+import { currentLink, type ReleaseIndex } from './release-index.ts';
+
+/** How often the link is read when the file system reports nothing. */
+export const POLL_MS = 1000;
+/** How long a release that did not verify is left alone before it is tried again. */
+export const RETRY_MS = 30_000;
+
+export interface WatchOptions {
+  readonly dataDir: string;
+  /** The release being served. */
+  readonly current: () => ReleaseIndex;
+  /** Opens what `current` names now; throws when it does not verify. */
+  readonly open: () => Promise<ReleaseIndex>;
+  /** Called with a verified, newer release. */
+  readonly swap: (next: ReleaseIndex) => void;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  readonly pollMs?: number;
+  readonly retryMs?: number;
+}
+
+/** Swaps to every newer verified release; a bad one is logged and the old one goes on. */
+export function watchRelease(options: WatchOptions): { check(): Promise<void>; close(): void } {
+  let seen: { link: string; at: number } | null = null;
+  let running: Promise<void> | null = null;
+  const look = async (): Promise<void> => {
+    const link = await currentLink(options.dataDir);
+    const now = performance.now();
+    const waited = seen?.link !== link || now - seen.at > (options.retryMs ?? RETRY_MS);
+    if (link === null || !waited || options.current().root.endsWith(`/${lastPart(link)}`)) return;
+    seen = { link, at: now };
+    await tryNext(options, link);
+  };
+  const check = (): Promise<void> => {
+    running ??= look().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  const timer = setInterval(check, options.pollMs ?? POLL_MS).unref();
+  const watcher = startWatcher(options.dataDir, check);
+  return {
+    check,
+    close() {
+      clearInterval(timer);
+      watcher?.close();
+    },
+  };
+}
+
+function lastPart(link: string): string {
+  return link.replace(/\/+$/, '').split('/').at(-1) ?? link;
+}
+
+/** File system events only make a swap quicker; without them the poll does. */
+function startWatcher(dataDir: string, check: () => Promise<void>): { close(): void } | null {
+  try {
+    const watcher = watch(dataDir, { persistent: false }, () => void check());
+    return watcher.on('error', () => watcher.close());
+  } catch {
+    return null;
+  }
+}
+
+async function tryNext(options: WatchOptions, link: string): Promise<void> {
+  const { current, open, swap, log } = options;
+  try {
+    const next = await open();
+    if (next.root === current().root) return;
+    checkSuccessor(next, current());
+    swap(next);
+    log({ event: 'release_swapped', release: link, sequence: next.head.sequence });
+  } catch (error) {
+    log({
+      event: 'release_refused',
+      release: link,
+      error: messageOf(error),
+      serving: current().head.sequence,
+    });
+  }
+}
+
+/** Publication time never goes back, and no other issuer takes over a running service. */
+function checkSuccessor(
+  { head: next, keys }: ReleaseIndex,
+  { head: served, keys: known }: ReleaseIndex,
+): void {
+  if (rootDid(keys) !== rootDid(known)) {
+    throw new StartError(
+      `Cannot serve release ${next.sequence}: another issuer; restart with SIGNALPRESS_ISSUER_DID to change it`,
+    );
+  }
+  if (!isContinued(known, keys)) {
+    throw new StartError(
+      `Cannot serve release ${next.sequence}: its list of keys lacks a key or a revocation that was published; compile again`,
+    );
+  }
+  if (next.sequence <= served.sequence) {
+    throw new StartError(
+      `Cannot serve release ${next.sequence}: not newer than ${served.sequence}; compile again`,
+    );
+  }
+}

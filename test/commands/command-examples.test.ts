@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addExamples } from '../../compiler/commands/command-examples.ts';
+
+function helpOf(...words: readonly [string, ...string[]]): string {
+  const program = new Command('signalpress');
+  const shown: string[] = [];
+  const leaf = words.reduce((parent, word) => parent.command(word), program);
+  addExamples(program);
+  leaf.configureOutput({ writeOut: (text) => shown.push(text) }).outputHelp();
+  return shown.join('');
+}
+
+describe('addExamples()', () => {
+  it('puts examples and exit codes under the help of a command, at any depth', () => {
+    expect(helpOf('keygen')).toContain('Examples:\n  signalpress keygen issuer.key\n');
+    expect(helpOf('anchor', 'stamp')).toContain('Exit codes: 0 done, 1 refused');
+  });
+
+  it('leaves the exit codes of verify to verify', () => {
+    expect(helpOf('verify')).not.toContain('Exit codes:');
+  });
+
+  it('does not let a command go without one', () => {
+    expect(() => helpOf('sell')).toThrow('"sell": it has no example');
+  });
+});

@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { diffText, listText, prune, rollBack } from '../../compiler/commands/releases-command.ts';
+import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import {
+  compileFolder,
+  filesBelow,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  SEED,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+
+afterAll(removeFolders, 60_000);
+
+const LATER = '2026-11-20T13:00:00Z';
+const snapshotsOf = (...coins: string[]) =>
+  writeSnapshots({
+    '2026-11-20/crypto.spot.ndjson': ndjson(coins.map((coin) => reading(coin, { price_usd: 1 }))),
+  });
+
+/** Two releases: of one coin, and of that and another. */
+async function twoReleases() {
+  const { data } = await compileFolder(snapshotsOf('btc'));
+  const { release } = await compileFolder(snapshotsOf('btc', 'eth'), { data });
+  const [one = '', two = ''] = readdirSync(`${data}/releases`).sort();
+  return { data, did: release.issuer_did, one, two };
+}
+
+describe('releases', () => {
+  it('lists them and says what differs', async () => {
+    const { data, one, two } = await twoReleases();
+    expect(
+      listText(data)
+        .split('\n')
+        .map((line) => line.slice(0, 8)),
+    ).toEqual(['  000001', '* 000002']);
+    const text = diffText(data, [one, two]);
+    expect(text).toContain('+ record/crypto.spot/eth.json');
+    expect(text).toContain('~ index/catalog.txt');
+    expect(diffText(data, [one, one])).toContain('0 added, 0 changed, 0 gone');
+    expect(() => diffText(data, [one, 'none'])).toThrow('there is no release "none"');
+    expect(prune(data)).toEqual([]);
+    expect(listText(makeFolder())).toMatch(/^no releases/);
+  }, 60_000);
+
+  it('I26: rolls back by a newer release with the older files and the newer log', async () => {
+    const { data, did, one } = await twoReleases();
+    const release = rollBack({ data, name: one, asOf: LATER, seed: SEED });
+    expect(release.sequence).toBe(3);
+    const report = await verifyRelease(data, { trust: [did] });
+    expect([report.faults, report.records]).toEqual([[], 1]);
+    const next = await compileFolder(snapshotsOf('btc', 'eth'), { data, asOf: LATER });
+    expect(next.release.counts.records).toBe(2);
+    expect((await verifyRelease(data, { trust: [did] })).faults).toEqual([]);
+  }, 60_000);
+
+  it('I26: refuses to roll back with another key, to nothing, or into the past', async () => {
+    const { data, one } = await twoReleases();
+    const before = filesBelow(data);
+    const roll = { data, name: one, asOf: LATER, seed: SEED };
+    const other = new Uint8Array(32).fill(3);
+    expect(() => rollBack({ ...roll, seed: other })).toThrow('use its key');
+    expect(() => rollBack({ ...roll, name: '../etc' })).toThrow('there is no release');
+    expect(() => rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' })).toThrow('before the current');
+    expect(filesBelow(data)).toEqual(before);
+  }, 60_000);
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { LINES, type Line } from '../../../compiler/contract/lines.ts';
+import { preview } from '../../../gatekeeper/answers/preview.ts';
+import { jsonOf, tinyService } from '../tiny-service.ts';
+
+describe('preview()', () => {
+  it('holds the counts, the price menu and one list per bundle', async () => {
+    const body = jsonOf(await preview(await tinyService()));
+    expect(body).toMatchObject({
+      counts: { readings: 4, bundles: 1 },
+      regions: expect.arrayContaining(['us-denver']),
+      agri_regions: expect.arrayContaining(['us-iowa']),
+      grid_regions: expect.arrayContaining(['us-pjm']),
+      shipping_regions: expect.arrayContaining(['hormuz']),
+    });
+    expect(body.filing_watchlist).toHaveLength(18);
+    expect(body.prices).toContainEqual(
+      expect.objectContaining({ path: '/gauge', price_usd: '0.01', price_atomic: '10000' }),
+    );
+    const bundles = LINES.filter((row: Line) => row.bundle !== undefined);
+    const lists = Object.keys(body).filter((name) => /regions$|watchlist$/.test(name));
+    expect(lists).toHaveLength(bundles.length);
+  });
+
+  it('lists the request of every stored document', async () => {
+    const stored = ['document/chatter/energy.json', 'document/region-plus/us-denver/~41.json'];
+    const files = new Map(
+      [...stored, 'document/tier2.json'].map((path) => [path, Buffer.from('{}')]),
+    );
+    expect(jsonOf(await preview(await tinyService({ files }))).documents).toEqual([
+      '/pay/tier2',
+      '/shadow/chatter?topic=energy',
+      '/shadow/region-plus?loc=us-denver&topic=A',
+    ]);
+    expect(jsonOf(await preview(await tinyService())).documents).toEqual([]);
+  });
+
+  it('adds what is stored to an open list', async () => {
+    const files = new Map([['bundle/filing/~5a~5a.json', Buffer.from('{}')]]);
+    const body = jsonOf(await preview(await tinyService({ files })));
+    expect(body.filing_watchlist).toContain('ZZ');
+    expect(body.regions).not.toContain('ZZ');
+  });
+});

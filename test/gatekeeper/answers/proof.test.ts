@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { proof } from '../../../gatekeeper/answers/proof.ts';
+import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import type { Service } from '../../../gatekeeper/service.ts';
+import { hashes } from '../../stages/anchor/memory-log.ts';
+import { loggedService, tinyHashes } from '../logged-service.ts';
+import { SUPERSEDED_HASH } from '../tiny-release.ts';
+import { jsonOf, question, tinyService } from '../tiny-service.ts';
+
+const ask = async (hash: string, service?: Service) =>
+  jsonOf(await proof(question(`/proof/${hash}`), service ?? (await SHARED)));
+const SHARED = loggedService();
+
+describe('proof()', () => {
+  it('gives the core of a reading, its inclusion proof and the timestamp state', async () => {
+    for (const hash of tinyHashes()) {
+      const body = await ask(hash);
+      expect(body).toMatchObject({
+        endpoint: 'proof',
+        hash,
+        found: true,
+        kind: 'reading',
+        record_status: { state: 'current' },
+        inclusion: { batch: '2026-11-20', size: 344 },
+        anchor: { ots_state: 'unstamped' },
+      });
+      const text = canonicalJson(body.hash_core);
+      expect(`sha256:${createHash('sha256').update(text).digest('hex')}`).toBe(hash);
+    }
+  });
+
+  it('proves a hash whose record is no longer in the release', async () => {
+    const body = await ask(hashes(2, 1)[0] ?? '');
+    expect(body).toMatchObject({
+      found: true,
+      hash_core: null,
+      inclusion: { batch: '2026-11-19' },
+    });
+  });
+
+  it('says of a superseded hash outside the log what it is, and proves nothing', async () => {
+    expect(await ask(SUPERSEDED_HASH)).toMatchObject({
+      found: true,
+      record_status: { state: 'superseded' },
+      hash_core: null,
+      inclusion: null,
+      anchor: null,
+    });
+  });
+
+  it('says that nothing is published under a hash, with and without a log', async () => {
+    const none = `sha256:${'0'.repeat(64)}`;
+    const words = { found: false, record_status: { state: 'not_found' }, inclusion: null };
+    expect(await ask(none)).toMatchObject(words);
+    expect(await ask(none, await tinyService())).toMatchObject(words);
+  });
+
+  it('asks for a hash when it gets none', async () => {
+    for (const text of ['nothing', 'sha256:12', `sha256:${'A'.repeat(64)}`]) {
+      expect(await ask(text)).toMatchObject({ status: 400, usage: '/proof/sha256:<64 hex>' });
+    }
+  });
+
+  it('I32: a look-up that the disk does not allow is undetermined, never "not found"', async () => {
+    const { release, ...rest } = await loggedService();
+    const read: string[] = [];
+    const serviceOver = (fails: (path: string) => boolean): Service => ({
+      ...rest,
+      release: new ReleaseIndex(release.root, release, {
+        read: async (path) => {
+          read.push(path);
+          if (fails(path)) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+          return readFileSync(path);
+        },
+      }),
+    });
+    const targets = [tinyHashes()[0] ?? '', hashes(2, 1)[0] ?? '', SUPERSEDED_HASH];
+    let cases = 0;
+    for (const hash of targets) {
+      read.length = 0;
+      expect(
+        await ask(
+          hash,
+          serviceOver(() => false),
+        ),
+      ).toMatchObject({ found: true });
+      for (const bad of new Set(read)) {
+        const body = await ask(
+          hash,
+          serviceOver((path) => path === bad),
+        );
+        expect(body).toMatchObject({ status: 503, undetermined: true });
+        expect(JSON.stringify(body)).not.toContain('not_found');
+        cases += 1;
+      }
+    }
+    expect(cases).toBeGreaterThan(10);
+  });
+});

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { citationStatement } from '../../../compiler/contract/citation.ts';
+import { verifyShardPath } from '../../../compiler/contract/path.ts';
+import { formatVerifyEntry, type VerifyEntry } from '../../../compiler/contract/release.ts';
+import { proof } from '../../../gatekeeper/answers/proof.ts';
+import { verify } from '../../../gatekeeper/answers/verify.ts';
+import {
+  HASH_PREFIX_MIN,
+  hashPrefix,
+  lookUpHash,
+  RECOMPUTED_BYTES_MAX,
+} from '../../../gatekeeper/answers/verify-hash.ts';
+import { sha256Text } from '../../sha256-text.ts';
+import { SUPERSEDED_HASH, tinyFiles } from '../tiny-release.ts';
+import { jsonOf, question, tinyService } from '../tiny-service.ts';
+
+const DIGITS = SUPERSEDED_HASH.slice('sha256:'.length);
+
+describe('hashPrefix()', () => {
+  it('takes a whole or shortened hash with or without its algorithm', () => {
+    expect(hashPrefix(SUPERSEDED_HASH)).toBe(DIGITS);
+    expect(hashPrefix(DIGITS.slice(0, HASH_PREFIX_MIN))).toBe(DIGITS.slice(0, HASH_PREFIX_MIN));
+  });
+
+  it.each(['', 'abababa', `${DIGITS}0`, DIGITS.toUpperCase(), 'md5:abababab', '../../../'])(
+    'refuses "%s"',
+    (text) => {
+      expect(hashPrefix(text)).toBeNull();
+    },
+  );
+});
+
+describe('lookUpHash()', () => {
+  it('finds by prefix at the start of a line only', async () => {
+    const { release } = await tinyService();
+    expect(await lookUpHash(DIGITS.slice(0, 8), release)).toMatchObject({
+      state: 'listed',
+      entry: { record_hash: SUPERSEDED_HASH },
+      check: null,
+    });
+    expect(await lookUpHash(`${DIGITS.slice(0, 8)}00`, release)).toEqual({ state: 'not_found' });
+  });
+});
+
+/** A census of about so many bytes with a citation at its end, and where its two hashes lead. */
+async function longCensus(bytes: number) {
+  const file = 'census/airquality.aqi.json';
+  const citation = { statement_type: 'description', claim: 'a census', fact: `${bytes} bytes` };
+  const cited = citationStatement(citation as Parameters<typeof citationStatement>[0]);
+  const hashes = {
+    citation: `sha256:${sha256Text(canonicalJson(cited))}`,
+    row: `sha256:${sha256Text(canonicalJson({ hash_core_version: 3, n: bytes }))}`,
+  };
+  const row = { record_hash: hashes.row, _hash_core: { hash_core_version: 3, n: bytes } };
+  const rows = [row, ...Array.from({ length: bytes / 20 }, (_, n) => ({ filler_of_row: n }))];
+  const files = tinyFiles().set(
+    file,
+    Buffer.from(JSON.stringify({ rows, _citation: { ...citation, record_hash: hashes.citation } })),
+  );
+  for (const kind of ['citation', 'row'] as const) {
+    const about = {
+      signal_id: 'airquality.aqi',
+      entity: 'all',
+      observed_at: '2026-11-21T10:45:00Z',
+    };
+    const entry: VerifyEntry = {
+      record_hash: hashes[kind],
+      kind,
+      state: 'current',
+      file,
+      ...about,
+    };
+    const shard = verifyShardPath(entry.record_hash);
+    files.set(
+      shard,
+      Buffer.concat([files.get(shard) ?? Buffer.alloc(0), Buffer.from(formatVerifyEntry(entry))]),
+    );
+  }
+  return { hashes, service: await tinyService({ files }) };
+}
+
+describe('lookUpHash() of a long body', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each([10_000, 4_000_000])(
+    'I39: parses no more than a bounded part of %i bytes',
+    async (bytes) => {
+      const { hashes, service } = await longCensus(bytes);
+      const parsed = vi.spyOn(JSON, 'parse');
+      const found = await lookUpHash(hashes.citation.slice('sha256:'.length), service.release);
+      expect(found).toMatchObject({ state: 'listed', check: { recomputedHash: hashes.citation } });
+      const longest = Math.max(...parsed.mock.calls.map(([text]) => text.length));
+      expect(longest).toBeGreaterThan(0);
+      expect(longest).toBeLessThanOrEqual(RECOMPUTED_BYTES_MAX);
+    },
+  );
+
+  it.each([
+    [10_000, true],
+    [4_000_000, false],
+  ])('says of a row whether it was recomputed out of %i bytes', async (bytes, recomputed) => {
+    const { hashes, service } = await longCensus(bytes);
+    const looked = jsonOf(await verify(question(`/v/${hashes.row}`), service));
+    expect(looked).toMatchObject({
+      found: true,
+      is_issuer_record: true,
+      record_status: { state: 'current' },
+      verified: recomputed,
+      recomputed_hash: recomputed ? hashes.row : null,
+      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too long'),
+      statement: expect.not.stringContaining('superseded'),
+    });
+    const proven = jsonOf(await proof(question(`/proof/${hashes.row}`), service));
+    expect(proven.hash_core === null).toBe(!recomputed);
+  });
+
+  it('tells a citation that the end of a long body does not hold', async () => {
+    const { hashes, service } = await longCensus(4_000_000);
+    const other = await longCensus(4_000_020);
+    const broken = Object.create(service.release, {
+      body: {
+        value: (path: string) =>
+          path.startsWith('census/')
+            ? other.service.release.body(path)
+            : service.release.body(path),
+      },
+    });
+    const found = await lookUpHash(hashes.citation.slice('sha256:'.length), broken);
+    expect(found).toMatchObject({ check: { recomputedHash: other.hashes.citation } });
+  });
+});

@@ -1,0 +1,247 @@
+import { encodeAbiParameters, encodeEventTopics, numberToHex, pad } from 'viem';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ChainEvidence, chainEvidence } from '../../../gatekeeper/chain/chain-evidence.ts';
+import { chainNode, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
+import { LOG_BLOCKS, LOG_CALLS_MAX } from '../../../gatekeeper/chain/find-use.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
+import { NOW_MS, NOW_S } from '../payer.ts';
+import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../rpc-stub.ts';
+
+type Hex = `0x${string}`;
+const network = NETWORKS.base;
+const ALICE: Hex = `0x${'a1'.repeat(20)}`;
+const PAYEE: Hex = `0x${'b2'.repeat(20)}`;
+const OTHER: Hex = `0x${'c3'.repeat(20)}`;
+const NONCE: Hex = `0x${'d4'.repeat(32)}`;
+const TX: Hex = `0x${'e5'.repeat(32)}`;
+const HEAD = 1_000_000;
+const SECONDS_PER_BLOCK = 2;
+const authorization: Authorization = {
+  from: ALICE,
+  to: PAYEE,
+  value: '5000',
+  validAfter: String(NOW_S - 600),
+  validBefore: String(NOW_S + 300),
+  nonce: NONCE,
+};
+
+interface Event {
+  readonly name: 'AuthorizationUsed' | 'AuthorizationCanceled' | 'Transfer';
+  readonly block: number;
+  readonly index: number;
+  readonly address?: Hex;
+  readonly nonce?: Hex;
+  readonly to?: Hex;
+  readonly value?: bigint;
+}
+
+function logOf({ name, block, index, address = network.asset as Hex, ...event }: Event) {
+  const { nonce = NONCE, to = PAYEE, value = 5000n } = event;
+  const args = name === 'Transfer' ? { from: ALICE, to } : { authorizer: ALICE, nonce };
+  return {
+    address,
+    topics: encodeEventTopics({ abi: TOKEN_ABI, eventName: name, args } as never),
+    data: name === 'Transfer' ? encodeAbiParameters([{ type: 'uint256' }], [value]) : '0x',
+    blockNumber: numberToHex(block),
+    logIndex: numberToHex(index),
+    transactionHash: TX,
+    transactionIndex: '0x0',
+    blockHash: TX,
+    removed: false,
+  };
+}
+
+/** A chain that has these events, all in one transaction, and used the nonce when there is one. */
+function chainOf(events: readonly Event[], status = '0x1'): RpcAnswer {
+  const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+    eth_chainId: () => numberToHex(network.chainId),
+    eth_getCode: () => '0x60',
+    eth_call: () => pad(numberToHex(events.length > 0 ? 1 : 0)),
+    eth_getBlockByNumber: ([tag]) => blockOf(tag),
+    eth_getLogs: ([query]) => logsIn(events, query),
+    eth_getTransactionReceipt: () => receiptOf(events, status),
+  };
+  return (method, params) => answers[method]?.(params);
+}
+
+function receiptOf(events: readonly Event[], status: string): object | null {
+  const block = events[0]?.block;
+  if (block === undefined) return null;
+  const logs = events.map(logOf);
+  return { transactionHash: TX, blockNumber: numberToHex(block), status, logs };
+}
+
+function blockOf(tag: unknown): object {
+  const number = tag === 'latest' ? HEAD : Number(tag);
+  const timestamp = NOW_S - (HEAD - number) * SECONDS_PER_BLOCK;
+  return { number: numberToHex(number), timestamp: numberToHex(timestamp) };
+}
+
+function logsIn(events: readonly Event[], query: unknown): object[] {
+  const { fromBlock, toBlock } = query as { fromBlock: Hex; toBlock: Hex };
+  const among = ({ name, block }: Event): boolean =>
+    name !== 'Transfer' && block >= Number(fromBlock) && block <= Number(toBlock);
+  return events.filter(among).map(logOf);
+}
+
+const used = (over: Partial<Event> = {}): Event => ({
+  name: 'AuthorizationUsed',
+  block: HEAD - 3,
+  index: 7,
+  ...over,
+});
+const moved = (over: Partial<Event> = {}): Event => ({
+  ...used(),
+  name: 'Transfer',
+  index: 8,
+  ...over,
+});
+
+let stub: RpcStub;
+let reported: string[];
+beforeEach(async () => {
+  stub = await rpcStub(chainOf([]));
+  reported = [];
+});
+afterEach(() => stub.close());
+
+function evidence(over: { confirmations?: number; timeoutMs?: number } = {}): ChainEvidence {
+  return chainEvidence({
+    node: chainNode({ url: stub.url, network, timeoutMs: 200 }),
+    confirmations: 1,
+    clock: () => NOW_MS,
+    report: (error) => reported.push(error instanceof Error ? error.message : ''),
+    ...over,
+  });
+}
+const found = (answer: RpcAnswer, over = {}) => {
+  stub.answer = answer;
+  return evidence(over).find(authorization);
+};
+
+describe('chainEvidence()', () => {
+  it('I9: chainEvidence() finds a used authorization with its transfer, whoever submitted it', async () => {
+    expect(await found(chainOf([used(), moved()]))).toEqual({ state: 'paid', transaction: TX });
+    expect(await found(chainOf([]))).toEqual({ state: 'unused' });
+    const cancelled = [used({ name: 'AuthorizationCanceled' })];
+    expect(await found(chainOf(cancelled))).toEqual({ state: 'cancelled' });
+  });
+
+  it('I11: chainEvidence() takes no other transfer for this one', async () => {
+    const wrong: [string, Event[]][] = [
+      ['no transfer', [used()]],
+      ['another payee', [used(), moved({ to: OTHER })]],
+      ['another value', [used(), moved({ value: 4999n })]],
+      ['another token', [used(), moved({ address: OTHER })]],
+      ['before the use', [moved({ index: 6 }), used()]],
+      ['of the next authorization', [used(), moved({ index: 9 })]],
+    ];
+    for (const [name, events] of wrong) {
+      expect(await found(chainOf(events)), name).toEqual({ state: 'cancelled' });
+      expect(await evidence().confirm(authorization, TX), name).toEqual({ state: 'unused' });
+    }
+    const reverted = chainOf([used(), moved()], '0x0');
+    expect(await found(reverted), 'reverted').toEqual({ state: 'unknown' });
+    expect(await evidence().confirm(authorization, TX), 'reverted').toEqual({ state: 'unused' });
+    const foreign = chainOf([used({ nonce: `0x${'99'.repeat(32)}` }), moved()]);
+    expect(await found(foreign), 'another nonce').toEqual({ state: 'unknown' });
+    const elsewhere = chainOf([used({ address: OTHER }), moved()]);
+    expect((await found(elsewhere)).state, 'event of another token').not.toBe('paid');
+  });
+
+  it('chainEvidence() confirms the transaction that a facilitator named, and only that', async () => {
+    stub.answer = chainOf([used(), moved()]);
+    expect(await evidence().confirm(authorization, TX)).toEqual({ state: 'paid', transaction: TX });
+    expect(await evidence().confirm(authorization, 'tx-1')).toEqual({ state: 'unused' });
+    stub.answer = (method, params) =>
+      method === 'eth_getTransactionReceipt' ? null : chainOf([])(method, params);
+    expect(await evidence().confirm(authorization, TX)).toEqual({ state: 'unused' });
+  });
+
+  it('chainEvidence() waits for the depth that was asked for', async () => {
+    const events = [used({ block: HEAD - 3 }), moved({ block: HEAD - 3 })];
+    expect(await found(chainOf(events), { confirmations: 4 })).toMatchObject({ state: 'paid' });
+    const shallow = await found(chainOf(events), { confirmations: 5 });
+    expect(shallow).toEqual({ state: 'unconfirmed' });
+  });
+
+  it('I9: chainEvidence() knows nothing when the node gives no answer', async () => {
+    const modes: [string, () => void][] = [
+      ['hung', () => (stub.answer = () => HANG)],
+      [
+        'error',
+        () =>
+          (stub.answer = () => {
+            throw new Error('limit exceeded');
+          }),
+      ],
+      ['null', () => (stub.answer = () => null)],
+      ['500', () => (stub.raw = { status: 500, body: 'no' })],
+      ['HTML', () => (stub.raw = { status: 200, body: '<html>' })],
+      ['redirect', () => (stub.raw = { status: 307, body: '', headers: { location: stub.url } })],
+      ['no such block', () => (stub.answer = without('eth_getBlockByNumber'))],
+      ['no logs', () => (stub.answer = without('eth_getLogs'))],
+      ['no receipt', () => (stub.answer = without('eth_getTransactionReceipt'))],
+      ['stale node', () => (stub.answer = stale)],
+      ['another chain', () => (stub.answer = anotherChain)],
+    ];
+    for (const [name, set] of modes) {
+      stub.raw = null;
+      set();
+      expect(await evidence().find(authorization), name).toEqual({ state: 'unknown' });
+    }
+    expect(reported.length).toBeGreaterThan(5);
+    expect(reported.join()).not.toContain(stub.url);
+  });
+
+  it('chainEvidence() gives up a search that takes too long', async () => {
+    stub.answer = (method, params) =>
+      method === 'eth_getLogs' ? HANG : chainOf([used(), moved()])(method, params);
+    const started = performance.now();
+    expect(await evidence({ timeoutMs: 50 }).find(authorization)).toEqual({ state: 'unknown' });
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it('chainEvidence() searches from the last possible block to the first, in bounded steps', async () => {
+    const expired = { ...authorization, validAfter: '0', validBefore: String(NOW_S - 40_000) };
+    const block = HEAD - 20_000 - 2500;
+    stub.answer = chainOf([used({ block }), moved({ block })]);
+    expect(await evidence().find(expired)).toEqual({ state: 'paid', transaction: TX });
+    expect(stub.asked.filter((method) => method === 'eth_getLogs')).toHaveLength(2);
+
+    stub.asked.length = 0;
+    stub.answer = chainOf([used({ block: 5 }), moved({ block: 5 })]);
+    const ancient = { ...authorization, validAfter: '0' };
+    expect(await evidence().find(ancient)).toEqual({ state: 'unknown' });
+    expect(stub.asked.filter((method) => method === 'eth_getLogs')).toHaveLength(LOG_CALLS_MAX);
+  });
+
+  it('chainEvidence() asks in smaller steps where a node refuses large ones', async () => {
+    const all = chainOf([used(), moved()]);
+    const limited =
+      (blocks: bigint): RpcAnswer =>
+      (method, params) => {
+        const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock: Hex; toBlock: Hex };
+        const tooMany =
+          method === 'eth_getLogs' && BigInt(toBlock) - BigInt(fromBlock) + 1n > blocks;
+        if (tooMany) throw new Error('query exceeds range');
+        return all(method, params);
+      };
+    for (const blocks of LOG_BLOCKS) {
+      expect(await found(limited(blocks)), String(blocks)).toMatchObject({ state: 'paid' });
+    }
+    expect(await found(limited(9n))).toEqual({ state: 'unknown' });
+  });
+});
+
+const complete = chainOf([used(), moved()]);
+function without(missing: string): RpcAnswer {
+  return (method, params) => (method === missing ? null : complete(method, params));
+}
+const stale: RpcAnswer = (method, params) =>
+  method === 'eth_getBlockByNumber'
+    ? { number: '0x10', timestamp: numberToHex(NOW_S - 121) }
+    : chainOf([])(method, params);
+const anotherChain: RpcAnswer = (method, params) =>
+  method === 'eth_chainId' ? '0x1' : complete(method, params);

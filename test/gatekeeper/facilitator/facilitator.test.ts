@@ -1,0 +1,257 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import {
+  FACILITATOR_BODY_BYTES_MAX,
+  facilitatorRequest,
+  remoteFacilitator,
+} from '../../../gatekeeper/facilitator/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+import { shop } from '../example-shop.ts';
+import { payer } from '../payer.ts';
+
+const TX = `0x${'12'.repeat(32)}`;
+const OTHER = `0x${'cd'.repeat(20)}`;
+const v1 = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const v2 = shop.requirements(endpointAt('/gauge'), '/gauge', 2);
+const alice = payer(NETWORKS.base);
+
+async function request(version: 1 | 2) {
+  const terms = version === 1 ? v1 : v2;
+  const payment = decodePayment(await alice.header(terms), version);
+  if (isRefusal(payment)) throw new Error(payment.error);
+  return facilitatorRequest(payment, terms);
+}
+const first = await request(1);
+const second = await request(2);
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+let handler: Handler = (_, response) => response.end();
+let server: Server;
+let seen = 0;
+let url = '';
+let remote: ReturnType<typeof remoteFacilitator>;
+
+beforeAll(async () => {
+  server = createServer((incoming, response) => {
+    seen += 1;
+    let body = '';
+    incoming.on('data', (chunk) => {
+      body += chunk;
+    });
+    incoming.on('end', () => handler(incoming, response, body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  remote = remoteFacilitator({ url: `${url}/x402/`, verifyTimeoutMs: 300, settleTimeoutMs: 300 });
+});
+afterAll(async () => {
+  await remote.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const answering =
+  (body: unknown, status = 200, headers: Record<string, string> = {}): Handler =>
+  (_, response) => {
+    const text = Buffer.isBuffer(body) || typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, headers).end(text);
+  };
+
+describe('remoteFacilitator()', () => {
+  it('remoteFacilitator() posts version, payload and requirements, and asks for plain bytes', async () => {
+    let got: unknown;
+    let path: string | undefined;
+    let encoding: unknown;
+    handler = (incoming, response, body) => {
+      [path, encoding, got] = [incoming.url, incoming.headers['accept-encoding'], JSON.parse(body)];
+      response.end('{"isValid":true}');
+    };
+    expect(await remote.verify(first)).toEqual({ verdict: 'valid', payer: alice.address });
+    const { authorization, signature } = first.paymentPayload.payload;
+    expect(got).toStrictEqual({
+      x402Version: 1,
+      paymentPayload: {
+        x402Version: 1,
+        scheme: 'exact',
+        network: 'base',
+        payload: { signature, authorization },
+      },
+      paymentRequirements: v1,
+    });
+    expect([path, encoding]).toEqual(['/x402/verify', 'identity']);
+    await remote.verify(second);
+    expect(got).toMatchObject({ x402Version: 2, paymentPayload: { accepted: v2 } });
+  });
+
+  it('remoteFacilitator() takes a boolean verdict under any status below 500', async () => {
+    handler = answering({ isValid: false, invalidReason: 'insufficient_funds' }, 400);
+    expect(await remote.verify(first)).toEqual({
+      verdict: 'invalid',
+      reason: 'insufficient_funds',
+    });
+    handler = answering({ success: false, errorReason: 'insufficient_funds' }, 402);
+    expect(await remote.settle(first)).toEqual({
+      verdict: 'refused',
+      reason: 'insufficient_funds',
+    });
+    handler = answering({ success: false });
+    expect(await remote.settle(first)).toEqual({ verdict: 'refused', reason: 'unspecified' });
+    handler = answering({ success: true, transaction: TX, network: 'base', payer: alice.address });
+    const settled = { verdict: 'settled', transaction: TX, payer: alice.address, network: 'base' };
+    expect(await remote.settle(first)).toEqual(settled);
+    handler = answering({ success: true, transaction: TX, network: 'eip155:8453' });
+    expect(await remote.settle(second)).toEqual({ ...settled, network: 'eip155:8453' });
+  });
+
+  it('I11: remoteFacilitator() takes nothing else for a verdict', async () => {
+    const yes = { isValid: true, success: true, transaction: TX };
+    const modes: [string, Handler][] = [
+      ['500 with a verdict', answering(yes, 500)],
+      ['503 without a body', answering('', 503)],
+      ['504 in HTML', answering('<html>', 504)],
+      ['empty 200', answering('')],
+      ['204', answering('', 204)],
+      ['HTML', answering('<html>ok</html>')],
+      ['null', answering('null')],
+      ['true', answering('true')],
+      ['array', answering([yes])],
+      ['no verdict', answering({ payer: alice.address })],
+      ['text verdict', answering({ ...yes, isValid: 'true', success: 'true' })],
+      ['number verdict', answering({ ...yes, isValid: 1, success: 1 })],
+      ['null verdict', answering({ ...yes, isValid: null, success: null })],
+      [
+        'reason of a wrong type',
+        answering({ isValid: false, invalidReason: 1, success: false, errorReason: {} }),
+      ],
+      ['payer of a wrong type', answering({ ...yes, payer: 1 })],
+      ['another payer', answering({ ...yes, payer: OTHER })],
+      ['redirect', answering('', 302, { location: `${url}/elsewhere` })],
+      ['redirect 307', answering(yes, 307, { location: `${url}/elsewhere` })],
+      ['gzip', answering(gzipSync(JSON.stringify(yes)), 200, { 'content-encoding': 'gzip' })],
+      ['cut JSON', answering('{"isValid":true,"success":tr')],
+      ['too long', answering(JSON.stringify(yes).padEnd(FACILITATOR_BODY_BYTES_MAX + 1))],
+      [
+        'endless',
+        (_, response) => {
+          const timer = setInterval(() => response.write(' '.repeat(16_384)), 1);
+          response.on('close', () => clearInterval(timer));
+        },
+      ],
+      ['hung', () => {}],
+      ['hung after the head', (_, response) => response.writeHead(200).flushHeaders()],
+      [
+        'dripping',
+        (_, response) => {
+          const timer = setInterval(() => response.write(' '), 50);
+          response.on('close', () => clearInterval(timer));
+        },
+      ],
+      ['reset', (incoming) => incoming.socket.destroy()],
+      [
+        'reset in the body',
+        (incoming, response) => {
+          response.writeHead(200, { 'content-length': '100' });
+          response.write('{"isValid":true,');
+          setTimeout(() => incoming.socket.destroy(), 5);
+        },
+      ],
+      ['not HTTP', (incoming) => incoming.socket.end('hello\r\n\r\n')],
+    ];
+    for (const [name, mode] of modes) {
+      handler = mode;
+      const before = seen;
+      const started = performance.now();
+      expect((await remote.verify(first)).verdict, `verify ${name}`).toBe('none');
+      expect((await remote.settle(first)).verdict, `settle ${name}`).toBe('none');
+      expect(performance.now() - started, name).toBeLessThan(2000);
+      expect(seen - before, `${name}: one request each, no retry, no redirect`).toBe(2);
+    }
+  });
+
+  it('I11: remoteFacilitator() believes no settlement on another network or without a transaction', async () => {
+    const settled = { success: true, transaction: TX };
+    for (const wrong of [
+      { ...settled, network: 'base-sepolia' },
+      { ...settled, network: 'nowhere' },
+      { success: true },
+      { ...settled, transaction: '' },
+      { ...settled, transaction: 'a\r\nset-cookie: b' },
+      { ...settled, transaction: 'x'.repeat(129) },
+    ]) {
+      handler = answering(wrong);
+      expect((await remote.settle(first)).verdict).toBe('none');
+    }
+    handler = answering(settled);
+    expect((await remote.settle(first)).verdict).toBe('settled');
+  });
+
+  it('I11: remoteFacilitator() cuts and cleans reasons', async () => {
+    handler = answering({ isValid: false, invalidReason: `a\r\nb\u0007${'x'.repeat(900)}` });
+    const outcome = await remote.verify(first);
+    expect(outcome).toMatchObject({ verdict: 'invalid' });
+    const reason = outcome.verdict === 'invalid' ? outcome.reason : '';
+    expect(reason).toMatch(/^a\?\?b\?x{195}$/);
+  });
+
+  it('remoteFacilitator() has no verdict when nobody listens', async () => {
+    const nobody = remoteFacilitator({ url: 'http://127.0.0.1:9' });
+    const none = { verdict: 'none', detail: '/settle: ECONNREFUSED', unsent: true };
+    expect(await nobody.settle(first)).toEqual(none);
+    await nobody.close();
+  });
+
+  it('I4: remoteFacilitator() is not held up by hung settlements', async () => {
+    handler = (incoming, response) => {
+      if (incoming.url?.endsWith('settle')) return;
+      response.end('{"isValid":true}');
+    };
+    const hung = Array.from({ length: 40 }, () => remote.settle(first));
+    expect((await remote.verify(first)).verdict).toBe('valid');
+    await Promise.all(hung);
+  });
+
+  it('remoteFacilitator() sends headers made for each call, and no call without them', async () => {
+    const asked: unknown[] = [];
+    const guarded = remoteFacilitator({
+      url: `${url}/x402`,
+      auth: async (call) => {
+        asked.push(call);
+        if (asked.length > 2) throw new Error('the signer is away');
+        return { authorization: `Bearer ${asked.length}` };
+      },
+    });
+    const sent: unknown[] = [];
+    handler = (incoming, response) => {
+      sent.push(incoming.headers.authorization);
+      response.end('{"isValid":true,"success":false}');
+    };
+    expect((await guarded.verify(first)).verdict).toBe('valid');
+    expect((await guarded.settle(first)).verdict).toBe('refused');
+    const unsent = { verdict: 'none', detail: '/settle: no auth headers', unsent: true };
+    expect(await guarded.settle(first)).toEqual(unsent);
+    expect(sent).toEqual(['Bearer 1', 'Bearer 2']);
+    expect(asked[0]).toEqual({ method: 'POST', url: `${url}/x402/verify` });
+    await guarded.close();
+  });
+
+  it('remoteFacilitator() says of no call that left that it was not sent', async () => {
+    for (const mode of [answering('', 500), answering('no'), (_: IncomingMessage) => {}]) {
+      handler = mode as Handler;
+      expect(await remote.settle(first)).not.toHaveProperty('unsent');
+    }
+    handler = (incoming) => incoming.socket.destroy();
+    expect(await remote.settle(first)).not.toHaveProperty('unsent');
+  });
+
+  it('remoteFacilitator() reads what is supported', async () => {
+    const kinds = [{ x402Version: 1, scheme: 'exact', network: 'base' }];
+    handler = answering({ kinds, extra: 1 });
+    expect(await remote.supported()).toEqual({ verdict: 'supported', kinds });
+    handler = answering({ kinds: 'all' });
+    expect((await remote.supported()).verdict).toBe('none');
+  });
+});

@@ -1,0 +1,118 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { numberToHex } from 'viem';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Config, loadConfig } from '../../../gatekeeper/config.ts';
+import { openSettlers } from '../../../gatekeeper/facilitator/open-settlers.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { StartError } from '../../../gatekeeper/start-error.ts';
+import { paymentRequest } from '../payment-request.ts';
+import { type RpcStub, rpcStub } from '../rpc-stub.ts';
+
+const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const KEY = '11'.repeat(32);
+const { chainId } = NETWORKS.base;
+
+let node: RpcStub;
+let reported: string[];
+beforeEach(async () => {
+  reported = [];
+  node = await rpcStub((method) => (method === 'eth_chainId' ? numberToHex(chainId) : '0x60'));
+});
+afterEach(() => node.close());
+
+function config(options: Record<string, string>): Config {
+  return loadConfig({
+    options: { pay_to: PAYEE, network: 'base', ...options },
+    env: {},
+    fileText: null,
+  });
+}
+const open = (options: Record<string, string>) =>
+  openSettlers(config(options), {
+    clock: () => Date.now(),
+    report: (error) => reported.push(error instanceof Error ? error.message : String(error)),
+  });
+
+async function refusal(options: Record<string, string>): Promise<string> {
+  const error = await open(options).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(StartError);
+  return String(error);
+}
+
+/** A facilitator that lists one network and refuses every payment. */
+async function facilitator(network: string): Promise<{ url: string; server: Server }> {
+  const kinds = [{ x402Version: 1, scheme: 'exact', network }];
+  const server = createServer((request, response) => {
+    const isSupported = request.url === '/supported';
+    response.end(JSON.stringify(isSupported ? { kinds } : { isValid: false, success: false }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+describe('openSettlers()', () => {
+  it('openSettlers() refuses a node of another chain, or without the token', async () => {
+    const options = { relayer_key: KEY, rpc_url: node.url };
+    node.answer = () => '0x1';
+    expect(await refusal(options)).toMatch(/serves chain 1, "base" is chain 8453; set/);
+    node.answer = (method) => (method === 'eth_chainId' ? numberToHex(chainId) : '0x');
+    expect(await refusal(options)).toMatch(/no contract at "0x8335/);
+  });
+
+  it('openSettlers() opens while the node is down, and says so', async () => {
+    const settlers = await open({ relayer_key: KEY, rpc_url: 'http://127.0.0.1:9' });
+    expect(reported.join()).toMatch(/Cannot ask the chain node/);
+    expect(reported.join()).not.toContain('127.0.0.1:9');
+    expect(await settlers.trouble()).toMatch(/Cannot settle yet: the chain node gave no answer/);
+    expect(await settlers.facilitator.verify(await paymentRequest())).toMatchObject({
+      verdict: 'none',
+    });
+    await settlers.close();
+  });
+
+  it('openSettlers() settles by the relayer where a key is set', async () => {
+    const settlers = await open({ relayer_key: KEY, rpc_url: node.url });
+    expect(await settlers.trouble()).toBeNull();
+    expect(settlers.evidence).toBeTypeOf('function');
+    node.answer = (method) => (method === 'eth_getBalance' ? '0x0' : '0x60');
+    expect(await settlers.trouble()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has nothing/);
+    await settlers.close();
+  });
+
+  it('I48: openSettlers() refuses a node or facilitator that anybody on the way could read', async () => {
+    expect(await refusal({ relayer_key: KEY, rpc_url: 'http://node.example/key' })).toMatch(
+      /"http:\/\/node.example": not https/,
+    );
+    const list = 'https://f.example,http://g.example';
+    expect(await refusal({ facilitator_url: list, rpc_url: node.url })).toMatch(/g\.example/);
+  });
+
+  it('openSettlers() refuses keys and headers that cannot work, and repeats none of them', async () => {
+    const key = await refusal({ relayer_key: `${KEY}22`, rpc_url: node.url });
+    expect(key).toMatch(/SIGNALPRESS_RELAYER_KEY/);
+    expect(key).not.toContain(KEY);
+    const options = { facilitator_url: 'https://f.example', facilitator_auth: 'hunter2' };
+    expect(await refusal(options)).not.toContain('hunter2');
+  });
+
+  it('openSettlers() names every facilitator that does not settle on the network', async () => {
+    const [good, bad] = [await facilitator('base'), await facilitator('base-sepolia')];
+    const only = await open({ facilitator_url: good.url });
+    expect(await only.trouble()).toBeNull();
+    expect(only).not.toHaveProperty('evidence');
+    const request = await paymentRequest();
+    expect(await only.facilitator.verify(request)).toMatchObject({ verdict: 'invalid' });
+    const both = await open({ facilitator_url: `${good.url},${bad.url}`, rpc_url: node.url });
+    expect(await both.trouble()).toMatch(/^Cannot settle on "base"/);
+    await Promise.all([only.close(), both.close()]);
+    good.server.close();
+    bad.server.close();
+  });
+
+  it('openSettlers() pretends where nobody is named', async () => {
+    const settlers = await open({ network: 'base-sepolia' });
+    expect(await settlers.trouble()).toBeNull();
+    await settlers.close();
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
+import {
+  type Facilitator,
+  facilitatorRequest,
+  type SettleOutcome,
+  type VerifyOutcome,
+} from '../../../gatekeeper/facilitator/facilitator.ts';
+import { provenFacilitator } from '../../../gatekeeper/facilitator/proven-facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+import { shop } from '../example-shop.ts';
+import { payer } from '../payer.ts';
+
+const TX = `0x${'12'.repeat(32)}`;
+const REAL_TX = `0x${'34'.repeat(32)}`;
+const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const alice = payer(NETWORKS.base);
+const payment = decodePayment(await alice.header(terms), 1);
+if (isRefusal(payment)) throw new Error(payment.error);
+const request = facilitatorRequest(payment, terms);
+
+const settled: SettleOutcome = {
+  verdict: 'settled',
+  transaction: TX,
+  payer: alice.address,
+  network: 'base',
+};
+const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
+const invalid: VerifyOutcome = { verdict: 'invalid', reason: 'nonce_used' };
+
+interface Said {
+  readonly settle?: SettleOutcome;
+  readonly verify?: VerifyOutcome;
+  /** One after another, the last for ever. */
+  readonly confirm?: readonly Finding[];
+  readonly find?: readonly Finding[];
+}
+const UNUSED: Finding = { state: 'unused' };
+
+function proven({ settle = settled, verify = invalid, confirm = [UNUSED], find = [UNUSED] }: Said) {
+  const facilitator: Facilitator = {
+    verify: async () => verify,
+    settle: async () => settle,
+    supported: async () => ({ verdict: 'supported', kinds: [] }),
+  };
+  const next = (findings: readonly Finding[]) => {
+    const rest = [...findings];
+    return async (): Promise<Finding> => (rest.length > 1 ? rest.shift() : rest[0]) ?? UNUSED;
+  };
+  const evidence = { confirm: next(confirm), find: next(find) };
+  return provenFacilitator({ facilitator, evidence, waitMs: 20, pollMs: 5 });
+}
+
+const paid = (transaction: string): Finding => ({ state: 'paid', transaction });
+
+describe('provenFacilitator()', () => {
+  it('I11: provenFacilitator() believes a settlement only with its transfer', async () => {
+    expect(await proven({ confirm: [paid(TX)] }).settle(request)).toEqual(settled);
+    expect(await proven({}).settle(request)).toMatchObject({ verdict: 'none' });
+    const cancelled = await proven({ find: [{ state: 'cancelled' }] }).settle(request);
+    expect(cancelled).toMatchObject({ verdict: 'none' });
+  });
+
+  it('I11: provenFacilitator() names the transaction that made the transfer', async () => {
+    const outcome = await proven({ find: [paid(REAL_TX)] }).settle(request);
+    expect(outcome).toEqual({ ...settled, transaction: REAL_TX });
+  });
+
+  it('provenFacilitator() waits for a node that lags behind', async () => {
+    const confirm = [UNUSED, UNUSED, { state: 'unconfirmed' } as const, paid(TX)];
+    expect(await proven({ confirm }).settle(request)).toEqual(settled);
+  });
+
+  it('provenFacilitator() lets the word of the facilitator stand when the node is silent', async () => {
+    const confirm: Finding[] = [{ state: 'unknown' }];
+    expect(await proven({ confirm }).settle(request)).toEqual(settled);
+    const find: Finding[] = [{ state: 'unknown' }];
+    expect(await proven({ find, settle: refused }).settle(request)).toEqual(refused);
+    expect(await proven({ find }).verify(request)).toEqual(invalid);
+  });
+
+  it('I9: provenFacilitator() takes a payment that somebody else submitted', async () => {
+    const outcome = await proven({ settle: refused, find: [paid(REAL_TX)] }).settle(request);
+    expect(outcome).toEqual({ ...settled, transaction: REAL_TX });
+    expect(await proven({ settle: refused }).settle(request)).toEqual(refused);
+    const verified = await proven({ find: [paid(REAL_TX)] }).verify(request);
+    expect(verified).toEqual({ verdict: 'valid', payer: alice.address });
+    expect(await proven({}).verify(request)).toEqual(invalid);
+  });
+
+  it('provenFacilitator() adds nothing to a missing verdict', async () => {
+    const none = { verdict: 'none', detail: '/settle: status 500' } as const;
+    const silent = proven({ settle: none, verify: none, find: [paid(TX)] });
+    expect(await silent.settle(request)).toEqual(none);
+    expect(await silent.verify(request)).toEqual(none);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { remoteUrl } from '../../../gatekeeper/facilitator/remote-url.ts';
+
+describe('remoteUrl()', () => {
+  it('I48: remoteUrl() takes https, and http only on loopback', () => {
+    for (const good of [
+      'https://f.example/x402',
+      'http://127.0.0.1:4021',
+      'http://localhost:1',
+      'http://[::1]:1',
+    ]) {
+      expect(remoteUrl(good, 'facilitator')).toBeInstanceOf(URL);
+    }
+    for (const bad of [
+      'http://f.example',
+      'http://127.0.0.1.evil.example',
+      'ftp://f.example',
+      'f.example',
+      '',
+    ]) {
+      expect(() => remoteUrl(bad, 'facilitator'), bad).toThrow(RangeError);
+    }
+  });
+
+  it('remoteUrl() does not repeat a path, which may hold a key', () => {
+    expect(() => remoteUrl('http://node.example/v2/secret', 'chain node')).toThrow(
+      'Cannot use chain node "http://node.example": not https',
+    );
+  });
+});

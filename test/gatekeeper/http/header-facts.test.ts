@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+
+describe('headerFacts()', () => {
+  it('reads what matters in any case and joins what is repeated', () => {
+    const facts = headerFacts([
+      'HOST',
+      'gate:80',
+      'x-PAYMENT',
+      'A',
+      'X-Payment',
+      'B',
+      'Accept',
+      'text/html',
+      'x',
+      'y',
+    ]);
+    expect(facts).toMatchObject({
+      objection: null,
+      paymentV1: 'A, B',
+      paymentV2: null,
+      accept: 'text/html',
+      authorization: null,
+      ifNoneMatch: null,
+      hasBody: false,
+    });
+  });
+
+  it('reads what only the tool server looks at, repeated ones joined', () => {
+    const names = ['Mcp-Method', 'MCP-NAME', 'mcp-protocol-version', 'mcp-method'];
+    const mcp = names.flatMap((name, at) => [name, String(at)]);
+    const rest = ['Origin', 'null', 'Content-Type', 'a/b', 'Content-Type', 'c/d'];
+    expect(headerFacts(['Host', 'gate', ...mcp, ...rest])).toMatchObject({
+      host: 'gate',
+      origin: 'null',
+      contentType: 'a/b, c/d',
+      rpc: { method: '0, 3', name: '1', version: '2' },
+    });
+    expect(headerFacts(['Host', 'gate'])).toMatchObject({
+      origin: null,
+      contentType: null,
+      rpc: { method: null, name: null, version: null },
+    });
+  });
+
+  it.each([
+    [[]],
+    [['Host', '']],
+    [['Host', 'a', 'Host', 'a']],
+    [['Host', 'a, b']],
+    [['Host', 'a b']],
+    [['Host', 'a/b']],
+    [['Host', 'user@a']],
+  ])('I42: objects to the hosts of %j', (rawHeaders) => {
+    expect(headerFacts(rawHeaders).objection).toMatch(/Host/);
+  });
+
+  it.each<[string[], boolean]>([
+    [['Content-Length', '0'], false],
+    [['Content-Length', '1'], true],
+    [['Content-Length', '00'], true],
+    [['Transfer-Encoding', 'chunked'], true],
+    [['Transfer-Encoding', ''], true],
+  ])('sees the body of %j: %s', (rawHeaders, hasBody) => {
+    expect(headerFacts(rawHeaders).hasBody).toBe(hasBody);
+  });
+
+  it('stays right when strangers have sent many names', () => {
+    for (let at = 0; at < 5000; at += 1) headerFacts([`x-${at}`, '1']);
+    expect(headerFacts(['hOsT', 'a', 'constructor', 'x', '__proto__', 'y']).objection).toBeNull();
+    expect(headerFacts(['hOsT', 'a', 'x-PaYmEnT', 'P']).paymentV1).toBe('P');
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { mediaTypeOf } from '../../../gatekeeper/http/media-type.ts';
+
+const SERIES = endpointAt('/gauge/history-series');
+
+describe('mediaTypeOf()', () => {
+  it.each([
+    '/gauge/history-series?format=csv',
+    '/gauge/history-series?entity=a&format=csv&signal_id=b',
+  ])('%s is a table', (target) => {
+    expect(mediaTypeOf(SERIES, target)).toBe('text/csv');
+  });
+
+  it.each([
+    '/gauge/history-series?format=csvs',
+    '/gauge/history-series?entity=format%3Dcsv',
+    '/gauge/history-series?xformat=csv',
+    '/gauge/history-series',
+  ])('%s is JSON', (target) => {
+    expect(mediaTypeOf(SERIES, target)).toBe('application/json');
+  });
+
+  it('is JSON for every other operation', () => {
+    expect(mediaTypeOf(endpointAt('/gauge/region'), '/gauge/region?format=csv')).toBe(
+      'application/json',
+    );
+  });
+});

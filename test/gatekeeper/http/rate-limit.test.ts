@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CLIENTS_MAX,
+  clientKey,
+  OVERALL_FACTOR,
+  rateLimit,
+} from '../../../gatekeeper/http/rate-limit.ts';
+
+describe('rateLimit()', () => {
+  it('I46: lets the rate through and tells how long to wait beyond it', () => {
+    const limit = rateLimit(10);
+    const burst = Array.from({ length: 21 }, () => limit.take('10.0.0.1', 0));
+    expect(burst.slice(0, 20).every((wait) => wait === 0)).toBe(true);
+    expect(burst[20]).toBe(1);
+    expect(limit.take('10.0.0.2', 0)).toBe(0);
+    expect(limit.take('10.0.0.1', 100)).toBe(0);
+    expect(limit.take('10.0.0.1', 100)).toBe(1);
+  });
+
+  it('I46: does not forget a client that keeps coming', () => {
+    const limit = rateLimit(10);
+    for (let at = 0; at < 20; at += 1) limit.take('busy', 0);
+    for (let at = 0; at < CLIENTS_MAX; at += 1) {
+      limit.take(`10.${at}`, 0);
+      if (at % 1000 === 0) expect(limit.take('busy', 0)).toBe(1);
+    }
+  });
+
+  it('I46: is not loosened by a clock that jumps back', () => {
+    const limit = rateLimit(1);
+    limit.take('a', 1000);
+    limit.take('a', 1000);
+    expect(limit.take('a', 0)).toBe(1);
+    expect(limit.take('a', 500)).toBe(1);
+  });
+
+  it('I46: remembers no more clients than its bound, however many addresses come', () => {
+    const limit = rateLimit(1_000_000);
+    for (let at = 0; at < CLIENTS_MAX * 3; at += 1) limit.take(`10.${at}`, 0);
+    expect(limit.clients).toBeLessThanOrEqual(CLIENTS_MAX);
+    expect(limit.clients).toBeGreaterThanOrEqual(CLIENTS_MAX / 2);
+  });
+
+  it('bounds all clients together', () => {
+    const limit = rateLimit(1);
+    let passed = 0;
+    for (let at = 0; at < OVERALL_FACTOR * 5; at += 1) {
+      if (limit.take(`10.0.${at}`, 0) === 0) passed += 1;
+    }
+    expect(passed).toBe(OVERALL_FACTOR * 2);
+  });
+
+  it('is off at 0', () => {
+    expect(rateLimit(0)).toMatchObject({ isOn: false, clients: 0 });
+    expect(rateLimit(0).take('a', 0)).toBe(0);
+  });
+});
+
+describe('clientKey()', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['2001:db8:0:1::5', '2001:db8:0:1::/64'],
+    ['2001:db8:0:1:ffff:2:3:4', '2001:db8:0:1::/64'],
+    ['2001:0DB8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ])('counts %s as %s', (address, key) => {
+    expect(clientKey(address)).toBe(key);
+  });
+});

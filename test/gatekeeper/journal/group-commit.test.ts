@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type GroupCommit, groupCommit } from '../../../gatekeeper/journal/group-commit.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'group-commit-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+
+interface Bench {
+  readonly db: Database.Database;
+  readonly commit: GroupCommit;
+  add(value: number | null): Promise<unknown>;
+  count(): unknown;
+}
+
+function bench(wal = (path: string) => `${path}-wal`): Bench {
+  files += 1;
+  const path = join(folder, `${files}.db`);
+  const db = new Database(path);
+  db.pragma('journal_mode = WAL');
+  db.exec('CREATE TABLE t(a INTEGER NOT NULL)');
+  const commit = groupCommit({ db, walPath: wal(path) });
+  const insert = db.prepare('INSERT INTO t VALUES(?)');
+  const count = db.prepare('SELECT count(*) AS n FROM t');
+  return {
+    db,
+    commit,
+    add: (value) => commit.run(() => insert.run([value]).changes),
+    count: () => (count.get([]) as { n: number }).n,
+  };
+}
+
+describe('groupCommit()', () => {
+  it('resolves for everybody who asked, also while a sync is running', async () => {
+    const { add, count, commit } = bench();
+    const first = add(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await Promise.all([first, add(2), add(3)])).toEqual([1, 1, 1]);
+    expect(await add(4)).toBe(1);
+    expect(count()).toBe(4);
+    commit.close();
+  });
+
+  it('rejects the one bad write of a group and commits the others', async () => {
+    const { add, count, commit } = bench();
+    const results = await Promise.allSettled([add(1), add(null), add(3)]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(count()).toBe(2);
+    commit.close();
+  });
+
+  it('I17: calls nothing durable after a sync that failed, not even later writes', async () => {
+    const { add } = bench(() => join(folder, 'absent', 'wal'));
+    await expect(add(1)).rejects.toThrow(/the disk refused a sync/);
+    await expect(add(2)).rejects.toThrow(/the disk refused a sync/);
+  });
+
+  it('rejects what waits when it is closed', async () => {
+    const { add, commit } = bench();
+    const waiting = add(1);
+    commit.close();
+    await expect(waiting).rejects.toThrow(/closed/);
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { JOURNAL_NAME } from '../../../gatekeeper/journal/journal-file.ts';
+import { ledgerCommand } from '../../../gatekeeper/journal/ledger-command.ts';
+import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { NOW_MS, NOW_S } from '../payer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+const DAY_MS = 86_400_000;
+const SALES = 2500;
+let now = NOW_MS;
+const journal = sqliteJournal({ path: join(folder, JOURNAL_NAME), clock: () => now });
+afterAll(() => {
+  journal.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function claim(at: number, value: string, path = '/gauge?entity=a') {
+  const payer = `0x${(at % 3).toString().repeat(40)}`;
+  const nonce = `0x${at.toString(16).padStart(64, '0')}`;
+  return {
+    key: `base|0xasset|${payer}|${nonce}`,
+    resource: `GET ${path}`,
+    version: 1,
+    signed: 'a|b|c|d|e|f|g',
+    body: Buffer.from('same'),
+    contentType: 'application/json',
+    value,
+    validBefore: NOW_S + 300,
+  } as const;
+}
+
+beforeAll(async () => {
+  const sales = Array.from({ length: SALES }, (_, at) => claim(at, '9007199254740993'));
+  await Promise.all(sales.map((sale) => journal.claim(sale)));
+  const settled = sales.map(({ key }, at) =>
+    journal.conclude({ key, state: 'settled', transaction: `0xt${at}` }),
+  );
+  await Promise.all(settled);
+  now += DAY_MS;
+  const late = claim(SALES, '5000', '/trust/precheck?service=x');
+  await journal.claim(late);
+  await journal.conclude({ key: late.key, state: 'settled', transaction: '0xlate' });
+  const no = claim(SALES + 1, '9'.repeat(70));
+  await journal.claim(no);
+  await journal.conclude({ key: no.key, state: 'refused', detail: '=cmd|"x",\ny' });
+  await journal.claim(claim(SALES + 2, '1'));
+});
+
+function ledger(...args: string[]): string {
+  let out = '';
+  const write = (text: string): void => {
+    out += text;
+  };
+  const command = ledgerCommand({ stateDir: folder, write });
+  command.exitOverride().parse(args, { from: 'user' });
+  return out;
+}
+
+const ATOMIC = 9007199254740993n;
+
+describe('ledger', () => {
+  it('revenue sums exactly what was settled, beyond what a double holds', () => {
+    const total = ATOMIC * BigInt(SALES);
+    const days = ledger('revenue').trim().split('\r\n').slice(1);
+    expect(days).toHaveLength(2);
+    expect(days[0]).toContain(`,base,0xasset,${SALES},${total},`);
+    expect(days[1]).toMatch(/,1,5000,0\.005$/);
+    const paths = ledger('revenue', '--by', 'path').trim().split('\r\n').slice(1);
+    expect(paths.map((row) => row.split(',')[0])).toEqual(['/gauge', '/trust/precheck']);
+    expect(ledger('revenue', '--by', 'payer').trim().split('\r\n')).toHaveLength(4);
+  });
+
+  it('list shows the last payments with their state', () => {
+    const lines = ledger('list', '--limit', '3').trim().split('\n');
+    expect(lines).toHaveLength(3);
+    expect(lines[0]).toContain('0.005  0x1111');
+    expect(lines[0]).toContain('/trust/precheck?service=x  0xlate');
+    expect(lines[2]).toContain('settling');
+    expect(ledger('list', '--only', 'refused').trim().split('\n').length).toBeGreaterThan(0);
+  });
+
+  it('export holds every payment once, in both formats, and no signature', () => {
+    const rows = ledger('export', '--format', 'ndjson')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows).toHaveLength(SALES + 3);
+    expect(new Set(rows.map(({ nonce }) => nonce)).size).toBe(SALES + 3);
+    expect(rows[0]).toMatchObject({ path: '/gauge', query: 'entity=a', network: 'base' });
+    expect(rows[0]).not.toHaveProperty('signed');
+    const day = new Date(NOW_MS + DAY_MS).toISOString().slice(0, 10);
+    expect(ledger('export', '--since', day, '--only', 'settled').split('\r\n')).toHaveLength(3);
+  });
+
+  it('export keeps a cell that looks like a formula text', () => {
+    expect(ledger('export', '--only', 'refused')).toContain(`"'=cmd|""x"",\ny"`);
+  });
+
+  it('backup writes a whole journal while it is in use, for its owner alone, and overwrites nothing', async () => {
+    const file = join(folder, 'copy.db');
+    await journal.claim(claim(SALES + 3, '1'));
+    expect(ledger('backup', file)).toContain('copy.db');
+    expect(statSync(file).mode & 0o077).toBe(0);
+    const copy = new Database(file);
+    const { n } = copy.prepare('SELECT count(*) AS n FROM payment').get([]) as { n: number };
+    expect(n).toBe(SALES + 4);
+    expect(copy.prepare('PRAGMA integrity_check').get([])).toMatchObject({ integrity_check: 'ok' });
+    copy.close();
+    expect(() => ledger('backup', file)).toThrow(/name a file that does not exist/);
+  });
+
+  it('says what to do where there is no journal, and for wrong options', () => {
+    expect(() => ledger('list', '--state', join(folder, 'none'))).toThrow(/with --state/);
+    expect(() => ledger('list', '--since', 'yesterday')).toThrow(/give 2026-01-31/);
+    expect(() => ledger('list', '--limit', '0')).toThrow(/give 50/);
+  });
+});

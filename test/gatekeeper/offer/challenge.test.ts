@@ -1,0 +1,251 @@
+import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { atomicAmount } from '../../../compiler/contract/price.ts';
+import { canonicalTarget } from '../../../gatekeeper/http/canonical-request.ts';
+import {
+  CHALLENGE_CACHE_MAX,
+  type ChallengerOptions,
+  challengeReply,
+  challenger,
+} from '../../../gatekeeper/offer/challenge.ts';
+import type { RequestExamples } from '../../../gatekeeper/offer/offer.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+
+const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+const options: ChallengerOptions = {
+  baseUrl: 'https://api.example.com',
+  payTo: PAY_TO,
+  network: NETWORKS.base,
+  serviceName: 'Example',
+};
+/** Every operation answers one request, but the retired chain of this path. */
+const EMPTY = '/gauge/japan-region';
+const requestOf: RequestExamples = ({ path, params }) => {
+  const required = Object.entries(params).filter(([, param]) => param.required);
+  const values = required.map(([name, param]) => [name, param.enum?.[0] ?? `${name} of it`]);
+  return path === EMPTY ? null : canonicalTarget(path, Object.fromEntries(values));
+};
+const shop = challenger(options);
+shop.show(requestOf);
+const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+const decoded = (base64: string) => JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
+const both = (row: Endpoint, target: string, error?: string) => {
+  const made = shop.challenge(row, target, error);
+  return { v1: JSON.parse(made.body.toString('utf8')), v2: decoded(made.paymentRequired) };
+};
+
+// The rules of an x402 1.x client: one malformed entry makes it reject the whole challenge.
+const entryV1 = z.object({
+  scheme: z.literal('exact'),
+  network: z.enum(['base', 'base-sepolia']),
+  maxAmountRequired: z.string().regex(/^[0-9]+$/),
+  resource: z.url(),
+  description: z.string(),
+  mimeType: z.string(),
+  outputSchema: z.record(z.string(), z.unknown()),
+  payTo: z.string().regex(/^0x[a-fA-F0-9]{40}$/),
+  maxTimeoutSeconds: z.int(),
+  asset: z.string().regex(/^0x[a-fA-F0-9]{40}$/),
+  extra: z.record(z.string(), z.unknown()),
+});
+
+describe('challenge()', () => {
+  it('challenge() meets both client schemas on every paid row', () => {
+    for (const row of PAID) {
+      const { v1, v2 } = both(row, row.path);
+      expect(() => PaymentRequiredV1Schema.parse(v1)).not.toThrow();
+      expect(() => PaymentRequiredV2Schema.parse(v2)).not.toThrow();
+      expect(entryV1.safeParse(v1.accepts[0]).error).toBeUndefined();
+    }
+  });
+
+  it('I13: challenge() asks the price of the table, in both versions and in requirements()', () => {
+    for (const row of PAID) {
+      const price = atomicAmount(row.priceUsd ?? '');
+      const { v1, v2 } = both(row, row.path);
+      expect(v1.accepts[0].maxAmountRequired).toBe(price);
+      expect(v2.accepts[0].amount).toBe(price);
+      expect(shop.requirements(row, row.path, 1)).toStrictEqual(v1.accepts[0]);
+      expect(shop.requirements(row, row.path, 2)).toStrictEqual(v2.accepts[0]);
+    }
+    expect(both(endpointAt('/gauge/ruler'), '/gauge/ruler').v1.accepts[0].maxAmountRequired).toBe(
+      '5000',
+    );
+  });
+
+  it('challenge() has the wire facts that clients enforce', () => {
+    const { v1, v2 } = both(
+      endpointAt('/gauge'),
+      '/gauge?entity=us-denver&signal_id=airquality.aqi',
+    );
+    expect(v1).toMatchObject({ x402Version: 1, error: 'X-PAYMENT header is required' });
+    expect(v1.accepts).toHaveLength(1);
+    expect(v1.accepts[0]).toMatchObject({
+      scheme: 'exact',
+      network: 'base',
+      resource: 'https://api.example.com/gauge?entity=us-denver&signal_id=airquality.aqi',
+      description: '[SIGNAL+PROOF] one signal record',
+      payTo: PAY_TO,
+      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      maxTimeoutSeconds: 300,
+      extra: { name: 'USD Coin', version: '2' },
+    });
+    const { input, output } = v1.accepts[0].outputSchema;
+    expect(input).toMatchObject({ type: 'http', method: 'GET', discoverable: true });
+    expect(input.queryParams.signal_id).toMatchObject({ required: true, type: 'string' });
+    expect(input.queryParams.signal_id.enum).toContain('airquality.aqi');
+    expect(output).toHaveProperty('record_hash');
+    expect(v2.resource).toMatchObject({ url: v1.accepts[0].resource, serviceName: 'Example' });
+    expect(v2.accepts[0].network).toBe('eip155:8453');
+  });
+
+  it('challenge() describes discovery with an example that meets its own schema', () => {
+    for (const row of PAID) {
+      const { extensions } = both(row, row.path).v2;
+      expect(extensions === undefined).toBe(row.path === EMPTY);
+      if (extensions === undefined) continue;
+      const { info, schema } = extensions.bazaar;
+      const checked = z.fromJSONSchema(schema).safeParse(info);
+      expect(checked.error, row.path).toBeUndefined();
+      expect(Object.keys(info.output.example).length).toBeGreaterThan(0);
+      expect(Object.keys(schema.properties.output.properties.example.properties)).not.toEqual([]);
+      const wrong = { ...info, input: { ...info.input, method: 'POST' } };
+      expect(z.fromJSONSchema(schema).safeParse(wrong).success).toBe(false);
+    }
+  });
+
+  it('challenge() shows the requests of the release, and none of an operation without an answer', () => {
+    const { v1, v2 } = both(endpointAt('/gauge/region'), '/gauge/region');
+    const { input } = v1.accepts[0].outputSchema;
+    expect(input).toMatchObject({
+      discoverable: true,
+      queryParams: { loc: { examples: ['us-stlouis'] }, format: { examples: ['json', 'thin'] } },
+    });
+    expect(v2.extensions.bazaar.info.input.queryParams).toEqual({ loc: 'us-stlouis' });
+    const empty = both(endpointAt(EMPTY), EMPTY).v1.accepts[0].outputSchema.input;
+    expect(empty.discoverable).toBe(false);
+    expect(JSON.stringify(empty.queryParams)).not.toContain('examples');
+  });
+
+  it('challenge() shows other requests as soon as another release is served', () => {
+    const other = challenger(options);
+    const gauge = endpointAt('/gauge');
+    const shown = () => other.challenge(gauge, '/gauge').body.toString();
+    expect(shown()).not.toContain('"examples":["a"]');
+    for (const name of ['a', 'b']) {
+      other.show(({ path }) => `${path}?entity=${name}&signal_id=x`);
+      expect(shown()).toContain(`"examples":["${name}"]`);
+    }
+  });
+
+  it.each([
+    ['/gauge/history-series?entity=a&format=csv&signal_id=b', 'text/csv', 'csv'],
+    ['/gauge/history-series?entity=a&format=json&signal_id=b', 'application/json', 'json'],
+    ['/gauge/history-series', 'application/json', 'json'],
+  ])(
+    'challenge() names the type of what %s delivers, in both versions',
+    (target, mimeType, type) => {
+      const series = endpointAt('/gauge/history-series');
+      const { v1, v2 } = both(series, target);
+      expect([v1.accepts[0].mimeType, v2.resource.mimeType]).toEqual([mimeType, mimeType]);
+      expect(shop.requirements(series, target, 1)).toStrictEqual(v1.accepts[0]);
+      const { info, schema } = v2.extensions.bazaar;
+      expect([info.output.type, info.input.queryParams.format]).toEqual([
+        type,
+        type === 'csv' ? 'csv' : undefined,
+      ]);
+      expect(z.fromJSONSchema(schema).safeParse(info).error).toBeUndefined();
+      expect('columns' in v1.accepts[0].outputSchema.output).toBe(type === 'csv');
+    },
+  );
+
+  it('challenge() keeps its headers under half of 16 KB, even for the longest target', () => {
+    for (const row of PAID) {
+      const made = shop.challenge(row, `${row.path}?topic=${'x'.repeat(8000)}`, 'e'.repeat(300));
+      expect(made.paymentRequired.length).toBeLessThan(8192);
+    }
+  });
+
+  it('challenge() hints above 0.10 USD and not at or below', () => {
+    const hint = both(endpointAt('/gauge/region'), '/gauge/region').v1.client_hint;
+    expect(hint).toMatchObject({
+      required_atomic: 250_000,
+      required_usd: '0.25',
+      client_default_cap_atomic: 100_000,
+    });
+    expect(hint.how_to).toContain('maxValue');
+    expect(hint.example).toContain('250000n');
+    for (const row of hint.within_your_budget) {
+      expect(Number(row.price_usd)).toBeLessThanOrEqual(0.1);
+      expect(row.example).toMatch(/^https:\/\/api\.example\.com\//);
+    }
+    expect(hint.within_your_budget.length).toBeGreaterThan(0);
+    expect(both(endpointAt('/pay/tier3'), '/pay/tier3').v1).not.toHaveProperty('client_hint');
+    expect(both(endpointAt('/gauge'), '/gauge').v1).not.toHaveProperty('client_hint');
+  });
+
+  it('challenge() gives back the same bytes for the same target, and others for others', () => {
+    const gauge = endpointAt('/gauge');
+    const first = shop.challenge(gauge, '/gauge?entity=a');
+    expect(shop.challenge(gauge, '/gauge?entity=a')).toBe(first);
+    expect(shop.challenge(gauge, '/gauge?entity=b').body.equals(first.body)).toBe(false);
+    expect(shop.challenge(endpointAt('/gauge/ruler'), '/gauge?entity=a')).not.toBe(first);
+    for (let at = 0; at <= CHALLENGE_CACHE_MAX; at++) shop.challenge(gauge, `/gauge?entity=${at}`);
+    expect(shop.challenge(gauge, '/gauge?entity=a')).not.toBe(first);
+    expect(shop.challenge(gauge, '/gauge?entity=a')).toStrictEqual(first);
+  });
+
+  it('challenge() carries an error and a target as data, whatever they hold', () => {
+    const error = '"}]@@resource@@ $& \n';
+    const target = '/gauge?entity=%22@@error@@';
+    const { v1, v2 } = both(endpointAt('/gauge'), target, error);
+    expect(v1.error).toBe(error);
+    expect(v2.error).toBe(error);
+    expect(v1.accepts[0].resource).toBe(`https://api.example.com${target}`);
+  });
+
+  it('challenge() refuses a free endpoint', () => {
+    expect(() => shop.challenge(endpointAt('/gauge/preview'), '/gauge/preview')).toThrow(/is free/);
+  });
+});
+
+describe('challenger()', () => {
+  it('challenger() writes the payee in checksum case', () => {
+    for (const payTo of [PAY_TO, PAY_TO.toLowerCase(), `0x${PAY_TO.slice(2).toUpperCase()}`]) {
+      const made = challenger({ ...options, payTo });
+      expect(made.requirements(endpointAt('/gauge'), '/gauge', 2).payTo).toBe(PAY_TO);
+    }
+  });
+
+  it('challenger() refuses terms that nobody could pay', () => {
+    const wrong: Partial<ChallengerOptions>[] = [
+      { payTo: PAY_TO.replace('B', 'b') },
+      { payTo: '0x1234' },
+      { payTo: '' },
+      { baseUrl: 'https://api.example.com/' },
+      { baseUrl: 'api.example.com' },
+      { baseUrl: 'https://api.example.com?x=1' },
+      { serviceName: '' },
+      { serviceName: 'x'.repeat(33) },
+      { serviceName: 'naïve' },
+    ];
+    for (const part of wrong) expect(() => challenger({ ...options, ...part })).toThrow(RangeError);
+  });
+});
+
+describe('challengeReply()', () => {
+  it('I12: challengeReply() is a 402 that no cache keeps, with the v2 header', () => {
+    const made = shop.challenge(endpointAt('/gauge'), '/gauge');
+    expect(challengeReply(made)).toStrictEqual({
+      status: 402,
+      headers: [
+        ['content-type', 'application/json'],
+        ['cache-control', 'no-store'],
+        ['payment-required', made.paymentRequired],
+      ],
+      body: made.body,
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { previewOf, storedRequest, usageOf } from '../../../gatekeeper/offer/example-request.ts';
+import { question, tinyService } from '../tiny-service.ts';
+import { tinyTokens } from '../tiny-tokens.ts';
+
+describe('storedRequest()', () => {
+  it('names a request that is really answered, for every row that has a file', async () => {
+    const tiny = await tinyService();
+    const service = { ...tiny, operator: { ...tiny.operator, tokens: tinyTokens() } };
+    const answered: string[] = [];
+    for (const row of ENDPOINTS as readonly Endpoint[]) {
+      const example = storedRequest(row, {}, service.release);
+      if (example === null) continue;
+      answered.push(row.path);
+      const { kind } = await answer(question(example), service);
+      expect([example, kind]).toEqual([example, 'content']);
+    }
+    expect(answered).toEqual(
+      expect.arrayContaining(['/gauge', '/gauge/ruler', '/gauge/region', '/gauge/sample']),
+    );
+  });
+
+  it('stays as close to the given values as there is data', async () => {
+    const { release } = await tinyService();
+    const near = (values: Record<string, string>): string | null =>
+      storedRequest(endpointAt('/gauge'), values, release);
+    expect(near({ signal_id: 'airquality.aqi', entity: 'denver' })).toBe(
+      '/gauge?entity=us-denver&signal_id=airquality.aqi',
+    );
+    expect(near({ signal_id: 'filing.insider', entity: 'nobody' })).toBe(
+      '/gauge?entity=AAPL&signal_id=filing.insider',
+    );
+    expect(near({ signal_id: 'crypto.spot', entity: 'btc' })).toMatch(/^\/gauge\?entity=/);
+    expect(near({ signal_id: 'airquality.aqi', entity: 'x'.repeat(5000) })).toMatch(/aqi$/);
+  });
+
+  it('is null where nothing is stored or the row has no file', async () => {
+    const { release } = await tinyService();
+    expect(storedRequest(endpointAt('/gauge/japan-region'), {}, release)).toBeNull();
+    expect(storedRequest(endpointAt('/resolve'), {}, release)).toBeNull();
+  });
+});
+
+describe('usageOf() and previewOf()', () => {
+  it('show the required parameters and a free list that exists', async () => {
+    const { release } = await tinyService();
+    expect(usageOf(endpointAt('/mcp/server'))).toBe('/mcp/server?name=<value>');
+    expect(usageOf(endpointAt('/pay/tier2'))).toBe('/pay/tier2');
+    expect(previewOf(endpointAt('/mcp/server'), {}, release)).toBe('/gauge/preview');
+    expect(previewOf(endpointAt('/gauge'), { signal_id: 'a.b' }, release)).toBe(
+      '/gauge/catalog?signal_id=a.b',
+    );
+  });
+});

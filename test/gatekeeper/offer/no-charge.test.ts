@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { noCharge } from '../../../gatekeeper/offer/no-charge.ts';
+import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import { tinyFiles } from '../tiny-release.ts';
+import { question, tinyService } from '../tiny-service.ts';
+
+function body(target: string, release: ReleaseIndex): Record<string, unknown> {
+  const reply = noCharge(question(target).route, release);
+  expect(reply.status).toBe(422);
+  expect(reply.headers).toContainEqual(['cache-control', 'no-store']);
+  return JSON.parse(reply.body.toString());
+}
+
+describe('noCharge()', () => {
+  it.each([
+    ['/gauge?signal_id=airquality.aqi', 'missing_parameter', ['entity']],
+    ['/gauge?x=1', 'missing_parameter', ['signal_id', 'entity']],
+    ['/gauge?signal_id=airquality.aqq&entity=us-denver', 'illegal_value', undefined],
+    ['/gauge?signal_id=airquality.aqi&entity=us-nowhere', 'no_data', undefined],
+    ['/gauge/region?loc=us-fresno', 'no_data', undefined],
+    ['/gauge/region?loc=fresno', 'illegal_value', undefined],
+    ['/gauge/grid-reliability-region?entity=caiso', 'empty_line', undefined],
+    ['/gauge?signal_id=grid-reliability.stress&entity=caiso', 'empty_line', undefined],
+    ['/gauge/chokepoint-region?loc=hormuz', 'empty_line', undefined],
+    ['/gauge/taiwan-region?x=1', 'empty_line', undefined],
+    ['/gauge/macro-reconcile-full?x=1', 'empty_line', undefined],
+    ['/pay/tier2?x=1', 'empty_line', undefined],
+    ['/shadow/chatter?topic=energy', 'empty_line', undefined],
+    ['/resolve?entity=a&form=b&cutoff=c', 'empty_line', undefined],
+  ])('says why %s has no answer', async (target, miss, missing) => {
+    const { release } = await tinyService();
+    const text = body(target, release);
+    expect(text).toMatchObject({ no_charge: true, miss });
+    expect(text.missing_params).toEqual(missing);
+    expect(String(text.error).slice(0, 200)).toContain(
+      `Not charged. Try GET ${text.example_request}`,
+    );
+  });
+
+  it('calls a document that is not stored an empty line, also beside others of its operation', async () => {
+    const files = new Map([
+      ...tinyFiles(),
+      ['document/chokepoint-region/hormuz.json', Buffer.from('{}')] as const,
+    ]);
+    const { release } = await tinyService({ files });
+    expect(body('/gauge/chokepoint-region?loc=malacca', release)).toMatchObject({
+      miss: 'empty_line',
+      example_request: '/gauge/chokepoint-region?loc=hormuz',
+      preview: '/gauge/preview',
+    });
+  });
+
+  it('calls a key-gated line empty only until it has data', async () => {
+    const files = new Map([
+      ...tinyFiles(),
+      ['record/grid-reliability.stress/ercot.json', Buffer.from('{}')] as const,
+    ]);
+    const { release } = await tinyService({ files });
+    const asked = (signalId: string) => `/gauge?signal_id=${signalId}&entity=caiso`;
+    expect(body(asked('grid-reliability.stress'), release).miss).toBe('no_data');
+    expect(body(asked('grid-reliability.realized-strain'), release).miss).toBe('empty_line');
+  });
+
+  it('puts a misspelt value right', async () => {
+    const { release } = await tinyService();
+    const text = body('/gauge/region?loc=denver', release);
+    expect(text.example_request).toBe('/gauge/region?loc=us-denver');
+    expect(text.error).toContain('did you mean "us-denver"?');
+  });
+
+  it('repeats only a piece of a long value', async () => {
+    const { release } = await tinyService();
+    const long = 'x'.repeat(3000);
+    const text = body(`/gauge?signal_id=airquality.aqi&entity=${long}`, release);
+    expect(JSON.stringify(text).length).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { filePath } from '../../../compiler/contract/path.ts';
+import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { canonicalTarget } from '../../../gatekeeper/http/canonical-request.ts';
+import type { Service } from '../../../gatekeeper/service.ts';
+import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
+import { rosterFiles, rosterSet } from '../../roster-rows.ts';
+import { smallSet } from '../../small-set.ts';
+import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import { compiledService } from '../compiled-service.ts';
+import { question } from '../tiny-service.ts';
+import { tinyTokens } from '../tiny-tokens.ts';
+
+const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+
+let service: Service;
+beforeAll(async () => {
+  const files = { ...smallSet(), ...filingSet([listingRow(), ...FILINGS], '2026-11-20T11Z') };
+  // Without the entity that most examples of the table name.
+  const moved = Object.entries({ ...files, ...rosterFiles(rosterSet()) }).map(
+    ([path, rows]) => [path, String(rows).replaceAll('us-denver', 'us-fresno')] as const,
+  );
+  const { data } = await compileFolder(writeSnapshots(Object.fromEntries(moved)));
+  const compiled = await compiledService(data, '2026-11-20T12:30:00Z');
+  service = { ...compiled, operator: { ...compiled.operator, tokens: tinyTokens() } };
+});
+afterAll(removeFolders);
+
+/** The challenge of a row in both versions. */
+function shown(row: Endpoint) {
+  const { body, paymentRequired } = service.challenger.challenge(row, row.path);
+  const v2 = JSON.parse(Buffer.from(paymentRequired, 'base64').toString());
+  return { v1: JSON.parse(body.toString()), v2 };
+}
+
+/** Every request that a challenge shows: what v2 calls, with each further example of v1, and what the hint names. */
+function requestsOf(row: Endpoint): string[] {
+  const { v1, v2 } = shown(row);
+  const values = v2.extensions?.bazaar.info.input.queryParams;
+  const params = Object.entries<{ examples?: string[] }>(
+    v1.accepts[0].outputSchema.input.queryParams,
+  );
+  const further = params.flatMap(([name, { examples = [] }]) =>
+    examples.map((value) => canonicalTarget(row.path, { ...values, [name]: value })),
+  );
+  const hinted = (v1.client_hint?.within_your_budget ?? []).map(
+    ({ example }: { example: string }) => example.slice(service.baseUrl.length),
+  );
+  const own = values === undefined ? [] : [canonicalTarget(row.path, values)];
+  return [...own, ...further, ...hinted];
+}
+
+describe('a challenge', () => {
+  it('shows only requests that this release answers', async () => {
+    const requests = new Set(PAID.flatMap(requestsOf));
+    expect([...requests].filter((request) => request.includes('us-denver'))).toEqual([]);
+    expect(requests.size).toBeGreaterThan(50);
+    for (const request of requests) {
+      const { kind } = await answer(question(request), service);
+      expect([request, kind]).toEqual([request, 'content']);
+    }
+  });
+
+  it('shows a request exactly where the manifest says that something is sold', async () => {
+    const { bytes } = await service.release.body(
+      filePath(endpointAt('/manifest'), { all: '1' }) ?? '',
+    );
+    const entries: { path: string; sells_now: boolean }[] = JSON.parse(bytes.toString()).entries;
+    const selling = entries.filter((entry) => entry.sells_now).map(({ path }) => path);
+    const paths = PAID.filter((row) => shown(row).v2.extensions !== undefined);
+    const paid = new Set(PAID.map(({ path }) => path));
+    expect(paths.map(({ path }) => path)).toEqual(selling.filter((path) => paid.has(path)));
+    expect(paths.length).toBeLessThan(PAID.length);
+  });
+
+  it('names in its hint the call of what is asked for, also where nothing is stored for it', () => {
+    const { v1 } = shown(endpointAt('/gauge/region'));
+    expect(v1.client_hint.example).toContain('/gauge/region?loc=us-stlouis');
+    const empty = shown(endpointAt('/gauge/rwa-region')).v1;
+    expect(empty.client_hint.example).toContain('=<value>');
+    expect(empty.accepts[0].outputSchema.input.discoverable).toBe(false);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { payer } from '../payer.ts';
+import { rawHttp, rawRequest } from '../raw-http.ts';
+import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { TINY_NOW } from '../tiny-release.ts';
+
+const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
+const CANARY = 'paid words';
+const books = localFacilitator({ clock: () => TINY_NOW });
+const calls = { verify: 0, settle: 0 };
+const counting: Facilitator = {
+  verify: (request) => {
+    calls.verify += 1;
+    return books.verify(request);
+  },
+  settle: (request) => {
+    calls.settle += 1;
+    return books.settle(request);
+  },
+  supported: () => books.supported(),
+};
+
+let gate: TinyGate;
+beforeAll(async () => {
+  gate = await tinyGate({ facilitator: counting });
+});
+afterAll(() => gate.close());
+
+async function freshPayment(at: TinyGate = gate): Promise<string> {
+  const challenge = await fetch(at.url + PAID);
+  const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
+  return payer(NETWORKS['base-sepolia']).header(accepts[0]);
+}
+
+function bodiesOf(text: string): string[] {
+  return text
+    .split(/HTTP\/1\.1 /)
+    .slice(1)
+    .map((one) => one.slice(one.indexOf('\r\n\r\n') + 4));
+}
+
+describe('one payment over the wire', () => {
+  it('I3: 50 parallel uses are one settlement and 50 identical bodies', async () => {
+    const header = await freshPayment();
+    const before = calls.settle;
+    const uses = Array.from({ length: 50 }, () =>
+      fetch(gate.url + PAID, { headers: { 'x-payment': header } }),
+    );
+    const answers = await Promise.all(uses);
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).toContain(CANARY);
+    expect(calls.settle - before).toBe(1);
+  });
+
+  it('I3: 20 pipelined uses are one settlement', async () => {
+    const header = await freshPayment();
+    const before = calls.settle;
+    const one = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\nX-PAYMENT: ${header}\r\n\r\n`;
+    const { text, statuses } = await rawHttp(gate.port, one.repeat(20), 500);
+    expect(statuses).toEqual(Array(20).fill(200));
+    expect(new Set(bodiesOf(text)).size).toBe(1);
+    expect(calls.settle - before).toBe(1);
+  });
+
+  it('I5: opens no other resource, query or method, before and after it is spent', async () => {
+    const header = await freshPayment();
+    const lines = [`X-PAYMENT: ${header}`];
+    const others: [string, string, number][] = [
+      [PAID.replace('us-chicago', 'us-denver'), 'GET', 402],
+      [PAID.replace('us-chicago', 'us-nowhere'), 'GET', 422],
+      ['/gauge', 'GET', 422],
+      ['/gauge/raw?signal_id=airquality.aqi&entity=us-chicago', 'GET', 422],
+      [PAID, 'HEAD', 402],
+      [PAID, 'OPTIONS', 204],
+      [PAID, 'POST', 405],
+    ];
+    const tryAll = async (): Promise<void> => {
+      for (const [target, method, status] of others) {
+        const { text, statuses } = await rawHttp(gate.port, rawRequest(target, lines, method));
+        expect([target, method, statuses]).toEqual([target, method, [status]]);
+        expect(text).not.toContain(CANARY);
+      }
+    };
+    const before = calls.settle;
+    expect((await rawHttp(gate.port, rawRequest(PAID, lines))).statuses).toEqual([200]);
+    await tryAll();
+    expect(calls.settle - before).toBe(1);
+  });
+
+  it('I6: is answered whole whatever Range, condition or encoding is asked for, and to HTTP/1.0', async () => {
+    const header = await freshPayment();
+    const pay = `X-PAYMENT: ${header}`;
+    const whole = await rawHttp(gate.port, rawRequest(PAID, [pay]));
+    const asked = [
+      ['Range: bytes=0-3'],
+      ['If-None-Match: *'],
+      ['Accept-Encoding: gzip, br'],
+      ['If-Modified-Since: Sat, 21 Nov 2037 11:00:00 GMT'],
+    ];
+    for (const lines of asked) {
+      const answer = await rawHttp(gate.port, rawRequest(PAID, [pay, ...lines]));
+      expect(answer.statuses).toEqual([200]);
+      expect(bodiesOf(answer.text)).toEqual(bodiesOf(whole.text));
+      expect(answer.text).not.toMatch(/^(etag|content-encoding|content-range|last-modified):/im);
+    }
+    const old = `GET ${PAID} HTTP/1.0\r\nHost: gate\r\n${pay}\r\n\r\n`;
+    expect(bodiesOf((await rawHttp(gate.port, old)).text)).toEqual(bodiesOf(whole.text));
+    const unpaid = await rawHttp(gate.port, `GET ${PAID} HTTP/1.0\r\nHost: gate\r\n\r\n`);
+    expect([unpaid.statuses, unpaid.text.includes(CANARY)]).toEqual([[402], false]);
+  });
+
+  it('I6: a pipelined request without a payment gains nothing from the one before it', async () => {
+    const header = await freshPayment();
+    const get = (lines: string) => `GET ${PAID} HTTP/1.1\r\nHost: gate\r\n${lines}\r\n`;
+    const bytes =
+      get(`X-PAYMENT: ${header}\r\n`) +
+      get('') +
+      get(`X-PAYMENT: ${header}\r\nX-PAYMENT: ${header}\r\n`);
+    const { text, statuses } = await rawHttp(gate.port, bytes, 400);
+    expect(statuses).toEqual([200, 402, 402]);
+    expect(bodiesOf(text).map((body) => body.includes(CANARY))).toEqual([true, false, false]);
+  });
+});
+
+describe('I46: a rate limit and what is paid', () => {
+  it('costs no facilitator call, and never turns away who fetches again', async () => {
+    const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 2 } });
+    const header = await freshPayment(limited);
+    const buy = (value: string) => fetch(limited.url + PAID, { headers: { 'x-payment': value } });
+    expect((await buy(header)).status).toBe(200);
+    const others = await Promise.all(Array.from({ length: 8 }, () => freshPayment()));
+    const before = { ...calls };
+    const statuses = await Promise.all(others.map(async (value) => (await buy(value)).status));
+    const sold = statuses.filter((status) => status === 200).length;
+    expect(statuses.filter((status) => status === 429)).toHaveLength(8 - sold);
+    expect(sold).toBeLessThan(4);
+    expect([calls.verify - before.verify, calls.settle - before.settle]).toEqual([sold, sold]);
+    for (let at = 0; at < 20; at++) expect((await buy(header)).status).toBe(200);
+    await limited.close();
+  });
+});
+
+describe('I47: a stop with payments under way', () => {
+  it('answers what is accepted, and the rest is found after the restart', async () => {
+    let release: () => void = () => {};
+    const gone = new Promise<void>((done) => {
+      release = done;
+    });
+    const slow: Facilitator = {
+      ...counting,
+      settle: (request) => gone.then(() => books.settle(request)),
+    };
+    const stopping = await tinyGate({ facilitator: slow });
+    const header = await freshPayment(stopping);
+    const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
+    await new Promise((done) => setTimeout(done, 100));
+    const started = performance.now();
+    const closed = stopping.close();
+    await new Promise((done) => setTimeout(done, 50));
+    release();
+    const answer = await asked;
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { CLOCK_BACK_MS_MAX, clockIsBehind } from '../../../gatekeeper/payment/clock-guard.ts';
+import { NOW_MS } from '../payer.ts';
+import { alice, bench, expectRefused, freshJournal, json, tick, v1 } from '../payment-bench.ts';
+
+describe('I33: a clock that was set back', () => {
+  it('takes no new payment until it has caught up, and delivers what is paid', async () => {
+    const desk = bench();
+    const paid = await alice.header(v1);
+    expect((await desk.pay({ header: paid })).status).toBe(200);
+    desk.script.now = NOW_MS - CLOCK_BACK_MS_MAX;
+    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
+    desk.script.now = NOW_MS - CLOCK_BACK_MS_MAX - 1;
+    const header = await alice.header(v1);
+    for (const restarted of [false, true]) {
+      if (restarted) desk.restart();
+      const reply = await desk.pay({ header });
+      expect(reply.status).toBe(503);
+      expect(json(reply).error).toMatch(/^Not charged\. The clock of the server is wrong/);
+      expect((await desk.pay({ header: paid })).status).toBe(200);
+    }
+    expect(desk.calls.settle).toHaveLength(2);
+    desk.script.now = NOW_MS;
+    expect((await desk.pay({ header })).status).toBe(200);
+  });
+
+  it('answers 503 also to a window that only the wrong clock refuses', async () => {
+    const desk = bench();
+    await desk.pay({ header: await alice.header(v1) });
+    desk.script.now = NOW_MS - 3_600_000;
+    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(503);
+  });
+
+  it('is told from a clock that was corrected by seconds', () => {
+    expect(clockIsBehind(1000, 0)).toBe(false);
+    expect(clockIsBehind(0, CLOCK_BACK_MS_MAX)).toBe(false);
+    expect(clockIsBehind(0, CLOCK_BACK_MS_MAX + 1)).toBe(true);
+  });
+});
+
+describe('I17: a journal that cannot write', () => {
+  it('is a 503 before anybody is asked to settle, and burns nothing', async () => {
+    const inner = freshJournal();
+    let isFull = true;
+    const claim: typeof inner.claim = (entry) =>
+      isFull ? Promise.reject(new Error('database or disk is full')) : inner.claim(entry);
+    const desk = bench({ journal: { ...inner, claim } });
+    const header = await alice.header(v1);
+    const reply = await desk.pay({ header });
+    expect(reply.status).toBe(503);
+    expect(json(reply)).toMatchObject({ retryable: true });
+    expect(desk.calls.settle).toEqual([]);
+    isFull = false;
+    expect((await desk.pay({ header })).status).toBe(200);
+    inner.close();
+  });
+});
+
+describe('a facilitator that takes its time', () => {
+  it('I4: 300 waiting buyers neither wait for each other nor hold anything afterwards', async () => {
+    const desk = bench();
+    const settle = desk.script.settle;
+    desk.script.settle = (request) => tick(300).then(() => settle(request));
+    const headers = await Promise.all(Array.from({ length: 300 }, () => alice.header(v1)));
+    const started = performance.now();
+    const buying = headers.map((header) => desk.pay({ header }));
+    await tick(100);
+    const refused = performance.now();
+    expectRefused(await desk.pay({ header: await alice.header(v1, { value: '1' }) }), /value/);
+    expect(performance.now() - refused).toBeLessThan(200);
+    const replies = await Promise.all(buying);
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(300);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});

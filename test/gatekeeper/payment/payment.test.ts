@@ -1,0 +1,482 @@
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { privateKeyToAccount } from 'viem/accounts';
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { atomicAmount } from '../../../compiler/contract/price.ts';
+import type { Journal } from '../../../gatekeeper/journal/journal.ts';
+import { challengeReply } from '../../../gatekeeper/offer/challenge.ts';
+import type { Order, PaymentDeskOptions } from '../../../gatekeeper/payment/payment.ts';
+import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
+import type { Reply } from '../../../gatekeeper/reply.ts';
+import { malformedPayments } from '../malformed-payments.ts';
+import { encoded, headerOf, NOW_MS, NOW_S, payer, paymentObject } from '../payer.ts';
+import {
+  alice,
+  type Bench,
+  bench,
+  expectRefused,
+  freshJournal,
+  gauge,
+  header,
+  json,
+  keyOf,
+  network,
+  PAY_TO,
+  receipt,
+  settled,
+  shop,
+  TARGET,
+  TX,
+  tick,
+  v1,
+  v2,
+} from '../payment-bench.ts';
+
+async function expectOnePrice(desk: Bench, endpoint: Endpoint, version: 1 | 2): Promise<void> {
+  const target = endpoint.path;
+  const price = atomicAmount(endpoint.priceUsd ?? '');
+  const asked = JSON.parse(shop.challenge(endpoint, target).body.toString()).accepts[0];
+  const terms = shop.requirements(endpoint, target, version);
+  const order = { endpoint, target, version };
+  const value = String(BigInt(price) - 1n);
+  const less = await desk.pay({ ...order, header: await alice.header(terms, { value }) });
+  expectRefused(less, /authorization_value/);
+  const paid = await desk.pay({ ...order, header: await alice.header(terms) });
+  expect(paid.status).toBe(200);
+  for (const request of [desk.calls.verify.at(-1), desk.calls.settle.at(-1)]) {
+    expect(request?.paymentPayload.payload.authorization.value).toBe(price);
+    expect(request?.paymentRequirements).toStrictEqual(terms);
+  }
+  expect([priceOf(terms), asked.maxAmountRequired]).toEqual([price, price]);
+}
+
+describe('pay()', () => {
+  it('pay() verifies, settles, then answers with the body and a receipt', async () => {
+    const desk = bench();
+    const reply = await desk.pay({ header: await alice.header(v1) });
+    expect(reply.status).toBe(200);
+    expect(json(reply)).toEqual({ body: 1 });
+    expect(header(reply, 'cache-control')).toBe('private, no-store');
+    expect(receipt(reply)).toEqual({
+      success: true,
+      transaction: TX,
+      network: 'base',
+      payer: alice.address,
+    });
+    expect(desk.calls).toMatchObject({ deliver: 1 });
+    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([1, 1]);
+  });
+
+  it('pay() answers a v2 payment with PAYMENT-RESPONSE and the CAIP-2 name', async () => {
+    const desk = bench();
+    const reply = await desk.pay({ header: await alice.header(v2), version: 2 });
+    expect(reply.status).toBe(200);
+    expect(receipt(reply, 'payment-response')).toMatchObject({ network: 'eip155:8453' });
+    expect(header(reply, 'x-payment-response')).toBeUndefined();
+    expect(desk.calls.settle[0]).toMatchObject({ x402Version: 2, paymentRequirements: v2 });
+  });
+
+  it('pay() asks the facilitator to settle alone when it is told so, after the same local checks', async () => {
+    const desk = bench({ settleOnly: true });
+    const low = await alice.header(v1, { value: '1' });
+    expectRefused(await desk.pay({ header: low }), /authorization_value/);
+    expect(desk.calls.settle).toEqual([]);
+    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
+    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 1]);
+  });
+
+  it('pay() settles an overpayment as it was signed', async () => {
+    const desk = bench();
+    const reply = await desk.pay({ header: await alice.header(v1, { value: '25000' }) });
+    expect(reply.status).toBe(200);
+    const { payload } = desk.calls.settle[0]?.paymentPayload ?? {};
+    expect(payload?.authorization.value).toBe('25000');
+  });
+
+  it('I13: pay() asks, checks and settles one price on every paid row of the table', async () => {
+    const desk = bench();
+    const rows = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+    for (const row of rows) {
+      await expectOnePrice(desk, row, 1);
+      await expectOnePrice(desk, row, 2);
+    }
+    expect(desk.calls.settle).toHaveLength(2 * rows.length);
+    expect(desk.calls.verify).toHaveLength(2 * rows.length);
+  });
+
+  it('I1: pay() refuses every malformed payment with a reason and asks nobody', async () => {
+    const desk = bench();
+    const forms = malformedPayments(await alice.sign(PAY_TO, '10000'));
+    expect(forms.length).toBeGreaterThan(60);
+    for (const [name, value] of forms) {
+      const reply = await desk.pay({ header: value });
+      expect(reply.status, name).toBe(402);
+      expect(json(reply).error, name).toMatch(/^[a-z0-9_]+: .+/);
+      expect(json(reply).accepts, name).toHaveLength(1);
+    }
+    expect(desk.calls).toEqual({ verify: [], settle: [], deliver: 0 });
+  });
+
+  it('I14: pay() refuses early, late and low payments without asking anybody', async () => {
+    const desk = bench();
+    for (const overrides of [
+      { validAfter: String(NOW_S + 60) },
+      { validBefore: String(NOW_S + 5) },
+      { value: '9999' },
+      { to: `0x${'cd'.repeat(20)}` },
+    ]) {
+      expectRefused(await desk.pay({ header: await alice.header(v1, overrides) }), /invalid_exact/);
+    }
+    expect(desk.calls).toEqual({ verify: [], settle: [], deliver: 0 });
+  });
+
+  it('I14: pay() tells a smart account what the facilitator does not', async () => {
+    const desk = bench();
+    desk.script.verify = async () => ({ verdict: 'invalid', reason: 'invalid_payload' });
+    const reply = await desk.pay({ header: await alice.header(v1) });
+    expectRefused(reply, /invalid_payload: payer must be a plain externally-owned account/);
+    expect(desk.calls.settle).toEqual([]);
+  });
+});
+
+describe('pay() with a published client', () => {
+  /** A fetch that is the desk: the challenge without a payment, a purchase with one. */
+  const fetchOf = (desk: Bench, shown: (reply: Response) => Response) => {
+    return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const { headers } = new Request(input, init);
+      const one = headers.get('x-payment');
+      const value = one ?? headers.get('payment-signature');
+      if (value !== null) return response(await desk.pay({ header: value, version: one ? 1 : 2 }));
+      return shown(response(challengeReply(shop.challenge(gauge, TARGET))));
+    };
+  };
+  const response = ({ status, headers, body }: Reply) =>
+    new Response(body.toString(), { status, headers: headers.map(([key, value]) => [key, value]) });
+  const client = new x402Client();
+  registerExactEvmScheme(client, { signer: privateKeyToAccount(`0x${'01'.repeat(32)}`) });
+
+  it('pay() sells to a v2 client, which reads the header', async () => {
+    const desk = bench({ clock: Date.now });
+    const paying = wrapFetchWithPayment(
+      fetchOf(desk, (reply) => reply),
+      client,
+    );
+    const reply = await paying(`https://api.example.com${TARGET}`);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('payment-response')).not.toBeNull();
+    expect(desk.calls.settle[0]?.x402Version).toBe(2);
+  });
+
+  it('pay() sells to a v1 client, which reads the body', async () => {
+    const desk = bench({ clock: Date.now });
+    const bodyOnly = (reply: Response) => {
+      reply.headers.delete('payment-required');
+      return reply;
+    };
+    const paying = wrapFetchWithPayment(fetchOf(desk, bodyOnly), client);
+    const reply = await paying(`https://api.example.com${TARGET}`);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('x-payment-response')).not.toBeNull();
+    expect(desk.calls.settle[0]?.x402Version).toBe(1);
+  });
+});
+
+describe('pay() once', () => {
+  const inOtherBytes = async (): Promise<[string, 1 | 2][]> => {
+    const signed = await alice.sign(PAY_TO, '10000');
+    const upper = (hex: string) => `0x${hex.slice(2).toUpperCase()}`;
+    const { authorization, signature } = signed;
+    const shouted = {
+      signature: upper(signature) as `0x${string}`,
+      authorization: {
+        ...authorization,
+        from: upper(authorization.from),
+        nonce: upper(authorization.nonce),
+      },
+    };
+    const object = paymentObject(v1, signed);
+    const spaced = Buffer.from(JSON.stringify(object, null, 2)).toString('base64');
+    const turned = encoded(Object.fromEntries(Object.entries(object).reverse()));
+    return [
+      [headerOf(v1, signed), 1],
+      [headerOf(v1, shouted), 1],
+      [spaced, 1],
+      [turned, 1],
+      [headerOf(v2, signed), 2],
+    ];
+  };
+
+  it('I3: pay() settles 50 parallel copies once and gives each the same body', async () => {
+    for (const delay of [0, 1, 5]) {
+      const desk = bench();
+      desk.script.settle = () => tick(delay).then(settled);
+      const one = await alice.header(v1);
+      const copies = Array.from({ length: 50 }, async (_, at) => {
+        await tick(at % 3);
+        return desk.pay({ header: one });
+      });
+      const replies = await Promise.all(copies);
+      for (const reply of replies) {
+        expect(reply.status).toBe(200);
+        expect(json(reply)).toEqual({ body: 1 });
+      }
+      expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
+    }
+  });
+
+  it('I3: pay() knows one payment in other bytes and in the other version', async () => {
+    const desk = bench();
+    desk.script.settle = () => tick(2).then(settled);
+    const forms = await inOtherBytes();
+    const send = () => forms.map(([value, version]) => desk.pay({ header: value, version }));
+    const replies = [...(await Promise.all(send())), ...(await Promise.all(send()))];
+    expect(replies.map((reply) => reply.status)).toEqual(Array(10).fill(200));
+    expect(desk.calls.settle).toHaveLength(1);
+  });
+
+  it('I4: pay() serves 60 different payments of one payer at once', async () => {
+    const desk = bench();
+    let hung = 0;
+    desk.script.settle = async () => {
+      hung += 1;
+      return hung <= 40 ? new Promise(() => {}) : settled();
+    };
+    for (let at = 0; at < 40; at++) void desk.pay({ header: await alice.header(v1) });
+    while (hung < 40) await tick(1);
+    const headers = await Promise.all(Array.from({ length: 60 }, () => alice.header(v1)));
+    const replies = await Promise.all(headers.map((value) => desk.pay({ header: value })));
+    expect(replies.map((reply) => reply.status)).toEqual(Array(60).fill(200));
+  });
+
+  it('I5: pay() opens one resource per authorization, in parallel, in sequence and after a restart', async () => {
+    const desk = bench();
+    const forms = await inOtherBytes();
+    const others: Partial<Order>[] = [
+      { target: '/gauge?entity=us-boise&signal_id=airquality.aqi' },
+      { target: '/gauge' },
+      { method: 'POST' },
+      { endpoint: endpointAt('/trust/precheck'), target: '/trust/precheck?service=a' },
+    ];
+    const elsewhere = () =>
+      others.flatMap((other) =>
+        forms.map(([value, version]) => desk.pay({ ...other, header: value, version })),
+      );
+    const bought = desk.pay({ header: forms[0]?.[0] ?? '' });
+    for (const reply of await Promise.all(elsewhere())) {
+      expectRefused(reply, /payment_already_used/);
+    }
+    expect((await bought).status).toBe(200);
+    for (const reply of await Promise.all(elsewhere())) {
+      expectRefused(reply, /payment_already_used/);
+    }
+    desk.restart();
+    for (const reply of await Promise.all(elsewhere())) {
+      expectRefused(reply, /payment_already_used/);
+    }
+    expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
+  });
+
+  it('I5: pay() gives a bought body to nobody with another signature or other fields', async () => {
+    const desk = bench();
+    const signed = await alice.sign(PAY_TO, '10000');
+    await desk.pay({ header: headerOf(v1, signed) });
+    const { authorization } = signed;
+    const { nonce } = authorization;
+    const resigned = await alice.sign(PAY_TO, '20000', { nonce });
+    const mallory = await payer(network, 'mallory').sign(PAY_TO, '10000', { nonce });
+    const stolen = { ...mallory, authorization };
+    expectRefused(await desk.pay({ header: headerOf(v1, resigned) }), /payment_already_used/);
+    expectRefused(await desk.pay({ header: headerOf(v1, stolen) }), /payload_signature/);
+    expect(desk.calls.settle).toHaveLength(1);
+  });
+
+  it('I2: pay() delivers a settled payment again, byte for byte, after a restart and past its window', async () => {
+    const desk = bench();
+    const value = await alice.header(v1);
+    const first = await desk.pay({ header: value });
+    desk.restart();
+    desk.script.now = NOW_MS + 20 * 86_400_000;
+    desk.script.deliver = async () => {
+      throw new Error('gone');
+    };
+    const again = await desk.pay({ header: value });
+    expect(again).toStrictEqual(first);
+    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([1, 1]);
+    const fresh = await alice.header(v1);
+    expectRefused(await desk.pay({ header: fresh }), /valid_before/);
+  });
+});
+
+describe('pay() failing', () => {
+  it('I8: pay() neither verifies nor settles when the answer cannot be made', async () => {
+    const desk = bench();
+    const value = await alice.header(v1);
+    desk.script.deliver = async () => {
+      throw new Error('EIO');
+    };
+    const reply = await desk.pay({ header: value });
+    expect(reply.status).toBe(503);
+    expect(json(reply)).toMatchObject({ retryable: true });
+    expect(json(reply).error).toContain('Not charged');
+    expect(reply.body.toString()).not.toContain('EIO');
+    expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 0]);
+  });
+
+  it('I8: pay() has the body in hand before it verifies, and is settled before it answers', async () => {
+    const desk = bench();
+    const order: string[] = [];
+    desk.script.deliver = async () => {
+      order.push('deliver');
+      return { body: Buffer.from('x'), contentType: 'text/plain' };
+    };
+    desk.script.verify = async () => {
+      order.push('verify');
+      return { verdict: 'valid', payer: alice.address };
+    };
+    desk.script.settle = async () => {
+      const entry = await desk.journal().find(keyOf(value));
+      order.push(`settle while ${entry?.state}`);
+      return settled();
+    };
+    const value = await alice.header(v1);
+    await desk.pay({ header: value });
+    const entry = await desk.journal().find(keyOf(value));
+    order.push(`answer while ${entry?.state}`);
+    expect(order).toEqual(['deliver', 'verify', 'settle while settling', 'answer while settled']);
+  });
+
+  it('I10: pay() burns nothing with a refusal: the same authorization works afterwards', async () => {
+    const refusals: ((desk: Bench) => void)[] = [
+      (desk) => {
+        desk.script.verify = async () => ({ verdict: 'invalid', reason: 'insufficient_funds' });
+      },
+      (desk) => {
+        desk.script.verify = async () => ({ verdict: 'none', detail: 'down' });
+      },
+      (desk) => {
+        desk.script.verify = async () => {
+          throw new Error('down');
+        };
+      },
+      (desk) => {
+        desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+      },
+      (desk) => {
+        desk.script.deliver = async () => {
+          throw new Error('EIO');
+        };
+      },
+    ];
+    for (const refuse of refusals) {
+      const desk = bench();
+      const { verify, settle, deliver } = desk.script;
+      const signed = await alice.sign(PAY_TO, '10000');
+      const value = headerOf(v1, signed);
+      const forged = { ...signed, signature: `0x${'11'.repeat(64)}1b` as const };
+      refuse(desk);
+      expectRefused(await desk.pay({ header: headerOf(v1, forged) }), /signature/);
+      expect([402, 503]).toContain((await desk.pay({ header: value })).status);
+      Object.assign(desk.script, { verify, settle, deliver });
+      expectRefused(await desk.pay({ header: headerOf(v1, forged) }), /signature/);
+      expect((await desk.pay({ header: value })).status).toBe(200);
+    }
+  });
+
+  it('I10: pay() lets a refused authorization buy something else', async () => {
+    const desk = bench();
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    const value = await alice.header(v1);
+    expectRefused(await desk.pay({ header: value }), /insufficient_funds/);
+    desk.script.settle = settled;
+    expect((await desk.pay({ header: value, target: '/gauge' })).status).toBe(200);
+  });
+
+  const boom = (): never => {
+    throw new Error('boom');
+  };
+  const parts = [
+    ['find', 0],
+    ['claim', 0],
+    ['verify', 0],
+    ['settle', 1],
+    ['deliver', 0],
+    ['clock', 0],
+    ['challenger', 0],
+    ['evidence', 1],
+  ] as const;
+  for (const [part, settles] of parts) {
+    const sync = part === 'clock' || part === 'challenger';
+    const ways = sync ? [boom] : [boom, async () => boom()];
+    it(`I7: pay() fails closed when "${part}" fails`, async () => {
+      for (const broken of ways) await expectClosed(part, broken, settles);
+    });
+  }
+
+  it('I2: pay() delivers what is settled even when the journal cannot note it, or the log fails', async () => {
+    const inner = freshJournal();
+    const journal: Journal = {
+      ...inner,
+      conclude: async () => {
+        throw new Error('disk full');
+      },
+    };
+    const desk = bench({
+      journal,
+      report: () => {
+        throw new Error('log full');
+      },
+    });
+    const value = await alice.header(v1);
+    const first = await desk.pay({ header: value });
+    expect(first.status).toBe(200);
+    expect(await desk.pay({ header: value })).toStrictEqual(first);
+    expect(desk.calls.verify).toHaveLength(1);
+    inner.close();
+  });
+
+  it('I49: pay() reports failures without payment data', async () => {
+    const reported: unknown[] = [];
+    const desk = bench({ report: (error) => reported.push(error) });
+    const signed = await alice.sign(PAY_TO, '10000');
+    desk.script.settle = async () => {
+      throw new Error('boom');
+    };
+    await desk.pay({ header: headerOf(v1, signed) });
+    expect(reported).toHaveLength(1);
+    expect(String(reported[0])).not.toContain(signed.signature);
+  });
+});
+
+async function expectClosed(
+  part: string,
+  broken: () => never | Promise<never>,
+  settles: number,
+): Promise<void> {
+  const desk = bench(brokenOptions(part, broken));
+  if (part === 'evidence') desk.script.settle = async () => ({ verdict: 'none', detail: '' });
+  if (part in desk.script) Object.assign(desk.script, { [part]: broken });
+  const reply = await desk.pay({ header: await alice.header(v1) });
+  expect([reply.status, desk.calls.settle.length]).toEqual([503, settles]);
+  expect(reply.body.toString()).not.toMatch(/"body"|boom/);
+  expect(header(reply, 'cache-control')).toBe('no-store');
+}
+
+function brokenOptions(
+  part: string,
+  broken: () => never | Promise<never>,
+): Partial<PaymentDeskOptions> {
+  switch (part) {
+    case 'clock':
+      return { clock: broken as () => never };
+    case 'evidence':
+      return { evidence: broken as () => Promise<never> };
+    case 'challenger':
+      return { challenger: { ...shop, requirements: broken as () => never } };
+    case 'find':
+    case 'claim':
+      return { journal: { ...freshJournal(), [part]: broken } };
+    default:
+      return {};
+  }
+}

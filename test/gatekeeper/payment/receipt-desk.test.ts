@@ -1,0 +1,185 @@
+import { createHash, sign } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueReceipt } from '../../../compiler/commands/issue-receipt.ts';
+import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { atomicAmount } from '../../../compiler/contract/price.ts';
+import {
+  parseReceipt,
+  type Receipt,
+  receiptAmount,
+  unsignedReceipt,
+} from '../../../compiler/contract/receipt.ts';
+import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { concludeReceipt, isReceiptKey } from '../../../gatekeeper/payment/receipt-desk.ts';
+import { payer } from '../payer.ts';
+import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { TINY_NOW } from '../tiny-release.ts';
+
+const SEED = new Uint8Array(32).fill(9);
+const PROCESSOR = issuerDid(signingKey(SEED));
+const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const OTHER = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+let gate: TinyGate;
+let plain: TinyGate;
+beforeAll(async () => {
+  gate = await tinyGate({ config: { receiptKey: PROCESSOR } });
+  plain = await tinyGate();
+});
+afterAll(async () => {
+  await gate.close();
+  await plain.close();
+});
+
+let issued = 0;
+const random = (bytes: number): Uint8Array => {
+  issued += 1;
+  return createHash('sha256').update(String(issued)).digest().subarray(0, bytes);
+};
+const issue = (target = TARGET, more: object = {}) =>
+  issueReceipt({ target, seed: SEED, now: TINY_NOW, random, ...more });
+const buy = (receipt: string, target = TARGET, by = gate) =>
+  fetch(by.url + target, { headers: { 'X-RECEIPT': receipt } });
+const refusalOf = async (reply: Response) => {
+  expect(reply.status).toBe(402);
+  return JSON.parse(await reply.text()).error as string;
+};
+
+/** A receipt whose payload was changed and signed by the processor itself. */
+function signedWith(change: Partial<Receipt>): string {
+  const parsed = parseReceipt(issue());
+  if (parsed === null) throw new Error('receipt');
+  return issueText({ ...parsed.receipt, ...change });
+}
+function issueText(receipt: Receipt): string {
+  const { text, bytes } = unsignedReceipt(receipt);
+  return `${text}.${sign(null, bytes, signingKey(SEED)).toString('base64url')}`;
+}
+
+describe('receiptAmount()', () => {
+  it('I2: is taken where the same URL was asked for its price before', async () => {
+    const target = '/gauge/ruler?entity=us-denver&signal_id=airquality.aqi';
+    for (let time = 0; time < 2; time += 1)
+      expect((await fetch(gate.url + target)).status).toBe(402);
+    expect((await buy(issue(target), target)).status).toBe(200);
+  });
+
+  it('adds two per cent to every price, in whole millionths rounded up', () => {
+    expect(receiptAmount('0.005')).toBe('5100');
+    expect(receiptAmount('9.90')).toBe('10098000');
+    expect(receiptAmount('0.000001')).toBe('2');
+    for (const { priceUsd } of ENDPOINTS as readonly Endpoint[]) {
+      if (priceUsd === null) continue;
+      const [price, total] = [BigInt(atomicAmount(priceUsd)), BigInt(receiptAmount(priceUsd))];
+      expect(total * 100n >= price * 102n && (total - 1n) * 100n < price * 102n).toBe(true);
+    }
+  });
+});
+
+describe('receiptDesk()', () => {
+  it('I1: delivers once for one receipt, and the same bytes whenever it is sent again', async () => {
+    const receipt = issue();
+    const first = await buy(receipt);
+    expect(first.status).toBe(200);
+    expect(first.headers.get('cache-control')).toBe('private, no-store');
+    const words = Buffer.from(first.headers.get('x-receipt-response') ?? '', 'base64').toString();
+    expect(JSON.parse(words)).toEqual({ success: true, receipt: expect.stringMatching(/^.{22}$/) });
+    const text = await first.text();
+    gate.now += 3_600_000;
+    const again = await buy(receipt);
+    expect([again.status, await again.text()]).toEqual([200, text]);
+    gate.now -= 3_600_000;
+  });
+
+  it('I3: binds a receipt to its request, and does not spend it elsewhere', async () => {
+    const receipt = issue();
+    expect(await refusalOf(await buy(receipt, OTHER))).toContain('other_request');
+    expect((await buy(receipt)).status).toBe(200);
+    expect(await refusalOf(await buy(receipt, OTHER))).toContain('other_request');
+  });
+
+  it('I1: shares one delivery between copies that arrive together', async () => {
+    const receipt = issue();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => buy(receipt)));
+    const bodies = new Set(await Promise.all(replies.map((reply) => reply.text())));
+    expect([...new Set(replies.map(({ status }) => status))]).toEqual([200]);
+    expect(bodies.size).toBe(1);
+  });
+
+  it.each([
+    ['too low an amount', () => signedWith({ amount: '10199' }), 'amount_too_low'],
+    ['an end that has come', () => signedWith({ expires: TINY_NOW / 1000 }), 'receipt_expired'],
+    ['another key', () => issue(TARGET, { seed: new Uint8Array(32).fill(8) }), 'invalid_receipt'],
+    ['a changed payload', () => issue().replace(/\.(.)/, '.f'), 'invalid_receipt'],
+    ['a cut signature', () => issue().slice(0, -1), 'invalid_receipt'],
+    ['two receipts', () => `${issue()}, ${issue()}`, 'invalid_receipt'],
+    ['padding', () => `${issue()}==`, 'invalid_receipt'],
+    ['another version', () => issue().replace('spr1', 'spr2'), 'invalid_receipt'],
+    ['nonsense', () => 'e30=', 'invalid_receipt'],
+  ])('refuses %s', async (_name, make, reason) => {
+    const reply = await buy(make());
+    expect(await refusalOf(reply)).toContain(reason);
+  });
+
+  it('refuses a second receipt of the same id, and accepts a higher amount', async () => {
+    const parsed = parseReceipt(issue());
+    if (parsed === null) throw new Error('receipt');
+    expect((await buy(issueText({ ...parsed.receipt, amount: '99999' }))).status).toBe(200);
+    const twin = await buy(issueText({ ...parsed.receipt, amount: '88888' }));
+    expect(await refusalOf(twin)).toContain('receipt_already_used');
+  });
+
+  it('I10: spends nothing where there is no answer', async () => {
+    const nowhere = '/gauge?entity=nowhere&signal_id=airquality.aqi';
+    const reply = await buy(issue(nowhere), nowhere);
+    expect(reply.status).toBe(422);
+    expect(JSON.parse(await reply.text())).toMatchObject({ no_charge: true });
+  });
+
+  it('takes one way of paying at a time', async () => {
+    const challenge = JSON.parse(await (await fetch(gate.url + TARGET)).text());
+    const payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
+    const headers = { 'X-RECEIPT': issue(), 'X-PAYMENT': payment };
+    const reply = await fetch(gate.url + TARGET, { headers });
+    expect(await refusalOf(reply)).toContain('send one of');
+  });
+
+  it('is off where no processor is named', async () => {
+    expect(await refusalOf(await buy(issue(), TARGET, plain))).toContain('takes no receipts');
+    const channels = JSON.parse(await (await fetch(`${plain.url}/gauge/channels`)).text());
+    expect(channels.fiat).toMatchObject({ configured: false, available: false });
+    const open = JSON.parse(await (await fetch(`${gate.url}/gauge/channels`)).text());
+    expect(open.fiat).toMatchObject({ configured: true, fee_percent_about: 2 });
+  });
+
+  it('I9: settles what a crash left open, since the processor had the money already', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'signalpress-receipts-')), 'payments.db');
+    const journal = sqliteJournal({ path, clock: () => TINY_NOW });
+    const key = 'receipt|abc';
+    const bought = { key, resource: `GET ${TARGET}`, signed: 'text', contentType: 'text/plain' };
+    const terms = {
+      version: 1,
+      value: '10200',
+      validBefore: 1,
+      body: Buffer.from('body'),
+    } as const;
+    await journal.claim({ ...bought, ...terms });
+    expect(await journal.unresolved(10)).toEqual([key]);
+    expect(isReceiptKey(key) && (await concludeReceipt(key, journal))).toBe(true);
+    expect(await journal.unresolved(10)).toEqual([]);
+    expect((await journal.find(key))?.state).toBe('settled');
+    journal.close();
+  });
+});
+
+describe('issueReceipt()', () => {
+  it('refuses what is not sold', () => {
+    for (const target of ['/gauge/coverage', '/nowhere', '']) {
+      expect(() => issue(target)).toThrow('not a paid path');
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
+import { DEAD_AFTER_S } from '../../../gatekeeper/payment/settlement.ts';
+import type { Reply } from '../../../gatekeeper/reply.ts';
+import { NOW_MS } from '../payer.ts';
+import {
+  alice,
+  bench,
+  expectRefused,
+  header,
+  json,
+  receipt,
+  settled,
+  tick,
+  v1,
+} from '../payment-bench.ts';
+
+describe('settle() and resume()', () => {
+  const none = async (): Promise<SettleOutcome> => ({ verdict: 'none', detail: 'timeout' });
+  const expectUnknown = (reply: Reply) => {
+    expect(reply.status).toBe(503);
+    expect(json(reply).error).toContain('Send the same X-PAYMENT again');
+    expect(header(reply, 'retry-after')).toMatch(/^[0-9]+$/);
+    expect(header(reply, 'cache-control')).toBe('no-store');
+    expect(json(reply)).not.toHaveProperty('accepts');
+  };
+
+  it('I9: settle() answers 503 after a lost settlement and delivers the same payment later, settled once', async () => {
+    const desk = bench();
+    const books = localFacilitator({ clock: () => desk.script.now });
+    desk.script.settle = async (request) => {
+      await books.settle(request);
+      return { verdict: 'none', detail: 'reset' };
+    };
+    const value = await alice.header(v1);
+    expectUnknown(await desk.pay({ header: value }));
+    desk.restart();
+    expectRefused(await desk.pay({ header: value, target: '/gauge' }), /payment_already_used/);
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = (request) => books.settle(request);
+    const reply = await desk.pay({ header: value });
+    expect(reply.status).toBe(200);
+    expect(json(reply)).toEqual({ body: 1 });
+    const settles = desk.calls.settle.length;
+    expect(await desk.pay({ header: value })).toStrictEqual(reply);
+    expect([desk.calls.settle.length, desk.calls.verify.length]).toEqual([settles, 1]);
+  });
+
+  it('I9: resume() treats a refusal that may hide a success, and any refusal after a doubt, as unknown', async () => {
+    const desk = bench();
+    const value = await alice.header(v1);
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'nonce_already_used' });
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = settled;
+    expect((await desk.pay({ header: value })).status).toBe(200);
+  });
+
+  it('I9: resume() closes a doubt when the authorization is dead, not before', async () => {
+    const desk = bench();
+    const value = await alice.header(v1);
+    desk.script.settle = none;
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
+    desk.script.now = NOW_MS + (300 + DEAD_AFTER_S) * 1000;
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.now += 1000;
+    desk.script.settle = none;
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
+    expectRefused(await desk.pay({ header: value }), /authorization_expired/);
+  });
+
+  it('I9: settle() believes the chain before the facilitator', async () => {
+    const cases = [
+      { state: 'paid', transaction: '0xaa', status: 200 },
+      { state: 'cancelled', status: 402 },
+      { state: 'unused', status: 503 },
+      { state: 'unknown', status: 503 },
+    ] as const;
+    for (const { status, ...evidence } of cases) {
+      const desk = bench({ evidence: async () => evidence });
+      desk.script.settle = none;
+      const value = await alice.header(v1);
+      expect((await desk.pay({ header: value })).status).toBe(status);
+      desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+      const again = await desk.pay({ header: value });
+      expect(again.status).toBe(evidence.state === 'unused' ? 402 : status);
+      if (status === 200) expect(receipt(again).transaction).toBe('0xaa');
+    }
+  });
+
+  it('I47: resume() takes a claim that a crash left open for unknown', async () => {
+    const desk = bench();
+    const value = await alice.header(v1);
+    desk.script.settle = () => new Promise(() => {});
+    void desk.pay({ header: value });
+    while (desk.calls.settle.length === 0) await tick(1);
+    desk.restart();
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = settled;
+    const reply = await desk.pay({ header: value });
+    expect(json(reply)).toEqual({ body: 1 });
+    expect(desk.calls.verify).toHaveLength(1);
+  });
+});

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { getAddress, hashTypedData, verifyTypedData } from 'viem';
+import { describe, expect, it } from 'vitest';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import {
+  type Authorization,
+  checksumAddress,
+  recoverPayer,
+  transferDigest,
+} from '../../../gatekeeper/payment/signature.ts';
+import { payer, typedTransfer } from '../payer.ts';
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const network = NETWORKS.base;
+const alice = payer(network, 'alice');
+const TO = '0x00000000000000000000000000000000000000aa';
+
+const hex = (bytes: number) =>
+  fc
+    .uint8Array({ minLength: bytes, maxLength: bytes })
+    .map((b) => `0x${Buffer.from(b).toString('hex')}`);
+const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String);
+const authorizations: fc.Arbitrary<Authorization> = fc.record({
+  from: hex(20),
+  to: hex(20),
+  value: uint256,
+  validAfter: uint256,
+  validBefore: uint256,
+  nonce: hex(32),
+});
+
+function split(signature: string) {
+  return {
+    r: BigInt(signature.slice(0, 66)),
+    s: BigInt(`0x${signature.slice(66, 130)}`),
+    v: Number.parseInt(signature.slice(130), 16),
+  };
+}
+function join(r: bigint, s: bigint, v: number): string {
+  const word = (value: bigint) => value.toString(16).padStart(64, '0');
+  return `0x${word(r)}${word(s)}${v.toString(16).padStart(2, '0')}`;
+}
+
+describe('transferDigest()', () => {
+  it('transferDigest() is what viem hashes, for any fields on every network', () => {
+    for (const row of Object.values(NETWORKS)) {
+      fc.assert(
+        fc.property(authorizations, (authorization) => {
+          const ours = `0x${Buffer.from(transferDigest(row, authorization)).toString('hex')}`;
+          expect(ours).toBe(hashTypedData(typedTransfer(row, authorization)));
+        }),
+        { numRuns: 300, seed: 1 },
+      );
+    }
+  });
+
+  it('transferDigest() changes with every field, the chain, the token and its domain', async () => {
+    const { authorization } = await alice.sign(TO, '5000');
+    const digest = Buffer.from(transferDigest(network, authorization)).toString('hex');
+    const others = [
+      ...Object.keys(authorization).map((field) => {
+        const old = authorization[field as keyof Authorization];
+        const last = old.endsWith('1') ? '2' : '1';
+        return transferDigest(network, { ...authorization, [field]: old.slice(0, -1) + last });
+      }),
+      transferDigest({ ...network, chainId: 1 }, authorization),
+      transferDigest({ ...network, asset: TO }, authorization),
+      transferDigest({ ...network, extra: { ...network.extra, name: 'USDC' } }, authorization),
+      transferDigest({ ...network, extra: { ...network.extra, version: '1' } }, authorization),
+    ].map((bytes) => Buffer.from(bytes).toString('hex'));
+    expect(others).not.toContain(digest);
+    expect(new Set(others).size).toBe(10);
+  });
+});
+
+describe('recoverPayer()', () => {
+  it('recoverPayer() finds the account that signed with viem', async () => {
+    for (let at = 0; at < 60; at++) {
+      const someone = payer(network, `payer ${at}`);
+      const { authorization, signature } = await someone.sign(TO, String(at * 977));
+      const found = recoverPayer(transferDigest(network, authorization), signature);
+      expect(found).toBe(someone.address.toLowerCase());
+    }
+  });
+
+  it('recoverPayer() finds somebody else for a tampered field, another chain or another domain', async () => {
+    const { authorization, signature } = await alice.sign(TO, '5000');
+    const digests = [
+      transferDigest(network, { ...authorization, value: '5001' }),
+      transferDigest(network, { ...authorization, nonce: `0x${'1'.repeat(64)}` }),
+      transferDigest(NETWORKS['base-sepolia'], authorization),
+      transferDigest({ ...network, extra: { name: 'USDC', version: '2' } }, authorization),
+    ];
+    for (const digest of digests) {
+      expect(recoverPayer(digest, signature)).not.toBe(alice.address.toLowerCase());
+    }
+  });
+
+  it('recoverPayer() refuses the high-s twin and v 0 or 1, which viem accepts', async () => {
+    const { authorization, signature } = await alice.sign(TO, '5000');
+    const digest = transferDigest(network, authorization);
+    const { r, s, v } = split(signature);
+    const twins = [join(r, ORDER - s, v === 27 ? 28 : 27), join(r, s, v - 27)];
+    for (const twin of twins) {
+      const typed = typedTransfer(network, authorization);
+      const accepted = { ...typed, address: alice.address, signature: twin as `0x${string}` };
+      expect(await verifyTypedData(accepted)).toBe(true);
+      expect(recoverPayer(digest, twin)).toBeNull();
+    }
+    expect(recoverPayer(digest, signature)).toBe(alice.address.toLowerCase());
+  });
+
+  it('recoverPayer() returns null for what no curve point signed', () => {
+    const digest = new Uint8Array(32).fill(7);
+    const odd = [join(0n, 1n, 27), join(1n, 0n, 27), join(ORDER, 1n, 27), join(5n, 1n, 27)];
+    for (const signature of [...odd, '0x', `0x${'11'.repeat(64)}`, `0x${'11'.repeat(66)}`]) {
+      expect(recoverPayer(digest, signature)).toBeNull();
+    }
+  });
+});
+
+describe('checksumAddress()', () => {
+  it('checksumAddress() is what viem writes, whatever case comes in', () => {
+    fc.assert(
+      fc.property(hex(20), (address) => {
+        expect(checksumAddress(address)).toBe(getAddress(address as `0x${string}`));
+        expect(checksumAddress(`0x${address.slice(2).toUpperCase()}`)).toBe(
+          checksumAddress(address),
+        );
+      }),
+      { numRuns: 300, seed: 2 },
+    );
+  });
+});

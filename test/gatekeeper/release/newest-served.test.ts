@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keepNewest, NEWEST_NAME, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
+import { openRelease } from '../../../gatekeeper/release/release-index.ts';
+import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+
+const stateDir = () => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+
+async function releaseOf(options: TinyOptions) {
+  const dataDir = tinyDataDir();
+  writeTinyRelease(dataDir, options);
+  return openRelease({ dataDir, issuerDid: null, baseUrl: null });
+}
+
+describe('refuseOlder()', () => {
+  it('I26: takes what is newer, and the same again', async () => {
+    const state = stateDir();
+    const release = await releaseOf({ sequence: 5 });
+    refuseOlder(state, release);
+    keepNewest(state, release);
+    refuseOlder(state, release);
+    refuseOlder(state, await releaseOf({ sequence: 6 }));
+  });
+
+  it('I26: refuses what is older, and another release of the same number, also after a restart', async () => {
+    const state = stateDir();
+    keepNewest(state, await releaseOf({ sequence: 5 }));
+    const older = await releaseOf({ sequence: 4 });
+    expect(() => refuseOlder(state, older)).toThrow('release 4: older than 5');
+    const other = await releaseOf({ sequence: 5, head: { as_of: '2026-11-21T11:30:00Z' } });
+    expect(() => refuseOlder(state, other)).toThrow('another one of this number');
+  });
+
+  it('does not compare releases of another issuer: which issuer is served is settled elsewhere', async () => {
+    const state = stateDir();
+    keepNewest(state, await releaseOf({ sequence: 5 }));
+    refuseOlder(state, await releaseOf({ sequence: 1, seed: 2 }));
+  });
+
+  it('I32: does not take a damaged note for none', async () => {
+    const state = stateDir();
+    const release = await releaseOf({ sequence: 5 });
+    keepNewest(state, release);
+    const path = join(state, NEWEST_NAME);
+    writeFileSync(path, readFileSync(path, 'utf8').slice(1));
+    expect(() => refuseOlder(state, release)).toThrow('damaged');
+  });
+});

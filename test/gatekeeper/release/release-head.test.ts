@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  checkFiles,
+  checkHead,
+  checkIssuer,
+  keysOf,
+  tableDigest,
+} from '../../../gatekeeper/release/release-head.ts';
+import { StartError } from '../../../gatekeeper/start-error.ts';
+import {
+  TINY_BASE_URL,
+  type TinyOptions,
+  tinyDataDir,
+  tinyKey,
+  writeTinyRelease,
+} from '../tiny-release.ts';
+
+const ANY = { issuerDid: null, baseUrl: null };
+
+function release(options: TinyOptions = {}): { head: Buffer; files: Buffer } {
+  const root = writeTinyRelease(tinyDataDir(), options);
+  return {
+    head: readFileSync(join(root, 'release.json')),
+    files: readFileSync(join(root, 'files.txt')),
+  };
+}
+
+describe('checkHead()', () => {
+  it('takes a signed release of this version, pinned or not', () => {
+    const { head } = release();
+    expect(checkHead(head, ANY).sequence).toBe(1);
+    const pinned = { issuerDid: tinyKey().did, baseUrl: TINY_BASE_URL };
+    expect(checkHead(head, pinned).table_digest).toBe(tableDigest());
+  });
+
+  it.each<[string, TinyOptions, RegExp]>([
+    ['another table', { head: { table_digest: `sha256:${'0'.repeat(64)}` } }, /another table/],
+    ['another contract version', { head: { contract_version: 2 } }, /another table/],
+    ['another format', { head: { format: 'signalpress-release/2' } }, /"format"/],
+    ['an unknown member', { head: { extra: 1 } }, /compile again/],
+    ['a member changed after signing', { forged: { sequence: 9 } }, /signature/],
+    ['a signature of another key', { forged: { issuer_did: tinyKey(2).did } }, /key id|signature/],
+    ['a second spelling of the signature', { forged: { signature: 'AA==' } }, /malformed/],
+    ['no signature', { forged: { signature: '' } }, /signature/],
+    ['a foreign key id', { head: { key_id: `${tinyKey(2).did}#z6Mk` } }, /another issuer/],
+  ])('I47: refuses %s', (_, options, message) => {
+    const { head } = release(options);
+    expect(() => checkHead(head, ANY)).toThrow(StartError);
+    expect(() => checkHead(head, ANY)).toThrow(message);
+  });
+
+  it('I47: refuses another issuer and another address than demanded, and says what to set', () => {
+    const { head } = release();
+    const { did } = tinyKey(2);
+    const read = checkHead(head, ANY);
+    expect(() => checkIssuer(read, keysOf(read, null), did)).toThrow(/SIGNALPRESS_ISSUER_DID/);
+    const baseUrl = 'https://other.example';
+    expect(() => checkHead(head, { ...ANY, baseUrl })).toThrow(/SIGNALPRESS_BASE_URL/);
+  });
+
+  it.each(['', '{', '{"a":1,"a":2}', '[]', '\ufeff{}'])('I47: refuses the head %j', (text) => {
+    expect(() => checkHead(Buffer.from(text), ANY)).toThrow(StartError);
+  });
+});
+
+describe('checkFiles()', () => {
+  it('lists what the head signs', () => {
+    const { head, files } = release();
+    const list = checkFiles(files, checkHead(head, ANY));
+    expect(list.get('free/sample/~.json')?.size).toBeGreaterThan(100);
+  });
+
+  it('I24: refuses a list with any byte changed', () => {
+    const { head, files } = release();
+    const checked = checkHead(head, ANY);
+    for (const at of [0, 70, files.length - 1]) {
+      const changed = Buffer.from(files);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => checkFiles(changed, checked)).toThrow(/files.txt differs/);
+    }
+  });
+
+  it('refuses a list of another length than the head says', () => {
+    const { head, files } = release({ head: { files_count: 1 } });
+    expect(() => checkFiles(files, checkHead(head, ANY))).toThrow(/not as long/);
+  });
+});

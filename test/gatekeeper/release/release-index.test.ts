@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { formatFiles } from '../../../compiler/contract/release.ts';
+import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
+import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
+import { bytesAt, openRelease } from '../../../gatekeeper/release/release-index.ts';
+import {
+  TINY_NOW,
+  tinyDataDir,
+  tinyFilePath,
+  tinyFiles,
+  writeTinyRelease,
+} from '../tiny-release.ts';
+
+const ANY = { issuerDid: null, baseUrl: null };
+const RECORD = 'record/airquality.aqi/us-denver.json';
+
+describe('openRelease()', () => {
+  it('opens what current names and keeps to it after a swap', async () => {
+    const dataDir = tinyDataDir();
+    const root = writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    writeTinyRelease(dataDir, { sequence: 2, files: new Map() });
+    expect(release.root).toBe(root);
+    expect((await release.body(RECORD)).bytes).toEqual(tinyFiles().get(RECORD));
+    expect((await openRelease({ dataDir, ...ANY })).head.sequence).toBe(2);
+  });
+
+  it('I47: says what to do when there is no release', async () => {
+    const opening = openRelease({ dataDir: tinyDataDir(), ...ANY });
+    await expect(opening).rejects.toThrow(/run "signalpress compile" first/);
+  });
+
+  it('I47: refuses a release without its list', async () => {
+    const dataDir = tinyDataDir();
+    rmSync(join(writeTinyRelease(dataDir), 'files.txt'));
+    await expect(openRelease({ dataDir, ...ANY })).rejects.toThrow(/compile again/);
+  });
+
+  it('reads a list of 100,000 files in well under a second', () => {
+    const entries = Array.from({ length: 100_000 }, (_, at) => {
+      const path = `record/airquality.aqi/e${String(at).padStart(6, '0')}.json`;
+      return { path, size: 3400, sha256: 'ab'.repeat(32) };
+    });
+    const bytes = Buffer.from(formatFiles(entries));
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const root = writeTinyRelease(tinyDataDir(), {
+      head: { files_sha256: `sha256:${digest}`, files_count: entries.length },
+    });
+    const head = checkHead(readFileSync(join(root, 'release.json')), ANY);
+    const started = performance.now();
+    expect(checkFiles(bytes, head).size).toBe(100_000);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
+describe('ReleaseIndex.body()', () => {
+  it('I24: throws for a flipped bit and goes on once the file is whole again', async () => {
+    const dataDir = tinyDataDir();
+    const root = writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    const whole = readFileSync(tinyFilePath(root, RECORD));
+    const flipped = Buffer.from(whole);
+    flipped[100] = (flipped[100] ?? 0) ^ 1;
+    writeFileSync(tinyFilePath(root, RECORD), flipped);
+    await expect(release.body(RECORD)).rejects.toThrow(DamagedFileError);
+    writeFileSync(tinyFilePath(root, RECORD), whole);
+    expect((await release.body(RECORD)).bytes).toEqual(whole);
+  });
+
+  it('I38: throws for a planted link', async () => {
+    const dataDir = tinyDataDir();
+    const root = writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    rmSync(tinyFilePath(root, RECORD));
+    symlinkSync('/etc/hostname', tinyFilePath(root, RECORD));
+    await expect(release.body(RECORD)).rejects.toThrow(DamagedFileError);
+  });
+
+  it('I38: looks nothing up that is not listed', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    for (const path of ['../../current/release.json', 'release.json', '/etc/passwd', '', '.']) {
+      expect(release.has(path)).toBe(false);
+      await expect(release.body(path)).rejects.toThrow(RangeError);
+    }
+  });
+
+  it('reads a file once for many who ask at the same time', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    let reads = 0;
+    const read = async (path: string): Promise<Buffer> => {
+      reads += 1;
+      return readFileSync(path);
+    };
+    const release = await openRelease({ dataDir, ...ANY, read });
+    const bodies = await Promise.all(Array.from({ length: 50 }, () => release.body(RECORD)));
+    await release.body(RECORD);
+    expect(new Set(bodies).size).toBe(1);
+    expect(reads).toBe(1);
+  });
+
+  it('bytesAt() fills in the request-time fields', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    const body = await release.body('bundle/environment/us-denver.json');
+    expect(body.points).toHaveLength(3);
+    expect(JSON.parse(bytesAt(body, TINY_NOW).toString())).toMatchObject({
+      legs: { river: { provenance: { age_hours_now: 1.3, freshness: 'fresh' } } },
+      provenance: { freshness: 'stale', dead_source: expect.stringContaining('2026-09-01') },
+    });
+  });
+});
+
+describe('ReleaseIndex.pathsUnder()', () => {
+  it('lists the paths of a prefix in order, at most as many as asked', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    expect(release.pathsUnder('record/airquality.aqi/', 9)).toEqual([
+      'record/airquality.aqi/us-chicago.json',
+      RECORD,
+    ]);
+    expect(release.pathsUnder('record/', 1)).toHaveLength(1);
+    expect(release.pathsUnder('zzz', 9)).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { openRelease, type ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
+import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+
+async function watched(): Promise<{
+  dataDir: string;
+  served: () => number;
+  logged: string[];
+  check: () => Promise<void>;
+  close: () => void;
+}> {
+  const dataDir = tinyDataDir();
+  writeTinyRelease(dataDir, { sequence: 5 });
+  const open = (): Promise<ReleaseIndex> =>
+    openRelease({ dataDir, issuerDid: null, baseUrl: null });
+  let current = await open();
+  const logged: string[] = [];
+  const watcher = watchRelease({
+    dataDir,
+    current: () => current,
+    open,
+    swap: (next) => {
+      current = next;
+    },
+    log: (entry) => logged.push(`${entry.event} ${entry.error ?? ''}`),
+    pollMs: 20,
+  });
+  return { dataDir, served: () => current.head.sequence, logged, ...watcher };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200 && !condition(); tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe('watchRelease()', () => {
+  it('swaps to a newer verified release without being told', async () => {
+    const gate = await watched();
+    writeTinyRelease(gate.dataDir, { sequence: 6 });
+    await until(() => gate.served() === 6);
+    gate.close();
+    expect(gate.served()).toBe(6);
+    expect(gate.logged).toEqual(['release_swapped ']);
+  });
+
+  it.each<[string, TinyOptions]>([
+    ['I21: an older release', { sequence: 4 }],
+    ['I21: another release of the same number', { sequence: 5, seed: 1, head: {} }],
+    ['a release of another issuer', { sequence: 6, seed: 2 }],
+    ['a release that is not signed by its issuer', { sequence: 6, forged: { sequence: 7 } }],
+  ])('keeps the old one and says so for %s', async (_, options) => {
+    const gate = await watched();
+    if (options.sequence === 5) writeTinyRelease(gate.dataDir, { sequence: 5, seed: 3 });
+    else writeTinyRelease(gate.dataDir, options);
+    await until(() => gate.logged.length > 0);
+    await gate.check();
+    gate.close();
+    expect(gate.served()).toBe(5);
+    expect(gate.logged).toEqual([expect.stringMatching(/^release_refused Cannot serve release/)]);
+  });
+});

@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keyStanding } from '../../compiler/contract/key-history.ts';
+import { KeyError, writeIssuerKey } from '../../compiler/keys/issuer-key.ts';
+import { keysText, revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
+import { KEYS_NAME, readKeys } from '../../compiler/keys/key-store.ts';
+import { issuerDid, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import {
+  AS_OF,
+  compileFolder,
+  filesBelow,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+
+afterAll(removeFolders);
+const CLI = join(import.meta.dirname, '../../build/compiler/cli.js');
+const seed = (fill: number) => new Uint8Array(32).fill(fill);
+const didOf = (fill: number) => issuerDid(signingKey(seed(fill)));
+const FROM = '2026-11-10T00:00:00Z';
+const NOW = '2026-11-08T00:00:00Z';
+const rotate = (data: string, old = 1, next = 2) =>
+  rotateKey({ data, old: seed(old), next: seed(next), from: FROM, now: NOW, overlapDays: 5 });
+const revoke = (data: string, by: number, of: { readonly did: string; readonly from?: string }) =>
+  revokeKey({ data, seed: seed(by), from: FROM, now: FROM, ...of });
+const snapshots = writeSnapshots({
+  '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 })]),
+});
+
+describe('rotateKey()', () => {
+  it('I28: writes a history that names both windows, and that the next rotation continues', () => {
+    const data = makeFolder();
+    rotate(data);
+    const history = rotate(data, 2, 3);
+    expect(readKeys(data)).toEqual(history);
+    expect(history.keys.map(({ valid_from, valid_until }) => [valid_from, valid_until])).toEqual([
+      [null, '2026-11-15T00:00:00Z'],
+      [FROM, '2026-11-15T00:00:00Z'],
+      [FROM, null],
+    ]);
+    expect(keysText(history, AS_OF).split('\n')[2]).toBe(`* ${didOf(3)}  ${FROM} to now on`);
+    expect(readdirSync(data)).toEqual([KEYS_NAME]);
+  });
+
+  it('I28: refuses a key that is not the newest, one that was there before, and an overlap that is none', () => {
+    const data = makeFolder();
+    rotate(data);
+    const before = readFileSync(join(data, KEYS_NAME), 'utf8');
+    expect(() => rotate(data, 1, 3)).toThrow(`the newest key is "${didOf(2)}"`);
+    expect(() => rotate(data, 2, 1)).toThrow('a key twice');
+    const at = { data, old: seed(2), next: seed(3), from: FROM, now: NOW };
+    expect(() => rotateKey({ ...at, overlapDays: Number.NaN })).toThrow('overlap');
+    expect(() => rotateKey({ ...at, overlapDays: -1 })).toThrow('overlap');
+    expect(readFileSync(join(data, KEYS_NAME), 'utf8')).toBe(before);
+  });
+});
+
+describe('revokeKey()', () => {
+  it('I29: by a later key, or by the key itself', () => {
+    const data = makeFolder();
+    rotate(data);
+    expect(revoke(data, 2, { did: didOf(1) }).keys[0]?.revoked_from).toBe(FROM);
+    const history = revoke(data, 1, { did: didOf(1), from: '2026-11-09T00:00:00Z' });
+    expect(history.keys[0]?.revoked_from).toBe('2026-11-09T00:00:00Z');
+    expect(keyStanding(history, didOf(2), AS_OF)).toBe('valid');
+  });
+
+  it('I29: refuses an earlier key, a stranger, and a date that would undo the rotation', () => {
+    const data = makeFolder();
+    rotate(data);
+    expect(() => revoke(data, 1, { did: didOf(2) })).toThrow('only the key itself or a later one');
+    expect(() => revoke(data, 9, { did: didOf(1) })).toThrow('only the key itself or a later one');
+    expect(() => revoke(data, 2, { did: didOf(9) })).toThrow('not a key of this issuer');
+    expect(() => revoke(data, 2, { did: didOf(1), from: '2026-11-07T00:00:00Z' })).toThrow(
+      'nothing was written',
+    );
+    expect(readKeys(data)?.keys[0]?.revoked_from).toBeNull();
+  });
+
+  it('I29: says what to do when the only key is revoked', async () => {
+    const data = makeFolder();
+    revoke(data, 1, { did: didOf(1) });
+    const refused = compileFolder(snapshots, { data, seed: seed(1) });
+    await expect(refused).rejects.toThrow('publish into a new folder');
+    expect(() =>
+      rotateKey({ data, old: seed(1), next: seed(2), from: AS_OF, now: AS_OF, overlapDays: 1 }),
+    ).toThrow('revoked by then');
+  });
+});
+
+describe('readKeys()', () => {
+  it('goes on from the last release when the list is lost, and refuses one that lacks what was published', async () => {
+    const data = makeFolder();
+    rotate(data);
+    const path = join(data, KEYS_NAME);
+    const rotated = readFileSync(path, 'utf8');
+    const known = revoke(data, 2, { did: didOf(1) });
+    await compileFolder(snapshots, { data, seed: seed(2) });
+    rmSync(path);
+    expect(readKeys(data)).toEqual(known);
+    await compileFolder(snapshots, { data, seed: seed(2), asOf: '2026-11-20T13:00:00Z' });
+    writeFileSync(path, rotated);
+    const again = { data, seed: seed(2), asOf: '2026-11-20T14:00:00Z' };
+    await expect(compileFolder(snapshots, again)).rejects.toThrow('lacks a key or a revocation');
+    writeFileSync(path, '{}');
+    expect(() => readKeys(data)).toThrow(KeyError);
+  });
+});
+
+/** Every spelling in which a seed could leak. */
+function spellings(path: string): string[] {
+  const hex = readFileSync(path, 'utf8').trim();
+  const bytes = Buffer.from(hex, 'hex');
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), bytes]);
+  const plain = bytes.toString('base64').replace(/=+$/, '');
+  return [
+    hex,
+    hex.toUpperCase(),
+    plain,
+    bytes.toString('base64url'),
+    bytes.toString('latin1'),
+  ].concat([pkcs8.toString('base64').slice(20), 'PRIVATE KEY']);
+}
+
+describe('signalpress key', () => {
+  it('I49: no spelling of a seed is in what keygen, rotate, revoke, list, compile and failures of them print or write', () => {
+    const home = makeFolder();
+    const [one, two, data] = [join(home, 'one.key'), join(home, 'two.key'), join(home, 'data')];
+    const [first, second] = [writeIssuerKey(one), writeIssuerKey(two)];
+    const said: string[] = [];
+    const run = (...args: string[]): number | null => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+        cwd: home,
+        encoding: 'utf8',
+        env: { PATH: process.env.PATH },
+      });
+      said.push(stdout, stderr);
+      return status;
+    };
+    const compileWith = (key: string, ...more: string[]) =>
+      run(
+        'compile',
+        '--snapshots',
+        snapshots,
+        '--data',
+        data,
+        '--workers',
+        '0',
+        '--key',
+        key,
+        ...more,
+      );
+    const seedText = readFileSync(one, 'utf8').trim();
+    const codes = [
+      run('keygen', join(home, 'three.key')),
+      run('keygen', one),
+      compileWith(one),
+      compileWith(`${seedText}0`),
+      compileWith(two),
+      run('key', 'rotate', '--data', data, '--key', one, '--to', two),
+      run('key', 'rotate', '--data', data, '--key', one, '--to', `0x${seedText}`),
+      run(
+        'key',
+        'revoke',
+        '--data',
+        data,
+        '--key',
+        two,
+        '--did',
+        first,
+        '--from',
+        '2099-01-01T00:00:00Z',
+      ),
+      run('key', 'revoke', '--data', data, '--key', two, '--did', seedText, '--from', FROM),
+      run('key', 'list', '--data', data),
+      compileWith(two, '--as-of', '2099-01-02T00:00:00Z'),
+      compileWith(one, '--as-of', '2099-01-03T00:00:00Z'),
+    ];
+    expect(codes).toEqual([0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]);
+    expect(said.join('')).toContain(second);
+    expect(statSync(one).mode & 0o777).toBe(0o600);
+    const written = [...filesBelow(data)].map(([path, text]) => path + text);
+    expect(written.length).toBeGreaterThan(50);
+    const all = [...said, ...written].join('\n');
+    for (const secret of [...spellings(one), ...spellings(two)]) {
+      expect(all.includes(secret)).toBe(false);
+    }
+    expect(spellings(one)[0]).toBe(seedText);
+  }, 60_000);
+});
