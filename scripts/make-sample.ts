@@ -3,12 +3,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CITY_RIVER_GAUGE } from '../compiler/contract/entities.ts';
 import { LINES, type Line, type Signal } from '../compiler/contract/lines.ts';
-import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
-import { sampleFilings } from './sample-filings.ts';
-import { lifecycleReading } from './sample-lifecycle.ts';
-import { sampleRosterFiles } from './sample-rosters.ts';
-import { type Moment, recentMoments, seasonMoments } from './sample-times.ts';
-import { sampleThresholds, sampleValues } from './sample-values.ts';
+import { SAMPLE_EXCEPTIONS } from './sample/sample-exceptions.ts';
+import { sampleFilings } from './sample/sample-filings.ts';
+import { lifecycleReading } from './sample/sample-lifecycle.ts';
+import type { SampleBatches, SampleReading } from './sample/sample-reading.ts';
+import { sampleRosterFiles } from './sample/sample-rosters.ts';
+import { type Moment, recentMoments, seasonMoments } from './sample/sample-times.ts';
+import { sampleThresholds, sampleValues } from './sample/sample-values.ts';
 
 const LABEL = 'sample data: generated, not observed';
 /** What every file of the sample says about itself, in its header line. */
@@ -23,17 +24,6 @@ const HEADER = {
   validation_status: LABEL,
   uncertainty: 'none stated: generated values',
 };
-
-export interface SampleReading {
-  readonly entity: string;
-  readonly entity_name?: string;
-  readonly observed_at: string;
-  readonly collected_at: string;
-  readonly current: Readonly<Record<string, unknown>>;
-  readonly [field: string]: unknown;
-}
-/** Readings by signal and then by batch, as the exceptions edit them. */
-export type SampleBatches = Map<string, SampleReading[]>;
 
 /** Every file of the sample: path below the snapshots folder, and text. */
 export function sampleFiles(): Map<string, string> {

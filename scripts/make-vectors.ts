@@ -8,16 +8,9 @@ import { merkleVectors } from './vector-rows/merkle-rows.ts';
 import { recordHashVectors } from './vector-rows/record-hash-rows.ts';
 import { rosterCoreVectors } from './vector-rows/roster-core-rows.ts';
 import { seriesChainVectors } from './vector-rows/series-chain-rows.ts';
+import type { Vector } from './vector-rows/vector.ts';
 
 const FOLDER = 'test/vectors';
-
-/** One row: what `want` holds is said by the file's own test, `error` is why the input is refused. */
-export interface Vector {
-  readonly comment: string;
-  readonly input: unknown;
-  readonly want?: unknown;
-  readonly error?: unknown;
-}
 
 /** The vector files by name; the same text on every run. */
 export function vectorFiles(): ReadonlyMap<string, string> {

@@ -1,5 +1,4 @@
-import type { PendingPayment } from './payment-trip.ts';
-import type { Purchase } from './signalpress-client.ts';
+import type { PendingPayment, Purchase } from './purchase.ts';
 
 /**
  * `too_expensive`: nothing was signed or sent, raise maxUsd. `not_charged`: the service has no answer to this request.

@@ -1,17 +1,11 @@
 import { usdAmount } from '../contract/price.ts';
 import { ClientError } from './client-error.ts';
+import type { PendingPayment } from './purchase.ts';
 
 export type Fetch = typeof fetch;
 
 /** Makes a fetch that pays out of one that does not, for example `(fetch, max) => wrapFetchWithPayment(fetch, wallet, max)`. */
 export type PayingFetch = (fetch: Fetch, maxAtomic: bigint) => Fetch;
-
-/** A signed payment and what it was signed for: sent again it delivers the same bytes and costs nothing more. */
-export interface PendingPayment {
-  readonly url: string;
-  readonly header: 'x-payment' | 'payment-signature';
-  readonly value: string;
-}
 
 export interface TripOptions {
   readonly fetch: Fetch;

@@ -8,16 +8,16 @@ import {
 } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { type BodyReport, verifyBody } from '../verify/verify-body.ts';
+import { verifyBody } from '../verify/verify-body.ts';
 import { ClientError } from './client-error.ts';
 import {
   deliver,
   type Fetch,
   type PayingFetch,
   PaymentTrip,
-  type PendingPayment,
   type TripOptions,
 } from './payment-trip.ts';
+import type { PendingPayment, Purchase, Receipt } from './purchase.ts';
 
 /** What one call costs at most unless it is told otherwise. */
 export const MAX_USD = '0.10';
@@ -34,25 +34,6 @@ export interface ClientOptions {
   readonly fetch?: Fetch;
   readonly wait?: TripOptions['wait'];
   readonly onSigned?: TripOptions['onSigned'];
-}
-
-export interface Receipt {
-  readonly transaction: string;
-  readonly network: string;
-  readonly payer: string;
-}
-
-/** A body that was paid for and holds; `report.verdict` is `verified`, or `unsigned` for a token or a resolution. */
-export interface Purchase {
-  /** Null for CSV, which carries no signature. */
-  readonly body: JsonValue | null;
-  /** The body exactly as delivered: save this, `signalpress verify` takes it. */
-  readonly text: string;
-  /** What the offline verifier looked at; null for CSV. */
-  readonly report: BodyReport | null;
-  readonly receipt: Receipt | null;
-  /** Redelivers the same bytes for as long as the service remembers it, at no charge. */
-  readonly payment: PendingPayment;
 }
 
 type Params<Path extends EndpointPath> = Readonly<

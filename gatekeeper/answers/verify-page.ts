@@ -1,5 +1,3 @@
-import type { Verification } from './verify.ts';
-
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -13,8 +11,10 @@ function escapeHtml(text: string): string {
 }
 
 /** A look-up as a page for people, without scripts or anything from elsewhere. */
-export function verifyPage(body: Verification, issuerName: string): string {
-  const { statement, endpoint, ...facts } = body;
+export function verifyPage(
+  { statement, endpoint, ...facts }: { readonly statement: string; readonly endpoint: string },
+  issuerName: string,
+): string {
   const rows = Object.entries(facts).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(text)}</td></tr>`;

@@ -1,4 +1,4 @@
-import type { Vector } from '../make-vectors.ts';
+import type { Vector } from './vector.ts';
 
 /** `input` is a JSON text, `want` its canonical text written by hand, `error` the code of the refusal. */
 export function canonicalVectors(): readonly Vector[] {

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { didKey } from '../../compiler/contract/did-key.ts';
-import type { Vector } from '../make-vectors.ts';
 import { treeHash } from './merkle-rows.ts';
+import type { Vector } from './vector.ts';
 
 const ORIGIN = 'records.example/log';
 const KEY = keyOf('signalpress test key, not secret');

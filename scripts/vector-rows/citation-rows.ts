@@ -7,7 +7,7 @@ import {
   encodeBase64Url,
 } from '../../compiler/contract/did-key.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import type { Vector } from '../make-vectors.ts';
+import type { Vector } from './vector.ts';
 
 const TEST_KEY = issuer('signalpress test key, not secret');
 const OTHER_KEY = issuer('signalpress test key, the second');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Vector } from '../make-vectors.ts';
+import type { Vector } from './vector.ts';
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
   const hash = createHash('sha256');

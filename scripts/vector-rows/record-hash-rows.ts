@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type HashedRecord, hashCore } from '../../compiler/contract/record-hash.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import type { Vector } from '../make-vectors.ts';
+import type { Vector } from './vector.ts';
 
 const BASE = {
   hash_core_version: 3,

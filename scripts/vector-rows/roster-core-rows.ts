@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ROSTER_CORES, type RosterKind, rosterCore } from '../../compiler/contract/roster-core.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import type { Vector } from '../make-vectors.ts';
+import type { Vector } from './vector.ts';
 
 const CAPTURED = { capture_date: '2026-11-19', observed_at: '2026-11-19T06:00:00Z' };
 const SOURCED = { source_ref: 'https://source.example/rows', source_tier: 'T2' };

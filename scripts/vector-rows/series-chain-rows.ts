@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CHAIN_ORIGIN, type ChainState, type SeriesRow } from '../../compiler/contract/series.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
-import type { Vector } from '../make-vectors.ts';
+import type { Vector } from './vector.ts';
 
 const hashOf = (text: string): string =>
   `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;

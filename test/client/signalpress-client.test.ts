@@ -6,9 +6,9 @@ import { ClientError, type ClientErrorCode } from '../../compiler/client/client-
 import {
   type Fetch,
   type PayingFetch,
-  type PendingPayment,
   REDELIVERIES_MAX,
 } from '../../compiler/client/payment-trip.ts';
+import type { PendingPayment } from '../../compiler/client/purchase.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { loadConfig } from '../../gatekeeper/config.ts';
 import type { Facilitator } from '../../gatekeeper/facilitator/facilitator.ts';

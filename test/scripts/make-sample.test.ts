@@ -6,7 +6,7 @@ import { LINES, type Line } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/make-sample.ts';
-import { RECENT_READINGS, SAMPLE_AS_OF } from '../../scripts/sample-times.ts';
+import { RECENT_READINGS, SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
 
 const SNAPSHOTS = new URL('../../snapshots', import.meta.url).pathname;
 const BYTES_MAX = 3_000_000;

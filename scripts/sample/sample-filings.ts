@@ -1,0 +1,76 @@
+import { TICKERS } from '../../compiler/contract/entities.ts';
+
+const BATCH = '2026-11-19';
+const COLLECTED_AT = '2026-11-19T13:00:00Z';
+const SOURCE = 'sample-generator';
+
+type Filing = readonly [form: string, day: string, event: string | null, items?: string];
+
+/** What every sample filer filed; times of acceptance follow from the place in this list. */
+const EVERYBODY: readonly Filing[] = [
+  ['10-Q', '2025-11-05', '2025-09-30'],
+  ['10-K', '2026-02-12', '2025-12-31'],
+  ['8-K', '2026-04-21', '2026-04-21', '2.02,9.01'],
+  ['10-Q', '2026-05-06', '2026-03-31'],
+  ['8-K', '2026-06-11', '2026-06-09', '5.02'],
+  ['10-Q', '2026-08-05', '2026-06-30'],
+  ['4', '2026-09-03', '2026-09-01'],
+  ['10-Q', '2026-11-04', '2026-09-30'],
+];
+
+/** Cases that an even sample would not hold, by ticker. */
+const EXCEPTIONS: Readonly<Record<string, readonly Filing[]>> = {
+  // an amendment beside its original
+  BA: [['10-K/A', '2026-04-30', '2025-12-31']],
+  // two filings of one form on one day
+  NVDA: [['4', '2026-09-03', '2026-09-02']],
+  // a notice of late filing
+  AMC: [['NT 10-K', '2026-03-02', '2025-12-31']],
+  // a form under its new name
+  GME: [['SCHEDULE 13D', '2026-01-20', '2026-01-15']],
+};
+
+/** The files of the sample that hold filings: path below the snapshots folder, and text. */
+export function sampleFilings(label: string): Map<string, string> {
+  const header = { collected_at: COLLECTED_AT, source: SOURCE, source_tier: null, grade: label };
+  const rows = TICKERS.flatMap((ticker, at) => rowsOf(ticker, at));
+  const text = [{ header }, ...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
+  return new Map([[`${BATCH}/filing.submission.ndjson`, text]]);
+}
+
+/** Numbers that the regulator has not given to anybody. */
+function cikOfSample(at: number): string {
+  return String(9_900_000_001 + at);
+}
+
+function rowsOf(ticker: string, at: number): object[] {
+  const cik = cikOfSample(at);
+  const listing = { kind: 'listing', cik, name: `Sample filer ${ticker}`, tickers: [ticker] };
+  const filings = [...EVERYBODY, ...(EXCEPTIONS[ticker] ?? [])];
+  return [
+    { ...listing, from: null, pages: [], source_ref: null },
+    ...filings.map((filing, number) => filingRow(cik, filing, number)),
+    ...(ticker === 'CVNA' ? [otherListing(cik)] : []),
+  ];
+}
+
+function filingRow(cik: string, [form, day, event_time, items = '']: Filing, number: number) {
+  return {
+    kind: 'filing',
+    cik,
+    accession: `${cik}-26-${String(number + 1).padStart(6, '0')}`,
+    form,
+    items: items.split(',').filter((item) => item !== ''),
+    event_time,
+    filing_date: day,
+    disclosure_time: `${day}T${String(13 + (number % 8)).padStart(2, '0')}:05:00Z`,
+    acceptance_basis: 'utc',
+    source_ref: null,
+  };
+}
+
+/** A second source that tells another day of the annual report. */
+function otherListing(cik: string): object {
+  const row = filingRow(cik, ['10-K', '2026-02-13', '2025-12-31'], 1);
+  return { ...row, source: 'sample-second-source' };
+}

@@ -1,0 +1,11 @@
+/** One generated reading, as a line of a snapshot has it. */
+export interface SampleReading {
+  readonly entity: string;
+  readonly entity_name?: string;
+  readonly observed_at: string;
+  readonly collected_at: string;
+  readonly current: Readonly<Record<string, unknown>>;
+  readonly [field: string]: unknown;
+}
+/** Readings by signal and then by batch, as the exceptions edit them. */
+export type SampleBatches = Map<string, SampleReading[]>;

@@ -1,0 +1,205 @@
+import { sampleDocuments } from './sample-documents.ts';
+import { fixedNumber } from './sample-values.ts';
+
+/** What the header line of every sample file says, beside its time of collection. */
+export type SampleHeader = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
+
+const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;
+const RECENT_DAYS = ['2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'] as const;
+const LATEST_DAYS = RECENT_DAYS.slice(-2);
+
+/** Every file of the sample that holds no readings: path below the snapshots folder, and text. */
+export function sampleRosterFiles(header: SampleHeader): Map<string, string> {
+  const files = new Map<string, string>();
+  const put = (collection: string, day: string, rows: readonly Row[]): void => {
+    const times = { observed_at: `${day}T06:00:00Z`, collected_at: `${day}T06:10:00Z` };
+    const lines = [{ header: { ...times, ...header } }, ...rows];
+    files.set(
+      `${day}/${collection}.ndjson`,
+      `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`,
+    );
+  };
+  for (const day of [...LEGACY_DAYS, ...LATEST_DAYS]) {
+    put('trust.service', day, services(day));
+    put('mcp.server', day, servers(day));
+  }
+  for (const day of RECENT_DAYS) put('stable.coin', day, coins(day));
+  put('stablecoin.death', LATEST_DAYS[1] ?? '', deaths());
+  put('document', LATEST_DAYS[1] ?? '', sampleDocuments(header));
+  return files;
+}
+
+const TRADES = [
+  'weather',
+  'maps',
+  'market',
+  'translate',
+  'images',
+  'search',
+  'fonts',
+  'flights',
+  'recipes',
+  'games',
+  'lyrics',
+  'postcodes',
+  'colours',
+  'tides',
+  'stars',
+  'trains',
+  'holidays',
+  'names',
+  'units',
+  'news',
+] as const;
+/** Last day on which a service was found; the others are found on all. */
+const SERVICE_GONE: Readonly<Record<string, string>> = {
+  lyrics: '2026-07-07',
+  colours: '2026-07-07',
+  games: '2026-07-08',
+  fonts: '2026-11-19',
+  stars: '2026-11-19',
+};
+/** Missed by one capture and found by a later one. */
+const SERVICE_BACK: Readonly<Record<string, string>> = { tides: '2026-07-08', units: '2026-11-19' };
+const CLASSES = ['REAL', 'REAL', 'SOLO', 'PROBE', 'WASH?', 'WASH', 'DEAD'] as const;
+
+function services(day: string): Row[] {
+  const found = TRADES.filter(
+    (trade) => day <= (SERVICE_GONE[trade] ?? day) && SERVICE_BACK[trade] !== day,
+  );
+  return found.map((trade) => {
+    const host = `${trade}.sample.example`;
+    const score = Math.round(fixedNumber(`${trade}/${day}`) * 1000) / 10;
+    return {
+      host,
+      capture_date: day,
+      score_total: score,
+      liveness_state: score > 10 ? 'alive' : 'unstable',
+      liveness_streak: Math.floor(fixedNumber(`${trade}:streak`) * 30),
+      baseline_delta: Math.round(fixedNumber(`${trade}:delta/${day}`) * 200 - 100) / 10,
+      first_endpoint: `https://${host}/v1`,
+      ...(day < '2026-08-16' ? {} : demand(trade, day)),
+    };
+  });
+}
+
+function demand(trade: string, day: string): Row {
+  const demandClass = CLASSES[Math.floor(fixedNumber(`${trade}:class`) * CLASSES.length)] ?? 'REAL';
+  const dead = demandClass === 'DEAD';
+  const calls = dead ? 0 : 1 + Math.floor(fixedNumber(`${trade}:calls/${day}`) * 5000);
+  const payers = [0, 1, 2].map((n) => ({
+    url: `https://${trade}.sample.example/v${n + 1}`,
+    unique_payers_30d: dead ? 0 : 1 + Math.floor(fixedNumber(`${trade}:payers/${n}`) * 60),
+  }));
+  return {
+    calls_30d: calls,
+    unique_payers_30d: Math.max(...payers.map((each) => each.unique_payers_30d)),
+    demand_class: demandClass,
+    demand_depth: demandClass === 'REAL' ? (calls > 2000 ? 'DEPTH' : 'BREADTH') : null,
+    endpoints: payers.length,
+    endpoints_by_class: { [demandClass]: payers.length },
+    last_called_at: dead ? null : `${day}T05:00:00Z`,
+    endpoint_payers: payers,
+  };
+}
+
+const SERVERS = TRADES.map((trade) => `sample-${trade}-mcp`);
+/** Found on the first day alone. */
+const SERVERS_GONE = ['sample-lyrics-mcp', 'sample-colours-mcp', 'sample-news-mcp'];
+
+function servers(day: string): Row[] {
+  const imported = day < '2026-08-16';
+  return SERVERS.filter((id) => day === LEGACY_DAYS[0] || !SERVERS_GONE.includes(id)).map((id) => ({
+    server_id: id,
+    name: `S${id.slice(1).replaceAll('-', ' ')}`,
+    capture_date: day,
+    status: fixedNumber(`${id}:status`) < 0.2 ? 'deprecated' : 'active',
+    ...(imported ? { imported, source_note: 'generated as an import without hashes' } : {}),
+  }));
+}
+
+interface Coin {
+  readonly id: string;
+  readonly symbol: string;
+  readonly peg: string;
+  /** Price in units of the peg by day; null on a day without a capture. */
+  readonly prices: readonly (number | null)[];
+  readonly cap: number | null;
+}
+
+const ON_PEG = [1, 0.9998, 1.0001, 0.9999, 1.0002];
+const COINS: readonly Coin[] = [
+  { id: 'sample-dollar', symbol: 'SAMPLEUSD', peg: 'USD', prices: ON_PEG, cap: 4.2e10 },
+  { id: 'sample-euro', symbol: 'SAMPLEEUR', peg: 'EUR', prices: ON_PEG, cap: 3.1e8 },
+  { id: 'sample-yen', symbol: 'SAMPLEJPY', peg: 'JPY', prices: ON_PEG, cap: 2.4e7 },
+  { id: 'sample-twin-large', symbol: 'SAMPLETWIN', peg: 'USD', prices: ON_PEG, cap: 9e6 },
+  { id: 'sample-twin-small', symbol: 'SAMPLETWIN', peg: 'USD', prices: ON_PEG, cap: 8e5 },
+  {
+    id: 'sample-drift',
+    symbol: 'SAMPLEDRIFT',
+    peg: 'USD',
+    prices: [1, 0.99, 0.97, 0.93, 0.9],
+    cap: 5e6,
+  },
+  {
+    id: 'sample-wreck',
+    symbol: 'SAMPLEWRECK',
+    peg: 'USD',
+    prices: [1, 0.4, 0.09, 0.05, 0.02],
+    cap: 1e5,
+  },
+  {
+    id: 'sample-phoenix',
+    symbol: 'SAMPLEPHX',
+    peg: 'USD',
+    prices: [0.08, 0.07, 0.5, 0.98, 1],
+    cap: 2e6,
+  },
+  { id: 'sample-lost', symbol: 'SAMPLELOST', peg: 'USD', prices: [1, 1, 1, null, null], cap: 7e5 },
+  { id: 'sample-late', symbol: 'SAMPLELATE', peg: 'USD', prices: [1, 1, 1, 1, null], cap: 6e5 },
+  { id: 'sample-shy', symbol: 'SAMPLESHY', peg: 'USD', prices: ON_PEG, cap: null },
+];
+
+function coins(day: string): Row[] {
+  const at = RECENT_DAYS.indexOf(day as (typeof RECENT_DAYS)[number]);
+  return COINS.flatMap(({ id, symbol, peg, prices, cap }) => {
+    const price = prices[at] ?? null;
+    if (price === null) return [];
+    const market_cap_usd = cap === null ? null : Math.round(cap * price);
+    return {
+      coin_id: id,
+      symbol,
+      name: `S${id.slice(1).replaceAll('-', ' ')}`,
+      capture_date: day,
+      current: { price_in_peg: price, market_cap_usd, peg },
+    };
+  });
+}
+
+const DEATHS = [
+  ['SAMPLEX', 'depeg-collapse', '2025-05-12', 540],
+  ['SAMPLEY', 'orderly-redemption', '2025-11-30', 1257],
+  ['SAMPLEZ', 'exploit', '2026-02-03', null],
+  ['SAMPLEQ', 'collateral-failure', '2026-07-19', 152],
+] as const;
+
+function deaths(): Row[] {
+  return DEATHS.map(([symbol, death_type, day, lifespan_days]) => ({
+    symbol,
+    name: `Sample dollar ${symbol.slice(-1)}`,
+    death_type,
+    confirmed_dead_at: `${day}T12:00:00Z`,
+    pre_death_observed_at: `${day}T06:00:00Z`,
+    first_distress_at: death_type === 'orderly-redemption' ? null : `${day}T01:00:00Z`,
+    lifespan_days,
+    pre_death_payload: {
+      price: death_type === 'orderly-redemption' ? 1 : 0.31,
+      supply: Math.floor(fixedNumber(symbol) * 1e9),
+      collateral: { ratio: Math.round(fixedNumber(`${symbol}:ratio`) * 100) / 100 },
+      redemption: { open: death_type === 'orderly-redemption', queue_count: 12 },
+      per_chain: { 'sample-chain-a': 0.7, 'sample-chain-b': 0.3 },
+    },
+    death_context: { note: 'generated sample; says nothing about a real coin' },
+  }));
+}

@@ -1,0 +1,268 @@
+import { activityBand, impactBand, swarmBand } from '../../compiler/import/earthquake-regions.ts';
+
+export type MetricValue = number | string | null;
+export type Values = Record<string, MetricValue>;
+
+/** From the mildest to the worst value, and the rounding: 10 keeps one decimal, 0.1 keeps tens. */
+type Range = readonly [mild: number, worst: number, scale: number];
+
+/** What a recipe knows: how bad it is (0 to 1) and stable numbers from 0 to 1 by name. */
+export interface Situation {
+  readonly severity: number;
+  readonly entity: string;
+  readonly fixed: (name: string) => number;
+}
+
+/** How to generate one signal: ranges by metric, or a function where metrics depend on each other. */
+export interface Recipe {
+  readonly ranges?: Readonly<Record<string, Range>>;
+  /** Negative values are real; otherwise what falls below 0 is 0. */
+  readonly signed?: boolean;
+  /** Where the bands of our own begin in the main metric, from the second band on. */
+  readonly bandAt?: readonly number[];
+  readonly make?: (situation: Situation) => Values;
+  /** Signals of one group share their severity, so that they tell one story. */
+  readonly group?: string;
+}
+
+export function rounded(value: number, scale: number): number {
+  return Math.round(value * scale) / scale;
+}
+
+export function inRange([mild, worst, scale]: Range, severity: number): number {
+  return rounded(mild + (worst - mild) * severity, scale);
+}
+
+/** US AQI of a PM2.5 concentration, by the breakpoints of 2024. */
+const AQI_ROWS = [
+  [0, 9, 0, 50],
+  [9.1, 35.4, 51, 100],
+  [35.5, 55.4, 101, 150],
+  [55.5, 125.4, 151, 200],
+] as const;
+const pm25Of = (severity: number) => rounded(2 + 68 * severity * severity, 10);
+
+function aqi({ severity }: Situation): Values {
+  const pm25 = pm25Of(severity);
+  const row = AQI_ROWS.find(([, to]) => pm25 <= to) ?? AQI_ROWS[3];
+  const [from, to, low, high] = row;
+  return { aqi_index: Math.round(low + ((pm25 - from) / (to - from)) * (high - low)) };
+}
+
+const FLIGHT_CATEGORIES = [
+  { band: 'vfr_clear', below: Number.POSITIVE_INFINITY, ceilings: [3100, 12000] },
+  { band: 'mvfr', below: 5.1, ceilings: [1000, 3000] },
+  { band: 'ifr', below: 3, ceilings: [500, 900] },
+  { band: 'lifr', below: 1, ceilings: [100, 400] },
+] as const;
+
+function weather({ severity, fixed }: Situation): Values {
+  const visibility = inRange([10, 0.2, 4], severity * severity);
+  const wind = inRange([3, 44, 1], fixed('wind') * severity);
+  const category = FLIGHT_CATEGORIES.findLast((row) => visibility < row.below);
+  const [low, high] = category?.ceilings ?? [3100, 12000];
+  return {
+    visibility_mi: visibility,
+    band: wind >= 30 ? 'convective_or_high_wind' : (category?.band ?? 'vfr_clear'),
+    ceiling_ft: inRange([high, low, 0.01], severity),
+    wind_kt: wind,
+  };
+}
+
+const magnitudeOf = (severity: number) => inRange([1.2, 7.3, 10], severity * severity);
+
+/** Quakes of magnitude 2.5 and up in 24 hours: none where even the largest one is smaller. */
+function quakeCount(severity: number): number {
+  return magnitudeOf(severity) < 2.5 ? 0 : 1 + Math.round(24 * severity * severity);
+}
+
+function swarm({ severity, fixed }: Situation): Values {
+  const daily = rounded(0.5 + 5 * fixed('daily'), 10);
+  const count = quakeCount(severity);
+  const ratio = rounded(count / daily, 100);
+  const band = swarmBand(count, ratio);
+  return { rate_ratio: ratio, band, count_24h_count: count, mean_daily_6d_count: daily };
+}
+
+function activity({ severity }: Situation): Values {
+  const magnitude = magnitudeOf(severity);
+  const band = activityBand(magnitude);
+  return { max_mag: magnitude, band, count_m25_count: quakeCount(severity) };
+}
+
+function shaking({ severity }: Situation): Values {
+  const felt = severity > 0.4;
+  const intensity = felt ? inRange([1.5, 8, 10], severity * severity) : null;
+  const reports = felt ? Math.round(3 + 900 * severity * severity * severity) : 0;
+  const band = impactBand({ intensity, alert: null, felt: reports });
+  return { intensity_mmi: intensity, band, felt_reports_count: reports };
+}
+
+function storms({ severity }: Situation): Values {
+  const wind = inRange([-40, 150, 0.2], severity * severity);
+  if (wind < 25) return { max_wind_kt: 0, storm_count: 0, min_pressure_hpa: null };
+  const count = wind < 60 ? 1 : 2;
+  return { max_wind_kt: wind, storm_count: count, min_pressure_hpa: 1012 - Math.round(wind / 2) };
+}
+
+/** Cumulative shares: D0 includes D1 and worse; the band is the worst class on half of the region. */
+const DROUGHT_CLASSES = [
+  { band: 'D0-abnormally-dry', metric: 'd0_pct', onset: 0 },
+  { band: 'D1-moderate', metric: 'd1_pct', onset: 0.2 },
+  { band: 'D2-severe', metric: 'd2_pct', onset: 0.4 },
+  { band: 'D3-extreme', metric: 'd3_pct', onset: 0.55 },
+  { band: 'D4-exceptional', metric: 'd4_pct', onset: 0.7 },
+] as const;
+
+function drought({ severity }: Situation): Values {
+  const shares = DROUGHT_CLASSES.map(({ metric, onset, band }) => {
+    const share = Math.min(1, Math.max(0, (severity - onset) * 2.5));
+    return { metric, band, pct: rounded(share * 100, 10) };
+  });
+  const index = rounded(
+    shares.reduce((sum, row) => sum + row.pct, 0),
+    10,
+  );
+  const band = shares.findLast((row) => row.pct >= 50)?.band ?? 'none';
+  const parts = Object.fromEntries(shares.map((row) => [row.metric, row.pct]));
+  return { dsci_index: index, band, ...parts };
+}
+
+function drugStatus({ severity, fixed }: Situation): Values {
+  const packages = 4 + Math.round(fixed('packages') * 20);
+  const missing = Math.round(packages * severity * severity);
+  const share = missing / packages;
+  const worse = share < 0.5 ? 'in-shortage' : 'severe-shortage';
+  const band = missing === 0 ? 'available' : share < 0.2 ? 'limited' : worse;
+  return { packages_count: packages, band, unavailable_count: missing };
+}
+
+const SPOT: Readonly<Record<string, Range>> = { btc: [61000, 124000, 10], eth: [1900, 4700, 100] };
+
+function spot({ severity, entity }: Situation): Values {
+  return { price_usd: inRange(SPOT[entity] ?? [1, 2, 100], severity) };
+}
+
+function streamflow({ severity, fixed }: Situation): Values {
+  const usual = 300 + 90_000 * fixed('usual') * fixed('usual');
+  return { discharge_cfs: Math.round(usual * (0.25 + 2.75 * severity)) };
+}
+
+/** Flood heights of a gauge, in ft, that exists in the sample only. */
+export function floodHeights(fixed: (name: string) => number) {
+  const action = 14 + Math.round(fixed('action') * 14);
+  return { action, minor: action + 2, moderate: action + 6, major: action + 11 };
+}
+
+function stage({ severity, fixed }: Situation): Values {
+  const { action } = floodHeights(fixed);
+  return { stage_ft: rounded(action * (0.12 + 1.3 * severity * severity), 100) };
+}
+
+export const RECIPES: Readonly<Record<string, Recipe>> = {
+  'hydrology.river-level': { make: stage, group: 'hydrology' },
+  'hydrology.streamflow': { make: streamflow, group: 'hydrology' },
+  'airquality.aqi': { make: aqi, group: 'airquality' },
+  'airquality.pm25': {
+    make: ({ severity }) => ({ pm25_ugm3: pm25Of(severity) }),
+    group: 'airquality',
+  },
+  'precipitation.daily': {
+    make: ({ severity }) => ({ precip_mm: Math.max(0, inRange([-14, 46, 10], severity)) }),
+  },
+  'precipitation.wetness30d': { ranges: { precip_30d_mm: [8, 240, 10] } },
+  'agriculture.drought': { ranges: { soil_moisture_percentile_pct: [92, 1, 1] } },
+  'agriculture.heat': { ranges: { tmax_c: [6, 37, 10] } },
+  'agriculture.crop-vhi': { ranges: { vhi_index: [84, 6, 100] } },
+  'electricity.demand': {
+    ranges: { cdd_degree_days: [0, 8, 10], hdd_degree_days: [15, 0, 10] },
+  },
+  'electricity.renewable': { ranges: { renewable_availability_pct: [82, 18, 10] } },
+  'energy.inflation': { ranges: { cpi_energy_yoy_pct: [-5, 13, 100] }, signed: true },
+  'energy.gas-price': { ranges: { gas_usd_therm: [0.92, 2.35, 1000] } },
+  'shipping.route-disruption': {
+    ranges: { wave_height_m: [0.05, 8.2, 100] },
+    bandAt: [2.5, 4, 6],
+    group: 'sea',
+  },
+  'shipping.sea-state': { ranges: { wave_height_m: [0.05, 8.2, 100] }, group: 'sea' },
+  'shipping.throughput': { ranges: { vessels_7d_count: [430, 60, 1] } },
+  'filing.delinquency': { ranges: { nt_24mo_count: [-1, 3, 1] } },
+  'filing.material-events': {
+    ranges: { filings_8k_90d_count: [1, 9, 1], filings_8k_30d_count: [0, 4, 1] },
+  },
+  'filing.insider': { ranges: { form4_90d_count: [2, 40, 1], form4_30d_count: [0, 15, 1] } },
+  'wildfire.fire-weather': { ranges: { vpd_kpa: [0.2, 4.2, 100], wind_kt: [2, 38, 1] } },
+  'wildfire.active-fire': {
+    ranges: { detections_24h_count: [-40, 320, 1], frp_sum_mw: [-900, 7200, 10] },
+    group: 'fire',
+  },
+  'wildfire.impact-confirm': { ranges: { smoke_pm25_ugm3: [3, 140, 10] }, group: 'fire' },
+  'nas.aviation_wx': { make: weather },
+  'nas.ground_ops': {
+    ranges: { avg_delay_min: [-25, 130, 1], max_delay_min: [-50, 260, 1] },
+    bandAt: [16, 30, 45, 75, 120],
+  },
+  'nas.impact_cascade': { ranges: { delayed_flights_pct: [2, 65, 10] }, bandAt: [10, 20, 35, 50] },
+  'border-wait.upstream-pressure': { ranges: { wait_vs_average_pct: [55, 260, 1] } },
+  'border-wait.lane-wait': {
+    ranges: { wait_standard_min: [0, 120, 0.2], lanes_open_count: [2, 8, 1] },
+  },
+  'border-wait.commercial-delay': { ranges: { wait_commercial_min: [0, 90, 0.2] } },
+  'earthquake.swarm_rate': { make: swarm, group: 'quake' },
+  'earthquake.current_activity': { make: activity, group: 'quake' },
+  'earthquake.impact_realized': { make: shaking, group: 'quake' },
+  'hurricane.formation-outlook': {
+    ranges: { formation_7d_pct: [0, 80, 0.1] },
+    bandAt: [10, 40, 70],
+  },
+  'hurricane.active-storms': { make: storms },
+  'hurricane.impact-cascade': { ranges: { warnings_count: [-3, 6, 1] }, bandAt: [1, 1] },
+  'hurricane.industry-timeline': {
+    ranges: { ace_vs_normal_pct: [40, 190, 1] },
+    bandAt: [70, 120, 165],
+  },
+  'drought.onset-pressure': {
+    ranges: { eddi_percentile_pct: [5, 99, 1] },
+    bandAt: [70, 80, 90, 95],
+  },
+  'drought.status': { make: drought },
+  'drought.impact-cascade': {
+    ranges: { impact_reports_count: [-8, 60, 1] },
+    bandAt: [1, 10, 25, 45],
+  },
+  'drought.industry-timeline': {
+    ranges: { area_vs_normal_pct: [30, 260, 1] },
+    bandAt: [80, 120, 200],
+  },
+  'drug-shortage.new-incidence': { ranges: { new_90d_count: [0, 9, 1] } },
+  'drug-shortage.active-shortages': { ranges: { active_count: [1, 40, 1] } },
+  'drug-shortage.resolution-rate': { ranges: { resolved_90d_pct: [60, 5, 10] } },
+  'drug-detail.supply-narrowing': {
+    ranges: { companies_count: [9, 0, 1] },
+    bandAt: [5, 2, 1, 0],
+  },
+  'drug-detail.status': { make: drugStatus },
+  'drug-detail.alternatives-status': {
+    ranges: { alternatives_short_count: [0, 5, 1] },
+    bandAt: [1, 2, 4],
+  },
+  'drug-detail.alternative-supply': {
+    ranges: { alternative_sources_count: [7, 0, 1] },
+    bandAt: [1, 0, 0],
+  },
+  'severe-convection.forecast-risk-env': {
+    ranges: { outlook_category_index: [0, 5, 1] },
+    bandAt: [1, 2, 3, 4, 5],
+  },
+  'severe-convection.active-warning-state': {
+    ranges: { active_alerts_count: [-3, 9, 1] },
+    bandAt: [1, 3, 5, 8],
+  },
+  'severe-convection.realized-severe-reports': {
+    ranges: { reports_24h_count: [-8, 30, 1] },
+    bandAt: [1, 4, 9, 16, 26],
+  },
+  'crypto.spot': { make: spot },
+  'macro.unemployment': { ranges: { unemployment_pct: [3.6, 5.4, 10] } },
+};

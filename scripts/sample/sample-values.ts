@@ -1,0 +1,118 @@
+import type { Signal } from '../../compiler/contract/lines.ts';
+import type { Ruler } from '../../compiler/contract/rulers.ts';
+import {
+  floodHeights,
+  inRange,
+  type MetricValue,
+  RECIPES,
+  type Recipe,
+  type Situation,
+  type Values,
+} from './sample-signals.ts';
+
+const DAY_MS = 86_400_000;
+/** Days between two points that a series moves between. */
+const KNOT_DAYS = 6;
+const UNIT = 2 ** 32;
+
+/** A stable number from 0 to 1 for a text: FNV-1a, then mixed; integers only, so every machine agrees. */
+export function fixedNumber(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / UNIT;
+}
+
+/** How bad things are at one time, 0 to 1: a level of the entity, a slow swing and a little noise. */
+function severityOf(series: string, observedAt: string): number {
+  const day = Date.parse(observedAt) / DAY_MS;
+  const knot = Math.floor(day / KNOT_DAYS);
+  const share = day / KNOT_DAYS - knot;
+  const before = fixedNumber(`${series}#${knot}`);
+  const after = fixedNumber(`${series}#${knot + 1}`);
+  const swing = before + (after - before) * share;
+  const noise = fixedNumber(`${series}@${observedAt}`);
+  return 0.4 * fixedNumber(series) + 0.5 * swing + 0.1 * noise;
+}
+
+/** The generated values of one reading, main metric first and its band after it. */
+export function sampleValues(signal: Signal, entity: string, observedAt: string): Values {
+  const recipe = RECIPES[signal.id];
+  if (recipe === undefined) {
+    throw new RangeError(`Cannot generate "${signal.id}": no recipe; add one to RECIPES`);
+  }
+  const series = `${recipe.group ?? signal.id}/${entity}`;
+  const situation: Situation = {
+    severity: severityOf(series, observedAt),
+    entity,
+    fixed: (name) => fixedNumber(`${series}:${name}`),
+  };
+  const values = recipe.make?.(situation) ?? rangeValues(recipe, situation.severity);
+  return withBand(values, bandFor(signal, values, { recipe, situation, observedAt }));
+}
+
+function rangeValues(recipe: Recipe, severity: number): Values {
+  const pairs = Object.entries(recipe.ranges ?? {}).map(([metric, range]) => {
+    // bands of our own are rare at the far end: most days are mild
+    const value = inRange(range, recipe.bandAt === undefined ? severity : severity * severity);
+    return [metric, recipe.signed === true ? value : Math.max(0, value)] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+interface BandBasis {
+  readonly recipe: Recipe;
+  readonly situation: Situation;
+  readonly observedAt: string;
+}
+
+function bandFor(signal: Signal, values: Values, basis: BandBasis): string | undefined {
+  const { recipe, situation, observedAt } = basis;
+  const main = values[signal.metrics[0]];
+  if (signal.bands === undefined || values.band !== undefined || typeof main !== 'number') {
+    return undefined;
+  }
+  const ruler = rulerAt(signal.rulers ?? [], observedAt);
+  if (ruler !== undefined) return rulerBand(ruler, main);
+  return signal.bands[ownStep(signal, main, { recipe, situation })];
+}
+
+function ownStep(signal: Signal, main: number, basis: Omit<BandBasis, 'observedAt'>): number {
+  if (signal.ownThresholds !== undefined) {
+    const heights = Object.values(floodHeights(basis.situation.fixed));
+    return heights.filter((height) => main >= height).length;
+  }
+  const [mild, worst] = basis.recipe.ranges?.[signal.metrics[0]] ?? [0, 1];
+  const edges = basis.recipe.bandAt ?? [];
+  return edges.filter((edge) => (worst > mild ? main >= edge : main <= edge)).length;
+}
+
+function rulerAt(rulers: readonly Ruler[], observedAt: string): Ruler | undefined {
+  return rulers.findLast((ruler) => ruler.since === undefined || observedAt >= ruler.since);
+}
+
+function rulerBand(ruler: Ruler, value: number): string | undefined {
+  const sign = ruler.direction === 'up' ? 1 : -1;
+  const passed = ruler.steps.findLast((step) => {
+    const beyond = (value - step.at) * sign;
+    return ruler.edge === 'worse' ? beyond >= 0 : beyond > 0;
+  });
+  return (passed ?? ruler.steps[0])?.band;
+}
+
+function withBand(values: Values, band: string | undefined): Values {
+  if (band === undefined) return values;
+  const [main, ...others] = Object.entries(values);
+  const entries: (readonly [string, MetricValue])[] = [...(main ? [main] : []), ['band', band]];
+  return Object.fromEntries([...entries, ...others]);
+}
+
+/** The official heights that a reading carries, where its signal has thresholds of its own. */
+export function sampleThresholds(signal: Signal, entity: string): Record<string, number> | null {
+  if (signal.ownThresholds === undefined) return null;
+  const series = `${RECIPES[signal.id]?.group ?? signal.id}/${entity}`;
+  return floodHeights((name) => fixedNumber(`${series}:${name}`));
+}
