@@ -61,7 +61,7 @@ function readLedger(args: readonly string[]): void {
   const write = (text: string): void => {
     process.stdout.write(text);
   };
-  ledgerCommand({ stateDir, write }).parse(args, { from: 'user' });
+  ledgerCommand({ stateDir, write, clock: () => Date.now() }).parse(args, { from: 'user' });
 }
 
 /** Signatures go to a thread of their own where there is a second core for it. */

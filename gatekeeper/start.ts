@@ -16,6 +16,7 @@ import { sqliteJournal } from './journal/sqlite-journal.ts';
 import { messageOf } from './message-of.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { requestExamples } from './offer/example-request.ts';
+import { clockTrouble } from './payment/clock-guard.ts';
 import { paymentDesk, type Reconciler } from './payment/payment.ts';
 import { concludeReceipt, isReceiptKey, receiptDesk } from './payment/receipt-desk.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
@@ -160,6 +161,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   }).catch((error: unknown) => refuseAddress(config, error));
   const serving = (): void => noteServing({ config, by, books }, service.release);
   serving();
+  noteClock(setting);
   const watcher = watchRelease({
     dataDir: config.dataDir,
     current: () => service.release,
@@ -176,7 +178,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
-  const reconciler = reconcileInBackground({ ...books, desk: ofBoth(desk, books), log: by.log });
+  const reconciler = reconcileInBackground({ ...by, ...books, desk: ofBoth(desk, books) });
   return {
     url: urlOf(config.host, server.port),
     facilitatorTrouble: books.trouble(),
@@ -200,6 +202,12 @@ function noteServing({ config, by }: Setting, release: ReleaseIndex): void {
   const { sequence, valid_until } = release.head;
   if (isStale(release.head, by.clock()))
     by.log({ event: 'release_stale', release: sequence, valid_until });
+}
+
+/** Says that no payment will be taken before one is refused for it. */
+function noteClock({ by, books }: Setting): void {
+  const trouble = clockTrouble(by.clock(), books.journal.newestMs());
+  if (trouble !== null) by.log({ event: 'clock_behind', error: trouble.message });
 }
 
 /** Whether the issuer said that readers should look for a newer release by now. */

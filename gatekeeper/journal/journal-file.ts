@@ -22,6 +22,8 @@ CREATE TABLE IF NOT EXISTS payment(
   version INTEGER NOT NULL, signed TEXT NOT NULL, value TEXT NOT NULL, valid_before INTEGER NOT NULL,
   body BLOB NOT NULL, content_type TEXT NOT NULL, tx TEXT, detail TEXT,
   created_at INTEGER NOT NULL, settled_at INTEGER) STRICT;
+CREATE TABLE IF NOT EXISTS accepted_clock(
+  id INTEGER PRIMARY KEY, at INTEGER NOT NULL, newest INTEGER NOT NULL, payment_id INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
 `;
 

@@ -40,6 +40,13 @@ export interface Conclusion {
   readonly detail?: string;
 }
 
+/** A payment whose end nobody noted. */
+export interface OpenPayment {
+  /** Grows with the order in which payments came; above 0. */
+  readonly place: number;
+  readonly key: string;
+}
+
 /** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
 export interface Journal {
   find(key: string): Promise<JournalEntry | null>;
@@ -49,8 +56,8 @@ export interface Journal {
   claim(claim: JournalClaim): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */
   conclude(conclusion: Conclusion): Promise<void>;
-  /** Keys of payments whose end nobody noted, oldest first, at most `limit`. */
-  unresolved(limit: number): Promise<readonly string[]>;
+  /** Payments whose end nobody noted, oldest first, at most `limit` from behind a place on. */
+  unresolved(after: number, limit: number): Promise<readonly OpenPayment[]>;
   /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
   newestMs(): number;
 }

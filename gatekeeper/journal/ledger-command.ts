@@ -1,9 +1,11 @@
+import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type Database from 'libsql';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
-import { JOURNAL_NAME, readJournalFile } from './journal-file.ts';
+import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
+import { JOURNAL_NAME, openJournalFile, readJournalFile } from './journal-file.ts';
 import {
   backUpJournal,
   LEDGER_COLUMNS,
@@ -16,14 +18,18 @@ import {
 
 /** Rows that `list` shows unless told otherwise. */
 const LIST_ROWS = 50;
+/** How far the clock may be from the time that the operator read elsewhere and typed in. */
+const TYPED_TIME_MS_MAX = 120_000;
 
 export interface LedgerSurroundings {
   /** Folder of the journal where `--state` names none. */
   readonly stateDir: string;
   readonly write: (text: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
-/** `signalpress-gate ledger`: reads the journal beside the gatekeeper that writes it. */
+/** `signalpress-gate ledger`: works on the journal beside the gatekeeper that writes it. */
 export function ledgerCommand(by: LedgerSurroundings): Command {
   const command = new Command('ledger').description('What was sold, out of the payment journal');
   const { write } = by;
@@ -61,6 +67,15 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
       opened(options, (db) => backedUp(db, file));
       write(`wrote ${file}\n`);
     });
+  stateOption(command.command('accept-clock'), by)
+    .description('takes payments again after a clock that ran ahead was set right')
+    .requiredOption('--utc <time>', 'the time now by another clock, 2026-01-31T12:34', minute)
+    .action((options: AcceptOptions) => {
+      const nowMs = by.clock();
+      refuseOtherTime(nowMs, options.utc);
+      const accepted = opened(options, (db) => acceptClock(db, nowMs), openJournalFile);
+      write(`${acceptedLine(accepted, nowMs)}\n`);
+    });
   return command;
 }
 
@@ -77,6 +92,9 @@ interface ListOptions extends FilterOptions {
 }
 interface ExportOptions extends FilterOptions {
   readonly format: 'csv' | 'ndjson';
+}
+interface AcceptOptions extends StateOptions {
+  readonly utc: number;
 }
 interface RevenueOptions extends FilterOptions {
   readonly by: RevenueBy;
@@ -100,6 +118,34 @@ function day(text: string): number {
   throw new StartError(`Cannot read day "${text}": not a date; give 2026-01-31`);
 }
 
+function minute(text: string): number {
+  const isMinute = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$/.test(text);
+  const ms = isMinute ? Date.parse(`${text}Z`) : NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw new StartError(`Cannot read time "${text}": not a minute; give 2026-01-31T12:34, UTC`);
+}
+
+/** A clock that is wrong now would be worse than one that was: the windows of payments are judged by it. */
+function refuseOtherTime(nowMs: number, typedMs: number): void {
+  if (Math.abs(nowMs - typedMs) <= TYPED_TIME_MS_MAX) return;
+  const now = new Date(nowMs).toISOString();
+  throw new StartError(
+    `Cannot accept clock "${now}": more than 2 minutes from the time given; correct the clock of this machine first`,
+  );
+}
+
+function acceptedLine(accepted: AcceptedClock | null, nowMs: number): string {
+  const now = new Date(nowMs).toISOString();
+  if (accepted === null)
+    return `nothing to accept: no time in the journal keeps payments away at ${now}`;
+  const { newestMs, payments } = accepted;
+  const newest = new Date(newestMs).toISOString();
+  return (
+    `accepted the clock at ${now}: ${payments} payments noted with times ahead of it, up to ${newest}, stay as they are; ` +
+    'payments are taken again, no restart is needed'
+  );
+}
+
 function wholeNumber(text: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
   throw new StartError(`Cannot read number "${text}": not whole or not above 0; give 50`);
@@ -115,17 +161,26 @@ function read<T>(options: FilterOptions, use: (rows: Iterable<LedgerRow>) => T):
   return opened(options, (db) => use(ledgerRows(db, filter)));
 }
 
-function opened<T>({ state }: StateOptions, use: (db: Database.Database) => T): T {
+function opened<T>(
+  { state }: StateOptions,
+  use: (db: Database.Database) => T,
+  open: (path: string) => Database.Database = readJournalFile,
+): T {
   const path = join(state, JOURNAL_NAME);
   let db: Database.Database;
   try {
-    db = readJournalFile(path);
+    accessSync(path);
+    db = open(path);
   } catch (cause) {
     const why = 'absent, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
   try {
     return use(db);
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause;
+    const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
+    throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
   } finally {
     db.close();
   }

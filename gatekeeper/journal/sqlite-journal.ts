@@ -1,5 +1,7 @@
 import type Database from 'libsql';
 import { z } from 'zod';
+import { clockIsBehind } from '../payment/clock-guard.ts';
+import { newestTime } from './accepted-clock.ts';
 import { BodyStore, bodyHash, PURGE_ROWS_MAX, soldBytes } from './body-store.ts';
 import { groupCommit } from './group-commit.ts';
 import {
@@ -16,8 +18,6 @@ import { KeyFilter } from './key-filter.ts';
 export const PURGE_INTERVAL_MS = 600_000;
 /** Keys that are read at once while the filter is filled. */
 const FILTER_ROWS = 10_000;
-/** Rows at the end of the journal that are looked at for its newest time. */
-const NEWEST_ROWS = 1000;
 
 const DAY_MS = 86_400_000;
 /** After this time beyond `validBefore` no chain accepts the authorization. */
@@ -37,17 +37,16 @@ UPDATE payment SET state = ?, tx = ?, detail = ?, settled_at = ? WHERE key = ? A
 const FIND = `
 SELECT payment.*, body.encoding, body.bytes FROM payment LEFT JOIN body ON body.sha256 = payment.body WHERE key = ?`;
 const UNRESOLVED = `
-SELECT key FROM payment WHERE state <> 'settled' AND state IN ('settling', 'unknown') ORDER BY id LIMIT ?`;
+SELECT id AS place, key FROM payment
+WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
 const KEYS = 'SELECT key FROM payment WHERE key > ? ORDER BY key LIMIT ?';
-const NEWEST = `
-SELECT max(max(created_at, coalesce(settled_at, 0))) AS ms FROM (SELECT * FROM payment ORDER BY id DESC LIMIT ?)`;
 // A refusal is forgotten as soon as the token itself cannot take the authorization any more.
 const FORGET = `
 DELETE FROM payment WHERE id IN (
   SELECT id FROM payment WHERE state = 'refused' AND state <> 'settled' AND created_at < ? AND valid_before < ? LIMIT ?)`;
 
 const keyRow = z.object({ key: z.string() });
-const newestRow = z.object({ ms: z.number().nullable() });
+const openRow = z.object({ place: z.number(), key: z.string() });
 const entryRow = z.object({
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
@@ -82,7 +81,7 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   const unresolved = db.prepare(UNRESOLVED);
   const claimer = new Claimer(db);
   const purge = purger(db, clock);
-  let newest = newestRow.parse(db.prepare(NEWEST).get([NEWEST_ROWS])).ms ?? 0;
+  let newest = newestTime(db);
   return {
     async find(key) {
       if (!filter.mayHave(key)) return null;
@@ -108,10 +107,14 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
         throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
       newest = Math.max(newest, now);
     },
-    async unresolved(limit) {
-      return unresolved.all([limit]).map((row) => keyRow.parse(row).key);
+    async unresolved(after, limit) {
+      return unresolved.all([after, limit]).map((row) => openRow.parse(row));
     },
-    newestMs: () => newest,
+    newestMs() {
+      // A clock that the operator accepted meanwhile counts from now on.
+      if (clockIsBehind(clock(), newest)) newest = newestTime(db);
+      return newest;
+    },
     close() {
       filter.stop();
       commit.close();
@@ -189,7 +192,8 @@ function purger(db: Database.Database, clock: () => number): (now: number) => vo
   const forget = db.prepare(FORGET);
   let last = clock();
   return (now) => {
-    if (now - last < PURGE_INTERVAL_MS) return;
+    // Also after a clock that ran ahead was set right.
+    if (Math.abs(now - last) < PURGE_INTERVAL_MS) return;
     last = now;
     try {
       bodies.purge(now);

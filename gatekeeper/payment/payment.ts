@@ -1,7 +1,7 @@
 import type { JournalClaim, JournalEntry } from '../journal/journal.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { Reply } from '../reply.ts';
-import { clockIsBehind } from './clock-guard.ts';
+import { clockTrouble } from './clock-guard.ts';
 import { type Binding, Flights } from './flights.ts';
 import { decodePayment, isRefusal, type X402Version } from './payment-header.ts';
 import {
@@ -176,8 +176,9 @@ function deliveryOf({ body, contentType }: JournalEntry): Delivery | null {
 
 /** The answer is in hand before verify, the claim is durable before settle, the settlement is noted before the 200. */
 async function sell(task: Task, desk: Desk): Promise<Outcome> {
-  if (clockIsBehind(desk.clock(), desk.journal.newestMs())) {
-    desk.report(CLOCK_BEHIND);
+  const trouble = clockTrouble(desk.clock(), desk.journal.newestMs());
+  if (trouble !== null) {
+    desk.report(trouble);
     return failed('The clock of the server is wrong. Send it again later.');
   }
   if (task.refusal !== null) return { kind: 'refused', refusal: task.refusal };
@@ -224,9 +225,6 @@ function failed(error: string): Outcome {
   return { kind: 'failed', error };
 }
 
-const CLOCK_BEHIND = new Error(
-  'Cannot take payments: the clock stands before the newest payment in the journal; correct the clock',
-);
 const ALREADY_USED: Outcome = {
   kind: 'refused',
   refusal: {

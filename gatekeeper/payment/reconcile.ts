@@ -1,16 +1,110 @@
-import type { Journal } from '../journal/journal.ts';
+import type { Journal, OpenPayment } from '../journal/journal.ts';
+import { messageOf } from '../message-of.ts';
 import type { Reconciler } from './payment.ts';
 
-/** Payments in doubt that are looked at in one pass. */
-export const RECONCILE_ROWS_MAX = 1000;
-/** Looked at side by side, so that one that hangs does not hold up the others. */
+/** Open payments that one pass sees; the next pass goes on behind them. */
+export const RECONCILE_ROWS_MAX = 10_000;
+/** Of these, payments that one pass asks somebody about. */
+export const RECONCILE_ASKS_MAX = 1000;
+/** Asked about side by side, so that one that hangs does not hold up the others. */
 export const RECONCILE_PARALLEL = 8;
+/** A pass asks about no further payment after this time; what it began ends with the timeouts of its calls. */
+export const RECONCILE_PASS_MS = 30_000;
 /** Time between two passes: a doubt mostly ends with the next few blocks. */
 export const RECONCILE_INTERVAL_MS = 30_000;
+/** A payment that stays in doubt rests, at first until the next pass, then twice as long each time, up to the second. */
+export const RECONCILE_REST_MS = [20_000, 600_000] as const;
+/** Rests that are remembered; to forget them only means to ask earlier. */
+export const RECONCILE_RESTS_MAX = 20_000;
 
-export interface ReconcileOptions {
-  readonly journal: Journal;
+export interface RoundsOptions {
+  readonly journal: Pick<Journal, 'unresolved'>;
   readonly desk: Reconciler;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** What one pass came to. */
+export interface Pass {
+  /** Payments seen whose end nobody had noted. */
+  readonly open: number;
+  readonly asked: number;
+  /** Of those asked about, the ones whose end is known now. */
+  readonly resolved: number;
+  /** What kept us from asking about a payment. */
+  readonly errors: readonly unknown[];
+}
+
+interface Rest {
+  readonly sinceMs: number;
+  readonly forMs: number;
+}
+
+/** Goes round the open payments: each pass begins where the last one ended, so every one gets its turn. */
+export class Rounds {
+  readonly #options: RoundsOptions;
+  readonly #rests = new Map<string, Rest>();
+  /** Place in the journal of the payment that had its turn last. */
+  #place = 0;
+
+  constructor(options: RoundsOptions) {
+    this.#options = options;
+  }
+
+  async pass(isOver: () => boolean = () => false): Promise<Pass> {
+    const { clock } = this.#options;
+    const seen = await this.#next();
+    const due = seen.filter(({ key }) => this.#isDue(key)).slice(0, RECONCILE_ASKS_MAX);
+    const tally = { open: seen.length, asked: 0, resolved: 0, errors: [] as unknown[] };
+    const endMs = clock() + RECONCILE_PASS_MS;
+    const work = async (): Promise<void> => {
+      while (tally.asked < due.length && clock() < endMs && !isOver()) {
+        const payment = due[tally.asked++] as OpenPayment;
+        this.#place = payment.place;
+        if (await this.#ask(payment.key, tally.errors)) tally.resolved += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: RECONCILE_PARALLEL }, work));
+    const isThrough = tally.asked === due.length && due.length < RECONCILE_ASKS_MAX;
+    if (isThrough) this.#place = seen.at(-1)?.place ?? 0;
+    return tally;
+  }
+
+  /** The open payments behind the last turn, then those from the beginning. */
+  async #next(): Promise<readonly OpenPayment[]> {
+    const { journal } = this.#options;
+    const behind = await journal.unresolved(this.#place, RECONCILE_ROWS_MAX);
+    const room = RECONCILE_ROWS_MAX - behind.length;
+    if (room === 0 || this.#place === 0) return behind;
+    const first = await journal.unresolved(0, room);
+    return [...behind, ...first.filter(({ place }) => place <= this.#place)];
+  }
+
+  /** A clock that was set back must not make a rest longer. */
+  #isDue(key: string): boolean {
+    const rest = this.#rests.get(key);
+    return rest === undefined || Math.abs(this.#options.clock() - rest.sinceMs) >= rest.forMs;
+  }
+
+  async #ask(key: string, errors: unknown[]): Promise<boolean> {
+    let isKnown = false;
+    try {
+      isKnown = await this.#options.desk.reconcile(key);
+    } catch (error) {
+      errors.push(error);
+    }
+    const [first, longest] = RECONCILE_REST_MS;
+    const last = this.#rests.get(key)?.forMs;
+    this.#rests.delete(key);
+    if (isKnown) return true;
+    if (this.#rests.size >= RECONCILE_RESTS_MAX) this.#rests.clear();
+    const forMs = last === undefined ? first : Math.min(2 * last, longest);
+    this.#rests.set(key, { sinceMs: this.#options.clock(), forMs });
+    return false;
+  }
+}
+
+export interface ReconcileOptions extends RoundsOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly intervalMs?: number;
 }
@@ -18,14 +112,16 @@ export interface ReconcileOptions {
 /** Looks in the background for the end of every payment whose end nobody noted, at once and then again and again. */
 export function reconcileInBackground(options: ReconcileOptions): { close(): void } {
   const { log, intervalMs = RECONCILE_INTERVAL_MS } = options;
+  const rounds = new Rounds(options);
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const pass = async (): Promise<void> => {
     try {
-      const { open, resolved } = await reconcileOnce(options, () => isClosed);
-      if (open > 0) log({ event: 'payments_reconciled', open, resolved });
+      const { open, asked, resolved, errors } = await rounds.pass(() => isClosed);
+      if (asked > 0) log({ event: 'payments_reconciled', open, asked, resolved });
+      if (errors.length > 0) logFailure(log, errors);
     } catch (error) {
-      if (!isClosed) log({ event: 'reconcile_failed', error: String(error) });
+      if (!isClosed) logFailure(log, [error]);
     }
     if (!isClosed) timer = setTimeout(pass, intervalMs).unref();
   };
@@ -38,19 +134,6 @@ export function reconcileInBackground(options: ReconcileOptions): { close(): voi
   };
 }
 
-/** One pass; tells how many payments were open and how many of them are not any more. */
-export async function reconcileOnce(
-  { journal, desk }: Pick<ReconcileOptions, 'journal' | 'desk'>,
-  isOver: () => boolean = () => false,
-): Promise<{ readonly open: number; readonly resolved: number }> {
-  const keys = [...(await journal.unresolved(RECONCILE_ROWS_MAX))];
-  const open = keys.length;
-  let resolved = 0;
-  const work = async (): Promise<void> => {
-    for (let key = keys.shift(); key !== undefined && !isOver(); key = keys.shift()) {
-      if (await desk.reconcile(key)) resolved += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: RECONCILE_PARALLEL }, work));
-  return { open, resolved };
+function logFailure(log: ReconcileOptions['log'], errors: readonly unknown[]): void {
+  log({ event: 'reconcile_failed', times: errors.length, error: messageOf(errors[0]) });
 }

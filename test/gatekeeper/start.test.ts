@@ -4,11 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Journal } from '../../gatekeeper/journal/journal.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/start-error.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
-import { tinyDataDir, tinyFiles, tinyKey, writeTinyRelease } from './tiny-release.ts';
+import { TINY_NOW, tinyDataDir, tinyFiles, tinyKey, writeTinyRelease } from './tiny-release.ts';
 
+const EMPTY_JOURNAL: Journal = {
+  find: async () => null,
+  mayKnow: () => false,
+  claim: async () => false,
+  conclude: async () => {},
+  unresolved: async () => [],
+  newestMs: () => 0,
+};
 const BY = { clock: Date.now, log: () => undefined };
 
 async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<string> {
@@ -79,6 +88,17 @@ describe('startGatekeeper()', () => {
     expect(await shown(bundle)).not.toContain('entity=us-denver');
     expect(await shown(bundle)).toContain('"discoverable":false');
     await gate.close();
+  });
+
+  it('I33: says at its start that a clock before the journal keeps payments away, and nothing about another', async () => {
+    for (const newest of [TINY_NOW, TINY_NOW + 60_000]) {
+      const journal: Journal = { ...EMPTY_JOURNAL, newestMs: () => newest };
+      const gate = await tinyGate({ journal });
+      const told = gate.logged.filter(({ event }) => event === 'clock_behind');
+      expect(told).toHaveLength(newest === TINY_NOW ? 0 : 1);
+      if (newest > TINY_NOW) expect(told[0]?.error).toMatch(/ledger accept-clock$/);
+      await gate.close();
+    }
   });
 
   it('keeps its payments over a restart', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -55,7 +55,7 @@ function ledger(...args: string[]): string {
   const write = (text: string): void => {
     out += text;
   };
-  const command = ledgerCommand({ stateDir: folder, write });
+  const command = ledgerCommand({ stateDir: folder, write, clock: () => now });
   command.exitOverride().parse(args, { from: 'user' });
   return out;
 }
@@ -111,6 +111,29 @@ describe('ledger', () => {
     expect(copy.prepare('PRAGMA integrity_check').get([])).toMatchObject({ integrity_check: 'ok' });
     copy.close();
     expect(() => ledger('backup', file)).toThrow(/name a file that does not exist/);
+  });
+
+  it('I33: accept-clock takes a clock only by the word of another one, and changes no sale', async () => {
+    const before = ledger('export');
+    const said = () => ledger('accept-clock', '--utc', new Date(now).toISOString().slice(0, 16));
+    expect(said()).toMatch(/^nothing to accept/);
+    now -= 7 * DAY_MS;
+    expect(() => ledger('accept-clock', '--utc', '2026-11-21T12:34')).toThrow(
+      /^Cannot accept clock .* correct the clock of this machine first$/,
+    );
+    expect(() => ledger('accept-clock', '--utc', '12:34')).toThrow(/give 2026-01-31T12:34, UTC/);
+    expect(journal.newestMs()).toBe(now + 7 * DAY_MS);
+    expect(said()).toMatch(/^accepted the clock at .*: 2504 payments .* stay as they are/);
+    expect(journal.newestMs()).toBe(now);
+    expect(said()).toMatch(/^nothing to accept/);
+    expect(ledger('export')).toBe(before);
+  });
+
+  it('accept-clock makes no journal where there is none', () => {
+    const none = join(folder, 'none');
+    const args = ['--state', none, '--utc', new Date(now).toISOString().slice(0, 16)];
+    expect(() => ledger('accept-clock', ...args)).toThrow(/with --state/);
+    expect(existsSync(none)).toBe(false);
   });
 
   it('says what to do where there is no journal, and for wrong options', () => {

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CLOCK_BACK_MS_MAX, clockIsBehind } from '../../../gatekeeper/payment/clock-guard.ts';
+import {
+  CLOCK_BACK_MS_MAX,
+  clockIsBehind,
+  clockTrouble,
+} from '../../../gatekeeper/payment/clock-guard.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, bench, expectRefused, freshJournal, json, tick, v1 } from '../payment-bench.ts';
 
@@ -22,6 +26,18 @@ describe('I33: a clock that was set back', () => {
     expect(desk.calls.settle).toHaveLength(2);
     desk.script.now = NOW_MS;
     expect((await desk.pay({ header })).status).toBe(200);
+  });
+
+  it('tells the operator both times and the ways out', async () => {
+    const reported: unknown[] = [];
+    const desk = bench({ report: (error) => reported.push(error) });
+    await desk.pay({ header: await alice.header(v1) });
+    desk.script.now = NOW_MS - 60_000;
+    await desk.pay({ header: await alice.header(v1) });
+    const [now, newest] = [desk.script.now, NOW_MS].map((ms) => new Date(ms).toISOString());
+    expect(String(reported)).toContain(`Cannot take payments at "${now}"`);
+    expect(String(reported)).toMatch(new RegExp(`${newest}; correct the clock, .* accept-clock$`));
+    expect(clockTrouble(NOW_MS, NOW_MS)).toBeNull();
   });
 
   it('answers 503 also to a window that only the wrong clock refuses', async () => {

@@ -4,9 +4,16 @@ import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilita
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
 import {
+  type Pass,
+  RECONCILE_ASKS_MAX,
+  RECONCILE_INTERVAL_MS,
   RECONCILE_PARALLEL,
+  RECONCILE_PASS_MS,
+  RECONCILE_REST_MS,
+  RECONCILE_ROWS_MAX,
+  Rounds,
+  type RoundsOptions,
   reconcileInBackground,
-  reconcileOnce,
 } from '../../../gatekeeper/payment/reconcile.ts';
 import {
   DEAD_AFTER_S,
@@ -58,17 +65,22 @@ async function afterCrash(evidence?: Settlers['evidence']) {
   return { first, header, key: keyOf(header), journal, desk, calls, script };
 }
 
-describe('reconcileOnce()', () => {
+/** The first pass, as after a start. */
+function reconcileOnce(options: Omit<RoundsOptions, 'clock'>): Promise<Pass> {
+  return new Rounds({ clock: () => NOW_MS, ...options }).pass();
+}
+
+describe('pass()', () => {
   it('I47: settles what a crash left open, with nobody asking, and delivers it to the same payment', async () => {
     const { journal, desk, key, header, calls, first } = await afterCrash();
-    expect(await journal.unresolved(10)).toEqual([key]);
-    expect(await reconcileOnce({ journal, desk })).toEqual({ open: 1, resolved: 1 });
+    expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
+    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
     expect(await journal.find(key)).toMatchObject({ state: 'settled' });
     const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
     expect(calls).toEqual([payload.signature]);
     first.script.settle = none;
     expect(json(await first.pay({ header }))).toEqual({ body: 1 });
-    expect(await reconcileOnce({ journal, desk })).toEqual({ open: 0, resolved: 0 });
+    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 0, resolved: 0 });
   });
 
   it('I9: believes the chain first, and asks nobody to settle what it shows as paid or cancelled', async () => {
@@ -78,7 +90,7 @@ describe('reconcileOnce()', () => {
     ];
     for (const [evidence, state] of cases) {
       const { journal, desk, key, calls } = await afterCrash(async () => evidence);
-      expect(await reconcileOnce({ journal, desk })).toEqual({ open: 1, resolved: 1 });
+      expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
       expect(await journal.find(key)).toMatchObject({ state });
       expect(calls).toEqual([]);
     }
@@ -89,9 +101,9 @@ describe('reconcileOnce()', () => {
     const { journal, desk, key, script } = await afterCrash(async () => evidence);
     script.settle = async () => REFUSED;
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
-    expect(await reconcileOnce({ journal, desk })).toEqual({ open: 1, resolved: 0 });
+    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 0 });
     evidence = { state: 'unused' };
-    expect(await reconcileOnce({ journal, desk })).toEqual({ open: 1, resolved: 1 });
+    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
     expect(await journal.find(key)).toMatchObject({ state: 'refused' });
   });
 
@@ -141,23 +153,167 @@ describe('reconcileOnce()', () => {
   });
 
   it('I4: one that hangs does not hold up the others', async () => {
-    const journal = freshJournal();
-    const seen: string[] = [];
-    const desk = {
-      reconcile: (key: string) => {
-        seen.push(key);
-        return key === '0' ? new Promise<boolean>(() => {}) : Promise.resolve(true);
-      },
-    };
-    const many = {
-      ...journal,
-      unresolved: async () => Array.from({ length: 50 }, (_, at) => `${at}`),
-    };
-    void reconcileOnce({ journal: many, desk });
+    const book = openBook(50);
+    book.answer = (place) => (place === 1 ? new Promise<boolean>(() => {}) : true);
+    void new Rounds(book).pass();
     await tick(5);
-    expect(seen).toHaveLength(50);
+    expect(book.asked).toHaveLength(50);
     expect(RECONCILE_PARALLEL).toBeGreaterThan(1);
-    journal.close();
+  });
+});
+
+/** So many open payments, a clock that stands until it is moved, and whom was asked about. */
+function openBook(count: number) {
+  const open = new Set(Array.from({ length: count }, (_, at) => at + 1));
+  const book = {
+    open,
+    asked: [] as number[],
+    now: NOW_MS,
+    answer: (_place: number): boolean | Promise<boolean> => false,
+    clock: () => book.now,
+    journal: {
+      unresolved: async (after: number, limit: number) =>
+        [...open]
+          .filter((place) => place > after)
+          .slice(0, limit)
+          .map((place) => ({ place, key: `key ${place}` })),
+    },
+    desk: {
+      reconcile: async (key: string) => {
+        const place = Number(key.slice(4));
+        book.asked.push(place);
+        const isKnown = await book.answer(place);
+        if (isKnown) open.delete(place);
+        return isKnown;
+      },
+    },
+  };
+  return book;
+}
+
+/** How often each was asked about. */
+function times(asked: readonly number[]): number[] {
+  const counts = new Map<number, number>();
+  for (const place of asked) counts.set(place, (counts.get(place) ?? 0) + 1);
+  return [...counts.values()];
+}
+
+describe('pass() after pass()', () => {
+  it('gives every open payment its turn, however many before it stay in doubt', async () => {
+    const count = 2 * RECONCILE_ASKS_MAX + 500;
+    const book = openBook(count);
+    const rounds = new Rounds(book);
+    for (let pass = 0; pass < 3; pass++) {
+      const { asked } = await rounds.pass();
+      expect(asked).toBeLessThanOrEqual(RECONCILE_ASKS_MAX);
+    }
+    expect(times(book.asked)).toEqual(Array(count).fill(1));
+  });
+
+  it('gives each the same number of turns beyond what one pass can see', async () => {
+    const count = RECONCILE_ROWS_MAX + 2000;
+    const book = openBook(count);
+    const rounds = new Rounds(book);
+    for (let pass = 0; pass < (2 * count) / RECONCILE_ASKS_MAX; pass++) {
+      await rounds.pass();
+      book.now += RECONCILE_REST_MS[1];
+    }
+    expect(new Set(times(book.asked))).toEqual(new Set([2]));
+    expect(new Set(book.asked).size).toBe(count);
+  });
+
+  it('reaches the newest one although a thousand before it are never decided', async () => {
+    const newest = RECONCILE_ASKS_MAX + 1;
+    const book = openBook(newest);
+    book.answer = (place) => place === newest;
+    const rounds = new Rounds(book);
+    for (let pass = 0; pass < 2; pass++) await rounds.pass();
+    expect(book.open.has(newest)).toBe(false);
+    expect(book.open.size).toBe(newest - 1);
+  });
+
+  it('asks a silent node twice as late each time, up to a longest rest, and at once again after a start', async () => {
+    const book = openBook(1);
+    const rounds = new Rounds(book);
+    const at: number[] = [];
+    for (let second = 0; second <= 3600; second += RECONCILE_INTERVAL_MS / 1000) {
+      book.now = NOW_MS + second * 1000;
+      const { asked } = await rounds.pass();
+      if (asked === 1) at.push(second);
+    }
+    expect(at.slice(0, 7)).toEqual([0, 30, 90, 180, 360, 690, 1290]);
+    const gaps = at.slice(5).map((time, index) => time - (at[index + 4] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(
+      (RECONCILE_REST_MS[1] + RECONCILE_INTERVAL_MS) / 1000,
+    );
+    expect((await new Rounds(book).pass()).asked).toBe(1);
+  });
+
+  it('asks again about one that was decided and is open once more, and rests no longer when the clock is set back', async () => {
+    const book = openBook(2);
+    const rounds = new Rounds(book);
+    book.answer = (place) => place === 1;
+    await rounds.pass();
+    book.open.add(1);
+    book.answer = () => false;
+    await rounds.pass();
+    expect(book.asked).toEqual([1, 2, 1]);
+    book.now -= 365 * 86_400_000;
+    expect((await rounds.pass()).asked).toBe(2);
+  });
+
+  it('begins nothing more once its time is over, and the next pass goes on there', async () => {
+    const book = openBook(100);
+    book.answer = () => {
+      book.now += RECONCILE_PASS_MS / 40;
+      return false;
+    };
+    const rounds = new Rounds(book);
+    const first = await rounds.pass();
+    expect(first.asked).toBeGreaterThanOrEqual(40);
+    expect(first.asked).toBeLessThan(40 + RECONCILE_PARALLEL);
+    book.answer = () => false;
+    await rounds.pass();
+    expect(book.asked.slice(0, 100)).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
+  });
+
+  it('goes on behind a payment that cannot be looked at, and tells of it', async () => {
+    const book = openBook(30);
+    book.answer = (place) => {
+      if (place <= 2 * RECONCILE_PARALLEL) throw new Error('damaged');
+      return true;
+    };
+    const { open, asked, resolved, errors } = await new Rounds(book).pass();
+    expect([open, asked, resolved]).toEqual([30, 30, 30 - 2 * RECONCILE_PARALLEL]);
+    expect(errors).toHaveLength(2 * RECONCILE_PARALLEL);
+  });
+
+  it('I9: closes dead payments that the chain shows as unused, and none that it does not show', async () => {
+    const { journal, desk, key, script } = await afterCrash(async ({ authorization }) => ({
+      state: /[02468ace]$/.test(authorization.nonce) ? 'unused' : 'unknown',
+    }));
+    script.settle = none;
+    const template = await journal.find(key);
+    if (template?.body == null) throw new Error('no open payment');
+    const nonceOf = (text: string, nonce: string) => text.replace(/0x[0-9a-f]{64}(?=\||$)/, nonce);
+    for (let at = 0; at < 100; at++) {
+      const nonce = `0x${at.toString(16).padStart(64, '0')}`;
+      const signed = nonceOf(template.signed, nonce);
+      await journal.claim({
+        ...template,
+        body: template.body,
+        key: nonceOf(template.key, nonce),
+        signed,
+      });
+    }
+    await journal.conclude({ key, state: 'refused' });
+    const rounds = new Rounds({ journal, desk, clock: () => script.now });
+    expect(await rounds.pass()).toMatchObject({ asked: 100, resolved: 0, errors: [] });
+    script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
+    expect(await rounds.pass()).toMatchObject({ asked: 100, resolved: 50, errors: [] });
+    const left = await journal.unresolved(0, 100);
+    expect(left.filter((payment) => /[02468ace]$/.test(payment.key))).toEqual([]);
+    expect(left).toHaveLength(50);
   });
 });
 
@@ -166,17 +322,17 @@ describe('reconcileInBackground()', () => {
     const logged: Readonly<Record<string, unknown>>[] = [];
     let passes = 0;
     const journal = {
-      ...freshJournal(),
       unresolved: async () => {
         passes += 1;
         if (passes === 1) throw new Error('disk');
-        return ['a'];
+        return [{ place: passes, key: `key ${passes}` }];
       },
     };
     const desk = { reconcile: async () => true };
     const background = reconcileInBackground({
       journal,
       desk,
+      clock: () => NOW_MS,
       log: (entry) => logged.push(entry),
       intervalMs: 1,
     });
@@ -184,9 +340,8 @@ describe('reconcileInBackground()', () => {
     background.close();
     const before = passes;
     await tick(20);
-    expect(passes).toBeLessThanOrEqual(before + 1);
-    expect(logged[0]).toMatchObject({ event: 'reconcile_failed' });
-    expect(logged[1]).toEqual({ event: 'payments_reconciled', open: 1, resolved: 1 });
-    journal.close();
+    expect(passes).toBeLessThanOrEqual(before + 2);
+    expect(logged[0]).toEqual({ event: 'reconcile_failed', times: 1, error: 'disk' });
+    expect(logged[1]).toEqual({ event: 'payments_reconciled', open: 1, asked: 1, resolved: 1 });
   });
 });
