@@ -1,19 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compile } from '../compiler/compile.ts';
 import { seeded } from './campaign-flips.ts';
-import { optionsOf, writeBatch } from './kill-campaign/kill-work.ts';
+import { compileApart, writeBatch } from './kill-campaign/kill-work.ts';
 import { runKills, type Tally } from './kill-campaign/run-kills.ts';
+import { watchApart } from './kill-campaign/watch-current.ts';
 
 /**
- * Kills compiles at random instants of a seeded sequence while a reader verifies what is current in a loop, and compiles again after
- * each: the served release is always whole, never goes back, and the next compile succeeds. Usage: campaign-kill [kills] [seed],
- * and for campaign-syscalls: campaign-kill batch|child FOLDER ROUND
+ * Kills compiles at random instants of a seeded sequence, half of them while they publish, beside a reader of what is current: the
+ * served release is always whole, never goes back, and the next compile succeeds. Usage: campaign-kill [kills] [seed], and for the
+ * processes of campaigns: campaign-kill batch|child FOLDER ROUND, campaign-kill reader FOLDER SEED
  */
-const [first = '200', second = '1', child = ''] = process.argv.slice(2);
-if (first === 'child') await compile(optionsOf(second, Number(child)));
-else if (first === 'batch') writeBatch(second, Number(child));
+const [first = '200', second = '1', third = ''] = process.argv.slice(2);
+if (first === 'child') await compileApart(second, Number(third));
+else if (first === 'reader') await watchApart(second, seeded(Number(third)));
+else if (first === 'batch') writeBatch(second, Number(third));
 else await main(Number(first), Number(second));
 
 async function main(kills: number, seed: number): Promise<void> {
@@ -26,10 +27,12 @@ async function main(kills: number, seed: number): Promise<void> {
   }
 }
 
-function report({ killed, finished, reads, broken }: Tally, run: { kills: number; seed: number }) {
+function report(tally: Tally, run: { readonly kills: number; readonly seed: number }): void {
+  const { killed, killedPublishing, killedSwitched, finished, reads, verified, broken } = tally;
   console.log(
-    `seed ${run.seed}: ${run.kills} compiles, ${killed} killed, ${finished} finished, ` +
-      `${reads} reads of the current release, ${broken.length} broken`,
+    `seed ${run.seed}: ${killed + finished} compiles, ${killed} killed (${killedPublishing} while publishing, ` +
+      `${killedSwitched} after the switch), ${finished} finished; ${reads} reads of the current release and ` +
+      `${verified} whole verifications, ${broken.length} broken`,
   );
   for (const line of broken.slice(0, 20)) console.log(`  ${line}`);
   if (broken.length > 0) process.exitCode = 1;

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CompileOptions } from '../../compiler/compile.ts';
+import { type CompileOptions, compile } from '../../compiler/compile.ts';
 
 const ENTITIES = 60;
 const AS_OF = '2026-11-20T12:00:00Z';
@@ -15,9 +16,30 @@ export function optionsOf(root: string, round: number): CompileOptions {
     baseUrl: 'http://127.0.0.1:4021',
     seed: new Uint8Array(32).fill(1),
     workers: 0,
-    // Every third one whole, the others on what is remembered.
-    full: round % 3 === 0,
+    full: isFull(round),
   };
+}
+
+/** Every third one whole, the others on what is remembered. */
+export function isFull(round: number): boolean {
+  return round % 3 === 0;
+}
+
+/** Compiles as a process of its own. One that was forked says `ready`, waits for a word, and says `publish` when it begins to. */
+export async function compileApart(root: string, round: number): Promise<void> {
+  const say = (word: string): void => void process.send?.(word);
+  if (process.connected) {
+    say('ready');
+    await once(process, 'message');
+  }
+  const progress = ({ stage }: { readonly stage: string }): void => {
+    if (stage === 'publish') say(stage);
+  };
+  try {
+    await compile({ ...optionsOf(root, round), progress });
+  } finally {
+    if (process.connected) process.disconnect();
+  }
 }
 
 /** The first batch has every entity, later ones a few. */

@@ -1,26 +1,30 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compile } from '../../compiler/compile.ts';
-import {
-  CURRENT_LINK,
-  currentName,
-  readRelease,
-} from '../../compiler/stages/publish/release-folders.ts';
-import { verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { optionsOf, writeBatch } from './kill-work.ts';
+import { CURRENT_LINK, currentName } from '../../compiler/stages/publish/release-folders.ts';
+import { isFull, optionsOf, writeBatch } from './kill-work.ts';
+import { verifyCurrent, type Watch } from './watch-current.ts';
 
-/** Kills are spread over this many times what a compile took alone: the reader takes its share of the machine. */
-const SPREAD = 2.2;
-const TRUST = 'any' as const;
+/** One round in so many is left alone, so that the time of a compile is known as it grows. */
+const LEFT_ALONE_EVERY = 11;
+/** What it takes to know the times of both kinds of compile. */
+const FIRST_ROUNDS = [1, 2, 3] as const;
+/** Rounds after which a campaign ends, as a multiple of the kills that it was to make. */
+const ROUNDS_MAX = 3;
+/** From where the instant of a kill is drawn: half of them from the few steps that publish. */
+const FROM = ['start', 'start', 'publish', 'switch'] as const;
+type From = (typeof FROM)[number];
 
 /** What a campaign saw. */
-export interface Tally {
+export interface Tally extends Pick<Watch, 'reads' | 'verified' | 'broken'> {
   killed: number;
+  /** Of those, the ones after the compile had begun to publish, and after the switch. */
+  killedPublishing: number;
+  killedSwitched: number;
   finished: number;
-  reads: number;
-  readonly broken: string[];
 }
 
 export interface Campaign {
@@ -29,82 +33,115 @@ export interface Campaign {
   readonly kills: number;
   /** Whole numbers from 0 up to a limit. */
   readonly random: (below: number) => number;
-  /** A script that compiles: `child FOLDER ROUND`. */
+  /** A script that compiles, `child FOLDER ROUND`, and reads, `reader FOLDER SEED`. */
   readonly script: string;
 }
 
-/** Kills compiles at random instants while a reader verifies what is current, and compiles once more at the end. */
+/** Kills compiles at random instants while another process reads what is current, and compiles once more at the end. */
 export async function runKills({ root, kills, random, script }: Campaign): Promise<Tally> {
-  const tally: Tally = { killed: 0, finished: 0, reads: 0, broken: [] };
+  const run: Run = { root, script, random, tally: emptyTally(), times: new Map() };
   writeBatch(root, 0);
-  const { ms } = await timedCompile(script, root);
-  const state = { stop: false };
-  const reader = readInALoop(root, tally, state);
-  for (let round = 1; round <= kills; round += 1) {
-    writeBatch(root, round);
-    const running = start(script, root, round);
-    await killOne({ running, round, afterMs: random(ms * SPREAD) }, tally);
+  await compile(optionsOf(root, 0));
+  for (const round of FIRST_ROUNDS) await leaveAlone(run, round);
+  const reader = fork(script, ['reader', root, String(random(2 ** 31))]);
+  let round = FIRST_ROUNDS.length + 1;
+  for (; run.tally.killed < kills && round < (kills + 1) * ROUNDS_MAX; round += 1) {
+    if (round % LEFT_ALONE_EVERY === 0) await leaveAlone(run, round);
+    else await killOne(run, round);
   }
-  state.stop = true;
-  await reader;
-  await compile(optionsOf(root, kills + 1));
-  await look(root, tally);
-  return tally;
+  const seen = await stopReader(reader);
+  await compile(optionsOf(root, round));
+  await verifyCurrent(root, seen);
+  const { reads, verified, broken } = seen;
+  return { ...run.tally, reads, verified, broken: [...run.tally.broken, ...broken] };
 }
 
-async function timedCompile(script: string, root: string): Promise<{ ms: number }> {
-  const started = performance.now();
-  const [code] = await once(start(script, root, 0), 'exit');
-  if (code !== 0) throw new Error(`Cannot begin: the first compile exited with ${code}`);
-  return { ms: performance.now() - started };
+function emptyTally(): Tally {
+  const killed = { killed: 0, killedPublishing: 0, killedSwitched: 0 };
+  return { ...killed, finished: 0, reads: 0, verified: 0, broken: [] };
 }
 
-function start(script: string, root: string, round: number): ChildProcess {
-  return spawn(process.execPath, [script, 'child', root, String(round)], { stdio: 'ignore' });
+interface Run extends Pick<Campaign, 'root' | 'script' | 'random'> {
+  readonly tally: Tally;
+  /** Milliseconds to the end of the last compile of its kind that was left alone. */
+  readonly times: Map<string, number>;
 }
 
-interface Kill {
-  readonly running: ChildProcess;
-  readonly round: number;
-  readonly afterMs: number;
+function kindOf(round: number, from: From): string {
+  return `${isFull(round) ? 'full' : 'change'} ${from}`;
 }
 
-async function killOne({ running, round, afterMs }: Kill, tally: Tally): Promise<void> {
-  const exited = once(running, 'exit');
-  await Promise.race([sleep(afterMs), exited]);
-  const wasRunning = running.kill('SIGKILL');
+/** A compile on its way. */
+interface Started {
+  readonly child: ChildProcess;
+  readonly exited: Promise<[code: number | null, signal: string | null]>;
+  /** When it came how far, as `performance.now()` says; what it has not reached is absent. */
+  readonly reached: Map<From, number>;
+  /** Resolves when it comes there. */
+  readonly at: Readonly<Record<From, Promise<unknown>>>;
+}
+
+/** A new batch, and a process that has loaded its program and is told to compile. */
+async function begin({ root, script }: Run, round: number): Promise<Started> {
+  writeBatch(root, round);
+  const child = fork(script, ['child', root, String(round)], { stdio: 'ignore' });
+  await once(child, 'message');
+  const reached = new Map<From, number>();
+  const note = (from: From) => (): void => void reached.set(from, performance.now());
+  const at = {
+    start: Promise.resolve(),
+    publish: new Promise((done) => child.once('message', done)).then(note('publish')),
+    switch: switched(join(root, 'data'), child).then(note('switch')),
+  };
+  const exited = once(child, 'exit') as Started['exited'];
+  child.send('go');
+  note('start')();
+  return { child, exited, reached, at };
+}
+
+/** Resolves when another release becomes the current one; never, when the child ends before. */
+function switched(data: string, child: ChildProcess): Promise<void> {
+  return new Promise((done) => {
+    const watcher = watch(data, (_, name) => {
+      if (name !== CURRENT_LINK) return;
+      watcher.close();
+      done();
+    });
+    child.once('exit', () => watcher.close());
+  });
+}
+
+/** Lets a compile finish and notes how long it took; the end of its process is not worth a kill. */
+async function leaveAlone(run: Run, round: number): Promise<void> {
+  const { child, exited, reached } = await begin(run, round);
+  const ended = once(child, 'disconnect').then(() => performance.now());
+  const [code] = await exited;
+  if (code !== 0) throw new Error(`Cannot time round ${round}: exited with ${code}`);
+  run.tally.finished += 1;
+  for (const [from, ms] of reached) run.times.set(kindOf(round, from), (await ended) - ms);
+}
+
+async function killOne(run: Run, round: number): Promise<void> {
+  const { root, random, tally, times } = run;
+  const data = join(root, 'data');
+  const before = currentName(data);
+  const from = FROM[random(FROM.length)] ?? 'start';
+  const afterMs = (random(1000) / 1000) * (times.get(kindOf(round, from)) ?? 0);
+  const { child, exited, at, reached } = await begin(run, round);
+  await Promise.race([at[from].then(() => sleep(afterMs)), exited]);
+  child.kill('SIGKILL');
   const [code, signal] = await exited;
-  if (signal === 'SIGKILL' && wasRunning) tally.killed += 1;
-  else if (code === 0) tally.finished += 1;
+  if (signal === 'SIGKILL') {
+    tally.killed += 1;
+    if (reached.has('publish')) tally.killedPublishing += 1;
+    if (currentName(data) !== before) tally.killedSwitched += 1;
+  } else if (code === 0) tally.finished += 1;
   else tally.broken.push(`round ${round}: exited with ${code} on its own`);
 }
 
-/** What is current must verify whenever it is looked at, and never be older than before. */
-async function readInALoop(root: string, tally: Tally, state: { stop: boolean }): Promise<void> {
-  let newest = 0;
-  while (!state.stop) {
-    newest = Math.max(newest, await look(root, tally, newest));
-    await sleep(1);
-  }
-}
-
-/** Verifies what is current; answers its sequence, which must not be below `newest`. */
-export async function look(root: string, tally: Tally, newest = 0): Promise<number> {
-  const data = join(root, 'data');
-  // A reader pins the release it began with, as the gatekeeper does.
-  const name = currentName(data);
-  if (name === null) {
-    tally.broken.push(`"${CURRENT_LINK}" is gone`);
-    return newest;
-  }
-  tally.reads += 1;
-  const { verdict, faults } = await verifyRelease(join(data, 'releases', name), { trust: TRUST });
-  const [fault] = faults;
-  // A newer release may have been published meanwhile, which only makes this one the one before.
-  const isOlder = faults.every(({ file }) => file === 'current');
-  if (verdict !== 'verified' && !isOlder)
-    tally.broken.push(`${name}: ${fault?.file} ${fault?.detail}`);
-  const { sequence } = readRelease(data, name);
-  if (sequence < newest) tally.broken.push(`${name}: older than ${newest}`);
-  return sequence;
+async function stopReader(reader: ChildProcess): Promise<Watch> {
+  const told = once(reader, 'message');
+  reader.send('stop');
+  const [seen] = await told;
+  return seen as Watch;
 }

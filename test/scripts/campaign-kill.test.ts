@@ -1,44 +1,68 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { compile } from '../../compiler/compile.ts';
+import { storedPath } from '../../compiler/contract/path.ts';
+import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import { seeded } from '../../scripts/campaign-flips.ts';
 import { optionsOf, writeBatch } from '../../scripts/kill-campaign/kill-work.ts';
-import { look, runKills, type Tally } from '../../scripts/kill-campaign/run-kills.ts';
+import { runKills } from '../../scripts/kill-campaign/run-kills.ts';
+import { readCurrent, verifyCurrent, watch } from '../../scripts/kill-campaign/watch-current.ts';
 import { makeFolder, ndjson, reading, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 
 afterAll(removeFolders, 60_000);
 
 /** `child FOLDER ROUND` compiles in a process of its own. */
 const SCRIPT = resolve('build/scripts/campaign-kill.js');
-const NOTHING: Tally = { killed: 0, finished: 0, reads: 0, broken: [] };
 
 describe('the kill campaign, its short form', () => {
   it('I15: runKills() finds the release whole after each kill, and the next compile goes through', async () => {
     const random = seeded(5);
-    const tally = await runKills({ root: makeFolder(), kills: 6, random, script: SCRIPT });
+    const tally = await runKills({ root: makeFolder(), kills: 5, random, script: SCRIPT });
     expect(tally.broken).toEqual([]);
-    expect(tally.killed).toBeGreaterThan(0);
-    expect(tally.killed + tally.finished).toBe(6);
-    expect(tally.reads).toBeGreaterThan(1);
+    expect(tally.killed).toBe(5);
+    expect(tally.finished).toBeGreaterThan(1);
+    expect(tally.reads).toBeGreaterThan(10);
+    expect(tally.verified).toBeGreaterThan(1);
   }, 60_000);
 
-  it('look() tells a changed file, and a release that is older than one that was seen', async () => {
-    const root = makeFolder();
-    writeBatch(root, 0);
-    const { folder } = await compile(optionsOf(root, 0));
-    const tally = { ...NOTHING, broken: [] as string[] };
-    expect(await look(root, tally, 1)).toBe(1);
-    expect(tally.broken).toEqual([]);
-    await look(root, tally, 2);
-    expect(tally.broken).toEqual([expect.stringContaining('older than 2')]);
-    appendFileSync(join(folder, 'files.txt'), 'x');
-    await look(root, tally, 1);
-    expect(tally.broken[1]).toContain('files.txt');
+  it('readCurrent() and verifyCurrent() tell a release that is older than one that was seen', async () => {
+    const { root } = await compiled();
+    const seen = watch();
+    readCurrent(root, seen, seeded(1));
+    await verifyCurrent(root, seen);
+    expect(seen).toEqual({ reads: 1, verified: 1, newest: 1, broken: [] });
+    seen.newest = 2;
+    readCurrent(root, seen, seeded(1));
+    await verifyCurrent(root, seen);
+    const older = expect.stringContaining('older than 2');
+    expect(seen.broken).toEqual([older, older]);
   }, 60_000);
+
+  it.each([
+    ['the list', 'list'],
+    ['a file', 'file'],
+  ] as const)('readCurrent() and verifyCurrent() tell a change of %s', async (_, changed) => {
+    const { root, folder } = await compiled();
+    const list = join(folder, FILES_NAME);
+    const entry = parseFiles(readFileSync(list, 'utf8'))[0];
+    const stored = join(root, 'data', storedPath(entry?.path ?? '', entry?.sha256 ?? ''));
+    appendFileSync(changed === 'list' ? list : stored, 'x');
+    const seen = watch();
+    readCurrent(root, seen, () => 0);
+    await verifyCurrent(root, seen);
+    expect(seen.broken.length).toBeGreaterThanOrEqual(2);
+  });
 });
+
+async function compiled(): Promise<{ root: string; folder: string }> {
+  const root = makeFolder();
+  writeBatch(root, 0);
+  const { folder } = await compile(optionsOf(root, 0));
+  return { root, folder };
+}
 
 /** One more compile of a folder as a process. */
 async function compileApart(root: string, round: number) {
@@ -60,12 +84,12 @@ describe('compile() in two processes', () => {
     expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
     const refused = outcomes.find(({ code }) => code === 1);
     expect(refused?.said).toMatch(/another compile \(process \d+\) is writing here/);
-    const tally = { ...NOTHING, broken: [] as string[] };
-    expect(await look(root, tally)).toBe(1);
-    expect(tally.broken).toEqual([]);
+    const seen = watch();
+    await verifyCurrent(root, seen);
+    expect(seen.newest).toBe(1);
     expect((await compileApart(root, 2)).code).toBe(0);
-    expect(await look(root, tally, 2)).toBe(2);
-    expect(tally.broken).toEqual([]);
+    await verifyCurrent(root, seen);
+    expect(seen).toMatchObject({ newest: 2, broken: [] });
   }, 60_000);
 });
 
