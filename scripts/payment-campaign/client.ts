@@ -66,8 +66,10 @@ export async function buy(options: ClientOptions): Promise<Story> {
     if (seen.delivered.length === 0) await pause(RETRY_MS);
   }
   const finished = seen.delivered.length > 0 || seen.refusals >= REFUSALS_MAX;
-  const stolen = await send(url, { ...purchase, target: other });
-  if (seen.delivered.length > 0) note(await send(url, purchase), seen);
+  // What was refused and not charged may still buy anything, once.
+  const isBound = seen.delivered.length > 0;
+  const stolen = isBound ? await send(url, { ...purchase, target: other }) : null;
+  if (isBound) note(await send(url, purchase), seen);
   const { delivered, refusals, outages } = seen;
   const openedAnother = stolen?.status === 200;
   return { index, manner, purchase, delivered, refusals, outages, openedAnother, finished };
