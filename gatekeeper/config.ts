@@ -146,7 +146,7 @@ const SETTINGS = {
 type Name = keyof typeof SETTINGS;
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
-const FOREIGN = ['issuer_key', 'issuer_name'];
+const FOREIGN = ['issuer_key', 'issuer_name', 'contact'];
 
 /** Values that do not go into an error. */
 const SECRET: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key', 'rpc_url'];
@@ -180,6 +180,12 @@ export function loadConfig(sources: ConfigSources): Config {
 /** The environment variable of a setting. */
 export function envName(name: string): string {
   return `SIGNALPRESS_${name.toUpperCase()}`;
+}
+
+/** Variables that look like settings and are none: most likely misspelt. */
+export function strangeVariables(env: ConfigSources['env']): string[] {
+  const known = new Set([...SETTING_NAMES, ...FOREIGN].map(envName));
+  return Object.keys(env).filter((name) => name.startsWith(envName('')) && !known.has(name));
 }
 
 function fileSettings(text: string | null, problems: string[]): Record<string, string | undefined> {

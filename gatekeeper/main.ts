@@ -3,9 +3,17 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { CONFIG_NAME, type Config, isTestOnly, loadConfig, OPTION_NAMES } from './config.ts';
+import {
+  CONFIG_NAME,
+  type Config,
+  isTestOnly,
+  loadConfig,
+  OPTION_NAMES,
+  strangeVariables,
+} from './config.ts';
 import { lineLog } from './http/line-log.ts';
 import { ledgerCommand } from './journal/ledger-command.ts';
+import { messageOf } from './message-of.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
@@ -41,13 +49,20 @@ Exit codes: 0 stopped when asked to, 1 refused: what is wrong is said`;
 function configText(): string | null {
   try {
     return readFileSync(CONFIG_NAME, 'utf8');
-  } catch {
-    return null;
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
+    throw new StartError(
+      `Cannot read "${CONFIG_NAME}": ${messageOf(cause)}; make it a readable file, or remove it`,
+      { cause },
+    );
   }
 }
 
 function announce(config: Config, url: string): void {
   console.error(`signalpress listens on ${url}`);
+  for (const name of strangeVariables(process.env)) {
+    console.error(`WARNING: "${name}" is no setting and is not read; correct its name`);
+  }
   if (!isTestOnly(config)) return;
   console.error(
     `TEST-ONLY: the local facilitator is on. No money moves; payments to ${config.payTo} are pretended.\n` +

@@ -1,21 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { type Config, isTestOnly } from './config.ts';
-import type { Facilitator } from './facilitator/facilitator.ts';
-import { facilitatorTrouble } from './facilitator/facilitator-health.ts';
-import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
-import type { Log } from './http/line-log.ts';
 import { rateLimit } from './http/rate-limit.ts';
-import type { Journal } from './journal/journal.ts';
-import { JOURNAL_NAME } from './journal/journal-file.ts';
-import { sqliteJournal } from './journal/sqlite-journal.ts';
 import { messageOf } from './message-of.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { requestExamples } from './offer/example-request.ts';
+import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
 import { clockTrouble } from './payment/clock-guard.ts';
 import { paymentDesk, type Reconciler } from './payment/payment.ts';
 import { concludeReceipt, isReceiptKey, receiptDesk } from './payment/receipt-desk.ts';
@@ -37,13 +29,7 @@ import { StartError } from './start-error.ts';
 const SERVICE_NAME_CHARS_MAX = 32;
 
 /** What a gatekeeper is given beside its settings. */
-export interface Surroundings {
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly log: Log;
-  /** Stands in for the one that the settings name. */
-  readonly facilitator?: Facilitator;
-  readonly journal?: Journal;
+export interface Surroundings extends BooksSurroundings {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
   readonly read?: ReadFile;
@@ -76,60 +62,6 @@ export async function startGatekeeper(config: Config, by: Surroundings): Promise
 
 function readOption({ read }: Surroundings): { read?: ReadFile } {
   return read === undefined ? {} : { read };
-}
-
-interface Books extends OpenSettlers {
-  readonly journal: Journal;
-}
-
-async function openBooks(config: Config, by: Surroundings): Promise<Books> {
-  const { clock, log } = by;
-  const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
-  const settlers = given(config, by) ?? (await openSettlers(config, { clock, report }));
-  try {
-    const journal = by.journal === undefined ? await openJournal(config, clock) : null;
-    return {
-      ...settlers,
-      journal: by.journal ?? journal ?? refuseJournal(config),
-      async close() {
-        await settlers.close();
-        journal?.close();
-      },
-    };
-  } catch (error) {
-    await settlers.close();
-    throw error;
-  }
-}
-
-/** The facilitator that stands in for the one of the settings. */
-function given({ network }: Config, { facilitator }: Surroundings): OpenSettlers | null {
-  if (facilitator === undefined) return null;
-  return {
-    facilitator,
-    trouble: () => facilitatorTrouble(facilitator, network),
-    close: async () => {},
-  };
-}
-
-function refuseJournal({ stateDir }: Config, cause?: unknown): never {
-  throw new StartError(
-    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": not writable or damaged; ` +
-      'set SIGNALPRESS_STATE to a folder of its own',
-    { cause },
-  );
-}
-
-async function openJournal(
-  config: Config,
-  clock: () => number,
-): Promise<ReturnType<typeof sqliteJournal>> {
-  try {
-    await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
-    return sqliteJournal({ path: join(config.stateDir, JOURNAL_NAME), clock });
-  } catch (cause) {
-    return refuseJournal(config, cause);
-  }
 }
 
 interface Setting {
@@ -221,11 +153,11 @@ function urlOf(host: string, port: number): string {
 
 function refuseAddress({ host, port }: Config, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
-  const state = code === 'EADDRINUSE' ? 'taken by another process' : `refused with ${code}`;
-  throw new StartError(
-    `Cannot listen on "${host}:${port}": ${state}; stop it, or set SIGNALPRESS_PORT or SIGNALPRESS_HOST`,
-    { cause: error },
-  );
+  const state =
+    code === 'EADDRINUSE'
+      ? 'taken by another process; stop it, or set SIGNALPRESS_PORT'
+      : `refused with ${code}; set SIGNALPRESS_HOST to an address of this machine, or SIGNALPRESS_PORT`;
+  throw new StartError(`Cannot listen on "${host}:${port}": ${state}`, { cause: error });
 }
 
 /** Issuer and address stay what they were at the start: payments and challenges are bound to them. */

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import { z } from 'zod';
+import { StartError } from '../start-error.ts';
 
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';
@@ -54,7 +55,8 @@ function checkFormat(db: Database.Database, path: string, known: readonly number
   const { user_version } = versionRow.parse(db.prepare('PRAGMA user_version').get());
   if (known.includes(user_version)) return;
   db.close();
-  throw new Error(
-    `Cannot open journal "${path}": format ${user_version}, this program writes ${JOURNAL_FORMAT}; use the program that made it`,
+  throw new StartError(
+    `Cannot open payment journal "${path}": format ${user_version}, this version writes ${JOURNAL_FORMAT}; ` +
+      'run the version that wrote it, or name another folder with SIGNALPRESS_STATE',
   );
 }

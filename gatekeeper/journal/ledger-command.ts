@@ -172,6 +172,7 @@ function opened<T>(
     accessSync(path);
     db = open(path);
   } catch (cause) {
+    if (cause instanceof StartError) throw cause;
     const why = 'absent, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }

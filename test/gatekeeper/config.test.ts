@@ -7,6 +7,7 @@ import {
   loadConfig,
   OPTION_NAMES,
   SETTING_NAMES,
+  strangeVariables,
   TEST_PAYEE,
 } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
@@ -131,6 +132,15 @@ describe('loadConfig()', () => {
     expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
     expect(() => load({ env })).not.toThrow(/hunter2/);
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
+  });
+});
+
+describe('strangeVariables()', () => {
+  it('names what is misspelt, and nothing that this program or the compiler reads', () => {
+    const names = ['SIGNALPRESS_PAY_TO', 'SIGNALPRESS_ISSUER_KEY', 'SIGNALPRESS_CONTACT', 'PATH'];
+    const env = Object.fromEntries(names.map((name) => [name, 'x']));
+    expect(strangeVariables(env)).toEqual([]);
+    expect(strangeVariables({ ...env, SIGNALPRESS_PAYTO: 'x' })).toEqual(['SIGNALPRESS_PAYTO']);
   });
 });
 

@@ -1,10 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
 import type { Journal } from '../../gatekeeper/journal/journal.ts';
+import { JOURNAL_FORMAT, JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/start-error.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
@@ -44,6 +46,25 @@ describe('startGatekeeper()', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'signalpress-')), 'file');
     writeFileSync(file, '');
     expect(await refusal({ ...config, stateDir: file })).toMatch(/SIGNALPRESS_STATE/);
+    expect(await refusal({ ...config, host: '203.0.113.1' })).toMatch(
+      /refused with E.*; set SIGNALPRESS_HOST/,
+    );
+  });
+
+  it('I47: says of a journal whether it is damaged or of another version, and never leads away from a sale', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const config = tinyConfig(dataDir);
+    const path = join(config.stateDir, JOURNAL_NAME);
+    writeFileSync(path, 'no database '.repeat(1000));
+    expect(await refusal(config)).toMatch(/payments\.db": .*not a database.*restore a backup/);
+    rmSync(path);
+    const newer = new Database(path);
+    newer.pragma(`user_version = ${JOURNAL_FORMAT + 1}`);
+    newer.close();
+    expect(await refusal(config)).toMatch(/format 3, this version writes 2; run the version that/);
+    for (const name of readdirSync(config.stateDir)) rmSync(join(config.stateDir, name));
+    await (await startGatekeeper(config, BY)).close();
   });
 
   it('I47: names the port that is taken', async () => {

@@ -1,0 +1,82 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import type { Facilitator } from './facilitator/facilitator.ts';
+import { facilitatorTrouble } from './facilitator/facilitator-health.ts';
+import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts';
+import type { Log } from './http/line-log.ts';
+import type { Journal } from './journal/journal.ts';
+import { JOURNAL_NAME } from './journal/journal-file.ts';
+import { sqliteJournal } from './journal/sqlite-journal.ts';
+import { messageOf } from './message-of.ts';
+import { StartError } from './start-error.ts';
+
+/** Who settles, and the memory of what was settled. */
+export interface Books extends OpenSettlers {
+  readonly journal: Journal;
+}
+
+/** What the books are kept with. */
+export interface BooksSurroundings {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Log;
+  /** Stands in for the one that the settings name. */
+  readonly facilitator?: Facilitator;
+  readonly journal?: Journal;
+}
+
+/** Throws a StartError that tells what to do when the settings cannot work. */
+export async function openBooks(config: Config, by: BooksSurroundings): Promise<Books> {
+  const { clock, log } = by;
+  const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
+  const settlers = given(config, by) ?? (await openSettlers(config, { clock, report }));
+  try {
+    const { journal, close } = await openJournal(config, by);
+    return {
+      ...settlers,
+      journal,
+      async close() {
+        await settlers.close();
+        close();
+      },
+    };
+  } catch (error) {
+    await settlers.close();
+    throw error;
+  }
+}
+
+/** The facilitator that stands in for the one of the settings. */
+function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSettlers | null {
+  if (facilitator === undefined) return null;
+  return {
+    facilitator,
+    trouble: () => facilitatorTrouble(facilitator, network),
+    close: async () => {},
+  };
+}
+
+function refuseJournal({ stateDir }: Config, cause: unknown): never {
+  if (cause instanceof StartError) throw cause;
+  throw new StartError(
+    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
+      'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own',
+    { cause },
+  );
+}
+
+/** The journal of the settings, or the one that stands in for it and is closed by its owner. */
+async function openJournal(
+  config: Config,
+  { clock, journal: given }: BooksSurroundings,
+): Promise<{ journal: Journal; close(): void }> {
+  if (given !== undefined) return { journal: given, close: () => {} };
+  try {
+    await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
+    const journal = sqliteJournal({ path: join(config.stateDir, JOURNAL_NAME), clock });
+    return { journal, close: () => journal.close() };
+  } catch (cause) {
+    return refuseJournal(config, cause);
+  }
+}
