@@ -79,10 +79,11 @@ function lineCount({ path }: SnapshotFile): number {
   return count;
 }
 
-/** Everything but the snapshots that bodies follow from: issuer, address, tables and the program itself. */
-export function stateKey(issuer: Issuer, tableDigest: string): string {
+/** Everything but the snapshots that a release follows from: issuer, address, tables, what may be left out, the program itself. */
+export function stateKey(issuer: Issuer, tableDigest: string, rejectsPpm: number): string {
   const { name, did, baseUrl } = issuer;
-  return hash('sha256', jcs({ name, did, baseUrl, tableDigest, program: programDigest() }), 'hex');
+  const own = { name, did, baseUrl, tableDigest, rejectsPpm, program: programDigest() };
+  return hash('sha256', jcs(own), 'hex');
 }
 
 /** Another program may write other bodies, whatever its version says. */

@@ -24,6 +24,8 @@ import { runVerifyLog } from './verify/verify-log-command.ts';
 
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
+/** A file of which more is bad, of a million lines, is not a file with some bad lines. */
+const MAX_REJECTS_PPM = 500_000;
 
 interface CompileFlags {
   readonly snapshots: string;
@@ -38,6 +40,7 @@ interface CompileFlags {
   readonly full?: boolean;
   readonly verify: string;
   readonly allowShrink?: boolean;
+  readonly maxRejects: string;
 }
 
 type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
@@ -71,7 +74,8 @@ program
   .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
   .option('--full', 'read and write everything again, whatever is remembered')
   .option('--verify <how>', 'what is read back before it is published: sample or full', 'sample')
-  .option('--allow-shrink', 'publish even when a signal lost many of its entities')
+  .option('--allow-shrink', 'publish even when a signal lost many of its entities or readings')
+  .option('--max-rejects <share>', 'bad lines that each file may lose, such as 0.5%', '0%')
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
   .action(runCompile);
 
@@ -178,6 +182,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       full: flags.full === true,
       readBack: readBackOf(flags.verify),
       allowShrink: flags.allowShrink === true,
+      maxRejectsPpm: rejectsPpm(flags.maxRejects),
       progress: progress.step,
     });
     progress.done();
@@ -241,6 +246,15 @@ function baseUrl(text: string): string {
 function readBackOf(text: string): ReadBack {
   if (text === 'sample' || text === 'full') return text;
   throw new RangeError(`Cannot read back "${text}": neither sample nor full`);
+}
+
+function rejectsPpm(text: string): number {
+  const [, percent] = /^(\d{1,2}(?:\.\d{1,4})?)%$/.exec(text) ?? [];
+  const ppm = Math.round(Number(percent) * 10_000);
+  if (ppm >= 0 && ppm <= MAX_REJECTS_PPM) return ppm;
+  throw new RangeError(
+    `Cannot leave out "${text}" of the lines: not a share from 0% to 50% such as 0.5%`,
+  );
 }
 
 function workerCount(text: string): number {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { join } from 'node:path';
 import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
@@ -20,12 +21,13 @@ import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles, type Snapshots } from './stages/intake/list-snapshots.ts';
+import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
-import { Notes } from './stages/remember/memory.ts';
+import { Notes, stateOf } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
@@ -55,8 +57,10 @@ export interface CompileOptions {
   readonly workers: number;
   /** Reads everything again, whatever is remembered, and writes every file anew. */
   readonly full?: boolean;
-  /** Publishes even when a signal lost many of its entities. */
+  /** Publishes even when a signal lost many of its entities or readings. */
   readonly allowShrink?: boolean;
+  /** How many bad lines of a million one snapshot file may lose; 0 by default: any of them stops the compile. */
+  readonly maxRejectsPpm?: number;
   /** How much of the release is read back before it is published; 'sample' by default. */
   readonly readBack?: ReadBack;
   readonly progress?: (step: Progress) => void;
@@ -75,6 +79,8 @@ export interface CompileSummary {
   readonly folder: string;
   readonly files: number;
   readonly bytes: number;
+  /** Folder that holds the lines which were left out; null when there is none. */
+  readonly rejects: string | null;
   /** Whether it went on from the release before instead of reading everything. */
   readonly wentOn: boolean;
 }
@@ -100,7 +106,7 @@ async function compileInto(
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
   const tableDigest = `sha256:${hash('sha256', jcs(tables()), 'hex')}`;
-  const key = stateKey(issuer, tableDigest);
+  const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const open = { staging, issuer, keys, tableDigest, stateKey: key };
   const isWhole = options.full !== true && staging.previous?.files() !== null;
@@ -168,10 +174,11 @@ async function compileRun(
     throw new ForgottenError('Cannot go on: only a full compile says everything that is wrong');
   }
   refuseProblems(problems);
+  noteRejects(run, results);
   const known = knownSignals(signals, results, plan);
   if (plan === null && options.allowShrink !== true) {
-    const before = catalogBefore(run.staging);
-    refuseShrink(before, new Map([...known].map(([id, { entities }]) => [id, entities])));
+    const counted = stateOf(options.data)?.signals ?? {};
+    refuseShrink({ catalog: catalogBefore(run.staging), signals: counted }, known);
   }
   return publishRun(options, run, known);
 }
@@ -242,13 +249,24 @@ function effort({ signal_id, bytes }: SignalFiles): number {
 }
 
 function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJob {
+  const ppm = options.maxRejectsPpm ?? 0;
   return {
     signal,
     issuer: run.issuer,
     seed: options.seed,
     scratch: run.staging.scratch,
     change: run.plan?.changes.get(signal.signal_id) ?? null,
+    rejects: ppm === 0 ? null : { ppm, folder: join(run.staging.state, REJECTS_FOLDER) },
   };
+}
+
+/** What a release leaves out is remembered as long as the files that it stands in. */
+function noteRejects({ notes }: Run, results: readonly JobResult[]): void {
+  for (const { rejects } of results) {
+    for (const [name, digest] of Object.entries(rejects.digests)) {
+      notes.wrote(`${REJECTS_FOLDER}/${name}`, digest);
+    }
+  }
 }
 
 function progressOf(options: CompileOptions, queue: readonly SignalFiles[]) {

@@ -8,6 +8,7 @@ import type { KnownSignal, Notes } from './stages/remember/memory.ts';
 const NOTHING: KnownSignal = {
   files: [],
   readings: 0,
+  rejects: 0,
   entities: 0,
   revisions: 0,
   repeats: 0,
@@ -73,6 +74,7 @@ function withResult(
   return {
     files: all.map(({ name, sha256 }) => ({ name, sha256, stamp: stamps.get(name) ?? '' })),
     readings: before.readings + (result?.readings ?? 0),
+    rejects: before.rejects + (result?.rejects.count ?? 0),
     entities: before.entities + (result?.entities ?? 0),
     revisions: before.revisions + (result?.revisions ?? 0),
     repeats: before.repeats + (result?.repeats ?? 0),

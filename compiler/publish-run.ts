@@ -14,6 +14,7 @@ import type { Assembly } from './stages/assemble/assembly.ts';
 import type { Part } from './stages/assemble/part.ts';
 import { describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
+import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { type ListedFiles, readStored } from './stages/publish/listed-files.ts';
@@ -22,7 +23,7 @@ import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
 import type { Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
-import type { KnownSignal, Notes } from './stages/remember/memory.ts';
+import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
@@ -85,7 +86,9 @@ export async function publishRun(
   await readBack(written, options.readBack ?? 'sample');
   const folder = staging.publish(releaseName(release));
   keepLastCheckpoint(options.data, checkpoint);
-  return { release, folder, files: count, bytes, wentOn: plan !== null };
+  const hasRejects = release.counts.rejects !== undefined;
+  const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
+  return { release, folder, files: count, bytes, rejects, wentOn: plan !== null };
 }
 
 interface Output {
@@ -179,8 +182,9 @@ function unsignedHead(
   signals: ReadonlyMap<string, KnownSignal>,
 ): UnsignedHead {
   const previous = run.staging.previous?.head ?? null;
-  const sum = (count: 'readings' | 'entities' | 'revisions' | 'repeats'): number =>
+  const sum = (count: 'readings' | 'rejects' | 'entities' | 'revisions' | 'repeats'): number =>
     [...signals.values()].reduce((total, known) => total + known[count], 0);
+  const rejects = sum('rejects');
   return {
     format: 'signalpress-release/1' as const,
     contract_version: CONTRACT_VERSION,
@@ -201,6 +205,7 @@ function unsignedHead(
       bundles: Object.values(run.assembly.bundles).reduce((total, count) => total + count, 0),
       revisions: sum('revisions'),
       repeats: sum('repeats'),
+      ...(rejects > 0 ? { rejects } : {}),
     },
   };
 }

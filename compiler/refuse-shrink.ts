@@ -1,19 +1,32 @@
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 
-/** A signal that loses more than this share of its entities is taken for a mistake in the input. */
+/** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
 export const SHRINK_SHARE_MAX = 0.2;
+
+type Counts = Readonly<Record<'entities' | 'readings', number>>;
+
+/** What the release before has: its catalog, and what its compile counted, where that is still known. */
+export interface Before {
+  readonly catalog: Buffer;
+  readonly signals: Readonly<Record<string, Pick<Counts, 'readings'>>>;
+}
 
 /**
  * Refuses to publish when a signal shrinks suspiciously against the release before: an emptied or cut snapshot must not
  * empty the shop. Throws a CompileError that names every such signal.
  */
-export function refuseShrink(catalogBefore: Buffer, entities: ReadonlyMap<string, number>): void {
+export function refuseShrink(before: Before, now: ReadonlyMap<string, Counts>): void {
   const problems: Problem[] = [];
-  for (const [id, before] of countBySignal(catalogBefore)) {
-    const now = entities.get(id) ?? 0;
-    if (now >= before * (1 - SHRINK_SHARE_MAX)) continue;
+  for (const [id, entities] of countBySignal(before.catalog)) {
+    const { readings = 0 } = before.signals[id] ?? {};
+    const had: Counts = { entities, readings };
+    const has = now.get(id) ?? { entities: 0, readings: 0 };
+    const less = (['entities', 'readings'] as const).find(
+      (count) => has[count] < had[count] * (1 - SHRINK_SHARE_MAX),
+    );
+    if (less === undefined) continue;
     const message =
-      `${now} entities where the release before has ${before}; restore the missing snapshots, ` +
+      `${has[less]} ${less} where the release before has ${had[less]}; restore the missing snapshots, ` +
       'or publish all the same with --allow-shrink';
     problems.push({ code: 'cannot_publish', file: id, message });
   }

@@ -112,6 +112,8 @@ describe('signalpress compile', () => {
     ['an address that is none', ['--base-url', 'ftp://example.org'], {}, 'not an http'],
     ['too many workers', ['--workers', '99'], {}, 'workers'],
     ['half a worker', ['--workers', '0.5'], {}, 'workers'],
+    ['a share without its sign', ['--max-rejects', '0.5'], {}, 'a share from 0% to 50%'],
+    ['more than half of the lines', ['--max-rejects', '50.1%'], {}, 'a share from 0% to 50%'],
     [
       'nothing stored',
       ['--snapshots', 'absent'],
@@ -129,6 +131,20 @@ describe('signalpress compile', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(stderr).not.toContain(SECRET);
     expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('I23: leaves out a share of bad lines that is allowed, and warns in the closing words', () => {
+    const lines = ndjson([reading('btc', { price_usd: 1 }), reading('eth', { price_usd: 2 })]);
+    const bad = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': `${lines}{}\n` });
+    const compiled = (share: string) =>
+      run(['compile', '--snapshots', bad, '--workers', '0', '--max-rejects', share], {
+        SIGNALPRESS_ISSUER_KEY: SECRET,
+      });
+    const { status, stdout, cwd } = compiled('33.4%');
+    expect(status).toBe(0);
+    expect(stdout).toContain('Warning: bad lines left out: 1');
+    expect(readJson(join(cwd, 'dist-data/current'), 'release.json').counts.rejects).toBe(1);
+    expect(compiled('33%')).toMatchObject({ status: 1, stdout: '' });
   });
 
   it('names file, line and field of a bad reading', () => {

@@ -61,5 +61,14 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `  as of     ${release.as_of}`,
     `  folder    ${folder}`,
     `  took      ${(ms / 1000).toFixed(1)} s`,
+    ...rejectsText(summary),
   ].join('\n');
+}
+
+function rejectsText({ release, rejects }: CompileSummary): string[] {
+  if (rejects === null) return [];
+  const count = (release.counts.rejects ?? 0).toLocaleString('en-US');
+  return [
+    `Warning: bad lines left out: ${count}; read why in "${rejects}" and store them corrected`,
+  ];
 }

@@ -34,6 +34,8 @@ export const releaseSchema = z.strictObject({
     bundles: z.int(),
     revisions: z.int(),
     repeats: z.int(),
+    /** Lines of snapshots that were no readings and are left out; absent where there is none. */
+    rejects: z.int().min(1).exactOptional(),
   }),
   signature: z.string(),
 });

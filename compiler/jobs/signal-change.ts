@@ -15,12 +15,13 @@ export function runSignalChange(
   const { signal, change } = job;
   const run = new SignalRun(job, emit);
   const added = new Map<string, LinePlace[]>();
-  const read = readSignal({ ...signal, files: change.added }, ({ reading, ...line }) => {
+  const note = ({ reading, ...line }: StoredReading): void => {
     const place: LinePlace = [change.known.length + line.batch, line.at, line.size];
     const places = added.get(reading.entity);
     if (places === undefined) added.set(reading.entity, [place]);
     else places.push(place);
-  });
+  };
+  const read = readSignal({ ...signal, files: change.added }, note, job.rejects);
   if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
   const list = change.places === null ? Buffer.alloc(0) : readFileSync(change.places);
   const before = findPlaces(list, added);

@@ -8,6 +8,7 @@ import { legReading } from '../stages/assemble/leg.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
 import type { SignalFiles, SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
+import type { RejectRule, Rejects } from '../stages/intake/quarantine.ts';
 import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { buildTimeline, type Timeline } from '../stages/intake/timeline.ts';
@@ -32,6 +33,8 @@ export interface SignalJob {
   readonly scratch: string;
   /** Set when the output of the release before stands, but for the entities of some new files. */
   readonly change: SignalChange | null;
+  /** Which bad lines may be left out; null for none. */
+  readonly rejects: RejectRule | null;
 }
 
 export interface SignalChange {
@@ -49,6 +52,7 @@ export interface JobResult {
   readonly entities: number;
   readonly revisions: number;
   readonly repeats: number;
+  readonly rejects: Rejects;
   readonly problems: readonly Problem[];
   /** sha256 of each file that was read whole, by its name. */
   readonly digests: Readonly<Record<string, string>>;
@@ -62,7 +66,7 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
   const id = job.signal.signal_id;
   const groups = grouping(job.signal.bytes, join(job.scratch, id));
   try {
-    const read = readSignal(job.signal, (stored) => groups.add(stored));
+    const read = readSignal(job.signal, (stored) => groups.add(stored), job.rejects);
     const run = new SignalRun(job, emit);
     if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
     for (const group of groups.groups()) run.group(group);
@@ -72,7 +76,7 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
   }
 }
 
-type Read = Pick<JobResult, 'readings' | 'digests'>;
+type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests'>;
 
 /** The state of one running job: its output so far and its counts. */
 export class SignalRun {
@@ -129,13 +133,14 @@ export class SignalRun {
     this.#flush();
   }
 
-  result({ readings, digests }: Read): JobResult {
+  result({ readings, rejects, digests }: Read): JobResult {
     return {
       signal_id: this.#signal.id,
       readings,
       entities: this.#entities,
       revisions: this.#revisions,
       repeats: this.#repeats,
+      rejects,
       problems: this.#problems,
       digests,
     };

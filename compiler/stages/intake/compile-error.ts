@@ -8,6 +8,7 @@ export type ProblemCode =
   | 'foreign_unit'
   | 'conflict'
   | 'too_many_readings'
+  | 'too_many_rejects'
   | 'bad_setting'
   | 'cannot_publish'
   | 'log_refused';

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { decodeUtf8, JsonError, type JsonValue, parseJson } from '../../contract/strict-json.ts';
 import type { Problem } from './compile-error.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
+import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
-import { SIGNAL_PROBLEMS_MAX } from './read-signal.ts';
 
 /** Most rows that one collection may hold; rosters are thousands, not millions. */
 export const COLLECTION_ROWS_MAX = 500_000;
@@ -26,7 +26,8 @@ export interface CollectionRows<Row> {
 
 /**
  * Reads every row of a collection. A first line `{"header": {…}}` gives members that all rows of its file
- * inherit, as in the files of signals. Bad lines are gathered, not thrown.
+ * inherit, as in the files of signals. Bad lines are gathered, not thrown, and no share of them is left out: a roster says
+ * who is gone by who is absent, and a list of filings says that it is whole.
  */
 export function readCollection<Row>(
   files: readonly SnapshotFile[],
@@ -41,7 +42,7 @@ export function readCollection<Row>(
       if (row !== null) rows.push({ row, batch: file.batch, file: file.name, line: line.number });
       if (rows.length > COLLECTION_ROWS_MAX) return { rows, problems: [tooMany(file)] };
     }
-    problems.push(...reader.problems.slice(0, SIGNAL_PROBLEMS_MAX));
+    problems.push(...reader.problems);
   }
   return { rows, problems };
 }
@@ -95,6 +96,7 @@ class RowReader<Row> {
   }
 
   #fault(line: Line, field: string, message: string): void {
+    if (this.problems.length >= FILE_PROBLEMS_MAX) return;
     const code = field === 'line' ? 'bad_line' : 'bad_field';
     this.problems.push({ code, file: this.#file.name, line: line.number, field, message });
   }

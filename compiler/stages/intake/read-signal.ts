@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import type { Problem } from './compile-error.ts';
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
+import {
+  type BadLine,
+  FILE_PROBLEMS_MAX,
+  Quarantine,
+  type RejectRule,
+  type Rejects,
+} from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
-import { type Fields, parseHeader, parseReading, type Reading } from './reading.ts';
-
-/** Most problems kept of one signal; reading goes on only to count lines. */
-export const SIGNAL_PROBLEMS_MAX = 200;
+import { type Fields, type Outcome, parseHeader, parseReading, type Reading } from './reading.ts';
 
 /** A reading with the place it came from; `batch` is its position in batch order. */
 export interface StoredReading {
@@ -21,85 +25,102 @@ export interface StoredReading {
 
 export interface ReadOutcome {
   readonly readings: number;
+  /** Lines that were left out, so that nothing is lost without a trace: every line is a reading, a reject or a problem. */
+  readonly rejects: Rejects;
   readonly problems: readonly Problem[];
   /** sha256 of each file as it was read, hex, by its name. */
   readonly digests: Readonly<Record<string, string>>;
 }
 
-/** Streams every reading of a signal, oldest batch first; bad lines are gathered, not thrown. */
+/** Streams every reading of a signal, oldest batch first; bad lines are gathered or left out by the rule, not thrown. */
 export function readSignal(
   signal: SignalFiles,
   onReading: (stored: StoredReading) => void,
+  rule: RejectRule | null,
 ): ReadOutcome {
   const problems: Problem[] = [];
   const digests: Record<string, string> = {};
+  const rejects: Rejects[] = [];
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
-    const reader = new ReadingReader(signal.signal_id, file);
-    const digest = createHash('sha256');
-    const onBytes = (bytes: Uint8Array) => digest.update(bytes);
-    for (const line of readLines(file.path, { onBytes })) {
-      const reading = reader.read(line);
-      if (reading !== null) {
-        readings += 1;
-        const size = line.bytes?.length ?? 0;
-        onReading({ reading, batch, file: file.name, line: line.number, at: line.at, size });
+    const quarantine = new Quarantine(file, rule);
+    const reader = new ReadingReader(signal.signal_id);
+    const take = (line: Line): boolean => {
+      const read = reader.read(line);
+      if (read === null) return false;
+      if ('faults' in read) {
+        quarantine.add(line, read);
+        return false;
       }
-    }
-    digests[file.name] = digest.digest('hex');
-    if (problems.length < SIGNAL_PROBLEMS_MAX) problems.push(...reader.problems);
+      const { number, at, bytes } = line;
+      const place = { batch, file: file.name, line: number, at, size: bytes?.length ?? 0 };
+      onReading({ reading: read.ok, ...place });
+      return true;
+    };
+    const { digest, taken } = readFile(file, take);
+    const closed = quarantine.close(taken);
+    digests[file.name] = digest;
+    readings += taken;
+    rejects.push(closed.rejects);
+    if (problems.length < FILE_PROBLEMS_MAX) problems.push(...closed.problems);
   }
-  return { readings, problems, digests };
+  return { readings, rejects: joined(rejects), problems, digests };
 }
 
-/** Reads the lines of one file: keeps its header and what was wrong with them. */
+/** Streams the lines of a file, hashes it on the way, and counts the lines that were taken. */
+function readFile({ path }: SnapshotFile, take: (line: Line) => boolean) {
+  const hash = createHash('sha256');
+  let taken = 0;
+  for (const line of readLines(path, { onBytes: (bytes) => hash.update(bytes) })) {
+    if (take(line)) taken += 1;
+  }
+  return { digest: hash.digest('hex'), taken };
+}
+
+function joined(rejects: readonly Rejects[]): Rejects {
+  return {
+    count: rejects.reduce((sum, { count }) => sum + count, 0),
+    digests: Object.assign({}, ...rejects.map(({ digests }) => digests)),
+  };
+}
+
+/** Reads the lines of one file, whose header it keeps. */
 export class ReadingReader {
-  readonly problems: Problem[] = [];
   readonly #signalId: string;
-  readonly #file: SnapshotFile;
   #header: Partial<Fields> = {};
 
-  constructor(signalId: string, file: SnapshotFile) {
+  constructor(signalId: string) {
     this.#signalId = signalId;
-    this.#file = file;
   }
 
-  read(line: Line): Reading | null {
+  /** Null for a line that is no reading: an empty one, or the header. */
+  read(line: Line): { readonly ok: Reading } | BadLine | null {
     if (line.bytes?.length === 0) return null;
-    const value = this.#parse(line);
-    if (value === undefined) return null;
-    const header = line.number === 1 ? parseHeader(value) : null;
-    if (header !== null) {
-      if ('ok' in header) this.#header = header.ok as Partial<Fields>;
-      else this.#fault(line, header.faults);
+    const isFirst = line.number === 1;
+    const parsed = parseLine(line);
+    if ('faults' in parsed) return { faults: parsed.faults, isBasic: isFirst };
+    const header = parseHeader(parsed.ok);
+    if (header !== null && isFirst) {
+      if ('faults' in header) return { faults: header.faults, isBasic: true };
+      this.#header = header.ok as Partial<Fields>;
       return null;
     }
-    const outcome = parseReading(value, this.#header, this.#signalId);
-    if ('ok' in outcome) return outcome.ok;
-    this.#fault(line, outcome.faults);
-    return null;
+    const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
+    if ('ok' in outcome) return outcome;
+    return { faults: outcome.faults, isBasic: isFirst || header !== null };
   }
+}
 
-  #parse(line: Line): unknown {
-    if (line.bytes === null) {
-      const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading a line`;
-      this.#fault(line, [{ code: 'bad_line', field: 'line', message }]);
-      return undefined;
-    }
-    try {
-      return parseJson(decodeUtf8(line.bytes));
-    } catch (error) {
-      if (!(error instanceof JsonError)) throw error;
-      const field = error.path === '' ? 'line' : error.path;
-      this.#fault(line, [{ code: 'bad_line', field, message: error.message }]);
-      return undefined;
-    }
+function parseLine({ bytes }: Line): Outcome<unknown> {
+  if (bytes === null) {
+    const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading a line`;
+    return { faults: [{ code: 'bad_line', field: 'line', message }] };
   }
-
-  #fault(line: Line, faults: readonly Omit<Problem, 'file' | 'line'>[]): void {
-    if (this.problems.length >= SIGNAL_PROBLEMS_MAX) return;
-    for (const fault of faults) {
-      this.problems.push({ ...fault, file: this.#file.name, line: line.number });
-    }
+  try {
+    return { ok: parseJson(decodeUtf8(bytes)) };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const field = error.path === '' ? 'line' : error.path;
+    return { faults: [{ code: 'bad_line', field, message: error.message }] };
   }
 }

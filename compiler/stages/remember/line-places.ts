@@ -85,9 +85,11 @@ export class PlacedLines {
     const { handle, reader } = this.#opened(number, file);
     const bytes = Buffer.allocUnsafe(size);
     const isWhole = readSync(handle, bytes, 0, size, at) === size;
-    const reading = isWhole ? reader.read({ number: 0, bytes, at }) : null;
-    if (reading === null) throw new ForgottenError(`Cannot read "${file.name}" at ${at}`);
-    return { reading, batch, file: file.name, line: 0, at, size };
+    const read = isWhole ? reader.read({ number: 0, bytes, at }) : null;
+    if (read === null || !('ok' in read)) {
+      throw new ForgottenError(`Cannot read "${file.name}" at ${at}`);
+    }
+    return { reading: read.ok, batch, file: file.name, line: 0, at, size };
   }
 
   close(): void {
@@ -98,7 +100,7 @@ export class PlacedLines {
   #opened(number: number, file: SnapshotFile) {
     const known = this.#open.get(number);
     if (known !== undefined) return known;
-    const reader = new ReadingReader(this.#signalId, file);
+    const reader = new ReadingReader(this.#signalId);
     // The first line may be a header, which all others inherit from.
     for (const line of readLines(file.path)) {
       reader.read(line);

@@ -23,6 +23,8 @@ const knownSignal = z.strictObject({
   /** In the order in which they were first read: places of lines count on it. */
   files: z.array(knownFile),
   readings: z.int(),
+  /** Lines that were left out. */
+  rejects: z.int(),
   entities: z.int(),
   revisions: z.int(),
   repeats: z.int(),
@@ -61,12 +63,8 @@ export interface Memory {
 /** Reads what is remembered; null when there is nothing, or when it belongs to another release or other settings. */
 export function recall(data: string, key: string): Memory | null {
   const folder = join(data, STATE_FOLDER);
-  const release = join(data, 'current', 'release.json');
-  const path = join(folder, STATE_NAME);
-  if (!existsSync(path) || !existsSync(release)) return null;
-  const state = parsed(readFileSync(path, 'utf8'));
+  const state = stateOf(data);
   if (state === null || state.key !== key) return null;
-  if (state.release !== hash('sha256', readFileSync(release), 'hex')) return null;
   const read = (name: string): Buffer => {
     const full = join(folder, name);
     const bytes = existsSync(full) ? readFileSync(full) : Buffer.alloc(0);
@@ -79,6 +77,15 @@ export function recall(data: string, key: string): Memory | null {
     has: (name) => state.files[name] !== undefined,
     pathOf: (name) => join(folder, name),
   };
+}
+
+/** What the compile of the current release counted, whatever settings it had; null when that is not known. */
+export function stateOf(data: string): State | null {
+  const release = join(data, 'current', 'release.json');
+  const path = join(data, STATE_FOLDER, STATE_NAME);
+  if (!existsSync(path) || !existsSync(release)) return null;
+  const state = parsed(readFileSync(path, 'utf8'));
+  return state?.release === hash('sha256', readFileSync(release), 'hex') ? state : null;
 }
 
 /** The first line of the file is the sha256 of the rest. */
@@ -108,6 +115,11 @@ export class Notes {
       typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.concat(content);
     writeFileSync(this.#placeFor(name), bytes, { flag: 'wx' });
     this.#files[name] = hash('sha256', bytes, 'hex');
+  }
+
+  /** Takes note of a file that somebody else wrote into the folder; `digest` is its sha256, hex. */
+  wrote(name: string, digest: string): void {
+    this.#files[name] = digest;
   }
 
   /** Adds to a file that grows while a compile runs. */

@@ -1,10 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
-import {
-  readSignal,
-  SIGNAL_PROBLEMS_MAX,
-  type StoredReading,
-} from '../../../compiler/stages/intake/read-signal.ts';
+import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
+import { readSignal, type StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import { ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -16,7 +13,7 @@ const TEXT = JSON.stringify(GOOD);
 function read(text: string | Uint8Array) {
   const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
   const stored: StoredReading[] = [];
-  const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item));
+  const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item), null);
   return { ...outcome, stored };
 }
 
@@ -42,7 +39,7 @@ describe('readSignal()', () => {
       '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
     });
     const [signal] = listSnapshots(root).signals;
-    const { readings, problems } = readSignal(signal as SignalFiles, () => undefined);
+    const { readings, problems } = readSignal(signal as SignalFiles, () => undefined, null);
     expect(readings).toBe(1);
     expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));
   });
@@ -115,6 +112,6 @@ describe('readSignal()', () => {
 
   it('I34: keeps a bounded number of problems of a file in which every line is bad', () => {
     const { problems, readings } = read('x\n'.repeat(5000));
-    expect([problems.length, readings]).toEqual([SIGNAL_PROBLEMS_MAX, 0]);
+    expect([problems.length, readings]).toEqual([FILE_PROBLEMS_MAX, 0]);
   });
 });
