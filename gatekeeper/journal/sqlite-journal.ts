@@ -2,7 +2,7 @@ import type Database from 'libsql';
 import { z } from 'zod';
 import { clockIsBehind } from '../payment/clock-guard.ts';
 import { newestTime } from './accepted-clock.ts';
-import { BodyStore, bodyHash, PURGE_ROWS_MAX, soldBytes } from './body-store.ts';
+import { BodyStore, PURGE_ROWS_MAX, soldBytes, soldHash } from './body-store.ts';
 import { groupCommit } from './group-commit.ts';
 import {
   type Conclusion,
@@ -154,7 +154,7 @@ function claimValues(claim: JournalClaim, now: number): ClaimValues {
   const dead = validBefore * 1000 + CHAIN_CLOCK_MARGIN_MS;
   return {
     row: [key, resource, version, signed, value, validBefore, contentType, now],
-    sha256: bodyHash(body),
+    sha256: soldHash(body),
     purgeAt: Math.min(Math.max(retention, dead), Number.MAX_SAFE_INTEGER),
   };
 }

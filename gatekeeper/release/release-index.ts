@@ -11,7 +11,12 @@ import { StartError } from '../start-error.ts';
 import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
 import { type ReadFile, readBody, readPlainFile } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
-import { type SplicePoint, splicePoints, spliceRequestTime } from './request-time.ts';
+import {
+  requestTimeMembers,
+  type SplicePoint,
+  spliceMembers,
+  splicePoints,
+} from './request-time.ts';
 
 /** Name of the link that the compiler swaps. */
 export const CURRENT_NAME = 'current';
@@ -104,9 +109,26 @@ function firstAtLeast(sorted: readonly string[], text: string): number {
   return low;
 }
 
-/** The bytes of a body at an instant; the very bytes of the release when nothing in it depends on time. */
-export function bytesAt(body: Body, now: number): Buffer {
-  return spliceRequestTime(body.bytes, body.points, now);
+/** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
+const SPLICED_BYTES_MAX = 8 * 1024 * 1024;
+
+interface Spliced {
+  readonly bytes: Buffer;
+  readonly members: string;
+}
+/** By the hash of the stored body, which alone decides where the members go and what they are made from. */
+const latest = new BodyCache<Spliced>(SPLICED_BYTES_MAX);
+
+/** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
+export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
+  if (points.length === 0) return stored;
+  const made = requestTimeMembers(points, now);
+  const members = made.join('');
+  const known = latest.get(sha256);
+  if (known?.members === members) return known.bytes;
+  const bytes = spliceMembers(stored, points, made);
+  latest.set(sha256, { bytes, members });
+  return bytes;
 }
 
 /** Resolves `current` once, reads and verifies the release there; throws a StartError that tells what to do. */

@@ -34,20 +34,36 @@ function splicePoint(body: Buffer, at: number): SplicePoint | null {
   return Number.isNaN(Date.parse(oldestLegAsOf)) ? null : { at, cadence, oldestLegAsOf };
 }
 
-/** The body as it is served at an instant (epoch milliseconds); the stored bytes themselves when nothing depends on it. */
+/** The members that each point gets at an instant (epoch milliseconds), as JSON text with a comma behind it. */
+export function requestTimeMembers(points: readonly SplicePoint[], now: number): string[] {
+  return points.map(({ cadence, oldestLegAsOf }) => {
+    const members = JSON.stringify(freshness(cadence, oldestLegAsOf, now));
+    return `${members.slice(1, -1)},`;
+  });
+}
+
+/** The body as it is served with the members of each point; the stored bytes themselves when there is no point. */
+export function spliceMembers(
+  body: Buffer,
+  points: readonly SplicePoint[],
+  members: readonly string[],
+): Buffer {
+  if (points.length === 0) return body;
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const [index, { at }] of points.entries()) {
+    parts.push(body.subarray(from, at), Buffer.from(members[index] ?? ''));
+    from = at;
+  }
+  parts.push(body.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** The body as it is served at an instant (epoch milliseconds). */
 export function spliceRequestTime(
   body: Buffer,
   points: readonly SplicePoint[],
   now: number,
 ): Buffer {
-  if (points.length === 0) return body;
-  const parts: Buffer[] = [];
-  let from = 0;
-  for (const { at, cadence, oldestLegAsOf } of points) {
-    const members = JSON.stringify(freshness(cadence, oldestLegAsOf, now));
-    parts.push(body.subarray(from, at), Buffer.from(`${members.slice(1, -1)},`));
-    from = at;
-  }
-  parts.push(body.subarray(from));
-  return Buffer.concat(parts);
+  return spliceMembers(body, points, requestTimeMembers(points, now));
 }

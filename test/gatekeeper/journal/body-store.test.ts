@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bodyHash, soldBytes } from '../../../gatekeeper/journal/body-store.ts';
+import { bodyHash, soldBytes, soldHash } from '../../../gatekeeper/journal/body-store.ts';
 import { openJournalFile, readJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
@@ -53,5 +53,14 @@ describe('soldBytes()', () => {
     const body = Buffer.from('sold');
     expect(soldBytes(body, 'identity', bodyHash(body))).toEqual(body);
     expect(() => soldBytes(body, 'identity', bodyHash(Buffer.from('x')))).toThrow(/check the disk/);
+  });
+});
+
+describe('soldHash()', () => {
+  it('is the hash of the bytes, computed once for a buffer and anew for another one', () => {
+    const body = Buffer.from('sold');
+    expect(soldHash(body)).toEqual(bodyHash(body));
+    expect(soldHash(body)).toBe(soldHash(body));
+    expect(soldHash(Buffer.from('solt'))).toEqual(bodyHash(Buffer.from('solt')));
   });
 });

@@ -6,6 +6,7 @@ import { formatFiles } from '../../../compiler/contract/release.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
 import { bytesAt, openRelease } from '../../../gatekeeper/release/release-index.ts';
+import { spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 import {
   TINY_NOW,
   tinyDataDir,
@@ -114,6 +115,20 @@ describe('ReleaseIndex.body()', () => {
       legs: { river: { provenance: { age_hours_now: 1.3, freshness: 'fresh' } } },
       provenance: { freshness: 'stale', dead_source: expect.stringContaining('2026-09-01') },
     });
+  });
+
+  it('bytesAt() gives the same buffer until a member changes, and then the bytes of that instant', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const release = await openRelease({ dataDir, ...ANY });
+    const body = await release.body('bundle/environment/us-denver.json');
+    const first = bytesAt(body, TINY_NOW);
+    expect(bytesAt(body, TINY_NOW + 1)).toBe(first);
+    for (const later of [3_600_000, 7_200_000, 0]) {
+      const now = TINY_NOW + later;
+      expect(bytesAt(body, now)).toEqual(spliceRequestTime(body.bytes, body.points, now));
+    }
+    expect(bytesAt(body, TINY_NOW + 3_600_000)).not.toEqual(first);
   });
 });
 
