@@ -35,13 +35,13 @@ export const DEAD_AFTER_S = 600;
  * else, sent before, or sent and not seen to confirm. Every other refusal is definite.
  */
 const MAY_HIDE_SUCCESS =
-  /nonce|already|duplicate|pending|time[d_ -]*out|confirm|unexpected|transaction_(state|failed)/i;
+  /nonce|already|\bused|_used|duplicate|pending|time[d_ -]*out|confirm|unexpected|transaction_(state|failed)/i;
 
 /** The first settlement of a claim that is durably `settling`; never throws. */
 export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {
   const outcome = await askToSettle(claim, by);
   if (outcome.verdict === 'settled')
-    return booked(claim, delivery, { transaction: outcome.transaction, by });
+    return await booked(claim, delivery, { transaction: outcome.transaction, by });
   if (outcome.verdict === 'refused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
     return refuse(claim, facilitatorRefusal(outcome.reason), by);
   }

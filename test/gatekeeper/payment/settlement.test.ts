@@ -58,6 +58,21 @@ describe('settle() and resume()', () => {
     expect((await desk.pay({ header: value })).status).toBe(200);
   });
 
+  it("I9: settle() takes the token's own words for a used nonce as a doubt, and words that only sound alike for a refusal", async () => {
+    const words: [string, number][] = [
+      ['FiatTokenV2: authorization is used or canceled', 503],
+      ['authorization_used', 503],
+      ['refused', 402],
+      ['account is unused', 402],
+    ];
+    for (const [reason, status] of words) {
+      const desk = bench();
+      desk.script.settle = async () => ({ verdict: 'refused', reason });
+      const reply = await desk.pay({ header: await alice.header(v1) });
+      expect([reason, reply.status]).toEqual([reason, status]);
+    }
+  });
+
   it('I9: resume() closes a doubt when the authorization is dead, not before', async () => {
     const desk = bench();
     const value = await alice.header(v1);
