@@ -10,6 +10,7 @@ import {
   statementBytes,
   validKeysAt,
 } from '../contract/key-history.ts';
+import { lockData } from '../stages/publish/data-lock.ts';
 import { issuerDid, signBytes, signingKey } from '../stages/seal/sealer.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
@@ -31,8 +32,12 @@ export interface Rotate {
   readonly now: string;
 }
 
-/** Announces a new issuer key under the old one; throws a KeyError when the old one may not do so. */
-export function rotateKey({ data, old, next, from, overlapDays, now }: Rotate): KeyHistory {
+/** Announces a new issuer key under the old one; throws a KeyError when the old one may not do so, a LockedError beside a compile. */
+export function rotateKey(rotate: Rotate): KeyHistory {
+  return withLock(rotate.data, () => rotated(rotate));
+}
+
+function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistory {
   const [old_did, new_did] = [issuerDid(signingKey(old)), issuerDid(signingKey(next))];
   const history = readKeys(data) ?? firstHistory(old_did);
   const newest = history.keys.at(-1)?.did;
@@ -70,7 +75,11 @@ export interface Revoke {
 }
 
 /** Revokes a key from a time on, signed by itself or by a later one; throws a KeyError when that would not count. */
-export function revokeKey({ data, seed, did, from, now }: Revoke): KeyHistory {
+export function revokeKey(revoke: Revoke): KeyHistory {
+  return withLock(revoke.data, () => revoked(revoke));
+}
+
+function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
   const signer = issuerDid(signingKey(seed));
   const history = readKeys(data) ?? firstHistory(signer);
   const place = (each: string): number => history.keys.findIndex((key) => key.did === each);
@@ -98,6 +107,16 @@ export function revokeKey({ data, seed, did, from, now }: Revoke): KeyHistory {
     );
   }
   return keep(data, next);
+}
+
+/** A compile reads the list and publishes it later: what changed in between would be lost, or mixed. */
+function withLock<T>(data: string, change: () => T): T {
+  const unlock = lockData(data);
+  try {
+    return change();
+  } finally {
+    unlock();
+  }
 }
 
 /** Writes a history that readers would accept, and no other. */

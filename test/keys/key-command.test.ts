@@ -47,6 +47,39 @@ describe('rotateKey()', () => {
     expect(readdirSync(data)).toEqual([KEYS_NAME]);
   });
 
+  it('I20: refuses beside a compile, says who holds the folder, and works when that has ended', async () => {
+    const seeds = { seed: seed(1), asOf: FROM };
+    const { data } = await compileFolder(snapshots, seeds);
+    const refused: unknown[] = [];
+    const attempt = (change: () => unknown): void => {
+      try {
+        refused.push(change());
+      } catch (error) {
+        refused.push(error);
+      }
+    };
+    const progress = (): void => {
+      attempt(() => rotate(data));
+      attempt(() => revoke(data, 1, { did: didOf(1) }));
+    };
+    await compileFolder(snapshots, { ...seeds, data, progress });
+    expect(refused.length).toBeGreaterThan(3);
+    const state = `Cannot write into "${data}": another command (process ${process.pid})`;
+    for (const error of refused) expect(String(error)).toContain(`LockedError: ${state}`);
+    expect(readdirSync(data)).not.toContain(KEYS_NAME);
+    expect(rotate(data).keys).toHaveLength(2);
+    expect(revoke(data, 2, { did: didOf(1), from: AS_OF }).revocations).toHaveLength(1);
+  }, 60_000);
+
+  it('I20: leaves the folder free after a refusal of its own', () => {
+    const data = makeFolder();
+    rotate(data);
+    expect(() => rotate(data, 1, 3)).toThrow('the newest key is');
+    expect(() => revoke(data, 1, { did: didOf(9) })).toThrow('not a key of this issuer');
+    expect(readdirSync(data)).toEqual([KEYS_NAME]);
+    expect(rotate(data, 2, 3).keys).toHaveLength(3);
+  });
+
   it('I28: refuses a key that is not the newest, one that was there before, and an overlap that is none', () => {
     const data = makeFolder();
     rotate(data);

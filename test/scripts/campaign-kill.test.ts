@@ -83,7 +83,7 @@ describe('compile() in two processes', () => {
     const outcomes = await Promise.all([compileApart(root, 0), compileApart(root, 1)]);
     expect(outcomes.map(({ code }) => code).sort()).toEqual([0, 1]);
     const refused = outcomes.find(({ code }) => code === 1);
-    expect(refused?.said).toMatch(/another compile \(process \d+\) is writing here/);
+    expect(refused?.said).toMatch(/another command \(process \d+\) is writing there/);
     const seen = watch();
     await verifyCurrent(root, seen);
     expect(seen.newest).toBe(1);

@@ -1,18 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Release } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
+import { lockData } from './data-lock.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
 import type { ListedFiles } from './listed-files.ts';
 import {
@@ -28,8 +20,6 @@ import { syncFolder } from './replace-file.ts';
 
 const STAGING = '.staging';
 const SIGNATURES = 'signatures';
-/** Locks that this very process holds: after a restart another one may have its number. */
-const HELD = new Set<string>();
 
 /** A release being written: nothing of it is visible before `publish`. */
 export interface Staging {
@@ -64,12 +54,12 @@ export interface PreviousFiles {
 }
 
 /**
- * Opens the data folder for one compile; throws a CompileError while another compile runs. Files that the release
+ * Opens the data folder for one compile; throws a LockedError while another command writes there. Files that the release
  * before lists are trusted to be what they were, unless `anew`.
  */
 export function openStaging(data: string, { anew = false } = {}): Staging {
+  const unlock = lockData(data);
   mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
-  const unlock = lock(data);
   const staging = join(data, STAGING);
   const wasKilled = existsSync(staging);
   rmSync(staging, { recursive: true, force: true });
@@ -153,48 +143,6 @@ export function previousFiles(data: string): PreviousFiles | null {
 
 function cannotPublish(data: string, message: string): CompileError {
   return new CompileError([{ code: 'cannot_publish', file: data, message }]);
-}
-
-/** One compile at a time: a lock file with the process id, taken over when that process is gone. */
-function lock(data: string): () => void {
-  const path = join(data, '.lock');
-  const key = resolve(path);
-  const release = (): void => {
-    HELD.delete(key);
-    rmSync(path, { force: true });
-  };
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      writeFileSync(path, String(process.pid), { flag: 'wx' });
-      HELD.add(key);
-      return release;
-    } catch (cause) {
-      if (!isCode(cause, 'EEXIST')) throw cause;
-      const holder = Number(readFileSync(path, 'utf8'));
-      if (HELD.has(key) || isRunning(holder)) {
-        throw cannotPublish(
-          data,
-          `another compile (process ${holder}) is writing here; wait for it`,
-        );
-      }
-      release();
-    }
-  }
-  throw cannotPublish(data, 'the lock file keeps coming back; is another compile starting?');
-}
-
-function isRunning(pid: number): boolean {
-  if (pid === process.pid || !Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return isCode(cause, 'EPERM');
-  }
-}
-
-function isCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === code;
 }
 
 /** One sync of the whole file system instead of an fsync per file, which costs a millisecond each. */

@@ -116,7 +116,7 @@ describe('openStaging()', () => {
     writeFileSync(join(data, '.lock'), String(process.ppid));
     mkdirSync(join(data, '.staging'));
     writeFileSync(join(data, '.staging/other'), 'of the other compile');
-    expect(() => openStaging(data)).toThrow(`another compile (process ${process.ppid})`);
+    expect(() => openStaging(data)).toThrow(`another command (process ${process.ppid})`);
     expect(readFileSync(join(data, '.staging/other'), 'utf8')).toBe('of the other compile');
     expect(existsSync(join(data, '.lock'))).toBe(true);
   });
@@ -124,7 +124,7 @@ describe('openStaging()', () => {
   it('refuses a second compile of the same process', () => {
     const data = makeFolder();
     const first = openStaging(data);
-    expect(() => openStaging(data)).toThrow('another compile');
+    expect(() => openStaging(data)).toThrow('another command');
     first.discard();
     openStaging(data).discard();
   });

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { LockedError, lockData } from '../../../compiler/stages/publish/data-lock.ts';
+import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+describe('lockData()', () => {
+  it('I20: holds a folder that it makes, until it is given back', () => {
+    const data = join(makeFolder(), 'new/data');
+    const unlock = lockData(data);
+    expect(readFileSync(join(data, '.lock'), 'utf8')).toBe(String(process.pid));
+    expect(() => lockData(data)).toThrow(LockedError);
+    unlock();
+    expect(existsSync(join(data, '.lock'))).toBe(false);
+    lockData(data)();
+  });
+
+  it('I20: names the process that holds it, and what to do', () => {
+    const data = makeFolder();
+    writeFileSync(join(data, '.lock'), String(process.ppid));
+    expect(() => lockData(data)).toThrow(
+      `Cannot write into "${data}": another command (process ${process.ppid}) is writing there; ` +
+        'nothing was changed, run this again when it has ended',
+    );
+    expect(readFileSync(join(data, '.lock'), 'utf8')).toBe(String(process.ppid));
+  });
+});
