@@ -61,8 +61,8 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   if ('status' in request) {
     return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
-  const given = await givenFile(visit, request, service);
-  if (given !== null) return given;
+  const given = staticFile(request.path, visit.method, service.release);
+  if (given !== null) return givenFile(given, shortPath(request), service);
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? route(request) : undefined;
   if (refusal !== null || routed === undefined) {
@@ -70,19 +70,18 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   }
   return visit.method === 'OPTIONS'
     ? plain(preflight(), shortPath(request))
-    : serve({ visit, request, routed }, service);
+    : await serve({ visit, request, routed }, service);
 }
 
-/** A free file beside the table, or null when the path names none. */
+/** A free file beside the table. */
 async function givenFile(
-  { method }: Visit,
-  request: CanonicalRequest,
+  file: NonNullable<ReturnType<typeof staticFile>>,
+  path: string,
   service: Service,
-): Promise<Served | null> {
-  const path = shortPath(request);
+): Promise<Served> {
   try {
-    const given = await staticFile(request.path, method, service.release);
-    return given && { ...plain(given.reply, path), etag: given.etag };
+    const given = await file;
+    return { ...plain(given.reply, path), etag: given.etag };
   } catch (error) {
     return plain(failure(error, path, service), path);
   }
@@ -214,20 +213,20 @@ async function paid(call: Call, service: Service): Promise<Served> {
   const { visit, request, routed } = call;
   const path = shortPath(request);
   const { paymentV1, paymentV2, receipt } = visit.facts;
-  const ways = [paymentV1, paymentV2, receipt].filter((header) => header !== null);
-  if (visit.method !== 'GET' || ways.length === 0) return unpaid(call, service);
+  const header = paymentV1 ?? paymentV2 ?? receipt;
+  if (visit.method !== 'GET' || header === null) return unpaid(call, service);
   if (routed.trouble !== null) return plain(noCharge(routed, service.release), path);
-  if (ways.length > 1) {
+  const ways = Number(paymentV1 !== null) + Number(paymentV2 !== null) + Number(receipt !== null);
+  if (ways > 1) {
     const error = 'invalid_payload: send one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     const { endpoint, target } = routed;
     return plain(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
   }
   const version: X402Version = paymentV1 === null ? 2 : 1;
-  const [header = ''] = ways;
-  const pay = receipt === null ? payment(service, version) : redemption(service);
-  const answer = await bought({ call, header, pay }, service);
-  const { payer, ...reply } = answer;
-  return { ...plain(reply, path), ...(payer === undefined ? {} : { payer }) };
+  const pay = receipt === null ? payment(service) : redemption(service);
+  const reply = await bought({ call, header, version, pay }, service);
+  const { payer } = reply;
+  return payer === undefined ? plain(reply, path) : { ...plain(reply, path), payer };
 }
 
 async function unpaid({ visit, request, routed }: Call, service: Service): Promise<Served> {
@@ -246,13 +245,15 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
 interface Purchase {
   readonly call: Call;
   readonly header: string;
+  /** Of the payment; a receipt has none and does not look at it. */
+  readonly version: X402Version;
   readonly pay: Pay;
 }
 
-type Pay = (order: Omit<Order, 'version'>) => Promise<PaymentAnswer>;
+type Pay = (order: Order) => Promise<PaymentAnswer>;
 
-function payment({ desk }: Service, version: X402Version): Pay {
-  return (order) => desk.pay({ ...order, version });
+function payment({ desk }: Service): Pay {
+  return (order) => desk.pay(order);
 }
 
 /** A receipt of the operator's processor goes the way of a payment; without a processor there is none. */
@@ -271,7 +272,8 @@ export function isNothingToDeliver(error: unknown): boolean {
 }
 
 /** A settled payment is delivered again whatever is stored now; anything else must have an answer before money is looked at. */
-async function bought({ call, header, pay }: Purchase, service: Service): Promise<PaymentAnswer> {
+async function bought(purchase: Purchase, service: Service): Promise<PaymentAnswer> {
+  const { call, header, version, pay } = purchase;
   const { visit, routed } = call;
   const { endpoint, target } = routed;
   const ask = (): Promise<Answered> => answer(questionOf(routed, visit), service);
@@ -281,7 +283,7 @@ async function bought({ call, header, pay }: Purchase, service: Service): Promis
     if (asked.kind === 'content') return asked.content;
     throw new NothingToDeliver();
   };
-  const reply = await pay({ endpoint, target, method: visit.method, header, deliver });
+  const reply = await pay({ endpoint, target, method: visit.method, version, header, deliver });
   const answered = reply.status === 402 ? (asked ?? (await ask())) : (asked as Answered | null);
   if (reply.status === 200 || answered === null || answered.kind === 'content') return reply;
   return missReply(answered, routed, service);

@@ -152,20 +152,27 @@ export function facilitatorRequest(
 }
 
 const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
-const requirementTexts = new WeakMap<Requirements, string>();
+const requirementTails = new WeakMap<Requirements, Buffer>();
 
 /** The body of both calls: made once for a payment, and its largest part once for all payments of one price. */
 function requestBody(request: FacilitatorRequest): Buffer {
   const known = requestBodies.get(request);
   if (known !== undefined) return known;
   const { x402Version, paymentPayload, paymentRequirements } = request;
-  const terms = requirementTexts.get(paymentRequirements) ?? JSON.stringify(paymentRequirements);
-  requirementTexts.set(paymentRequirements, terms);
   const payload = JSON.stringify(paymentPayload);
-  const text = `{"x402Version":${x402Version},"paymentPayload":${payload},"paymentRequirements":${terms}}`;
-  const body = Buffer.from(text, 'utf8');
+  const head = `{"x402Version":${x402Version},"paymentPayload":${payload},`;
+  const body = Buffer.concat([Buffer.from(head, 'utf8'), requirementsTail(paymentRequirements)]);
   requestBodies.set(request, body);
   return body;
+}
+
+/** The last member of a request body and the bracket behind it. */
+function requirementsTail(requirements: Requirements): Buffer {
+  const known = requirementTails.get(requirements);
+  if (known !== undefined) return known;
+  const tail = Buffer.from(`"paymentRequirements":${JSON.stringify(requirements)}}`, 'utf8');
+  requirementTails.set(requirements, tail);
+  return tail;
 }
 
 interface Call {
@@ -186,7 +193,9 @@ function caller(options: RemoteFacilitatorOptions): Caller {
   const prefix = base.pathname.replace(/\/$/, '');
   const send = async ({ method, name, body, timeoutMs }: Call): Promise<JsonAnswer> => {
     const path = `${prefix}/${name}`;
-    const headers = await headersOf(options.auth, { method, url: base.origin + path });
+    const { auth } = options;
+    const url = base.origin + path;
+    const headers = auth === undefined ? CALL_HEADERS : await headersOf(auth, { method, url });
     if (headers === null) return { detail: `/${name}: no auth headers`, unsent: true };
     const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
     return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
@@ -205,10 +214,9 @@ const CALL_HEADERS: readonly string[] = [
 
 /** Names and values in turn; null when there are none in time. */
 async function headersOf(
-  auth: FacilitatorAuth | undefined,
+  auth: FacilitatorAuth,
   call: Parameters<FacilitatorAuth>[0],
 ): Promise<readonly string[] | null> {
-  if (auth === undefined) return CALL_HEADERS;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, AUTH_TIMEOUT_MS, null);

@@ -38,19 +38,27 @@ export class Flights {
   start(binding: Binding, run: () => Promise<Outcome>): Promise<Outcome> {
     const { key, payer } = binding;
     this.#ofPayer.set(payer, (this.#ofPayer.get(payer) ?? 0) + 1);
-    const outcome = run().finally(() => this.#end(key, payer));
+    const outcome = this.#fly(binding, run());
     this.#flights.set(key, { binding, outcome });
     return outcome;
   }
 
-  /** Runs with so many bytes held; null when there is no room for them. */
-  async holding<T>(bytes: number, run: () => Promise<T>): Promise<T | null> {
-    if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return null;
+  /** Takes room for so many bytes; false when there is none. Who got it gives it back with release(). */
+  hold(bytes: number): boolean {
+    if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return false;
     this.#waitingBytes += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#waitingBytes -= bytes;
+  }
+
+  async #fly({ key, payer }: Binding, outcome: Promise<Outcome>): Promise<Outcome> {
     try {
-      return await run();
+      return await outcome;
     } finally {
-      this.#waitingBytes -= bytes;
+      this.#end(key, payer);
     }
   }
 

@@ -41,8 +41,8 @@ export function taskReader(challenger: Challenger): TaskReader {
       const refusal = checkPayment(payment, terms, nowMs / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${order.method} ${order.target}`;
-      const task = taskOf({ payment, network, resource, requirements });
-      return { ...task, refusal, deliver: order.deliver };
+      const { deliver } = order;
+      return taskOf({ payment, network, resource, requirements, refusal, deliver });
     },
     recall(entry) {
       const payment = paymentOf(entry, network);
@@ -50,8 +50,9 @@ export function taskReader(challenger: Challenger): TaskReader {
       const row = findRow(target.split('?')[0] ?? '')?.row;
       if (payment === null || row === undefined || row.priceUsd === null) return null;
       const requirements = termsOf(row, target, entry.version);
-      const task = taskOf({ payment, network, resource: entry.resource, requirements });
-      return { ...task, key: entry.key, refusal: ONLY_KNOWN, deliver: nothing };
+      const { resource } = entry;
+      const [refusal, deliver] = [ONLY_KNOWN, nothing];
+      return taskOf({ payment, network, resource, requirements, refusal, deliver });
     },
   };
 }
@@ -71,19 +72,12 @@ function cachedTerms(challenger: Challenger): TermsOf {
   };
 }
 
-interface Parts {
-  readonly payment: Payment;
+interface Parts extends Pick<Task, 'payment' | 'resource' | 'refusal' | 'deliver'> {
   readonly network: Network;
-  readonly resource: string;
   readonly requirements: Requirements;
 }
 
-function taskOf({
-  payment,
-  network,
-  resource,
-  requirements,
-}: Parts): Omit<Task, 'refusal' | 'deliver'> {
+function taskOf({ payment, network, resource, requirements, refusal, deliver }: Parts): Task {
   return {
     key: paymentKey(payment, network),
     payer: payment.authorization.from.toLowerCase(),
@@ -91,6 +85,8 @@ function taskOf({
     signed: signedText(payment),
     payment,
     request: facilitatorRequest(payment, asSigned(requirements, payment)),
+    refusal,
+    deliver,
   };
 }
 

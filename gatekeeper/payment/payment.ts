@@ -74,7 +74,7 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentM
         // No await from here to board(): the key is bound before any other request can run.
         const task = tasks.read(payment, order, clock());
         if (isRefusal(task)) return refusalReply(task, order, challenger);
-        return answerOf(toPayer(task, await board(task, desk)), order, challenger);
+        return answerOf(await board(task, desk), { task, order }, challenger);
       } catch (error) {
         report(error);
         return failedReply('The payment could not be looked at. Send it again.');
@@ -97,13 +97,17 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentM
 }
 
 /** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
-function toPayer({ payment }: Task, outcome: Outcome): Outcome {
-  return outcome.kind === 'paid' ? { ...outcome, payer: payment.authorization.from } : outcome;
-}
-
-function answerOf(outcome: Outcome, order: Order, challenger: Challenger): PaymentAnswer {
-  const reply = paymentReply(outcome, order, challenger);
-  return outcome.kind === 'paid' ? { ...reply, payer: outcome.payer } : reply;
+function answerOf(
+  outcome: Outcome,
+  { task, order }: { readonly task: Task; readonly order: Order },
+  challenger: Challenger,
+): PaymentAnswer {
+  if (outcome.kind !== 'paid') return paymentReply(outcome, order, challenger);
+  const { delivery, transaction } = outcome;
+  const payer = task.payment.authorization.from;
+  const paid = { kind: 'paid', delivery, transaction, payer } as const;
+  const { status, headers, body } = paymentReply(paid, order, challenger);
+  return { status, headers, body, payer };
 }
 
 /** A log that fails must not turn a settled payment into a failed one. */
@@ -130,12 +134,7 @@ function board(task: Task, desk: Desk): Promise<Outcome> {
 }
 
 function fly(task: Task, desk: Desk): Promise<Outcome> {
-  return desk.flights.start(task, () =>
-    carry(task, desk).catch((error: unknown) => {
-      desk.report(error);
-      return failed('The payment could not be recorded. Send it again.');
-    }),
-  );
+  return desk.flights.start(task, () => carry(task, desk));
 }
 
 type Bound = Pick<Binding, 'resource' | 'signed'>;
@@ -144,12 +143,22 @@ function isSame(left: Bound, right: Bound): boolean {
   return left.resource === right.resource && left.signed === right.signed;
 }
 
-/** Throws only while no settlement was asked for. */
+/** Never throws; what does, does so only while no settlement was asked for. */
 async function carry(task: Task, desk: Desk): Promise<Outcome> {
-  const known = await found(task.key, desk);
-  // It may be paid already, so nobody is told that it is not.
-  if (known === undefined) return { kind: 'unknown' };
-  if (known === null || known.state === 'refused') return sell(task, desk);
+  try {
+    const known = await found(task.key, desk);
+    // It may be paid already, so nobody is told that it is not.
+    if (known === undefined) return { kind: 'unknown' };
+    if (known === null || known.state === 'refused') return await sell(task, desk);
+    return await again(task, known, desk);
+  } catch (error) {
+    desk.report(error);
+    return failed('The payment could not be recorded. Send it again.');
+  }
+}
+
+/** A payment that the journal holds. */
+async function again(task: Task, known: JournalEntry, desk: Desk): Promise<Outcome> {
   if (!isSame(known, task)) return ALREADY_USED;
   const delivery = deliveryOf(known);
   if (delivery === null) return NO_LONGER_KEPT;
@@ -184,9 +193,16 @@ async function sell(task: Task, desk: Desk): Promise<Outcome> {
   if (task.refusal !== null) return { kind: 'refused', refusal: task.refusal };
   const delivery = await delivered(task, desk);
   if (delivery === null) return failed('The answer could not be read. Ask again.');
+  const { flights } = desk;
   const bytes = delivery.body.length;
-  const outcome = await desk.flights.holding(bytes, () => charge(task, delivery, desk));
-  return outcome ?? failed('Too many answers wait for their payment. Send it again.');
+  if (!flights.hold(bytes)) {
+    return failed('Too many answers wait for their payment. Send it again.');
+  }
+  try {
+    return await charge(task, delivery, desk);
+  } finally {
+    flights.release(bytes);
+  }
 }
 
 async function charge(task: Task, delivery: Delivery, desk: Desk): Promise<Outcome> {
@@ -201,7 +217,7 @@ async function charge(task: Task, delivery: Delivery, desk: Desk): Promise<Outco
   }
   // Another process holds the claim; its outcome will be in the journal.
   if (!(await desk.journal.claim(claimOf(task, delivery)))) return { kind: 'unknown' };
-  return settle(task, delivery, desk);
+  return await settle(task, delivery, desk);
 }
 
 async function delivered(task: Task, desk: Desk): Promise<Delivery | null> {

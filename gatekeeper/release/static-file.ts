@@ -11,16 +11,28 @@ const CACHE = {
 } as const;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** The file that a path names, as it stands in the release; null when the release has none there. */
-export async function staticFile(
+interface GivenFile {
+  readonly reply: Reply;
+  readonly etag: string | null;
+}
+
+/** The file that a path names, as it stands in the release; null at once when the release has none there. */
+export function staticFile(
   path: string,
   method: string,
   release: ReleaseIndex,
-): Promise<{ readonly reply: Reply; readonly etag: string | null } | null> {
+): Promise<GivenFile> | null {
   const found = findStaticFile(path);
   // An OPTIONS is answered alike for every path.
   if (found === null || !release.has(found.path) || method === 'OPTIONS') return null;
-  if (!METHODS.includes(method)) return { reply: wrongMethod(path, method), etag: null };
+  if (METHODS.includes(method)) return storedFile(found, release);
+  return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
+}
+
+async function storedFile(
+  found: NonNullable<ReturnType<typeof findStaticFile>>,
+  release: ReleaseIndex,
+): Promise<GivenFile> {
   const { bytes, sha256 } = await release.body(found.path);
   const etag = `"${sha256.slice(0, 32)}"`;
   const headers: Header[] = [
