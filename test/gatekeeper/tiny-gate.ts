@@ -9,6 +9,8 @@ import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tin
 export interface TinyGate extends Gatekeeper {
   readonly port: number;
   readonly dataDir: string;
+  /** Folder of the payment journal. */
+  readonly stateDir: string;
   /** Directory of the release. */
   readonly root: string;
   readonly logged: Readonly<Record<string, unknown>>[];
@@ -35,15 +37,22 @@ export async function tinyGate({
   const root = writeTinyRelease(dataDir, release);
   const logged: Readonly<Record<string, unknown>>[] = [];
   const time = { now: TINY_NOW };
-  const gatekeeper = await startGatekeeper(
-    { ...tinyConfig(dataDir), ...config },
-    { clock: () => time.now, log: (entry) => logged.push(entry), ...by },
-  );
-  const port = Number(new URL(gatekeeper.url).port);
-  return Object.defineProperty({ ...gatekeeper, port, dataDir, root, logged, now: 0 }, 'now', {
-    get: () => time.now,
-    set: (now: number) => {
-      time.now = now;
-    },
+  const settings = { ...tinyConfig(dataDir), ...config };
+  const { stateDir } = settings;
+  const gatekeeper = await startGatekeeper(settings, {
+    clock: () => time.now,
+    log: (entry) => logged.push(entry),
+    ...by,
   });
+  const port = Number(new URL(gatekeeper.url).port);
+  return Object.defineProperty(
+    { ...gatekeeper, port, dataDir, stateDir, root, logged, now: 0 },
+    'now',
+    {
+      get: () => time.now,
+      set: (now: number) => {
+        time.now = now;
+      },
+    },
+  );
 }

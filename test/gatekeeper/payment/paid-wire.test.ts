@@ -6,9 +6,10 @@ import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { payer } from '../payer.ts';
 import { rawHttp, rawRequest } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
-import { TINY_NOW } from '../tiny-release.ts';
+import { TINY_NOW, tinyFiles, writeTinyRelease } from '../tiny-release.ts';
 
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
+const STORED = 'record/airquality.aqi/us-chicago.json';
 const CANARY = 'paid words';
 const books = localFacilitator({ clock: () => TINY_NOW });
 const calls = { verify: 0, settle: 0 };
@@ -23,6 +24,10 @@ const counting: Facilitator = {
   },
   supported: () => books.supported(),
 };
+
+interface Provenance {
+  readonly age_hours_now: number;
+}
 
 let gate: TinyGate;
 beforeAll(async () => {
@@ -146,8 +151,97 @@ describe('I46: a rate limit and what is paid', () => {
   });
 });
 
+describe('I19: what was bought', () => {
+  /** A release in which the record that was sold says other words. */
+  function publish(at: TinyGate, sequence: number): Promise<void> {
+    const files = tinyFiles();
+    const text = String(files.get(STORED)).replaceAll(CANARY, `words of release ${sequence}`);
+    writeTinyRelease(at.dataDir, { sequence, files: files.set(STORED, Buffer.from(text)) });
+    return at.checkRelease();
+  }
+
+  it('stays what it was over three releases, also where its settlement was lost before them', async () => {
+    let isLost = false;
+    const settle: Facilitator['settle'] = async (request) => {
+      const outcome = await books.settle(request);
+      return isLost ? { verdict: 'none', detail: 'timeout' } : outcome;
+    };
+    const shop = await tinyGate({ facilitator: { ...counting, settle } });
+    const buy = async (header: string): Promise<[number, string]> => {
+      const answer = await fetch(shop.url + PAID, { headers: { 'x-payment': header } });
+      return [answer.status, await answer.text()];
+    };
+    const [paid, doubtful] = [await freshPayment(shop), await freshPayment(shop)];
+    const first = await buy(paid);
+    isLost = true;
+    expect((await buy(doubtful))[0]).toBe(503);
+    isLost = false;
+    for (const sequence of [2, 3, 4]) {
+      await publish(shop, sequence);
+      for (let at = 0; at < 10; at++) {
+        expect(await buy(paid)).toEqual(first);
+        expect(await buy(doubtful)).toEqual(first);
+      }
+      const [, text] = await buy(await freshPayment(shop));
+      expect(text).toContain(`words of release ${sequence}`);
+      expect(text).not.toContain(CANARY);
+    }
+    await shop.close();
+  });
+});
+
+describe('I33: a clock that is wrong by any amount', () => {
+  const [second, hour] = [1000, 3_600_000];
+  const skews = [-8766 * hour, -24 * hour, -hour, -6 * second, -5 * second, 5 * second];
+  const ahead = [294 * second, 295 * second, hour, 24 * hour, 8766 * hour];
+  it.each([...skews, ...ahead])(
+    'by %i ms: reads and what is paid go on, no age is negative, and only a fitting window is sold to',
+    async (skew) => {
+      const shop = await tinyGate({ facilitator: { ...counting, settle: books.settle } });
+      const buy = (header: string): Promise<Response> =>
+        fetch(shop.url + PAID, { headers: { 'x-payment': header } });
+      const paid = await freshPayment(shop);
+      const first = await (await buy(paid)).text();
+      const [header, before] = [await freshPayment(shop), calls.verify];
+      shop.now = TINY_NOW + skew;
+      const free = await fetch(`${shop.url}/gauge/sample`);
+      const { sample } = (await free.json()) as { sample: { provenance: Provenance } };
+      expect(sample.provenance.age_hours_now).toBeGreaterThanOrEqual(0);
+      const again = await buy(paid);
+      expect([again.status, await again.text()]).toEqual([200, first]);
+      const { status } = await buy(header);
+      // The window of a usual client closes 300 s after it signed, and 6 s must be left.
+      const want = skew < -5 * second ? 503 : skew <= 294 * second ? 200 : 402;
+      expect(status).toBe(want);
+      expect(calls.verify - before).toBe(want === 200 ? 1 : 0);
+      await shop.close();
+    },
+  );
+});
+
 describe('I47: a stop with payments under way', () => {
-  it('answers what is accepted, and the rest is found after the restart', async () => {
+  it('ends within 10 s although the facilitator hangs, and the payment is found after the restart', async () => {
+    const hung: Facilitator = { ...counting, settle: () => new Promise(() => {}) };
+    const stopping = await tinyGate({ facilitator: hung });
+    const header = await freshPayment(stopping);
+    const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
+    await new Promise((done) => setTimeout(done, 100));
+    const started = performance.now();
+    await Promise.all([stopping.close(), expect(asked).rejects.toThrow()]);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    const before = calls.settle;
+    const again = await tinyGate({
+      facilitator: counting,
+      config: { stateDir: stopping.stateDir },
+    });
+    while (calls.settle === before) await new Promise((done) => setTimeout(done, 10));
+    const answer = await fetch(again.url + PAID, { headers: { 'x-payment': header } });
+    expect([answer.status, (await answer.text()).includes(CANARY)]).toEqual([200, true]);
+    expect(calls.settle - before).toBe(1);
+    await again.close();
+  }, 20_000);
+
+  it('answers what is accepted', async () => {
     let release: () => void = () => {};
     const gone = new Promise<void>((done) => {
       release = done;
