@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
+import { messageOf } from '../message-of.ts';
 
 /** Runs writes of a database in groups; a promise resolves when its write is on the disk, not in a queue. */
 export interface GroupCommit {
@@ -113,9 +114,9 @@ class Groups implements GroupCommit {
       const done = group.map((one) => ({ ...one, result: one.work() }));
       this.#commit.run();
       return { done };
-    } catch (error) {
+    } catch (cause) {
       this.#rollback();
-      return { error };
+      return { error: notWritten(cause) };
     }
   }
 
@@ -159,6 +160,11 @@ class Groups implements GroupCommit {
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }
+}
+
+function notWritten(cause: unknown): Error {
+  const why = `${messageOf(cause)}; make room on its disk, or check it`;
+  return new Error(`Cannot write to the journal: ${why}`, { cause });
 }
 
 /** The name of a new file is durable only once its folder is. */

@@ -58,6 +58,22 @@ describe('groupCommit()', () => {
     await expect(add(2)).rejects.toThrow(/the disk refused a sync/);
   });
 
+  it('I17: says what to do when there is no room, and goes on once there is', async () => {
+    const { db, commit, count } = bench();
+    const fill = db.prepare(
+      'INSERT INTO t WITH RECURSIVE g(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM g WHERE n < 5000) SELECT n FROM g',
+    );
+    const grow = (): Promise<unknown> => commit.run(() => fill.run().changes);
+    db.pragma('max_page_count = 4');
+    await expect(grow()).rejects.toThrow(
+      /^Cannot write to the journal: database or disk is full; make room/,
+    );
+    expect(count()).toBe(0);
+    db.pragma('max_page_count = 4000');
+    expect(await grow()).toBe(5000);
+    commit.close();
+  });
+
   it('rejects what waits when it is closed', async () => {
     const { add, commit } = bench();
     const waiting = add(1);
