@@ -1,6 +1,6 @@
 // RFC 6962 §2.1 trees over any number of entries. Positions are plain numbers, so a tree has at most 2^53 - 1 entries.
 
-/** SHA-256 of some bytes; whoever calls brings the primitive. */
+/** SHA-256 of some bytes, which it does not keep; whoever calls brings the primitive. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 /** Bytes of every hash of a tree. */
@@ -13,13 +13,14 @@ export function leafHash(entry: Uint8Array, sha256: Sha256): Uint8Array {
   return sha256(bytes);
 }
 
+/** What nodeHash hashes, in one memory for all of them: a log has as many nodes as entries. */
+const nodeBytes = Uint8Array.of(1, ...new Uint8Array(2 * HASH_BYTES));
+
 /** The hash of two subtrees: SHA-256 of 0x01, the left and the right hash. */
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
-  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
-  bytes[0] = 1;
-  bytes.set(left, 1);
-  bytes.set(right, 1 + HASH_BYTES);
-  return sha256(bytes);
+  nodeBytes.set(left, 1);
+  nodeBytes.set(right, 1 + HASH_BYTES);
+  return sha256(nodeBytes);
 }
 
 /** A complete subtree: entries `index * 2^height` up to the next multiple of `2^height`. */

@@ -8,7 +8,7 @@ import type { PreviousRelease } from './previous-log.ts';
 /** The digests that a log holds. */
 export interface HeldDigests {
   /** Adds a digest of 32 bytes at the end; false when the log holds it already. */
-  add(digest: Uint8Array): boolean;
+  add(digest: Buffer): boolean;
   /** Path and bytes of each look-up shard that is not as the release before has it. */
   shards(): Iterable<readonly [string, Buffer]>;
 }

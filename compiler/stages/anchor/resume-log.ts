@@ -1,18 +1,23 @@
 import type { LogBatch } from '../../contract/log-batch.ts';
 import { HASH_BYTES, leafHash, nodeHash, subtreesOf } from '../../contract/merkle.ts';
 import {
-  ENTRY_BYTES,
   TILE_HEIGHT,
   TILE_WIDTH,
   type Tile,
   tileOfSubtree,
   tilePath,
 } from '../../contract/tiles.ts';
-import { hexOf, LogTree, type PutTile, type Row, sha256 } from './log-tree.ts';
+import {
+  BUNDLED_BYTES,
+  emptyRow,
+  hexOf,
+  LogTree,
+  type PutTile,
+  partBytes,
+  type Row,
+  sha256,
+} from './log-tree.ts';
 import type { PreviousRelease, SignedLog } from './previous-log.ts';
-
-/** Bytes of an entry in a bundle, behind its length. */
-const BUNDLED_BYTES = 2 + ENTRY_BYTES;
 
 /**
  * The tree of a log from its right edge alone, which its partial tiles hold: no entry before them is read. Null when they do
@@ -40,10 +45,11 @@ function rowsOf(
   const levels: Tile['level'][] = size > 0 ? ['entries'] : [];
   for (let level = 0; size >= TILE_WIDTH ** level; level += 1) levels.push(level);
   for (const level of levels) {
-    const index = Math.floor(countAt(level, size) / TILE_WIDTH);
-    const parts = partsOf(previous, { level, index, width: countAt(level, size) % TILE_WIDTH });
-    if (parts === null) return null;
-    rows.set(level, { level, index, parts, cuts: cutsOf(batches, { level, index }) });
+    const count = countAt(level, size);
+    const row = emptyRow(level, Math.floor(count / TILE_WIDTH));
+    if (!fillRow(row, count % TILE_WIDTH, previous)) return null;
+    addCuts(row, batches);
+    rows.set(level, row);
   }
   return rows;
 }
@@ -53,40 +59,46 @@ function countAt(level: Tile['level'], size: number): number {
   return level === 'entries' ? size : Math.floor(size / TILE_WIDTH ** level);
 }
 
-/** What a partial tile holds; null when the release does not have it so. */
-function partsOf(previous: PreviousRelease, tile: Tile): Buffer[] | null {
-  if (tile.width === 0) return [];
-  const each = tile.level === 'entries' ? BUNDLED_BYTES : HASH_BYTES;
-  const bytes = previous.read(tilePath(tile));
-  if (bytes?.length !== tile.width * each) return null;
-  return Array.from({ length: tile.width }, (_, at) => bytes.subarray(at * each, (at + 1) * each));
+/** Reads the partial tile of a row; false when the release does not have it so. */
+function fillRow(row: Row, width: number, previous: PreviousRelease): boolean {
+  if (width === 0) return true;
+  const bytes = previous.read(tilePath({ ...row, width }));
+  if (bytes?.length !== width * partBytes(row.level)) return false;
+  row.bytes.set(bytes);
+  row.width = width;
+  return true;
 }
 
-/** Widths at which the checkpoints of batches cut the last tile of a row. */
-function cutsOf(batches: readonly LogBatch[], row: Pick<Tile, 'level' | 'index'>): Set<number> {
-  const cuts = new Set<number>();
+/** Adds the widths at which the checkpoints of batches cut the last tile of a row. */
+function addCuts({ level, index, cuts }: Row, batches: readonly LogBatch[]): void {
   for (const { size } of batches) {
-    const count = countAt(row.level, size);
-    if (Math.floor(count / TILE_WIDTH) === row.index) cuts.add(count % TILE_WIDTH);
+    const count = countAt(level, size);
+    if (Math.floor(count / TILE_WIDTH) === index) cuts.add(count % TILE_WIDTH);
   }
-  return cuts;
 }
 
 function areEntriesHashed(rows: Rows): boolean {
-  const hashes = rows.get(0)?.parts ?? [];
-  const entries = rows.get('entries')?.parts ?? [];
-  return entries.every((entry, at) => {
-    const hash = hashes[at];
-    return hash !== undefined && hexOf(leafHash(entry.subarray(2), sha256)) === hexOf(hash);
-  });
+  const bundle = rows.get('entries');
+  const hashes = rows.get(0)?.bytes;
+  if (bundle === undefined) return true;
+  for (let at = 0; at < bundle.width; at += 1) {
+    const entry = bundle.bytes.subarray(at * BUNDLED_BYTES + 2, (at + 1) * BUNDLED_BYTES);
+    const hash = hashes?.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES);
+    if (hash?.equals(leafHash(entry, sha256)) !== true) return false;
+  }
+  return true;
 }
 
 /** The complete subtrees of the whole tree, each of which ends in a partial tile. */
 function peaksOf(rows: Rows, size: number) {
   return subtreesOf({ start: 0, end: size }).map((subtree) => {
     const { tile, height, offset } = tileOfSubtree(subtree, size);
-    const parts = rows.get(tile.level)?.parts.slice(offset, offset + 2 ** height) ?? [];
-    return { height: tileHeight(tile.level) + height, hash: foldedHash(parts) };
+    const row = rows.get(tile.level);
+    const hashes = Array.from({ length: row === undefined ? 0 : 2 ** height }, (_, at) => {
+      const start = (offset + at) * HASH_BYTES;
+      return Buffer.from(row?.bytes.subarray(start, start + HASH_BYTES) ?? []);
+    });
+    return { height: tileHeight(tile.level) + height, hash: foldedHash(hashes) };
   });
 }
 

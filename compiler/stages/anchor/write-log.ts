@@ -14,6 +14,7 @@ import {
 import { HASH_BYTES } from '../../contract/merkle.ts';
 import {
   CHECKPOINT_PATH,
+  ENTRY_BYTES,
   LOG_FOLDER,
   logEntry,
   parseTilePath,
@@ -94,7 +95,7 @@ function openLog({ press, previous, goOn }: LogParts, old: SignedLog | null): Op
   const tree = new LogTree(press.file);
   const set = new DigestSet();
   if (previous !== null && old !== null) replayLog(previous, old, { tree, digests: set });
-  const digests = { add: (digest: Uint8Array) => set.add(digest), shards: () => logIndex(set) };
+  const digests = { add: (digest: Buffer) => set.add(digest), shards: () => logIndex(set) };
   return { tree, digests, stands: () => false };
 }
 
@@ -120,9 +121,12 @@ function appendBatch({ batch, parts, tree, digests }: Append): LogBatch | null {
   const { press, leaves } = parts;
   const size_before = tree.size;
   const sorted = leaves.digests(batch);
+  const entry = Buffer.from(logEntry(`sha256:${'0'.repeat(2 * HASH_BYTES)}`));
   for (let at = 0; at < sorted.length; at += HASH_BYTES) {
     const digest = sorted.subarray(at, at + HASH_BYTES);
-    if (digests.add(digest)) tree.append(logEntry(`sha256:${digest.toString('hex')}`));
+    if (!digests.add(digest)) continue;
+    entry.write(digest.toString('hex'), ENTRY_BYTES - 2 * HASH_BYTES, 'latin1');
+    tree.append(entry);
   }
   if (tree.size === size_before) return null;
   if (tree.size > LOG_SIZE_MAX) throw refused(batch, `more than ${LOG_SIZE_MAX} entries`);

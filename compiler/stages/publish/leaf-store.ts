@@ -1,9 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HASH_BYTES } from '../../contract/merkle.ts';
 import { RECORD_HASH } from '../../contract/record-hash.ts';
+import { digestOrder } from './digest-order.ts';
 
 const FLUSH_CHARS = 2_000_000;
-const HASH_BYTES = 32;
 
 /** Collects what the log is to hold, by write batch, in memory that does not grow. */
 export interface LeafStore {
@@ -59,10 +60,16 @@ function hold(held: Map<string, string[]>, line: string): void {
 }
 
 function sortedOnce(bytes: Buffer): Buffer {
-  const digests: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += HASH_BYTES) {
-    digests.push(bytes.subarray(at, at + HASH_BYTES));
+  const sorted = Buffer.allocUnsafe(bytes.length);
+  let end = 0;
+  for (const positions of digestOrder(bytes)) {
+    for (const position of positions) {
+      const start = position * HASH_BYTES;
+      bytes.copy(sorted, end, start, start + HASH_BYTES);
+      const isRepeat =
+        end > 0 && sorted.compare(sorted, end - HASH_BYTES, end, end, end + HASH_BYTES) === 0;
+      if (!isRepeat) end += HASH_BYTES;
+    }
   }
-  digests.sort(Buffer.compare);
-  return Buffer.concat(digests.filter((digest, at) => digests[at - 1]?.equals(digest) !== true));
+  return sorted.subarray(0, end);
 }
