@@ -17,7 +17,7 @@ import type { Shelf } from './stages/describe/stored-bodies.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
-import { type ListedFiles, readStored } from './stages/publish/listed-files.ts';
+import { readStored } from './stages/publish/listed-files.ts';
 import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
@@ -58,17 +58,16 @@ export async function publishRun(
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
-  const list = new ReleaseList(plan === null ? null : (staging.previous?.files() ?? null));
+  const before = plan === null ? null : staging.previous;
+  const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () => makePress({ ...run, sealer, asOf: options.asOf });
   writeJoined(run, { list, press: press() }, signals);
   const checkpoint = writeParts(options, run, { list, press: press() });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
-  const listed = list.listed();
-  const count = lineCount(listed.bytes);
   const head = unsignedHead(options, run, signals);
-  const release = writeHead(staging.root, { list: listed.bytes, count, head }, sealer);
-  const bytes = (plan?.memory.state.bytes ?? 0) + list.bytesAdded();
+  const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
+  const bytes = (plan?.memory.state.bytes ?? 0) + bytesAdded;
   store.save();
   run.assembly.save(notes);
   run.places.finish();
@@ -133,7 +132,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
   if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
   list.add(press.files);
   // Descriptions come last: they show what is stored.
-  const shelf = shelfOf(options.data, list.listed());
+  const shelf = shelfOf(options.data, list);
   describe(press, { shelf, contact: options.contact ?? null, keys: run.keys });
   list.add(press.files);
   const written = press.files.filter(({ path }) => !isOfLog(path));
@@ -151,22 +150,16 @@ function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): 
 }
 
 /** What is stored so far, as the descriptions look at it. */
-function shelfOf(data: string, listed: ListedFiles): Shelf {
+function shelfOf(data: string, list: ReleaseList): Shelf {
   return {
-    has: (path) => listed.find(path) !== null,
-    under: (prefix) => listed.under(prefix),
+    has: (path) => list.find(path) !== null,
+    under: (prefix) => list.under(prefix),
     read(path) {
-      const entry = listed.find(path);
+      const entry = list.find(path);
       if (entry === null) throw new RangeError(`Cannot describe "${path}": not stored`);
       return readStored(data, entry);
     },
   };
-}
-
-function lineCount(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1;
-  return count;
 }
 
 function withSamples(signals: ReadonlyMap<string, KnownSignal>, assembly: Assembly) {

@@ -101,15 +101,15 @@ export function rollBack({ data, name, asOf, seed }: Rollback): Release {
     const current = staging.previous?.files() ?? null;
     if (current === null)
       throw refusal(data, 'the list of files of the current release is damaged');
-    const { bytes: list } = withLogOf(current, files);
-    const { files_sha256: _, files_count: __, signature: ___, ...rest } = head;
+    const { files_sha256: _, files_count, signature: __, ...rest } = head;
     const digest = `sha256:${hash('sha256', jcs(previous), 'hex')}`;
     const next = { ...rest, sequence: previous.sequence + 1, as_of: asOf, previous: digest };
     const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
     const none = { get: () => undefined, put: () => undefined };
     const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, none);
-    const count = list.toString('latin1').split('\n').length - 1;
-    const release = writeHead(staging.root, { list, count, head: next }, sealer);
+    const list = new ReleaseList(files, files_count);
+    takeLogOf(current, { files, list });
+    const { release } = writeHead(staging.root, { list, head: next }, sealer);
     const time = asOf.replace(/[-:]/g, '').replace(/\.\d+/, '');
     staging.publish(`${String(release.sequence).padStart(6, '0')}-${time}`);
     return release;
@@ -120,12 +120,13 @@ export function rollBack({ data, name, asOf, seed }: Rollback): Release {
 }
 
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
-function withLogOf(current: ListedFiles, files: ListedFiles): ListedFiles {
-  const list = new ReleaseList(files);
+function takeLogOf(
+  current: ListedFiles,
+  { files, list }: { readonly files: ListedFiles; readonly list: ReleaseList },
+): void {
   const lasting = (of: ListedFiles): string[] => [...of.under(LOG_FOLDER), KEYS_PATH, DID_PATH];
   list.remove(lasting(files).filter((path) => files.find(path) !== null));
   list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
-  return list.listed();
 }
 
 function filesOf(data: string, name: string): ListedFiles {

@@ -8,9 +8,10 @@ import {
 } from '../../contract/release.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
+import { GatheredLines } from '../publish/gathered-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
-import { editedLines, type LineEdit } from '../publish/sorted-lines.ts';
+import { editLines, keyOrder, type LineEdit } from '../publish/sorted-lines.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { KeptRows } from '../remember/kept-rows.ts';
@@ -141,8 +142,9 @@ export class Assembly {
 
   #catalogBytes(): Buffer {
     const edits = this.#catalog.sort((a, b) => compare(a.key, b.key));
-    const before = { bytes: this.#output.catalog, keyOf: catalogPlace };
-    return Buffer.concat(editedLines(before, edits));
+    const lines = new GatheredLines('utf8');
+    editLines({ bytes: this.#output.catalog, order: keyOrder(catalogPlace) }, edits, lines);
+    return lines.take();
   }
 
   #leg(signalId: string, entity: string): LegReading | undefined {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storedPath } from '../../contract/path.ts';
 import { FILES_NAME, type FileEntry, parseFiles, type Release } from '../../contract/release.ts';
-import { endOf, findLine, lineAt } from './sorted-lines.ts';
+import { endOf, findLine, lineAt, textOrder } from './sorted-lines.ts';
 
 /** The list of files of a release as its bytes: nothing of it is parsed before it is asked for. */
 export interface ListedFiles {
@@ -19,6 +19,27 @@ export function pathOfLine(line: string): string {
   return line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1);
 }
 
+const SPACE = 0x20;
+const DIGIT_ZERO = 0x30;
+/** A line begins with a sha256 in hex and a space. */
+const SIZE_AT = 65;
+
+/** The order of lines of FILES_NAME by their paths, which are ASCII. */
+export function pathOrder(bytes: Buffer, start: number, path: string): number {
+  let at = start + SIZE_AT;
+  while (at < bytes.length && bytes[at] !== SPACE) at += 1;
+  return textOrder(bytes, at + 1, path);
+}
+
+/** The size that the line from a place on states. */
+export function sizeAt(bytes: Buffer, start: number): number {
+  let size = 0;
+  for (let at = start + SIZE_AT; at < bytes.length && bytes[at] !== SPACE; at += 1) {
+    size = 10 * size + (bytes[at] ?? 0) - DIGIT_ZERO;
+  }
+  return size;
+}
+
 function entryOf(line: string): FileEntry {
   const [entry] = parseFiles(`${line}\n`);
   if (entry === undefined) throw new RangeError(`Cannot read ${FILES_NAME}: "${line}"`);
@@ -26,7 +47,7 @@ function entryOf(line: string): FileEntry {
 }
 
 export function listedFiles(bytes: Buffer): ListedFiles {
-  const lines = { bytes, keyOf: pathOfLine };
+  const lines = { bytes, order: pathOrder };
   const find = (path: string): FileEntry | null => {
     const at = findLine(lines, path);
     return at.found ? entryOf(lineAt(bytes, at.start)) : null;

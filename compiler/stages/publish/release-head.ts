@@ -1,26 +1,27 @@
-import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILES_NAME, RELEASE_NAME, type Release } from '../../contract/release.ts';
 import { jcs } from '../seal/jcs.ts';
 import type { Sealer } from '../seal/sealer.ts';
+import type { ReleaseList, WrittenList } from './release-list.ts';
 
 export type UnsignedHead = Omit<Release, 'files_sha256' | 'files_count' | 'signature'>;
 
+/** What was written of a release. */
+export interface WrittenHead extends Omit<WrittenList, 'sha256'> {
+  readonly release: Release;
+}
+
 export interface ReleaseParts {
-  /** Text of the list of files, sorted by path. */
-  readonly list: Buffer;
-  readonly count: number;
+  readonly list: ReleaseList;
   readonly head: UnsignedHead;
 }
 
 /** Writes the list of files and the signed head into the folder of a release. */
-export function writeHead(root: string, parts: ReleaseParts, sealer: Sealer): Release {
-  const { list, count, head } = parts;
-  const files_sha256 = `sha256:${hash('sha256', list, 'hex')}`;
-  const unsigned = { ...head, files_sha256, files_count: count };
+export function writeHead(root: string, { list, head }: ReleaseParts, sealer: Sealer): WrittenHead {
+  const { sha256, count, bytesAdded } = list.write(join(root, FILES_NAME));
+  const unsigned = { ...head, files_sha256: `sha256:${sha256}`, files_count: count };
   const release: Release = { ...unsigned, signature: sealer.signText(jcs(unsigned)) };
-  writeFileSync(join(root, FILES_NAME), list, { flag: 'wx' });
   writeFileSync(join(root, RELEASE_NAME), `${JSON.stringify(release, null, 2)}\n`, { flag: 'wx' });
-  return release;
+  return { release, count, bytesAdded };
 }

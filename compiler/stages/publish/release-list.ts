@@ -1,50 +1,136 @@
 import { FILES_NAME, type FileEntry, formatFiles } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
-import { type ListedFiles, listedFiles, pathOfLine } from './listed-files.ts';
-import { editedLines } from './sorted-lines.ts';
+import { HashedFile } from './hashed-file.ts';
+import { type ListedFiles, listedFiles, pathOrder, sizeAt } from './listed-files.ts';
+import { editLines, type LineEdit } from './sorted-lines.ts';
+
+/** Behind every character of a path. */
+const BEHIND_ALL = '\x7f';
+
+/** A path that is listed now; null where it no longer is. */
+interface Edit {
+  readonly path: string;
+  readonly entry: FileEntry | null;
+}
+
+/** What a list came to that was written. */
+export interface WrittenList {
+  /** Of the file, in hex. */
+  readonly sha256: string;
+  readonly count: number;
+  /** By how much the bytes of all files differ from those of the release before. */
+  readonly bytesAdded: number;
+}
 
 /** The list of files of a release: that of the release before, where this one goes on from it, with what differs. */
 export class ReleaseList {
   readonly #before: ListedFiles;
-  readonly #edits = new Map<string, FileEntry | null>();
+  readonly #countBefore: number;
+  #edits: Edit[] = [];
+  #isSorted = true;
 
-  constructor(before: ListedFiles | null) {
+  /** `count` is the number of files that `before` lists. */
+  constructor(before: ListedFiles | null, count: number) {
     this.#before = before ?? listedFiles(Buffer.alloc(0));
+    this.#countBefore = before === null ? 0 : count;
   }
 
   add(entries: readonly FileEntry[]): void {
-    for (const entry of entries) this.#edits.set(entry.path, entry);
+    for (const entry of entries) this.#edits.push({ path: entry.path, entry });
+    this.#isSorted = false;
   }
 
   /** Takes paths away that the release before has. */
   remove(paths: readonly string[]): void {
-    for (const path of paths) this.#edits.set(path, null);
+    for (const path of paths) this.#edits.push({ path, entry: null });
+    this.#isSorted = false;
   }
 
   added(): FileEntry[] {
-    return [...this.#edits.values()].filter((entry) => entry !== null);
+    return this.#sorted().flatMap(({ entry }) => entry ?? []);
   }
 
-  /** Files as listed now. */
-  listed(): ListedFiles {
-    const edits = [...this.#edits].map(([key, entry]) => {
-      return { key, line: entry === null ? null : formatFiles([entry]) };
-    });
-    edits.sort((a, b) => (a.key < b.key ? -1 : 1));
+  find(path: string): FileEntry | null {
+    const edits = this.#sorted();
+    const edit = edits[placeOf(edits, path)];
+    return edit?.path === path ? edit.entry : this.#before.find(path);
+  }
+
+  *under(prefix: string): Generator<string> {
+    const edits = this.#sorted();
+    let at = placeOf(edits, prefix);
+    for (const path of this.#before.under(prefix)) {
+      const end = placeOf(edits, path);
+      yield* pathsIn(edits, at, end);
+      if (edits[end]?.path !== path) yield path;
+      at = end;
+    }
+    yield* pathsIn(edits, at, placeOf(edits, prefix + BEHIND_ALL));
+  }
+
+  /** Writes the list into a new file; throws a ForgottenError when a path that is taken away is not listed. */
+  write(path: string): WrittenList {
+    const file = new HashedFile(path);
+    const edits = this.#sorted();
+    let count = this.#countBefore;
+    let bytesAdded = 0;
+    let sha256 = '';
     try {
-      const lines = { bytes: this.#before.bytes, keyOf: pathOfLine };
-      return listedFiles(Buffer.concat(editedLines(lines, edits)));
+      editLines({ bytes: this.#before.bytes, order: pathOrder }, linesOf(edits), {
+        keep: (bytes, from, to) => file.copy(bytes, from, to),
+        drop(bytes, from) {
+          count -= 1;
+          bytesAdded -= sizeAt(bytes, from);
+        },
+        add: (line) => file.text(line),
+      });
     } catch (cause) {
       throw new ForgottenError(`Cannot change "${FILES_NAME}": a file is not listed`, { cause });
+    } finally {
+      sha256 = file.close();
     }
+    for (const { entry } of edits) {
+      if (entry === null) continue;
+      count += 1;
+      bytesAdded += entry.size;
+    }
+    return { sha256, count, bytesAdded };
   }
 
-  /** By how much the bytes of all files differ from those of the release before. */
-  bytesAdded(): number {
-    let bytes = 0;
-    for (const [path, entry] of this.#edits) {
-      bytes += (entry?.size ?? 0) - (this.#before.find(path)?.size ?? 0);
+  /** By path, each once: what was said last of a path stands. */
+  #sorted(): readonly Edit[] {
+    if (!this.#isSorted) {
+      this.#edits.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+      this.#edits = this.#edits.filter(({ path }, at, all) => all[at + 1]?.path !== path);
+      this.#isSorted = true;
     }
-    return bytes;
+    return this.#edits;
   }
+}
+
+function* linesOf(edits: readonly Edit[]): Generator<LineEdit> {
+  for (const { path, entry } of edits) {
+    yield { key: path, line: entry === null ? null : formatFiles([entry]) };
+  }
+}
+
+/** Paths that are listed of a stretch of edits. */
+function* pathsIn(edits: readonly Edit[], from: number, to: number): Generator<string> {
+  for (let at = from; at < to; at += 1) {
+    const edit = edits[at];
+    if (edit !== undefined && edit.entry !== null) yield edit.path;
+  }
+}
+
+/** Where the edit of a path stands, or would. */
+function placeOf(edits: readonly Edit[], path: string): number {
+  let low = 0;
+  let high = edits.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const here = edits[middle];
+    if (here !== undefined && here.path < path) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

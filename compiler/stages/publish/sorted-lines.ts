@@ -1,4 +1,6 @@
 const NEWLINE = 0x0a;
+/** How far behind the last line the next one is looked for first, in bytes. */
+const NEAR_BYTES = 256;
 
 /** A line to put into sorted lines, in place of one with the same key; null takes that one away. */
 export interface LineEdit {
@@ -7,10 +9,27 @@ export interface LineEdit {
   readonly line: string | null;
 }
 
+/** Sorted lines with the order of their keys. */
+export interface SortedLines {
+  readonly bytes: Buffer;
+  /** How the line that begins at a place stands to a key: below 0 before it, 0 where it has that key. */
+  readonly order: (bytes: Buffer, start: number, key: string) => number;
+}
+
+/** Where edited lines go, piece by piece. */
+export interface LineSink {
+  /** Bytes from one place up to another stay. */
+  keep(bytes: Buffer, from: number, to: number): void;
+  /** The line from one place up to another goes, or is replaced. */
+  drop(bytes: Buffer, from: number, to: number): void;
+  add(line: string): void;
+}
+
 /** Where the line behind this one begins. */
 export function endOf(bytes: Buffer, start: number): number {
-  const end = bytes.indexOf(NEWLINE, start);
-  return end < 0 ? bytes.length : end + 1;
+  let at = start;
+  while (at < bytes.length && bytes[at] !== NEWLINE) at += 1;
+  return Math.min(at + 1, bytes.length);
 }
 
 /** The line that begins at a place, without its line end. */
@@ -21,7 +40,27 @@ export function lineAt(bytes: Buffer, start: number): string {
 
 /** Where the line that holds a place begins; lines before `low` do not count. */
 function startOf(bytes: Buffer, low: number, place: number): number {
-  return place === low ? low : Math.max(low, bytes.lastIndexOf(NEWLINE, place - 1) + 1);
+  let at = place;
+  while (at > low && bytes[at - 1] !== NEWLINE) at -= 1;
+  return at;
+}
+
+/** How a line stands to a text of one byte a character, from a place in the line up to its end. */
+export function textOrder(bytes: Buffer, start: number, text: string): number {
+  for (let at = 0; at < text.length; at += 1) {
+    const lead = (bytes[start + at] ?? NEWLINE) - text.charCodeAt(at);
+    if (lead !== 0) return lead;
+  }
+  const end = start + text.length;
+  return end === bytes.length || bytes[end] === NEWLINE ? 0 : 1;
+}
+
+/** The order of lines of which the key has to be read. */
+export function keyOrder(keyOf: (line: string) => string): SortedLines['order'] {
+  return (bytes, start, key) => {
+    const here = keyOf(lineAt(bytes, start));
+    return here < key ? -1 : here > key ? 1 : 0;
+  };
 }
 
 /** A place among sorted lines. */
@@ -30,47 +69,40 @@ interface LinePlace {
   readonly found: boolean;
 }
 
-/** Sorted lines with the way to read a key from one of them, without its line end. */
-export interface SortedLines {
-  readonly bytes: Buffer;
-  readonly keyOf: (line: string) => string;
-}
-
 /** Where the line of a key begins, or would; looked for from `from` on. */
-export function findLine({ bytes, keyOf }: SortedLines, key: string, from = 0): LinePlace {
+export function findLine({ bytes, order }: SortedLines, key: string, from = 0): LinePlace {
   let low = from;
   let high = bytes.length;
+  let step = NEAR_BYTES;
   while (low < high) {
-    const start = startOf(bytes, low, low + ((high - low) >> 1));
-    const here = keyOf(lineAt(bytes, start));
-    if (here === key) return { start, found: true };
-    if (here < key) low = endOf(bytes, start);
-    else high = start;
+    // Lines that are looked for in their order stand near one another, so steps grow until one goes too far.
+    const start = startOf(bytes, low, Math.min(low + step, low + ((high - low) >> 1)));
+    const lead = order(bytes, start, key);
+    if (lead === 0) return { start, found: true };
+    if (lead < 0) {
+      low = endOf(bytes, start);
+      step *= 2;
+    } else {
+      high = start;
+    }
   }
   return { start: low, found: false };
 }
 
 /**
- * Sorted lines with edits applied, as parts to be written one behind the other; what no edit touches is
- * not copied. `edits` are sorted by key, each key once. Throws a RangeError for a line to take away that is not there.
+ * Gives away sorted lines with edits applied. `edits` are sorted by key, each key once. Throws a RangeError for a line to
+ * take away that is not there.
  */
-export function editedLines(lines: SortedLines, edits: readonly LineEdit[]): Buffer[] {
+export function editLines(lines: SortedLines, edits: Iterable<LineEdit>, out: LineSink): void {
   const { bytes } = lines;
-  const parts: Buffer[] = [];
   let at = 0;
-  let held: string[] = [];
-  const keep = (end: number): void => {
-    if (end === at) return;
-    parts.push(Buffer.from(held.join(''), 'utf8'), bytes.subarray(at, end));
-    held = [];
-  };
   for (const { key, line } of edits) {
     const { start, found } = findLine(lines, key, at);
-    keep(start);
-    if (line !== null) held.push(line);
-    else if (!found) throw new RangeError(`Cannot take away "${key}": not there`);
+    if (start > at) out.keep(bytes, at, start);
     at = found ? endOf(bytes, start) : start;
+    if (found) out.drop(bytes, start, at);
+    if (line !== null) out.add(line);
+    else if (!found) throw new RangeError(`Cannot take away "${key}": not there`);
   }
-  parts.push(Buffer.from(held.join(''), 'utf8'), bytes.subarray(at));
-  return parts.filter((part) => part.length > 0);
+  if (at < bytes.length) out.keep(bytes, at, bytes.length);
 }

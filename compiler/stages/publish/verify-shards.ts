@@ -4,7 +4,9 @@ import { verifyShardPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { FileWriter } from './file-writer.ts';
-import { editedLines, endOf, type LineEdit } from './sorted-lines.ts';
+import { GatheredLines } from './gathered-lines.ts';
+import { LEAD_BITS, leadingOrder } from './leading-order.ts';
+import { editLines, endOf, type LineEdit, textOrder } from './sorted-lines.ts';
 
 const FLUSH_CHARS = 2_000_000;
 
@@ -33,13 +35,14 @@ export function verifyShards(folder: string, before: ShardsBefore = () => null):
     add: (lines) => added.add(lines),
     remove: (lines) => gone.add(lines),
     write(writer) {
+      const lines = new GatheredLines('latin1');
       const digits = new Set([...added.shards(), ...gone.shards()]);
       return [...digits].sort().flatMap((shard) => {
         const path = verifyShardPath(`sha256:${shard}`);
         const edits = { added: added.take(shard), gone: gone.take(shard) };
-        const parts = edited(before(path) ?? Buffer.alloc(0), edits);
-        if (parts === null) return [];
-        if (parts.length > 0) return [writer.write(path, Buffer.concat(parts))];
+        if (!edit(before(path) ?? Buffer.alloc(0), edits, lines)) return [];
+        const bytes = lines.take();
+        if (bytes.length > 0) return [writer.write(path, bytes)];
         emptied.push(path);
         return [];
       });
@@ -49,6 +52,10 @@ export function verifyShards(folder: string, before: ShardsBefore = () => null):
 
 /** `["sha256:ab…` puts the two digits that name the shard at a fixed place of the line. */
 const DIGITS_AT = '["sha256:'.length;
+
+/** Behind them the digits that lines of one shard are sorted by first. */
+const LEAD_AT = DIGITS_AT + 2;
+const LEAD_END = LEAD_AT + LEAD_BITS / 4;
 
 /** Lines by shard, on the disk when they are many. */
 class Spill {
@@ -108,32 +115,44 @@ interface ShardEdits {
   readonly gone: Buffer;
 }
 
-/** A shard with lines added and taken away; null when nothing of it changes. */
-function edited(before: Buffer, { added, gone }: ShardEdits): readonly Buffer[] | null {
-  if (before.length === 0 && gone.length === 0) return sortedLines(added);
+/** Gathers a shard with lines added and taken away; false when nothing of it changes. */
+function edit(before: Buffer, { added, gone }: ShardEdits, lines: GatheredLines): boolean {
+  if (before.length === 0 && gone.length === 0) {
+    sortLines(added, lines);
+    return true;
+  }
   const edits = new Map<string, LineEdit>();
   for (const line of linesOf(gone)) edits.set(line, { key: line, line: null });
   for (const line of linesOf(added)) {
     // A line that goes and comes back stays.
     if (!edits.delete(line)) edits.set(line, { key: line, line: `${line}\n` });
   }
-  if (edits.size === 0) return null;
+  if (edits.size === 0) return false;
   const sorted = [...edits.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   try {
-    return editedLines({ bytes: before, keyOf: (line) => line }, sorted);
+    editLines({ bytes: before, order: textOrder }, sorted, lines);
   } catch (cause) {
     throw new ForgottenError('Cannot change the look-up lines: one is not there', { cause });
   }
+  return true;
 }
 
+/** One character for each byte, so that lines are in the order of their bytes. */
 function linesOf(bytes: Buffer): string[] {
-  return bytes.toString('utf8').split('\n').slice(0, -1);
+  return bytes.toString('latin1').split('\n').slice(0, -1);
 }
 
 /** Sorts by bytes without making a string of each line: a shard of a large release has tens of thousands. */
-function sortedLines(bytes: Buffer): Buffer[] {
+function sortLines(bytes: Buffer, lines: GatheredLines): void {
   const starts: number[] = [];
   for (let at = 0; at < bytes.length; at = endOf(bytes, at)) starts.push(at);
-  starts.sort((a, b) => bytes.compare(bytes, b, endOf(bytes, b), a, endOf(bytes, a)));
-  return starts.map((at) => bytes.subarray(at, endOf(bytes, at)));
+  starts.push(bytes.length);
+  const [from, to] = [(at: number) => starts[at] ?? 0, (at: number) => starts[at + 1] ?? 0];
+  const order = leadingOrder({
+    count: starts.length - 1,
+    lead: (at) =>
+      Number.parseInt(bytes.toString('latin1', from(at) + LEAD_AT, from(at) + LEAD_END), 16),
+    compare: (a, b) => bytes.compare(bytes, from(b), to(b), from(a), to(a)),
+  });
+  for (const at of order) lines.keep(bytes, from(at), to(at));
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { GatheredLines } from '../../../compiler/stages/publish/gathered-lines.ts';
 import { listedFiles, onlyIn } from '../../../compiler/stages/publish/listed-files.ts';
-import { editedLines, findLine } from '../../../compiler/stages/publish/sorted-lines.ts';
+import { editLines, findLine, keyOrder } from '../../../compiler/stages/publish/sorted-lines.ts';
 
-const keyOf = (line: string) => line.slice(0, line.indexOf('='));
+const order = keyOrder((line) => line.slice(0, line.indexOf('=')));
 const bytesOf = (lines: ReadonlyMap<string, string>) =>
   Buffer.from(
     [...lines]
@@ -17,7 +18,7 @@ const lines = fc
   })
   .map((pairs) => new Map(pairs));
 
-describe('editedLines()', () => {
+describe('editLines()', () => {
   it('gives what sorting everything anew gives', () => {
     fc.assert(
       fc.property(lines, lines, fc.nat(), (before, added, pick) => {
@@ -30,8 +31,9 @@ describe('editedLines()', () => {
         ].sort((a, b) => (a.key < b.key ? -1 : 1));
         const want = new Map([...before, ...added]);
         for (const key of gone) want.delete(key);
-        const parts = editedLines({ bytes: bytesOf(before), keyOf }, edits);
-        expect(Buffer.concat(parts).toString()).toBe(bytesOf(want).toString());
+        const gathered = new GatheredLines('utf8');
+        editLines({ bytes: bytesOf(before), order }, edits, gathered);
+        expect(gathered.take().toString()).toBe(bytesOf(want).toString());
       }),
       { numRuns: 2000 },
     );
@@ -40,7 +42,9 @@ describe('editedLines()', () => {
   it('refuses to take away what is not there', () => {
     const bytes = Buffer.from('a=1\nc=1\n');
     for (const key of ['', 'b', 'd']) {
-      expect(() => editedLines({ bytes, keyOf }, [{ key, line: null }])).toThrow('not there');
+      const edit = () =>
+        editLines({ bytes, order }, [{ key, line: null }], new GatheredLines('utf8'));
+      expect(edit).toThrow('not there');
     }
   });
 });
@@ -50,7 +54,7 @@ describe('findLine()', () => {
     fc.assert(
       fc.property(lines, fc.stringMatching(/^[a-e]{1,3}$/), (all, key) => {
         const bytes = bytesOf(all);
-        const { start, found } = findLine({ bytes, keyOf }, key);
+        const { start, found } = findLine({ bytes, order }, key);
         const smaller = [...all].filter(([other]) => other < key);
         expect([start, found]).toEqual([bytesOf(new Map(smaller)).length, all.has(key)]);
       }),

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type FileEntry, formatFiles } from '../../../compiler/contract/release.ts';
+import { listedFiles } from '../../../compiler/stages/publish/listed-files.ts';
+import { ReleaseList } from '../../../compiler/stages/publish/release-list.ts';
+import { ForgottenError } from '../../../compiler/stages/remember/forgotten-error.ts';
+import { sha256Text } from '../../sha256-text.ts';
+import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+type Files = ReadonlyMap<string, FileEntry>;
+const entry = fc
+  .tuple(fc.stringMatching(/^[a-c]{1,2}(\/[a-c-]{1,2})?$/), fc.nat(2000))
+  .map(([path, size]): FileEntry => ({ path, size, sha256: sha256Text(`${path} ${size}`) }));
+const files = fc
+  .array(entry, { maxLength: 30 })
+  .map((entries): Files => new Map(entries.map((one) => [one.path, one])));
+const sorted = (of: Files) => [...of.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+const bytes = (of: Files) => sorted(of).reduce((sum, { size }) => sum + size, 0);
+
+function listOf(before: Files): ReleaseList {
+  return new ReleaseList(listedFiles(Buffer.from(formatFiles(sorted(before)))), before.size);
+}
+
+describe('ReleaseList', () => {
+  const folder = makeFolder();
+  let number = 0;
+
+  it('lists what adding and taking away one after the other gives', () => {
+    fc.assert(
+      fc.property(files, files, fc.nat(3), (before, added, pick) => {
+        const gone = [...before.keys()].filter((_, at) => (at + pick) % 3 === 0);
+        const list = listOf(before);
+        list.remove(gone);
+        list.add([...added.values()]);
+        const stays = [...before].filter(([path]) => !gone.includes(path));
+        const want = new Map([...stays, ...added]);
+        const paths = sorted(want).map(({ path }) => path);
+        for (const prefix of ['', 'a', 'b/', 'c']) {
+          expect([...list.under(prefix)]).toEqual(paths.filter((path) => path.startsWith(prefix)));
+        }
+        for (const path of [...before.keys(), ...added.keys(), 'x']) {
+          expect(list.find(path)).toEqual(want.get(path) ?? null);
+        }
+        expect(list.added()).toEqual(sorted(added));
+        number += 1;
+        const place = join(folder, String(number));
+        const text = formatFiles(sorted(want));
+        expect(list.write(place)).toEqual({
+          sha256: sha256Text(text),
+          count: want.size,
+          bytesAdded: bytes(want) - bytes(before),
+        });
+        expect(readFileSync(place, 'utf8')).toBe(text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('forgets when a path that is taken away is not listed', () => {
+    const list = listOf(new Map());
+    list.remove(['a']);
+    expect(() => list.write(join(folder, 'none'))).toThrow(ForgottenError);
+  });
+});
