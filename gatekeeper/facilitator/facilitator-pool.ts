@@ -32,6 +32,8 @@ export function facilitatorPool(options: FacilitatorPoolOptions): Facilitator {
     facilitator,
     circuit: circuit(options.clock),
   }));
+  const [only, ...others] = members;
+  if (only !== undefined && others.length === 0) return alone(only);
   const pool: Pool = { ...options, members, seen: new Map() };
   return {
     verify: (request) => verify(pool, request),
@@ -48,6 +50,16 @@ interface Pool extends FacilitatorPoolOptions {
   readonly members: readonly Member[];
   /** Who was asked to settle a payment; null when it was verified and nobody was. */
   readonly seen: Map<string, Member | null>;
+}
+
+/** Nobody else can have been asked, so nothing is remembered. */
+function alone(member: Member): Facilitator {
+  const { facilitator } = member;
+  return {
+    verify: (request) => asked(member, () => facilitator.verify(request)),
+    settle: (request) => asked(member, () => facilitator.settle(request)),
+    supported: () => facilitator.supported(),
+  };
 }
 
 async function verify(pool: Pool, request: FacilitatorRequest): Promise<VerifyOutcome> {
@@ -96,9 +108,7 @@ function inOrder({ members }: Pool, holder: Member | null): readonly Member[] {
   return [holder, ...members.filter((member) => member !== holder)];
 }
 
-/** With one facilitator there is nobody to take the settlement away from. */
-async function isFree({ members, isUnused }: Pool, request: FacilitatorRequest): Promise<boolean> {
-  if (members.length === 1) return true;
+async function isFree({ isUnused }: Pool, request: FacilitatorRequest): Promise<boolean> {
   return (await isUnused?.(request)) ?? false;
 }
 
