@@ -2,7 +2,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
-import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Journal } from '../../../gatekeeper/journal/journal.ts';
 import { challengeReply } from '../../../gatekeeper/offer/challenge.ts';
@@ -256,8 +256,11 @@ describe('pay() once', () => {
       { target: '/gauge?entity=us-boise&signal_id=airquality.aqi' },
       { target: '/gauge' },
       { method: 'POST' },
-      { endpoint: endpointAt('/trust/precheck'), target: '/trust/precheck?service=a' },
+      ...(ENDPOINTS as readonly Endpoint[])
+        .filter(({ path, priceUsd }) => priceUsd !== null && path !== gauge.path)
+        .map((endpoint) => ({ endpoint, target: endpoint.path })),
     ];
+    expect(3 * others.length * forms.length).toBeGreaterThan(300);
     const elsewhere = () =>
       others.flatMap((other) =>
         forms.map(([value, version]) => desk.pay({ ...other, header: value, version })),
