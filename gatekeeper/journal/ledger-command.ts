@@ -141,7 +141,7 @@ function acceptedLine(accepted: AcceptedClock | null, nowMs: number): string {
   const { newestMs, payments } = accepted;
   const newest = new Date(newestMs).toISOString();
   return (
-    `accepted the clock at ${now}: ${payments} payments noted with times ahead of it, up to ${newest}, stay as they are; ` +
+    `accepted the clock at ${now}: payments noted with times ahead of it, up to ${newest}, stay as they are (${payments}); ` +
     'payments are taken again, no restart is needed'
   );
 }
