@@ -75,12 +75,27 @@ const paymentV2 = z.object({
   payload: exactPayload,
 });
 
+const UINT_TEXT = '"(0|[1-9][0-9]{0,76})"';
+const ADDRESS_TEXT = '"(0x[0-9a-fA-F]{40})"';
+/**
+ * How clients of version 1 write a payment: these members in this order, no space, no escape. Every text that matches is
+ * strict JSON which `paymentV1` takes with the same values; to match is a quarter of the work of parsing it.
+ */
+const USUAL_V1 = new RegExp(
+  '^{"x402Version":1,"scheme":"([a-z-]{1,64})","network":"([a-z0-9-]{1,64})","payload":{' +
+    `"signature":"(0x[0-9a-fA-F]{${SIGNATURE_CHARS - 2}})","authorization":{` +
+    `"from":${ADDRESS_TEXT},"to":${ADDRESS_TEXT},"value":${UINT_TEXT},` +
+    `"validAfter":${UINT_TEXT},"validBefore":${UINT_TEXT},"nonce":"(0x[0-9a-fA-F]{64})"}}}$`,
+);
+
 /** Reads the value of `X-PAYMENT` (version 1) or `PAYMENT-SIGNATURE` (version 2); never throws for what it holds. */
 export function decodePayment(headerValue: string, version: X402Version): Payment | Refusal {
   const header = version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
   if (headerValue.length > PAYMENT_HEADER_CHARS_MAX) {
     return malformed(`${header} is longer than ${PAYMENT_HEADER_CHARS_MAX} characters`);
   }
+  const usual = version === 1 ? usualV1(headerValue) : null;
+  if (usual !== null) return usual;
   // Repeated headers arrive joined by ", ", and a lenient decoder would stop at the first "=".
   if (headerValue === '' || !BASE64.test(headerValue)) {
     return malformed(`${header} is not one padded base64 text; send the header once`);
@@ -93,6 +108,18 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
     return { reason, error: `${header} carries x402Version ${version} and no other` };
   }
   return version === 1 ? readV1(value) : readV2(value);
+}
+
+/** Null for a payment that is written in any other way, and for what is no payment. */
+function usualV1(base64: string): Payment | null {
+  const bytes = Buffer.from(base64, 'base64');
+  const found = USUAL_V1.exec(bytes.toString('latin1'));
+  // A lenient decoder finds the same bytes in many texts; only the one that an encoder writes is taken here.
+  if (found === null || bytes.toString('base64') !== base64) return null;
+  const [, scheme = '', network = '', signature = '', from = '', to = '', ...numbers] = found;
+  const [value = '', validAfter = '', validBefore = '', nonce = ''] = numbers;
+  const authorization = { from, to, value, validAfter, validBefore, nonce };
+  return { version: 1, scheme, network, accepted: null, signature, authorization };
 }
 
 /** True for the refusal half of an answer that may be one. */
