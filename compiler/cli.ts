@@ -4,6 +4,7 @@ import { cpus } from 'node:os';
 import { Command } from 'commander';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { addExamples } from './commands/command-examples.ts';
+import { errorText } from './commands/error-text.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
 import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
@@ -116,21 +117,21 @@ program
 
 addAnchorCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
-  now: () => instant(undefined),
+  now,
   print: (text) => console.log(text),
 });
 
 addReleasesCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
-  now: () => instant(undefined),
+  now,
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });
 
 addKeyCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
-  now: () => instant(undefined),
-  seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
+  now,
+  seed: (key, option) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY, option),
   instant,
   print: (text) => console.log(text),
 });
@@ -172,8 +173,10 @@ async function runCompile(flags: CompileFlags): Promise<void> {
     const summary = await compile({
       snapshots: flags.snapshots,
       data: flags.data,
-      asOf: instant(flags.asOf),
-      ...(flags.validUntil === undefined ? {} : { validUntil: instant(flags.validUntil) }),
+      asOf: instant('--as-of', flags.asOf),
+      ...(flags.validUntil === undefined
+        ? {}
+        : { validUntil: instant('--valid-until', flags.validUntil) }),
       issuerName: flags.issuerName,
       baseUrl: baseUrl(flags.baseUrl),
       contact: contact(flags.contact),
@@ -226,13 +229,23 @@ function contact(uri: string | undefined): string | null {
   throw new Error(`Cannot name contact "${uri}": not an address such as mailto:ops@example.org`);
 }
 
-function instant(asOf: string | undefined): string {
-  const time = asOf === undefined ? Date.now() : Date.parse(asOf);
-  if (Number.isNaN(time) || asOf?.endsWith('Z') === false) {
+function now(): string {
+  return timeText(Date.now());
+}
+
+/** A time as an option gives it; now where it is not given. */
+function instant(option: string, text: string | undefined): string {
+  if (text === undefined) return now();
+  const time = Date.parse(text);
+  if (Number.isNaN(time) || !text.endsWith('Z')) {
     throw new RangeError(
-      `Cannot compile as of "${asOf}": not an ISO-8601 time in UTC, e.g. 2026-11-20T12:00:00Z`,
+      `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
     );
   }
+  return timeText(time);
+}
+
+function timeText(time: number): string {
   return new Date(time).toISOString().replace('.000Z', 'Z');
 }
 
@@ -264,6 +277,6 @@ function workerCount(text: string): number {
 }
 
 program.parseAsync().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(errorText(error));
   process.exitCode = 1;
 });

@@ -72,6 +72,25 @@ describe('signalpress keygen', () => {
   });
 });
 
+describe('signalpress with an option that makes no sense', () => {
+  const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+  it.each([
+    [['key', 'rotate', '--to', SECRET, '--overlap', 'x'], '--overlap "x": not a count of days'],
+    [['key', 'rotate', '--to', SECRET, '--from', 'soon'], '--from "soon": not an ISO-8601 time'],
+    [['key', 'rotate', '--to', 'absent'], 'key file of --to: there is no such file'],
+    [['key', 'revoke', '--did', SECRET, '--from', AS_OF], '--did: not a did:key'],
+    [['receipt', 'issue', target, '--key', SECRET, '--seconds', 'x'], 'not a whole number above 0'],
+    [['compile', '--snapshots', CLI], 'a file stands where a folder is needed'],
+    [['compile', '--snapshots', snapshots, '--data', CLI], 'Cannot make folder'],
+  ])('says in one sentence what is wrong with it: %j', (args, says) => {
+    const { status, stdout, stderr } = run(args, { SIGNALPRESS_ISSUER_KEY: SECRET });
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(says);
+    expect(stderr.trim()).not.toContain('\n');
+    expect(stderr).not.toContain(SECRET);
+  });
+});
+
 describe('signalpress compile', () => {
   it('publishes a release and says what it holds', () => {
     const { status, stdout, stderr, cwd } = run(COMPILE, { SIGNALPRESS_ISSUER_KEY: SECRET });
@@ -108,7 +127,13 @@ describe('signalpress compile', () => {
     ['no key', [], {}, 'no issuer key'],
     ['I49: a key that is none', [], { SIGNALPRESS_ISSUER_KEY: `0x${SECRET}` }, 'issuer key file'],
     ['a time that is none', ['--as-of', 'yesterday'], {}, 'not an ISO-8601 time'],
-    ['I18: a time that depends on the time zone', ['--as-of', '2026-11-20T12:00:00'], {}, 'as of'],
+    [
+      'I18: a time that depends on the time zone',
+      ['--as-of', '2026-11-20T12:00:00'],
+      {},
+      '--as-of',
+    ],
+    ['an end that is none', ['--valid-until', 'never'], {}, 'Cannot use --valid-until "never"'],
     ['an address that is none', ['--base-url', 'ftp://example.org'], {}, 'not an http'],
     ['too many workers', ['--workers', '99'], {}, 'workers'],
     ['half a worker', ['--workers', '0.5'], {}, 'workers'],
@@ -145,7 +170,7 @@ describe('signalpress compile', () => {
     expect(stdout).toContain('Warning: bad lines left out: 1');
     expect(readJson(join(cwd, 'dist-data/current'), 'release.json').counts.rejects).toBe(1);
     expect(compiled('33%')).toMatchObject({ status: 1, stdout: '' });
-  });
+  }, 60_000);
 
   it('names file, line and field of a bad reading', () => {
     const bad = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': '{"entity":"btc"}\n' });

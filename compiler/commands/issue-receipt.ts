@@ -19,11 +19,16 @@ export interface ReceiptOptions {
   readonly seconds?: number;
 }
 
-/** A receipt for one request at its price with the fee; a RangeError for what is not sold. */
+/** A receipt for one request at its price with the fee; a RangeError for what is not sold, and for a time that is none. */
 export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOptions): string {
   const price = findEndpoint(target.split('?')[0] ?? '')?.priceUsd ?? null;
   if (price === null) {
     throw new RangeError(`Cannot issue a receipt for "${target}": not a paid path; see /manifest`);
+  }
+  if (seconds !== undefined && !(Number.isInteger(seconds) && seconds > 0)) {
+    throw new RangeError(
+      `Cannot issue a receipt for "${target}": --seconds is not a whole number above 0; pass one such as ${RECEIPT_SECONDS}`,
+    );
   }
   const receipt: Receipt = {
     amount: receiptAmount(price),

@@ -63,7 +63,8 @@ export class JsonError extends Error {
   readonly path: string;
 
   constructor(code: JsonErrorCode, place: { at: number; path: string; cause?: unknown }) {
-    super(`Cannot parse JSON "${place.path}" at ${place.at}: ${REASONS[code]}`, place);
+    const subject = place.path === '' ? '' : ` "${place.path}"`;
+    super(`Cannot parse JSON${subject} at character ${place.at}: ${REASONS[code]}`, place);
     this.name = 'JsonError';
     this.code = code;
     this.at = place.at;

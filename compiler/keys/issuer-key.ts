@@ -3,6 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { dirname } from 'node:path';
 import { issuerDid, signingKey } from '../stages/seal/sealer.ts';
 
+/** Where the key that signs comes from. */
+const KEY_OPTION = '--key or SIGNALPRESS_ISSUER_KEY';
 const SEED_HEX = /^[0-9a-f]{64}$/;
 
 /** Trouble with the issuer key, in words that say what to do. */
@@ -15,44 +17,54 @@ export class KeyError extends Error {
 
 /**
  * Reads the issuer key: a path to a key file, or the 64 hex digits of the seed themselves. The
- * error never repeats the setting, since it may be the secret.
+ * error names the option, and never repeats its value, since that may be the secret.
  */
-export function readIssuerKey(setting: string | undefined): Uint8Array {
+export function readIssuerKey(setting: string | undefined, option = KEY_OPTION): Uint8Array {
   if (setting === undefined || setting === '') {
     throw new KeyError(
       'Cannot sign: no issuer key; make one with "signalpress keygen issuer.key" and pass it ' +
         'with --key issuer.key or SIGNALPRESS_ISSUER_KEY=issuer.key',
     );
   }
-  const text = SEED_HEX.test(setting) ? setting : readKeyFile(setting);
+  const text = SEED_HEX.test(setting) ? setting : readKeyFile(setting, option);
   if (!SEED_HEX.test(text)) {
-    throw new KeyError('Cannot sign: the issuer key is not 64 hex digits; make one with keygen');
+    throw new KeyError(
+      `Cannot sign: the issuer key of ${option} is not 64 hex digits; make one with "signalpress keygen FILE"`,
+    );
   }
   return new Uint8Array(Buffer.from(text, 'hex'));
 }
 
-function readKeyFile(path: string): string {
+function readKeyFile(path: string, option: string): string {
   const read = tryToRead(path);
   if (read.text !== null) return read.text.trim();
   throw new KeyError(
-    `Cannot read the issuer key file: ${read.code}; make one with "signalpress keygen FILE"`,
+    `Cannot read the issuer key file of ${option}: ${read.state}; correct the path, or make one with "signalpress keygen FILE"`,
   );
 }
 
-/** The code of a system error alone: its message repeats the setting, which may be the secret. */
-function tryToRead(path: string): { text: string } | { text: null; code: string } {
+const STATES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'no permission',
+};
+
+/** What the code of a system error means: its message repeats the setting, which may be the secret. */
+function tryToRead(path: string): { text: string } | { text: null; state: string } {
   try {
     return { text: readFileSync(path, 'utf8') };
   } catch (error) {
-    const known = error instanceof Error && 'code' in error;
-    return { text: null, code: known ? String(error.code) : 'unreadable' };
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return { text: null, state: STATES[code] ?? code };
   }
 }
 
 /** Writes a new key file, readable by its owner only; never replaces one. Returns the DID. */
 export function writeIssuerKey(path: string): string {
   if (existsSync(path)) {
-    throw new KeyError(`Cannot write key "${path}": the file exists; keys are never overwritten`);
+    throw new KeyError(
+      `Cannot write key "${path}": the file exists and keys are never overwritten; name another file`,
+    );
   }
   const seed = new Uint8Array(randomBytes(32));
   mkdirSync(dirname(path), { recursive: true });

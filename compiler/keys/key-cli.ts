@@ -8,10 +8,10 @@ export interface KeySettings {
   /** Default data folder. */
   readonly data: string;
   readonly now: () => string;
-  /** The seed of a key file, or of the environment. */
-  readonly seed: (key: string | undefined) => Uint8Array;
-  /** An instant as the user writes it. */
-  readonly instant: (text: string) => string;
+  /** The seed of a key file that an option names, or of the environment. */
+  readonly seed: (key: string | undefined, option?: string) => Uint8Array;
+  /** The instant that an option gives. */
+  readonly instant: (option: string, text: string) => string;
   readonly print: (text: string) => void;
 }
 
@@ -59,17 +59,29 @@ function rotated({ data, key, to, from, overlap }: RotateFlags, by: KeySettings)
   const history = rotateKey({
     data,
     old: by.seed(key),
-    next: by.seed(to),
-    from: from === undefined ? now : by.instant(from),
-    overlapDays: overlap.trim() === '' ? Number.NaN : Number(overlap),
+    next: by.seed(to, '--to'),
+    from: from === undefined ? now : by.instant('--from', from),
+    overlapDays: daysOf(overlap),
     now,
   });
   return `${keysText(history, now)}\nKeep the old key until its time is over, then destroy it`;
 }
 
+function daysOf(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new KeyError(
+    `Cannot rotate with --overlap "${text}": not a count of days; pass one such as 30`,
+  );
+}
+
 function revoked({ data, key, did, from }: RevokeFlags, by: KeySettings): string {
-  if (!did.startsWith('did:key:')) throw new KeyError('Cannot revoke: --did is not a did:key');
+  if (!did.startsWith('did:key:')) {
+    // Not repeated: whoever mixes options up may have given the key itself.
+    throw new KeyError(
+      'Cannot revoke the key of --did: not a did:key; pass one that "signalpress key list" shows',
+    );
+  }
   const now = by.now();
   const seed = by.seed(key);
-  return keysText(revokeKey({ data, seed, did, from: by.instant(from), now }), now);
+  return keysText(revokeKey({ data, seed, did, from: by.instant('--from', from), now }), now);
 }

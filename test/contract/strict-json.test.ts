@@ -45,7 +45,8 @@ describe('JsonError', () => {
   ])('parseJson() tells offset and path in %s', (text, at, path) => {
     const error = refusal(() => parseJson(text));
     expect([error.at, error.path]).toEqual([at, path]);
-    expect(error.message).toContain(`"${path}" at ${at}`);
+    const subject = path === '' ? '' : ` "${path}"`;
+    expect(error.message).toContain(`Cannot parse JSON${subject} at character ${at}: `);
   });
   it('parseJson() clips a long path', () => {
     const error = refusal(() => parseJson(`{"${'k'.repeat(5000)}":x}`));

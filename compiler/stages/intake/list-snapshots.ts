@@ -118,7 +118,8 @@ function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
         code: 'bad_name',
         file: `${batch}/${entry.name}`,
         message:
-          'not a snapshot file; name it <id>.ndjson with a signal of lines.ts or a collection of collections.ts',
+          'not a snapshot file; name it <id>.ndjson after a signal of compiler/contract/lines.ts (crypto.spot.ndjson) ' +
+          'or a collection of collections.ts',
       });
     } else {
       files.push(found);

@@ -1,0 +1,27 @@
+/** What the codes of the operating system mean, and what to do about it. */
+const STATES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder; correct the path',
+  EACCES: 'no permission; change its owner or mode, or name another place',
+  EPERM: 'no permission; change its owner or mode, or name another place',
+  EROFS: 'the disk is read-only; name another place',
+  EEXIST: 'there is a file already; name another place',
+  ENOTDIR: 'a file stands where a folder is needed; name another place',
+  EISDIR: 'it is a folder; name a file',
+  ENOSPC:
+    'no space left on the disk; make room and run this again, what was published before stands',
+  EDQUOT: 'the quota is used up; make room and run this again, what was published before stands',
+  EMFILE: 'too many open files; raise the limit of the shell, see "ulimit -n"',
+};
+
+const VERBS: Readonly<Record<string, string>> = { scandir: 'list', mkdir: 'make folder' };
+
+/** An error as a person reads it: in words of ours where the operating system only gave a code. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? String(error.code) : '';
+  const state = STATES[code];
+  if (state === undefined || !('syscall' in error)) return error.message;
+  const subject = 'path' in error ? ` "${String(error.path)}"` : '';
+  const call = String(error.syscall);
+  return `Cannot ${VERBS[call] ?? call}${subject}: ${state} (${code})`;
+}
