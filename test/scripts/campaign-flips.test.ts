@@ -1,10 +1,17 @@
+import { cpSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storedPath } from '../../compiler/contract/path.ts';
+import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import { seeded } from '../../scripts/campaign-flips.ts';
 import { byteClasses } from '../../scripts/flip-campaign/byte-classes.ts';
+import { runBits } from '../../scripts/flip-campaign/run-bits.ts';
+import { runBodyBits } from '../../scripts/flip-campaign/run-body-bits.ts';
 import { runFlips } from '../../scripts/flip-campaign/run-flips.ts';
 import { runHarms } from '../../scripts/flip-campaign/run-harms.ts';
 import {
   compileFolder,
+  makeFolder,
   ndjson,
   reading,
   removeFolders,
@@ -43,6 +50,42 @@ describe('I24: the flip campaign, its short form', () => {
     expect((await runFlips({ ...release, did: stranger }, options)).wrong).toContain(
       'release.json',
     );
+  });
+});
+
+describe('I24: the bit campaign, its short form', () => {
+  it('I24: runBits() finds each changed bit of the smallest files and of the head noticed', async () => {
+    const result = await runBits(release, { random: seeded(24), bits: 2_000, wholeFiles: 2 });
+    expect(result.wrong).toEqual([]);
+    expect(result.whole).toBeGreaterThan(2_000);
+    expect(result.head).toBeGreaterThan(1_000);
+    expect(result.each).toBeGreaterThan(20);
+  });
+
+  it('I24: runBodyBits() finds that only members of the moment may change in a delivered body', () => {
+    const result = runBodyBits(release, { random: seeded(24), bits: 1_000 });
+    expect(result.wrong).toEqual([]);
+    expect(result.bodies).toBeGreaterThan(3);
+    const names = ['age_hours_now', 'dead_source'];
+    expect(names).toEqual(expect.arrayContaining(Object.keys(result.notCovered)));
+  });
+
+  it('runBits() tells a file that is not as listed from the start', async () => {
+    const data = join(makeFolder(), 'data');
+    cpSync(release.data, data, { recursive: true, verbatimSymlinks: true });
+    const [entry] = parseFiles(readFileSync(join(data, 'current', FILES_NAME), 'utf8'));
+    if (entry === undefined) throw new RangeError('Cannot change a file: the list is empty');
+    const stored = join(data, storedPath(entry.path, entry.sha256));
+    writeFileSync(stored, readFileSync(stored).reverse());
+    const copy = { root: realpathSync(join(data, 'current')), did: release.did };
+    const { wrong } = await runBits(copy, { random: seeded(24), bits: 1, wholeFiles: 1 });
+    expect(wrong).toContain(`${entry.path} as it is`);
+  });
+
+  it('runBodyBits() looks at no body of an issuer that nobody trusts', () => {
+    const did = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+    const options = { random: seeded(24), bits: 100 };
+    expect(runBodyBits({ ...release, did }, options)).toMatchObject({ bodies: 0, bits: 0 });
   });
 });
 
