@@ -22,12 +22,16 @@ import {
   type RpcContext,
   type Service,
 } from './service.ts';
+import { SoldTargets } from './sold-targets.ts';
 
 /** Seconds that anybody may keep a free answer. */
 const FREE_MAX_AGE_S = 60;
 
 /** Longest path in the log. */
 const PATH_CHARS_MAX = 200;
+
+/** What a target means no release changes, so it is kept for the process. */
+const SOLD = new SoldTargets();
 
 const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
 
@@ -57,17 +61,19 @@ export interface Served {
 
 /** The order of answers: target, path, method, token, parameters, then data, and only then money. */
 export async function respond(visit: Visit, service: Service): Promise<Served> {
-  const request = canonicalRequest(visit.target);
+  const known = SOLD.get(visit.target);
+  const request = known?.request ?? canonicalRequest(visit.target);
   if ('status' in request) {
     return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
   const given = staticFile(request.path, visit.method, service.release);
   if (given !== null) return givenFile(given, shortPath(request), service);
   const refusal = refuseMethod(request.path, visit.method);
-  const routed = refusal === null ? route(request) : undefined;
+  const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
   if (refusal !== null || routed === undefined) {
     return plain(refusal ?? preflight(), shortPath(request));
   }
+  if (known === undefined) SOLD.keep(visit.target, { request, routed });
   return visit.method === 'OPTIONS'
     ? plain(preflight(), shortPath(request))
     : await serve({ visit, request, routed }, service);
