@@ -33,7 +33,8 @@ export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitato
     async settle(request): Promise<SettleOutcome> {
       const transfer = checkedTransfer(request);
       if ('reason' in transfer) return { verdict: 'refused', reason: transfer.reason };
-      const { key, transaction, payer } = transfer;
+      const { key, digest, payer } = transfer;
+      const transaction = `0x${Buffer.from(keccak256(digest)).toString('hex')}`;
       const booked = used.get(key);
       if (booked === undefined && !isOpen(transfer, clock())) {
         return { verdict: 'refused', reason: WINDOW };
@@ -61,7 +62,7 @@ const KINDS: readonly PaymentKind[] = Object.values(NETWORKS).flatMap((row) => [
 interface Transfer {
   readonly key: string;
   readonly payer: string;
-  readonly transaction: string;
+  readonly digest: Uint8Array;
   readonly validAfter: string;
   readonly validBefore: string;
 }
@@ -88,8 +89,7 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
     return { reason: 'invalid_exact_evm_payload_authorization_value' };
   }
   const key = `${network.name}|${network.asset}|${payer}|${authorization.nonce}`.toLowerCase();
-  const transaction = `0x${Buffer.from(keccak256(signed.digest)).toString('hex')}`;
-  return { key, payer, transaction, validAfter, validBefore };
+  return { key, payer, digest: signed.digest, validAfter, validBefore };
 }
 
 function isOpen({ validAfter, validBefore }: Transfer, nowMs: number): boolean {

@@ -18,6 +18,9 @@ export interface Authorization {
 export const SIGNATURE_CHARS = 132;
 
 const UINT256_BYTES = 32;
+/** Decimal digits that always fit into 48 bits, the most that a buffer writes from a number. */
+const UINT48_DIGITS = 14;
+const UINT48_BYTES = 6;
 /** Half the order of the curve: the token refuses a greater `s`, because it would be a second signature of the same text. */
 const HALF_ORDER_HEX = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0';
 const HALF_ORDER = Buffer.from(HALF_ORDER_HEX, 'hex');
@@ -141,6 +144,10 @@ function writeHex(words: Buffer, index: number, hex: string): void {
 }
 
 function writeUint(words: Buffer, index: number, decimal: string): void {
+  if (decimal.length <= UINT48_DIGITS) {
+    words.writeUIntBE(Number(decimal), (index + 1) * UINT256_BYTES - UINT48_BYTES, UINT48_BYTES);
+    return;
+  }
   writeHex(words, index, `0x${BigInt(decimal).toString(16).padStart(64, '0')}`);
 }
 

@@ -83,6 +83,18 @@ describe('recoverPayer()', () => {
     }
   });
 
+  it('transferDigest() is what viem hashes for amounts of every length', () => {
+    for (let digits = 0; digits < 78; digits++) {
+      for (const first of ['1', '9']) {
+        const value = first.padEnd(digits, '9').slice(0, 77);
+        const terms = { from: TO, to: TO, value, validAfter: '0', validBefore: value };
+        const authorization = { ...terms, nonce: `0x${'ab'.repeat(32)}` };
+        const digest = Buffer.from(transferDigest(network, authorization)).toString('hex');
+        expect(`0x${digest}`).toBe(hashTypedData(typedTransfer(network, authorization)));
+      }
+    }
+  });
+
   it('recoverPayer() finds somebody else for a tampered field, another chain or another domain', async () => {
     const { authorization, signature } = await alice.sign(TO, '5000');
     const digests = [
