@@ -7,7 +7,7 @@ import { addedFiles, type Memory, recall, type State } from './stages/remember/m
 import { jcs } from './stages/seal/jcs.ts';
 import type { Issuer } from './stages/seal/sealer.ts';
 
-/** Reading a line again, and deriving what it was before, against reading it once. */
+/** Reading a line again by its place, and exchanging what follows from it, against reading it once. */
 const CHANGE_COST = 3;
 /** A larger share of the input than this is read whole. */
 const ADDED_SHARE_MAX = 0.25;

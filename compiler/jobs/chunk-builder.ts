@@ -11,7 +11,7 @@ import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
-import { citationOf } from '../stages/seal/sealer.ts';
+import type { SaidFile } from './said-files.ts';
 
 /** What a job hands over while it runs. */
 export interface JobChunk {
@@ -35,6 +35,9 @@ export interface JobChunk {
   /** What the release before said of these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
+
+/** What look-up entries are about. */
+type Subject = Pick<EntityFacts, 'signal' | 'timeline' | 'latest'>;
 
 /** What the look-up entries and leaves of readings are made of. */
 export interface Origins {
@@ -69,7 +72,7 @@ export class ChunkBuilder {
   }
 
   /** A file of which only its being there is of interest. */
-  path({ path }: PublishedFile): void {
+  path(path: string): void {
     this.#paths.push(path);
   }
 
@@ -100,8 +103,7 @@ export class ChunkBuilder {
   }
 
   /** Every citation has a look-up entry, since its verify_url names its own hash. */
-  citation({ signal, latest }: EntityFacts, { path, body }: PublishedFile): void {
-    const record_hash = citationOf(body)?.record_hash;
+  citation({ signal, latest }: Subject, { path, record_hash }: SaidFile): void {
     if (record_hash === undefined) return;
     this.#lookUp({
       record_hash,
@@ -115,7 +117,7 @@ export class ChunkBuilder {
   }
 
   /** Every reading has a look-up entry: the latest as current, all others as superseded. */
-  readings({ signal, timeline, latest }: EntityFacts, { hashOf, batches }: Origins): void {
+  readings({ signal, timeline, latest }: Subject, { hashOf, batches }: Origins): void {
     const file = recordPath(signal.id, latest.entity);
     for (const reading of [...timeline.replaced, ...timeline.readings]) {
       const record_hash = hashOf(reading);

@@ -1,8 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
-import { findPlaces, type LinePlace, PlacedLines } from '../stages/remember/line-places.ts';
+import {
+  findPlaces,
+  type KnownEntity,
+  type LinePlace,
+  PlacedLines,
+} from '../stages/remember/line-places.ts';
 import type { JobChunk } from './chunk-builder.ts';
-import { type JobResult, type SignalChange, type SignalJob, SignalRun } from './signal-job.ts';
+import {
+  type Former,
+  type JobResult,
+  type SignalChange,
+  type SignalJob,
+  SignalRun,
+} from './signal-job.ts';
 
 /** Lines in memory at a time; an entity with more comes alone. */
 const LINES_HELD = 20_000;
@@ -38,16 +49,17 @@ export function runSignalChange(
 
 interface Portion {
   readonly entities: readonly string[];
-  readonly before: ReadonlyMap<string, readonly LinePlace[]>;
+  readonly before: ReadonlyMap<string, KnownEntity>;
   readonly added: ReadonlyMap<string, readonly LinePlace[]>;
 }
 
 function readAgain(run: SignalRun, lines: PlacedLines, { entities, before, added }: Portion): void {
   const stored = new Map<string, readonly StoredReading[]>();
-  const former = new Map<string, readonly StoredReading[]>();
+  const former = new Map<string, Former>();
   for (const entity of entities) {
-    const known = (before.get(entity) ?? []).map((place) => lines.read(place));
-    former.set(entity, known);
+    const remembered = before.get(entity);
+    const known = remembered?.places.map((place) => lines.read(place)) ?? [];
+    if (remembered !== undefined) former.set(entity, { stored: known, said: remembered.said });
     stored.set(entity, [...known, ...(added.get(entity) ?? []).map((place) => lines.read(place))]);
   }
   run.change(stored, former);
@@ -56,12 +68,12 @@ function readAgain(run: SignalRun, lines: PlacedLines, { entities, before, added
 /** Entities in order, so many at a time as have a bounded number of lines. */
 function* portions(
   entities: readonly string[],
-  before: ReadonlyMap<string, readonly LinePlace[]>,
+  before: ReadonlyMap<string, KnownEntity>,
 ): Generator<readonly string[]> {
   let held: string[] = [];
   let count = 0;
   for (const entity of entities) {
-    const more = (before.get(entity)?.length ?? 0) + 1;
+    const more = (before.get(entity)?.places.length ?? 0) + 1;
     if (count + more > LINES_HELD && held.length > 0) {
       yield held;
       held = [];

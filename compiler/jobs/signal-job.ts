@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
 import { censusLine } from '../stages/assemble/census.ts';
 import { CITY_ADD_ONS, type CityReading } from '../stages/assemble/city-readings.ts';
-import { entityFiles } from '../stages/assemble/entity-files.ts';
+import { entityFiles, recordPath } from '../stages/assemble/entity-files.ts';
 import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
 import { legReading } from '../stages/assemble/leg.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
@@ -13,16 +13,21 @@ import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts'
 import type { Reading } from '../stages/intake/reading.ts';
 import { buildTimeline, type Timeline } from '../stages/intake/timeline.ts';
 import { formatPlaces, type LinePlace } from '../stages/remember/line-places.ts';
-import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
+import {
+  citationOf,
+  type Issuer,
+  makeSealer,
+  type Sealer,
+  signingKey,
+} from '../stages/seal/sealer.ts';
 import type { SignatureStore } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
+import { formatSaid, parseSaid } from './said-files.ts';
 
 /** Entities whose output is held before it is handed over. */
 const CHUNK_ENTITIES = 64;
 /** Every body of a signal is signed when it changes, and is not looked at when it does not. */
 const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
-/** The output of the release before is only compared by hashes, which no signature is in. */
-const UNSIGNED: SignatureStore = { get: () => '', put: () => undefined };
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob {
@@ -43,6 +48,12 @@ export interface SignalChange {
   readonly added: readonly SnapshotFile[];
   /** The remembered list of places; null for a signal that is new. */
   readonly places: string | null;
+}
+
+/** An entity as the release before has it: its readings, and what was said, see formatSaid. */
+export interface Former {
+  readonly stored: readonly StoredReading[];
+  readonly said: string;
 }
 
 /** What a job counted; of a change only the difference to the release before. */
@@ -86,9 +97,10 @@ export class SignalRun {
   readonly #batches: readonly string[];
   readonly #numberOf: ReadonlyMap<string, number>;
   readonly #sealer: Sealer;
-  readonly #unsigned: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
   readonly #problems: Problem[] = [];
+  /** Of the readings of the entities that are held. */
+  #hashes = new Map<Reading, string>();
   #held: ChunkBuilder;
   #former: ChunkBuilder;
   #entities = 0;
@@ -108,7 +120,6 @@ export class SignalRun {
     this.#batches = files.map((file) => file.batch);
     this.#numberOf = new Map(numbered.map(({ name }, number) => [name, number]));
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_STORE);
-    this.#unsigned = makeSealer(job.issuer, signingKey(job.seed), UNSIGNED);
     this.#emit = emit;
     this.#held = new ChunkBuilder(id);
     this.#former = new ChunkBuilder(id);
@@ -120,14 +131,14 @@ export class SignalRun {
     this.#flush();
   }
 
-  /** Entities of which the release before has the output of `former`, which may be nothing. */
+  /** Entities, of which the release before has those of `former`, with the same readings. */
   change(
     stored: ReadonlyMap<string, readonly StoredReading[]>,
-    former: ReadonlyMap<string, readonly StoredReading[]>,
+    former: ReadonlyMap<string, Former>,
   ): void {
     for (const [entity, readings] of stored) {
-      const before = former.get(entity) ?? [];
-      if (before.length > 0) this.#takeAway(entity, before);
+      const before = former.get(entity);
+      if (before !== undefined) this.#takeAway(entity, before);
       this.#add(entity, readings);
     }
     this.#flush();
@@ -153,24 +164,25 @@ export class SignalRun {
       return;
     }
     const timeline = outcome.ok;
-    this.#entity(timeline);
-    this.#held.places += formatPlaces(
-      entity,
-      stored.map((line) => this.#placeOf(line)),
-    );
+    const said = this.#entity(timeline);
+    const places = stored.map((line) => this.#placeOf(line));
+    this.#held.places += formatPlaces(entity, { places, said });
     this.#count(timeline, 1);
     if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
   }
 
-  #takeAway(entity: string, stored: readonly StoredReading[]): void {
+  #takeAway(entity: string, { stored, said }: Former): void {
     const outcome = buildTimeline(entity, stored);
-    if ('problem' in outcome) throw new RangeError(`Cannot take "${entity}" away: refused`);
-    const { facts, files, hashOf } = this.#derive(outcome.ok, this.#unsigned);
-    for (const file of files) {
-      this.#former.path(file);
+    const latest = 'problem' in outcome ? undefined : outcome.ok.readings.at(-1);
+    if ('problem' in outcome || latest === undefined) {
+      throw new RangeError(`Cannot take "${entity}" away: refused`);
+    }
+    const facts = { signal: this.#signal, timeline: outcome.ok, latest };
+    for (const file of parseSaid(recordPath(this.#signal.id, entity), said)) {
+      this.#former.path(file.path);
       this.#former.citation(facts, file);
     }
-    this.#former.readings(facts, { hashOf, batches: this.#batches });
+    this.#former.readings(facts, { hashOf: this.#hashOf, batches: this.#batches });
     this.#count(outcome.ok, -1);
   }
 
@@ -178,28 +190,28 @@ export class SignalRun {
     return [this.#numberOf.get(file) ?? -1, at, size];
   }
 
-  #derive(timeline: Timeline, sealer: Sealer) {
-    const hashes = new Map<Reading, string>();
-    const hashOf = (reading: Reading): string => {
-      const known = hashes.get(reading);
-      if (known !== undefined) return known;
-      const hash = sealer.recordHash(coreFields(this.#signal, reading));
-      hashes.set(reading, hash);
-      return hash;
-    };
-    const facts = entityFacts(this.#signal, timeline, hashOf);
-    return { facts, hashOf, ...entityFiles(facts, sealer, hashOf) };
-  }
+  readonly #hashOf = (reading: Reading): string => {
+    const known = this.#hashes.get(reading);
+    if (known !== undefined) return known;
+    const hash = this.#sealer.recordHash(coreFields(this.#signal, reading));
+    this.#hashes.set(reading, hash);
+    return hash;
+  };
 
-  #entity(timeline: Timeline): void {
-    const { facts, hashOf, bare, record, files } = this.#derive(timeline, this.#sealer);
-    for (const file of files) {
-      this.#held.file(file);
-      this.#held.citation(facts, file);
-    }
+  /** Returns what is said, for the next compile. */
+  #entity(timeline: Timeline): string {
+    const hashOf = this.#hashOf;
+    const facts = entityFacts(this.#signal, timeline, hashOf);
+    const { bare, record, files } = entityFiles(facts, this.#sealer, hashOf);
+    const said = files.map(({ path, body }) => {
+      return { path, record_hash: citationOf(body)?.record_hash };
+    });
+    for (const file of files) this.#held.file(file);
+    for (const file of said) this.#held.citation(facts, file);
     this.#held.sample(facts, record);
     this.#held.readings(facts, { hashOf, batches: this.#batches });
     this.#join(facts, bare);
+    return formatSaid(said);
   }
 
   #join(facts: EntityFacts, record: CityReading['record']): void {
@@ -221,6 +233,7 @@ export class SignalRun {
     const chunk = this.#held.build(this.#former);
     this.#held = new ChunkBuilder(this.#signal.id);
     this.#former = new ChunkBuilder(this.#signal.id);
+    this.#hashes = new Map();
     if (chunk !== null) this.#emit(chunk);
   }
 }

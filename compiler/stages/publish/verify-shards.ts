@@ -6,14 +6,14 @@ import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { FileWriter } from './file-writer.ts';
 import { GatheredLines } from './gathered-lines.ts';
 import { LEAD_BITS, leadingOrder } from './leading-order.ts';
-import { editLines, endOf, type LineEdit, textOrder } from './sorted-lines.ts';
+import { editLines, endOf, findLine, type LineEdit, textOrder } from './sorted-lines.ts';
 
 const FLUSH_CHARS = 2_000_000;
 
 /** Collects look-up lines into sorted shards, in memory that does not grow. */
 export interface VerifyShards {
   add(lines: string): void;
-  /** Takes away lines that the release before has. */
+  /** Takes away lines that the release before has; an asterisk stands for a digit of their hash that is not known. */
   remove(lines: string): void;
   /** Writes the shards that differ from those of the release before. */
   write(writer: FileWriter): FileEntry[];
@@ -53,6 +53,9 @@ export function verifyShards(folder: string, before: ShardsBefore = () => null):
 /** `["sha256:ab…` puts the two digits that name the shard at a fixed place of the line. */
 const DIGITS_AT = '["sha256:'.length;
 
+const HASH_END = DIGITS_AT + 64;
+/** Stands for a digit of a hash that is not known. */
+const MASK = '*';
 /** Behind them the digits that lines of one shard are sorted by first. */
 const LEAD_AT = DIGITS_AT + 2;
 const LEAD_END = LEAD_AT + LEAD_BITS / 4;
@@ -122,7 +125,10 @@ function edit(before: Buffer, { added, gone }: ShardEdits, lines: GatheredLines)
     return true;
   }
   const edits = new Map<string, LineEdit>();
-  for (const line of linesOf(gone)) edits.set(line, { key: line, line: null });
+  for (const line of linesOf(gone)) {
+    const key = wholeLine(before, line);
+    edits.set(key, { key, line: null });
+  }
   for (const line of linesOf(added)) {
     // A line that goes and comes back stays.
     if (!edits.delete(line)) edits.set(line, { key: line, line: `${line}\n` });
@@ -135,6 +141,22 @@ function edit(before: Buffer, { added, gone }: ShardEdits, lines: GatheredLines)
     throw new ForgottenError('Cannot change the look-up lines: one is not there', { cause });
   }
   return true;
+}
+
+/** The line of a shard that is known but for some digits of its hash. */
+function wholeLine(shard: Buffer, line: string): string {
+  const mask = line.slice(0, HASH_END).indexOf(MASK);
+  if (mask < 0) return line;
+  const [known, rest] = [line.slice(0, mask), line.slice(HASH_END)];
+  let at = findLine({ bytes: shard, order: textOrder }, known).start;
+  while (at < shard.length) {
+    const end = endOf(shard, at);
+    const whole = shard.toString('latin1', at, end - 1);
+    if (!whole.startsWith(known)) break;
+    if (whole.slice(HASH_END) === rest) return whole;
+    at = end;
+  }
+  throw new ForgottenError(`Cannot take away "${line}": not there`);
 }
 
 /** One character for each byte, so that lines are in the order of their bytes. */

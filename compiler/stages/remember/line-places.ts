@@ -10,16 +10,26 @@ const TAB = 0x09;
 /** Where a line stands: number of its file, offset and length in bytes. */
 export type LinePlace = readonly [file: number, at: number, size: number];
 
-/** A line of the list of places: an entity and where its lines stand. Entities are ASCII without white space. */
-export function formatPlaces(entity: string, places: readonly LinePlace[]): string {
-  return `${entity}\t${places.map((place) => place.join(':')).join(',')}\n`;
+/** What is remembered of an entity. */
+export interface KnownEntity {
+  readonly places: readonly LinePlace[];
+  /** What the release said of it, see formatSaid. */
+  readonly said: string;
 }
 
-export function parsePlaces(text: string): LinePlace[] {
-  return text.split(',').map((cell) => {
+/** A line of the list of places: an entity, where its lines stand and what was said. Entities are ASCII without white space. */
+export function formatPlaces(entity: string, { places, said }: KnownEntity): string {
+  return `${entity}\t${places.map((place) => place.join(':')).join(',')}\t${said}\n`;
+}
+
+/** The inverse of formatPlaces, of what stands behind the entity. */
+export function parsePlaces(text: string): KnownEntity {
+  const [cells = '', said = ''] = text.split('\t');
+  const places = cells.split(',').map((cell): LinePlace => {
     const [file = Number.NaN, at = Number.NaN, size = Number.NaN] = cell.split(':').map(Number);
     return [file, at, size];
   });
+  return { places, said };
 }
 
 /** Calls back with each entity of a list of places, and where its line begins and ends. */
@@ -35,12 +45,12 @@ function eachEntity(
   }
 }
 
-/** Places of those entities that are asked for. */
+/** What is remembered of those entities that are asked for. */
 export function findPlaces(
   list: Buffer,
   wanted: { has(entity: string): boolean },
-): Map<string, LinePlace[]> {
-  const found = new Map<string, LinePlace[]>();
+): Map<string, KnownEntity> {
+  const found = new Map<string, KnownEntity>();
   eachEntity(list, (entity, start, end) => {
     if (!wanted.has(entity)) return;
     found.set(entity, parsePlaces(list.toString('latin1', start + entity.length + 1, end - 1)));

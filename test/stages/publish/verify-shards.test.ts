@@ -5,6 +5,7 @@ import { storedPath } from '../../../compiler/contract/path.ts';
 import { type FileEntry, formatVerifyEntry } from '../../../compiler/contract/release.ts';
 import { fileWriter } from '../../../compiler/stages/publish/file-writer.ts';
 import { verifyShards } from '../../../compiler/stages/publish/verify-shards.ts';
+import { ForgottenError } from '../../../compiler/stages/remember/forgotten-error.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 
@@ -64,5 +65,34 @@ describe('verifyShards()', () => {
 
   it('writes nothing of nothing', () => {
     expect(shardsOf([]).files).toEqual([]);
+  });
+
+  it('takes lines away that are known but for some digits, and no other', () => {
+    const before = Buffer.from([...lines].sort().join(''));
+    const masked = (text: string): string =>
+      `${text.slice(0, '["sha256:'.length + 8)}${'*'.repeat(56)}${text.slice('["sha256:'.length + 64)}`;
+    const own = (path: string): Buffer => {
+      const digits = path.slice('verify/'.length, -'.txt'.length);
+      const rows = before.toString().split('\n').slice(0, -1);
+      const shard = rows.filter((row) => row.startsWith(`["sha256:${digits}`));
+      return Buffer.from(shard.map((row) => `${row}\n`).join(''));
+    };
+    const [first = '', second = ''] = lines;
+    const written = (gone: string, added = ''): string => {
+      const root = makeFolder();
+      const shards = verifyShards(join(root, 'scratch'), own);
+      shards.remove(gone);
+      shards.add(added);
+      const store = { data: root, spare: join(root, 'spare'), isKept: () => false };
+      return shards.write(fileWriter(store)).map(textIn(root)).join('');
+    };
+    const path = `verify/${first.slice('["sha256:'.length, '["sha256:'.length + 2)}.txt`;
+    expect(written(masked(first))).toBe(own(path).toString().replace(first, ''));
+    expect(written(masked(first), first)).toBe('');
+    const digits = second.slice('["sha256:'.length, '["sha256:'.length + 64);
+    const other = first.replace(/[0-9a-f]{64}/, digits);
+    for (const missing of [masked(other), masked(line(700))]) {
+      expect(() => written(missing)).toThrow(ForgottenError);
+    }
   });
 });
