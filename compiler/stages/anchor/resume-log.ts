@@ -6,6 +6,7 @@ import {
   type Tile,
   tileOfSubtree,
   tilePath,
+  tilesOf,
 } from '../../contract/tiles.ts';
 import {
   BUNDLED_BYTES,
@@ -19,8 +20,11 @@ import {
 } from './log-tree.ts';
 import type { PreviousRelease, SignedLog } from './previous-log.ts';
 
+/** Full tiles that are read of each log that is gone on from. */
+const TILES_SAMPLED = 16;
+
 /**
- * The tree of a log from its right edge alone, which its partial tiles hold: no entry before them is read. Null when they do
+ * The tree of a log from its right edge alone, which its partial tiles hold: of those before them a sample is read. Null when they do
  * not give the signed root, or when an entry of theirs is not the one of its hash.
  */
 export function resumeLog(
@@ -28,10 +32,22 @@ export function resumeLog(
   { signed, batches }: SignedLog,
   put: PutTile,
 ): LogTree | null {
+  if (!isSampleThere(previous, signed)) return null;
   const rows = rowsOf(previous, signed.size, batches);
   if (rows === null || !areEntriesHashed(rows)) return null;
   const tree = new LogTree(put, { size: signed.size, peaks: peaksOf(rows, signed.size), rows });
   return hexOf(tree.root()) === hexOf(signed.root) ? tree : null;
+}
+
+/** Reads some full tiles, which the tree does not need: other ones for each root, so that damage does not stay unseen. */
+function isSampleThere(previous: PreviousRelease, { size, root }: SignedLog['signed']): boolean {
+  const full = tilesOf(size).filter(({ width }) => width === TILE_WIDTH);
+  const from = Buffer.from(root).readUInt32BE();
+  for (let at = 0; at < Math.min(full.length, TILES_SAMPLED); at += 1) {
+    const tile = full[(from + at) % full.length];
+    if (tile !== undefined && previous.read(tilePath(tile)) === null) return false;
+  }
+  return true;
 }
 
 type Rows = ReadonlyMap<Tile['level'], Row>;

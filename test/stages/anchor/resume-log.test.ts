@@ -81,10 +81,33 @@ describe('writeLog() that goes on from the right edge', () => {
     expect(entriesIn(log).slice(0, 400)).toEqual(entriesIn(previous));
   });
 
-  it('reads no entry but those of the last bundle', () => {
-    const files = memoryLog({ '2026-01-01': hashes(0, 600) });
-    files.delete(tilePath({ level: 'entries', index: 0, width: 256 }));
-    expect(resumed(files)?.size).toBe(600);
+  it('reads the last tiles and a sample of the others, however long the log is', () => {
+    for (const [size, most] of [
+      [600, 7],
+      [9000, 19],
+    ] as const) {
+      const files = memoryLog({ '2026-01-01': hashes(0, size) });
+      const read = new Set<string>();
+      const previous = releaseOf(files);
+      const signed = readSignedLog(previous, [didOf()]);
+      if (signed === null) throw new Error('no log');
+      const noted = { ...previous, read: (path: string) => read.add(path) && previous.read(path) };
+      expect(resumeLog(noted, signed, () => undefined)?.size).toBe(size);
+      expect(read.size).toBe(most);
+    }
+  });
+
+  it('I27: notices a full tile that is gone while batches are added', () => {
+    let files = memoryLog({ '2026-01-01': hashes(0, 9000) });
+    files.delete(tilePath({ level: 'entries', index: 7, width: 256 }));
+    const compiles = Array.from({ length: 40 }, (_, at) => at);
+    const noticed = compiles.findIndex((at) => {
+      if (resumed(files) === null) return true;
+      const leaves = { [`2026-02-01T${String(at % 24).padStart(2, '0')}Z`]: hashes(9000 + at, 1) };
+      files = memoryLog(leaves, { previous: files, goOn: true });
+      return false;
+    });
+    expect(noticed).toBeGreaterThanOrEqual(0);
   });
 
   it.each([
