@@ -9,7 +9,8 @@ import { slowRun } from './pay-bench/slow-run.ts';
 /**
  * Purchases a second of the real gatekeeper, journal and log on disk, beside x402-express, both against one
  * instant facilitator on loopback, in interleaved rounds of one run; then 1,000 buyers who wait for a
- * facilitator that takes a second. Judge by the ratios: absolute figures move with the machine.
+ * facilitator that takes a second. Judge by the ratios: absolute figures move with the machine. "rest" is the share
+ * of one core that buyers and facilitator took: they bound what is measured when it nears 100 %.
  * Usage: bench-pay [--rounds 5] [--payments 4000] [--warm-up 12000] [--pin] [--only ratio|slow]
  *                  [--buyers 1000] [--cpu-prof FOLDER]
  * `--pin` gives each server under load one core of its own (Linux, taskset), as the published figures have it.

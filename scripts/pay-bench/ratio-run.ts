@@ -32,17 +32,19 @@ interface Seller {
 interface Sample {
   readonly perSecond: number;
   readonly cpuMicros: number;
+  /** Share of one core that the buyers and the facilitator took together; near 1 they are what is measured. */
+  readonly restBusy: number;
 }
 
 /** Measures all sellers in interleaved rounds and prints one row for each. */
 export async function ratioRun(options: RatioRunOptions): Promise<void> {
   const children: Child[] = [];
   try {
-    const { sellers, sign } = await open(options, children);
-    for (const seller of sellers) await buy(seller, sign(options.warmUp));
+    const { sellers, stub, sign } = await open(options, children);
+    for (const seller of sellers) await buy(seller, stub, sign(options.warmUp));
     for (let round = 0; round < options.rounds; round++) {
       for (const seller of sellers) {
-        seller.samples.push(await buy(seller, sign(options.payments)));
+        seller.samples.push(await buy(seller, stub, sign(options.payments)));
       }
     }
     print(sellers);
@@ -54,7 +56,7 @@ export async function ratioRun(options: RatioRunOptions): Promise<void> {
 async function open(
   options: RatioRunOptions,
   children: Child[],
-): Promise<{ sellers: readonly Seller[]; sign: Signer }> {
+): Promise<{ sellers: readonly Seller[]; stub: Child; sign: Signer }> {
   const { folder } = options;
   const start = async (...args: Parameters<typeof startChild>): Promise<Child> => {
     const child = await startChild(...args);
@@ -79,7 +81,7 @@ async function open(
   const peer = await startPeer(start, facilitator, body);
   if (peer !== null) sellers.push(seller(PEER, peer, null));
   if (options.pin) for (const { child } of sellers) pin(child.pid, CORES.server);
-  return { sellers, sign };
+  return { sellers, stub, sign };
 }
 
 const PEER = 'x402-express, verify and settle';
@@ -110,19 +112,22 @@ async function startPeer(
   return start({ kind: 'peer', manifest: PEER_MANIFEST, facilitator, body });
 }
 
-async function buy({ child }: Seller, requests: readonly Buffer[]): Promise<Sample> {
-  const before = await child.usage();
+async function buy({ child }: Seller, stub: Child, requests: readonly Buffer[]): Promise<Sample> {
+  const before = [await child.usage(), await stub.usage()] as const;
+  const own = process.cpuUsage();
   const port = child.ports[0] ?? 0;
   const { answers, ms } = await load({ port, requests, once: true, status: 200, ms: LOAD_MS });
-  const after = await child.usage();
+  const { user, system } = process.cpuUsage(own);
+  const after = [await child.usage(), await stub.usage()] as const;
   return {
     perSecond: (1000 * answers) / ms,
-    cpuMicros: (1000 * (after.cpuMs - before.cpuMs)) / answers,
+    cpuMicros: (1000 * (after[0].cpuMs - before[0].cpuMs)) / answers,
+    restBusy: ((user + system) / 1000 + after[1].cpuMs - before[1].cpuMs) / ms,
   };
 }
 
 function print(sellers: readonly Seller[]): void {
-  console.log(columns(['seller', 'buys/s', 'us CPU', 'x peer', 'x peer CPU', 'target']));
+  console.log(columns(['seller', 'buys/s', 'us CPU', 'rest', 'x peer', 'x peer CPU', 'target']));
   const peer = sellers.find(({ name }) => name === PEER)?.samples ?? [];
   for (const { name, goal, samples } of sellers) {
     const rate = ratio(samples, peer, (own, other) => own.perSecond / other.perSecond);
@@ -133,6 +138,7 @@ function print(sellers: readonly Seller[]): void {
         name,
         median(samples.map(({ perSecond }) => perSecond)).toFixed(0),
         median(samples.map(({ cpuMicros }) => cpuMicros)).toFixed(0),
+        `${(100 * median(samples.map(({ restBusy }) => restBusy))).toFixed(0)} %`,
         rate.toFixed(2),
         cpu.toFixed(2),
         goal === null || Number.isNaN(rate) ? '-' : `${goal} ${word}`,
