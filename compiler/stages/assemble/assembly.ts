@@ -7,11 +7,12 @@ import {
   parseFiles,
 } from '../../contract/release.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
+import { catalogOrder, place } from '../publish/catalog-order.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
 import { GatheredLines } from '../publish/gathered-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
-import { editLines, keyOrder, type LineEdit } from '../publish/sorted-lines.ts';
+import { editLines, type LineEdit } from '../publish/sorted-lines.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { KeptRows } from '../remember/kept-rows.ts';
@@ -24,7 +25,6 @@ import { bundleStatement, cityStatement, lifecycleStatement } from './joined-sta
 import type { LegReading } from './leg.ts';
 import { lifecycleBody } from './lifecycle-body.ts';
 
-const place = (signalId: string, entity: string): string => `${signalId}\n${entity}`;
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
 /** Where an assembly puts what the signal jobs made. */
@@ -142,8 +142,9 @@ export class Assembly {
 
   #catalogBytes(): Buffer {
     const edits = this.#catalog.sort((a, b) => compare(a.key, b.key));
-    const lines = new GatheredLines('utf8');
-    editLines({ bytes: this.#output.catalog, order: keyOrder(catalogPlace) }, edits, lines);
+    const bytes = this.#output.catalog;
+    const lines = new GatheredLines('utf8', bytes.length);
+    editLines({ bytes, order: catalogOrder }, edits, lines);
     return lines.take();
   }
 

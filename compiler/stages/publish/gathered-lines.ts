@@ -1,17 +1,20 @@
 import type { LineSink } from './sorted-lines.ts';
 
-const CAPACITY_START = 1 << 16;
+/** Room for what is added. */
+const ROOM_BYTES = 1 << 16;
 const UTF8_BYTES_MAX = 3;
 
 /** Edited lines as one piece of memory, which serves for one text after the other. */
 export class GatheredLines implements LineSink {
   /** How the added lines become bytes. */
   readonly #encoding: 'utf8' | 'latin1';
-  #bytes = Buffer.allocUnsafe(CAPACITY_START);
+  #bytes: Buffer;
   #length = 0;
 
-  constructor(encoding: 'utf8' | 'latin1') {
+  /** `expected` is about how many bytes are gathered at once. */
+  constructor(encoding: 'utf8' | 'latin1', expected = 0) {
     this.#encoding = encoding;
+    this.#bytes = Buffer.allocUnsafe(expected + ROOM_BYTES);
   }
 
   keep(bytes: Buffer, from: number, to: number): void {

@@ -55,14 +55,6 @@ export function textOrder(bytes: Buffer, start: number, text: string): number {
   return end === bytes.length || bytes[end] === NEWLINE ? 0 : 1;
 }
 
-/** The order of lines of which the key has to be read. */
-export function keyOrder(keyOf: (line: string) => string): SortedLines['order'] {
-  return (bytes, start, key) => {
-    const here = keyOf(lineAt(bytes, start));
-    return here < key ? -1 : here > key ? 1 : 0;
-  };
-}
-
 /** A place among sorted lines. */
 interface LinePlace {
   readonly start: number;

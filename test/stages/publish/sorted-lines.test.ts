@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatheredLines } from '../../../compiler/stages/publish/gathered-lines.ts';
 import { listedFiles, onlyIn } from '../../../compiler/stages/publish/listed-files.ts';
-import { editLines, findLine, keyOrder } from '../../../compiler/stages/publish/sorted-lines.ts';
+import { editLines, findLine, lineAt } from '../../../compiler/stages/publish/sorted-lines.ts';
 
-const order = keyOrder((line) => line.slice(0, line.indexOf('=')));
+const order = (bytes: Buffer, start: number, key: string) => {
+  const [here = ''] = lineAt(bytes, start).split('=');
+  return here < key ? -1 : here > key ? 1 : 0;
+};
 const bytesOf = (lines: ReadonlyMap<string, string>) =>
   Buffer.from(
     [...lines]
