@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { type Citation, type citationStatement, verifyUrl } from '../../contract/citation.ts';
-import { didKey, encodeBase64Url } from '../../contract/did-key.ts';
+import { didKey } from '../../contract/did-key.ts';
 import { hashCore } from '../../contract/record-hash.ts';
 import { jcs } from './jcs.ts';
 import type { SignatureStore } from './signature-store.ts';
@@ -51,7 +51,7 @@ export function issuerDid(key: KeyObject): string {
 
 /** An Ed25519 signature, base64url. */
 export function signBytes(bytes: Uint8Array, key: KeyObject): string {
-  return encodeBase64Url(new Uint8Array(sign(null, bytes, key)));
+  return sign(null, bytes, key).toString('base64url');
 }
 
 /** Makes the sealer of an issuer; signatures already in the store are not computed again. */
@@ -69,14 +69,14 @@ export function makeSealer(issuer: Issuer, key: KeyObject, store: SignatureStore
       const signature = store.get(digest) ?? signText(text);
       store.put(digest, signature);
       const record_hash = `sha256:${digest}`;
-      const _citation: Citation = {
-        ...claims,
+      // A spread of the claims would cost a quarter of what is not the signature.
+      const _citation: Citation = Object.assign(claims, {
         record_hash,
         signature,
         key_id: issuer.keyId,
         issuer_DID: issuer.did,
         verify_url: verifyUrl(issuer.baseUrl, record_hash),
-      };
+      });
       return { ...body, _citation };
     },
   };
