@@ -1,9 +1,9 @@
-import { roundDecimal } from '../../contract/decimal.ts';
 import type { Cadence } from '../../contract/freshness.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import type { Reading } from '../intake/reading.ts';
 
 const HOUR_MS = 3_600_000;
+const TENTH_HOUR_MS = 360_000;
 
 /** UTC day of the collection, at midnight; intake takes no time but UTC. */
 export function snapshotDate(reading: Reading): string {
@@ -17,7 +17,8 @@ export function dataAgeHours(reading: Reading): number {
 
 /** Hours from one ISO time to a later one, one decimal, never below 0. */
 export function hoursBetween(from: string, to: string): number {
-  return roundDecimal(Math.max(0, Date.parse(to) - Date.parse(from)) / HOUR_MS, 1);
+  const tenths = Math.round(Math.max(0, Date.parse(to) - Date.parse(from)) / TENTH_HOUR_MS);
+  return tenths / 10;
 }
 
 /** Hours after which a source of this cadence is late; null where there is no schedule. */

@@ -77,6 +77,7 @@ export function seasonOf(
   const [metric] = signal.metrics;
   const value = current.current[metric];
   if (!signal.seasonal || typeof value !== 'number') return null;
+  if (history.length < WINDOW_READINGS_MIN) return null;
   const readings = seasonWindow(current, history).filter(
     (reading) => typeof reading.current[metric] === 'number',
   );

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { roundDecimal } from '../../../compiler/contract/decimal.ts';
 import { CADENCES } from '../../../compiler/contract/freshness.ts';
 import {
   DUE_HOURS,
@@ -31,6 +33,18 @@ describe('hoursBetween(), dataAgeHours()', () => {
     expect(hoursBetween(AT, later(1, 9 * 60_000))).toBe(1.2);
     expect(hoursBetween(later(1), AT)).toBe(0);
     expect(dataAgeHours(item(AT, later(0, 15 * 60_000 + 12_000)))).toBe(0.3);
+  });
+  it('round halves up, as on paper', () => {
+    const spans = fc.oneof(
+      fc.nat(10_000_000_000_000),
+      fc.nat(10_000_000).map((tenths) => tenths * 360_000 + 180_000),
+    );
+    fc.assert(
+      fc.property(spans, (ms) => {
+        const span = hoursBetween('1970-01-01T00:00:00Z', new Date(ms).toISOString());
+        expect(span).toBe(roundDecimal(ms / 3_600_000, 1));
+      }),
+    );
   });
 });
 
