@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import { FILES_NAME, type Release } from '../contract/release.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
-import { CompileError } from '../stages/intake/compile-error.ts';
 import { type ListedFiles, onlyIn } from '../stages/publish/listed-files.ts';
 import {
   currentName,
@@ -60,6 +60,8 @@ function shown(mark: string, paths: readonly string[]): string[] {
 
 /** Releases that were removed, by name. */
 export function prune(data: string): readonly string[] {
+  if (!existsSync(data))
+    throw new RangeError(`Cannot prune "${data}": no such folder; correct --data`);
   const staging = openStaging(data);
   try {
     return pruneReleases(data);
@@ -132,9 +134,11 @@ function takeLogOf(
 function filesOf(data: string, name: string): ListedFiles {
   const files = releaseNames(data).includes(name) ? releaseFiles(data, name) : null;
   if (files !== null) return files;
-  throw refusal(data, `there is no release "${name}" with its ${FILES_NAME}; see "releases list"`);
+  throw new RangeError(
+    `Cannot find release "${name}" in "${data}": none of that name with its ${FILES_NAME}; see "signalpress releases list"`,
+  );
 }
 
-function refusal(file: string, message: string): CompileError {
-  return new CompileError([{ code: 'cannot_publish', file, message }]);
+function refusal(data: string, state: string): RangeError {
+  return new RangeError(`Cannot roll back in "${data}": ${state}`);
 }

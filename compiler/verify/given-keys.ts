@@ -13,8 +13,9 @@ export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
 
 /** Reads what was passed with --keys: a list of keys, or a release or data folder, which has a log too; throws for anything that does not hold. */
 export function givenKeys(disk: Disk, path: string, trust: KeyTrust['trust']): GivenKeys {
-  const isFile = disk.entry(path)?.kind === 'file';
-  if (isFile || !isReleaseFolder(disk, path)) return { keys: keysIn(disk, path) };
+  const kind = disk.entry(path)?.kind;
+  if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
+  if (kind === 'file' || !isReleaseFolder(disk, path)) return { keys: keysIn(disk, path) };
   const faults = new Faults();
   const root = releaseRoot(disk, path, faults);
   const known = root === null ? {} : releaseKeys({ disk, root, faults });

@@ -4,10 +4,10 @@ import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk, openChunks, readAll } from './disk.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
 import { parseMemory, remember } from './release-memory.ts';
-import { isReleaseFolder } from './release-root.ts';
 import { bodyText, releaseText } from './report-text.ts';
 import { verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
+import { EXIT, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
@@ -15,10 +15,6 @@ export const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
 /** Clocks of issuer and reader may differ by this much. */
 const CLOCK_SKEW_MS = 300_000;
-const NO_RELEASE = 'a folder without "release.json" and without a "current" link to a release';
-
-/** What the exit code of `verify` says. */
-export const EXIT = { verified: 0, failed: 1, undecided: 2 } as const;
 
 /** For the help of the command. */
 export const VERIFY_HELP = `
@@ -67,30 +63,24 @@ export interface MemoryFile {
   save(text: string): void;
 }
 
-export interface VerifyOutcome {
-  readonly exitCode: (typeof EXIT)[keyof typeof EXIT];
-  readonly text: string;
-}
-
 /** `verify FILE|DIR|-`: judges one target and says so in words or in JSON. */
 export async function runVerify(
   target: string,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { issuer = [], disk = nodeDisk } = options;
+  const { issuer = [], disk = nodeDisk, json: isJson = false } = options;
   try {
     for (const did of issuer) parseDidKey(did);
     const trust = issuer.length === 0 ? ('any' as const) : issuer;
     const given = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
-    const kind = target === '-' ? 'file' : disk.entry(target)?.kind;
-    if (kind === undefined) return undecided(target, 'no such file or folder', options);
-    if (kind !== 'file' && isReleaseFolder(disk, target)) {
-      return await judgeFolder(target, { trust, ...given }, options);
-    }
-    if (kind === 'folder') return undecided(target, NO_RELEASE, options);
+    if (target === '-') return await judgeFile(target, { trust, ...given }, options);
+    const why = noRelease(disk, target);
+    if (why === null) return await judgeFolder(target, { trust, ...given }, options);
+    const isBody = !['folder', undefined].includes(disk.entry(target)?.kind);
+    if (!isBody) return undecided(target, why, isJson);
     return await judgeFile(target, { trust, ...given }, options);
   } catch (error) {
-    return undecided(target, reason(error), options);
+    return undecided(target, reason(error), isJson);
   }
 }
 
@@ -165,16 +155,4 @@ async function readTarget(target: string, options: VerifyCommandOptions): Promis
   const { disk = nodeDisk, readStdin = () => readAll(openChunks(STDIN), INPUT_BYTES_MAX) } =
     options;
   return target === '-' ? await readStdin() : readAll(disk.chunks(target), INPUT_BYTES_MAX);
-}
-
-function undecided(target: string, why: string, { json }: VerifyCommandOptions): VerifyOutcome {
-  const text =
-    json === true
-      ? jsonText({ target, verdict: 'undecided', reason: why })
-      : `cannot be judged  ${target}\n  ${why}\n`;
-  return { exitCode: EXIT.undecided, text };
-}
-
-function jsonText(report: object): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
 }

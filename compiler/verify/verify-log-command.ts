@@ -4,8 +4,8 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { printed } from './report-text.ts';
-import { EXIT, type VerifyOutcome } from './verify-command.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
+import { EXIT, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
 
 /** Faults that are written out; the rest is counted. */
 const LINES_MAX = 20;
@@ -20,31 +20,26 @@ export interface VerifyLogCommandOptions {
 
 /** `verify --log DIR`: judges the whole log of a release, and that it grew from a checkpoint that was seen before. */
 export function runVerifyLog(target: string, options: VerifyLogCommandOptions): VerifyOutcome {
-  const { issuer = [], since, disk = nodeDisk } = options;
+  const { issuer = [], since, disk = nodeDisk, json: isJson = false } = options;
   try {
     for (const did of issuer) parseDidKey(did);
     const trust = issuer.length === 0 ? ('any' as const) : issuer;
     const seen = since === undefined ? {} : { since: noteIn(since, disk) };
+    const why = noRelease(disk, target);
+    if (why !== null) return undecided(target, why, isJson);
     const report = verifyLog(target, { trust, disk, ...seen });
     const exitCode = report.verdict === 'verified' ? EXIT.verified : EXIT.failed;
-    const text = options.json === true ? jsonText({ target, ...report }) : logText(target, report);
+    const text = isJson ? jsonText({ target, ...report }) : logText(target, report);
     return { exitCode, text };
   } catch (error) {
-    const why = reason(error);
-    const text =
-      options.json === true
-        ? jsonText({ target, verdict: 'undecided', reason: why })
-        : `cannot be judged  ${target}\n  ${why}\n`;
-    return { exitCode: EXIT.undecided, text };
+    return undecided(target, reason(error), isJson);
   }
 }
 
 function noteIn(file: string, disk: Disk): string {
+  if (disk.entry(file) === null)
+    throw new RangeError(`Cannot read "${file}" of --since: no such file`);
   return decodeUtf8(readAll(disk.chunks(file), NOTE_CHARS_MAX));
-}
-
-function jsonText(report: object): string {
-  return `${JSON.stringify(report, null, 2)}\n`;
 }
 
 /** The report on a log: the verdict, what failed by file, what was looked at, and the proof of a fork. */

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { diffText, listText, prune, rollBack } from '../../compiler/commands/releases-command.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
@@ -41,9 +42,10 @@ describe('releases', () => {
     expect(text).toContain('+ record/crypto.spot/eth.json');
     expect(text).toContain('~ index/catalog.txt');
     expect(diffText(data, [one, one])).toContain('0 added, 0 changed, 0 gone');
-    expect(() => diffText(data, [one, 'none'])).toThrow('there is no release "none"');
+    expect(() => diffText(data, [one, 'none'])).toThrow('Cannot find release "none"');
     expect(prune(data)).toEqual([]);
     expect(listText(makeFolder())).toMatch(/^no releases/);
+    expect(() => prune(join(makeFolder(), 'typo'))).toThrow('no such folder; correct --data');
   }, 60_000);
 
   it('I26: rolls back by a newer release with the older files and the newer log', async () => {
@@ -63,7 +65,7 @@ describe('releases', () => {
     const roll = { data, name: one, asOf: LATER, seed: SEED };
     const other = new Uint8Array(32).fill(3);
     expect(() => rollBack({ ...roll, seed: other })).toThrow('use its key');
-    expect(() => rollBack({ ...roll, name: '../etc' })).toThrow('there is no release');
+    expect(() => rollBack({ ...roll, name: '../etc' })).toThrow('Cannot find release "../etc"');
     expect(() => rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' })).toThrow('before the current');
     expect(filesBelow(data)).toEqual(before);
   }, 60_000);

@@ -160,7 +160,7 @@ describe('runVerifyLog()', () => {
 
   it('cannot judge what is no release, with exit code 2 where a file is missing', () => {
     expect(runVerifyLog(data, { since: join(data, 'none') }).exitCode).toBe(2);
-    expect(runVerifyLog(join(data, 'none'), {}).exitCode).toBe(1);
+    expect(runVerifyLog(join(data, 'none'), {}).exitCode).toBe(2);
   });
 });
 
