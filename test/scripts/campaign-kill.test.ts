@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -91,51 +91,4 @@ describe('compile() in two processes', () => {
     await verifyCurrent(root, seen);
     expect(seen).toMatchObject({ newest: 2, broken: [] });
   }, 60_000);
-});
-
-/** Runs a command of the shell with a file system of a few megabytes at `$DISK`, which is gone with it. */
-function onSmallDisk(command: string) {
-  const mount = `mount -t tmpfs -o size=4m tmpfs "$DISK" && cd "$DISK" && ${command}`;
-  const CLI = resolve('build/compiler/cli.js');
-  const env = { ...process.env, DISK: makeFolder(), NODE: process.execPath, SCRIPT, CLI };
-  const args = ['--user', '--map-root-user', '--mount', 'sh', '-c', mount];
-  return spawnSync('unshare', args, { encoding: 'utf8', env });
-}
-const canMount = onSmallDisk('true').status === 0;
-
-/** A compile; two more with 0 and 256 KiB left, what is current being verified after each; a last one with room. */
-const FULL_DISK = `
-  step() {
-    said=$("$NODE" "$SCRIPT" child . "$1" 2>&1); code=$?
-    case "$said" in *ENOSPC*) why=ENOSPC ;; *) why= ;; esac
-    echo "$code $why $(readlink data/current | cut -c 1-15)"
-  }
-  "$NODE" "$SCRIPT" batch . 0 && step 0
-  for round in 1 2; do
-    "$NODE" "$SCRIPT" batch . $round
-    cat /dev/zero >filler 2>/dev/null
-    truncate -s -$((round * 256 - 256))K filler
-    step $round
-    rm filler
-    "$NODE" "$CLI" verify data >/dev/null && echo verified
-  done
-  step 3
-  "$NODE" "$CLI" verify data >/dev/null && echo verified
-`;
-
-describe('compile() on a disk that is full', () => {
-  it.skipIf(!canMount)(
-    'I17: keeps what is there, and goes on once there is room (skipped where nothing may be mounted)',
-    () => {
-      const refused = ['1 ENOSPC releases/000001', 'verified'];
-      expect(onSmallDisk(FULL_DISK).stdout.trim().split('\n')).toEqual([
-        '0  releases/000001',
-        ...refused,
-        ...refused,
-        '0  releases/000002',
-        'verified',
-      ]);
-    },
-    60_000,
-  );
 });
