@@ -1,7 +1,6 @@
 import {
   type FileEntry,
   formatCatalogRow,
-  formatFiles,
   formatLeaf,
   formatVerifyEntry,
 } from '../contract/release.ts';
@@ -12,12 +11,13 @@ import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
 import type { SaidFile } from './said-files.ts';
+import { TextBytes } from './text-bytes.ts';
 
 /** What a job hands over while it runs. */
 export interface JobChunk {
   readonly signal_id: string;
-  /** Files as formatFiles writes them, and their bytes one behind the other in the same order. */
-  readonly files: string;
+  /** Files, and their bytes one behind the other in the same order. */
+  readonly files: readonly FileEntry[];
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly catalog: string;
   /** Rows of the census of the signal, as censusLine writes them. */
@@ -49,7 +49,8 @@ export interface Origins {
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
   readonly #signalId: string;
-  readonly #files: { readonly entry: FileEntry; readonly bytes: Buffer }[] = [];
+  readonly #files: FileEntry[] = [];
+  readonly #bytes = new TextBytes();
   readonly #paths: string[] = [];
   entities = 0;
   census = '';
@@ -66,8 +67,8 @@ export class ChunkBuilder {
   }
 
   file({ path, body, text }: PublishedFile): void {
-    const bytes = Buffer.from(text ?? JSON.stringify(body), 'utf8');
-    this.#files.push({ entry: fileEntry(path, bytes), bytes });
+    const bytes = this.#bytes.add(text ?? JSON.stringify(body));
+    this.#files.push(fileEntry(path, bytes));
     this.#paths.push(path);
   }
 
@@ -142,11 +143,10 @@ export class ChunkBuilder {
   /** `former` is the output of the same entities as the release before has it. */
   build(former: ChunkBuilder): JobChunk | null {
     if (this.#sample === null) return null;
-    const files = this.#files.sort((a, b) => (a.entry.path < b.entry.path ? -1 : 1));
     return {
       signal_id: this.#signalId,
-      files: formatFiles(files.map((file) => file.entry)),
-      bytes: joined(files.map((file) => file.bytes)),
+      files: this.#files,
+      bytes: this.#bytes.all(),
       catalog: this.#catalog,
       census: this.census,
       verify: without(this.#verify, former.#verify).join(''),
@@ -167,15 +167,4 @@ function without(texts: readonly string[], others: readonly string[] = []): read
   if (texts.length === 0 || others.length === 0) return texts;
   const known = new Set(others);
   return texts.filter((text) => !known.has(text));
-}
-
-/** One memory of its own, so that it can be given to another thread without a copy. */
-function joined(parts: readonly Buffer[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -1,11 +1,6 @@
 import { CITY_LOCS } from '../../contract/entities.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
-import {
-  CATALOG_PATH,
-  type FileEntry,
-  parseCatalogRow,
-  parseFiles,
-} from '../../contract/release.ts';
+import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
 import { catalogOrder, place } from '../publish/catalog-order.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
@@ -66,9 +61,10 @@ export class Assembly {
   add(chunk: JobChunk): void {
     const { shards, leaves, writer } = this.#output;
     let at = 0;
-    for (const { path, size } of parseFiles(chunk.files)) {
-      this.#files.push(writer.write(path, chunk.bytes.subarray(at, at + size)));
-      at += size;
+    for (const entry of chunk.files) {
+      writer.store(entry, chunk.bytes.subarray(at, at + entry.size));
+      this.#files.push(entry);
+      at += entry.size;
     }
     shards.add(chunk.verify);
     shards.remove(chunk.gone.verify);

@@ -15,6 +15,8 @@ import type { FileEntry } from '../../contract/release.ts';
 /** Stores the files of a release and says what was stored. */
 export interface FileWriter {
   write(path: string, content: string | Uint8Array): FileEntry;
+  /** Stores bytes that `entry` was made of. */
+  store(entry: FileEntry, bytes: Uint8Array): void;
 }
 
 export interface StoreWriter extends FileWriter {
@@ -45,14 +47,18 @@ export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
     writeFileSync(spare, bytes);
     renameSync(spare, full);
   };
+  const store: FileWriter['store'] = (entry, bytes) => {
+    const full = join(data, storedPath(entry.path, entry.sha256));
+    makeFolder(dirname(full));
+    // A file that nobody vouches for may be torn: another release may still be read from it, so it is replaced at once.
+    if (!create(full, bytes, written) && !isKept(entry)) replace(full, bytes);
+  };
   return {
+    store,
     write(path, content) {
       const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
       const entry = fileEntry(path, bytes);
-      const full = join(data, storedPath(path, entry.sha256));
-      makeFolder(dirname(full));
-      // A file that nobody vouches for may be torn: another release may still be read from it, so it is replaced at once.
-      if (!create(full, bytes, written) && !isKept(entry)) replace(full, bytes);
+      store(entry, bytes);
       return entry;
     },
     undo() {

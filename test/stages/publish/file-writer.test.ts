@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
-import { fileWriter } from '../../../compiler/stages/publish/file-writer.ts';
+import { fileEntry, fileWriter } from '../../../compiler/stages/publish/file-writer.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 
@@ -30,6 +30,16 @@ describe('fileWriter()', () => {
     const entry = fileWriter(store(data)).write('a/b/c.json', 'ü');
     expect(entry).toEqual({ path: 'a/b/c.json', size: 2, sha256: sha256Text('ü') });
     expect(readFileSync(placeOf(data, 'ü'), 'utf8')).toBe('ü');
+  });
+
+  it('stores bytes under an entry that was made before, as it stores its own', () => {
+    const data = makeFolder();
+    const bytes = Buffer.from('ü');
+    fileWriter(store(data)).store(fileEntry('a/b/c.json', bytes), bytes);
+    expect(readFileSync(placeOf(data, 'ü'), 'utf8')).toBe('ü');
+    const torn = withTorn();
+    fileWriter(store(torn)).store(fileEntry('a/b/c.json', bytes), bytes);
+    expect(readFileSync(placeOf(torn, 'ü'), 'utf8')).toBe('ü');
   });
 
   it('keeps other bytes of the same path beside them', () => {

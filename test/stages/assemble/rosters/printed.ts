@@ -42,6 +42,7 @@ export function printed(rows: Readonly<Record<string, readonly object[]>>): Prin
         bodies.set(path, JSON.parse(String(content)));
         return { path, size: content.length, sha256: '' };
       },
+      store: () => undefined,
     },
     shards: {
       add: (lines) => lookUps.push(...lines.trimEnd().split('\n').map(parseVerifyEntry)),

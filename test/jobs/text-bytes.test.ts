@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TextBytes } from '../../compiler/jobs/text-bytes.ts';
+
+const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
+
+describe('TextBytes', () => {
+  it('holds every text as UTF-8, in order, and gives back the bytes of the one that is added', () => {
+    const texts = fc.array(fc.string({ unit: 'grapheme' }));
+    fc.assert(
+      fc.property(texts, (all) => {
+        const bytes = new TextBytes();
+        for (const one of all) expect(text(bytes.add(one))).toBe(one);
+        expect(text(bytes.all())).toBe(all.join(''));
+      }),
+    );
+  });
+
+  it('keeps what it holds when its memory grows, also for one text beyond it', () => {
+    const bytes = new TextBytes();
+    bytes.add('°C');
+    const long = '觀'.repeat(500_000);
+    expect(text(bytes.add(long))).toBe(long);
+    expect(text(bytes.add('x'))).toBe('x');
+    expect(text(bytes.all())).toBe(`°C${long}x`);
+  });
+
+  it('has a memory of its own, so that giving it away takes nothing from others', () => {
+    const [one, other] = [new TextBytes(), new TextBytes()];
+    one.add('one');
+    other.add('other');
+    const given = one.all();
+    expect(text(structuredClone(given, { transfer: [given.buffer] }))).toBe('one');
+    expect(given).toHaveLength(0);
+    expect(text(other.all())).toBe('other');
+  });
+});
