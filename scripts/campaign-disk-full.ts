@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fillDisk } from './kill-campaign/fill-disk.ts';
 
 /**
- * Compiles on a disk of a few megabytes with ever more room (I17): a compile that finds none says so, what was served stays whole, and
+ * Compiles on a small disk with ever more room (I17): a compile that finds none says so, what was served stays whole, and
  * the next one goes through once there is room. Needs the right to mount. Usage: campaign-disk-full [points]
  */
 const POINTS_DEFAULT = 60;
 /** Room of the last point: more than a compile takes. */
 const LEFT_MAX = 1_500_000;
-const DISK = '16m';
+const DISK = '256m';
 const MOUNT = `mount -t tmpfs -o size=${DISK} tmpfs "$1/disk" && exec "$2" "$3" inside "$1" "$4"`;
 
 const [first = String(POINTS_DEFAULT), root = '', points = ''] = process.argv.slice(2);
