@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+/** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    globalSetup: 'test/temporary-folder.ts',
+  },
+});
