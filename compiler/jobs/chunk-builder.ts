@@ -46,13 +46,18 @@ export interface Origins {
   readonly batches: readonly string[];
 }
 
+/** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
+const ENTITIES_MAX = 64;
+const READINGS_MAX = 2048;
+
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
   readonly #signalId: string;
   readonly #files: FileEntry[] = [];
   readonly #bytes = new TextBytes();
   readonly #paths: string[] = [];
-  entities = 0;
+  #entities = 0;
+  #readings = 0;
   census = '';
   places = '';
   #legs = '';
@@ -64,6 +69,10 @@ export class ChunkBuilder {
 
   constructor(signalId: string) {
     this.#signalId = signalId;
+  }
+
+  get isFull(): boolean {
+    return this.#entities >= ENTITIES_MAX || this.#readings >= READINGS_MAX;
   }
 
   file({ path, body, text }: PublishedFile): void {
@@ -91,7 +100,7 @@ export class ChunkBuilder {
 
   catalog(leg: LegReading, update_state: string): void {
     const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
-    this.entities += 1;
+    this.#entities += 1;
     this.#catalog += formatCatalogRow({
       signal_id,
       entity,
@@ -122,6 +131,7 @@ export class ChunkBuilder {
     const file = recordPath(signal.id, latest.entity);
     for (const reading of [...timeline.replaced, ...timeline.readings]) {
       const record_hash = hashOf(reading);
+      this.#readings += 1;
       const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
       this.#leaves += formatLeaf({ batch, record_hash });
       this.#lookUp({

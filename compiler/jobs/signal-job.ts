@@ -24,8 +24,6 @@ import type { SignatureStore } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { formatSaid, parseSaid } from './said-files.ts';
 
-/** Entities whose output is held before it is handed over. */
-const CHUNK_ENTITIES = 64;
 /** Every body of a signal is signed when it changes, and is not looked at when it does not. */
 const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
 
@@ -168,7 +166,7 @@ export class SignalRun {
     const places = stored.map((line) => this.#placeOf(line));
     this.#held.places += formatPlaces(entity, { places, said });
     this.#count(timeline, 1);
-    if (this.#held.entities >= CHUNK_ENTITIES) this.#flush();
+    if (this.#held.isFull) this.#flush();
   }
 
   #takeAway(entity: string, { stored, said }: Former): void {

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Staging } from '../publish/release-store.ts';
 import { anchorStore } from './anchor-store.ts';
 import { currentRelease } from './current-release.ts';
@@ -6,7 +7,7 @@ import { type LogParts, type WrittenLog, writeLog } from './write-log.ts';
 
 /** Writes the log of a release into it: that of the data folder so far, and what the leaves add. */
 export function continueLog(
-  { data, previous }: Pick<Staging, 'data' | 'previous'>,
+  { data, previous, scratch }: Pick<Staging, 'data' | 'previous' | 'scratch'>,
   { press, leaves, goOn }: Pick<LogParts, 'press' | 'leaves' | 'goOn'>,
 ): WrittenLog {
   const anchors = anchorStore(data);
@@ -14,6 +15,7 @@ export function continueLog(
     press,
     leaves,
     goOn,
+    scratch: join(scratch, 'log'),
     previous: currentRelease(data, previous),
     lastSigned: readLastCheckpoint(data),
     anchorOf: (rootHex) => anchors.read(rootHex),

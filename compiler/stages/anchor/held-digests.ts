@@ -1,39 +1,19 @@
-import { LOG_INDEX_BYTES, logIndexPath } from '../../contract/log-batch.ts';
+import { logIndexPath } from '../../contract/log-batch.ts';
 import { HASH_BYTES } from '../../contract/merkle.ts';
+import {
+  DIGEST_LINE_BYTES,
+  isSameDigest,
+  mergedLines,
+  sortedLines,
+} from '../publish/digest-lines.ts';
+import { type DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
-import { DigestSet } from './digest-set.ts';
-import { logIndex } from './log-index.ts';
+import type { HeldDigests } from './fresh-digests.ts';
 import type { PreviousRelease } from './previous-log.ts';
 
-/** The digests that a log holds. */
-export interface HeldDigests {
-  /** Adds a digest of 32 bytes at the end; false when the log holds it already. */
-  add(digest: Buffer): boolean;
-  /** Path and bytes of each look-up shard that is not as the release before has it. */
-  shards(): Iterable<readonly [string, Buffer]>;
-}
-
-/** The digests of a log of `size` entries, looked up in the shards of the release that holds it, and what is added. */
-export function continuedDigests(previous: PreviousRelease, size: number): HeldDigests {
-  const fresh = new DigestSet();
-  const known = new Map<string, Buffer>();
-  const shardAt = (path: string): Buffer => {
-    const shard = known.get(path) ?? readShard(previous, path);
-    known.set(path, shard);
-    return shard;
-  };
-  return {
-    add(digest) {
-      const first = Buffer.from(digest.buffer, digest.byteOffset, 1).toString('hex');
-      const shard = shardAt(logIndexPath(`sha256:${first}`));
-      return !placeIn(shard, digest).found && fresh.add(digest);
-    },
-    *shards() {
-      for (const [path, added] of logIndex(fresh, size)) {
-        yield [path, merged(shardAt(path), added)];
-      }
-    },
-  };
+/** The digests of a log, looked up in the shards of the release that holds it. */
+export function storedDigests(previous: PreviousRelease): HeldDigests {
+  return (first) => readShard(previous, shardPath(first));
 }
 
 /** A shard that cannot be read is written anew by a full compile, which reads the entries instead. */
@@ -45,30 +25,45 @@ function readShard(previous: PreviousRelease, path: string): Buffer {
   }
 }
 
-/** Where the line of a digest begins in a shard, or would. */
-function placeIn(shard: Buffer, digest: Uint8Array): { start: number; found: boolean } {
-  let low = 0;
-  let high = shard.length / LOG_INDEX_BYTES;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const start = middle * LOG_INDEX_BYTES;
-    const order = shard.compare(digest, 0, HASH_BYTES, start, start + HASH_BYTES);
-    if (order === 0) return { start, found: true };
-    if (order < 0) low = middle + 1;
-    else high = middle;
-  }
-  return { start: low * LOG_INDEX_BYTES, found: false };
+/** The digests of a log that was read entry by entry, each with its position. */
+export function gatheredDigests(entries: DigestSpill): HeldDigests {
+  return (first) => sortedLines(entries.group(first));
 }
 
-/** A shard with the lines of another one, none of which it has. */
-function merged(shard: Buffer, added: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  let from = 0;
-  for (let at = 0; at < added.length; at += LOG_INDEX_BYTES) {
-    const line = added.subarray(at, at + LOG_INDEX_BYTES);
-    const { start } = placeIn(shard, line);
-    parts.push(shard.subarray(from, start), line);
-    from = start;
+/** Position of a digest that these lines have twice; null when there is none. */
+export function repeatedAt(lines: Buffer): number | null {
+  for (let at = DIGEST_LINE_BYTES; at < lines.length; at += DIGEST_LINE_BYTES) {
+    if (isSameDigest(lines, lines, [at - DIGEST_LINE_BYTES, at])) {
+      return lines.readUInt32BE(at + HASH_BYTES);
+    }
   }
-  return Buffer.concat([...parts, shard.subarray(from)]);
+  return null;
+}
+
+interface LogDigests {
+  /** Those of the log so far. */
+  readonly held: HeldDigests;
+  /** Those that are new, with their positions. */
+  readonly added: DigestSpill;
+  /** Whether a shard is in the release before and can be left as it is. */
+  readonly stands: (path: string) => boolean;
+}
+
+/** Path and lines of each look-up shard that entries were added to, or that does not stand. */
+export function* logShards({
+  held,
+  added,
+  stands,
+}: LogDigests): Generator<readonly [string, Buffer]> {
+  for (let first = 0; first < FIRST_BYTES; first += 1) {
+    const path = shardPath(first);
+    const lines = sortedLines(added.group(first));
+    if (lines.length === 0 && stands(path)) continue;
+    const shard = mergedLines(held(first), lines);
+    if (shard.length > 0) yield [path, shard];
+  }
+}
+
+function shardPath(first: number): string {
+  return logIndexPath(`sha256:${first.toString(16).padStart(2, '0')}`);
 }

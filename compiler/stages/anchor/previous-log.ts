@@ -13,7 +13,8 @@ import {
   tilePath,
 } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import type { DigestSet } from './digest-set.ts';
+import { type DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
+import { gatheredDigests, repeatedAt } from './held-digests.ts';
 import { openCheckpoint } from './log-signer.ts';
 import { hexOf, type LogTree } from './log-tree.ts';
 
@@ -63,7 +64,7 @@ export function readSignedLog(
 export function replayLog(
   previous: PreviousRelease,
   { batches, signed }: SignedLog,
-  into: { readonly tree: LogTree; readonly digests: DigestSet },
+  into: { readonly tree: LogTree; readonly digests: DigestSpill },
 ): void {
   const entries = entriesOf(previous, signed.size);
   for (const row of batches) {
@@ -71,6 +72,15 @@ export function replayLog(
     const isSame = into.tree.size === row.size && hexOf(into.tree.root()) === row.root;
     if (!isSame) throw broken(`batch "${row.batch}"`, `${row.size} entries do not give its root`);
     into.tree.cut();
+  }
+  refuseRepeats(into.digests);
+}
+
+function refuseRepeats(digests: DigestSpill): void {
+  const held = gatheredDigests(digests);
+  for (let first = 0; first < FIRST_BYTES; first += 1) {
+    const position = repeatedAt(held(first));
+    if (position !== null) throw broken(`entry ${position}`, 'it is in the log twice');
   }
 }
 
@@ -122,14 +132,12 @@ function decoded(path: string, bytes: Buffer): string[] {
 function growTo(
   size: number,
   entries: Generator<string>,
-  { tree, digests }: { readonly tree: LogTree; readonly digests: DigestSet },
+  { tree, digests }: { readonly tree: LogTree; readonly digests: DigestSpill },
 ): void {
   while (tree.size < size) {
     const step = entries.next();
     if (step.done === true) return;
-    if (!digests.add(Buffer.from(step.value.slice('sha256:'.length), 'hex'))) {
-      throw broken(`entry ${tree.size}`, `"${step.value}" is in the log twice`);
-    }
+    digests.add(Buffer.from(step.value.slice('sha256:'.length), 'hex'), tree.size);
     tree.append(logEntry(step.value));
   }
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { logOrigin, verifierKey } from '../../contract/checkpoint.ts';
 import { parseDidKey } from '../../contract/did-key.ts';
 import {
@@ -22,12 +23,13 @@ import {
 } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
+import { DIGEST_LINE_BYTES } from '../publish/digest-lines.ts';
+import { DigestSpill } from '../publish/digest-spill.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
 import type { Anchor } from './anchor-store.ts';
-import { DigestSet } from './digest-set.ts';
-import { continuedDigests, type HeldDigests } from './held-digests.ts';
-import { logIndex } from './log-index.ts';
+import { freshDigests, type HeldDigests } from './fresh-digests.ts';
+import { gatheredDigests, logShards, storedDigests } from './held-digests.ts';
 import { openCheckpoint, signCheckpoint } from './log-signer.ts';
 import { hexOf, LogTree, sha256 } from './log-tree.ts';
 import { type PreviousRelease, readSignedLog, replayLog, type SignedLog } from './previous-log.ts';
@@ -36,6 +38,8 @@ import { resumeLog } from './resume-log.ts';
 export interface LogParts {
   readonly press: Press;
   readonly leaves: LeafStore;
+  /** Folder for what only this compile needs. */
+  readonly scratch: string;
   /** The release with the longest log so far; null before the first. */
   readonly previous: PreviousRelease | null;
   /** Signed note of the newest checkpoint that left this folder, where that is remembered. */
@@ -60,15 +64,12 @@ export function writeLog(parts: LogParts): WrittenLog {
   const { press, previous } = parts;
   const old = previous === null ? null : readSignedLog(previous, [press.issuer.did]);
   refuseForgetting(parts, old?.batches ?? []);
-  const { tree, digests, stands } = openLog(parts, old);
+  const { tree, held, stands } = openLog(parts, old);
+  const added = DigestSpill.byFirstByte(join(parts.scratch, 'added'));
   const origin = logOrigin(press.issuer.baseUrl);
-  const batches = [...(old?.batches ?? [])];
-  for (const batch of inOrder(parts.leaves.batches())) {
-    const row = appendBatch({ batch, parts, tree, digests });
-    if (row !== null) batches.push(row);
-  }
+  const batches = [...(old?.batches ?? []), ...appendBatches(parts, { tree, held, added })];
   tree.finish();
-  for (const [path, bytes] of digests.shards()) press.file(path, bytes);
+  for (const [path, bytes] of logShards({ held, added, stands })) press.file(path, bytes);
   writeBatches(batches, press);
   writeAnchors(batches, parts);
   // Signatures of Ed25519 are deterministic: where nothing was added, this is the last batch's own.
@@ -81,22 +82,21 @@ export function writeLog(parts: LogParts): WrittenLog {
 
 interface OpenLog extends Pick<WrittenLog, 'stands'> {
   readonly tree: LogTree;
-  readonly digests: HeldDigests;
+  /** Digests of the log so far. */
+  readonly held: HeldDigests;
 }
 
 /** The log so far: its right edge where that can be gone on from, else all of it. */
-function openLog({ press, previous, goOn }: LogParts, old: SignedLog | null): OpenLog {
+function openLog({ press, previous, goOn, scratch }: LogParts, old: SignedLog | null): OpenLog {
   const isKnown = goOn && previous !== null && old !== null;
   const resumed = isKnown ? resumeLog(previous, old, press.file) : null;
   if (isKnown && resumed !== null) {
-    const digests = continuedDigests(previous, resumed.size);
-    return { tree: resumed, digests, stands: isFullTileOrShard };
+    return { tree: resumed, held: storedDigests(previous), stands: isFullTileOrShard };
   }
   const tree = new LogTree(press.file);
-  const set = new DigestSet();
-  if (previous !== null && old !== null) replayLog(previous, old, { tree, digests: set });
-  const digests = { add: (digest: Buffer) => set.add(digest), shards: () => logIndex(set) };
-  return { tree, digests, stands: () => false };
+  const digests = DigestSpill.byFirstByte(join(scratch, 'replayed'));
+  if (previous !== null && old !== null) replayLog(previous, old, { tree, digests });
+  return { tree, held: gatheredDigests(digests), stands: () => false };
 }
 
 function isFullTileOrShard(path: string): boolean {
@@ -109,27 +109,41 @@ function inOrder(batches: readonly string[]): string[] {
   return [...batches].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-interface Append {
-  readonly batch: string;
-  readonly parts: LogParts;
-  readonly tree: LogTree;
-  readonly digests: HeldDigests;
+interface Append extends Omit<OpenLog, 'stands'> {
+  /** The digests that are appended, with their positions. */
+  readonly added: DigestSpill;
 }
 
-/** Appends what is new in a batch, in the order of the digests; null when nothing is. */
-function appendBatch({ batch, parts, tree, digests }: Append): LogBatch | null {
-  const { press, leaves } = parts;
-  const size_before = tree.size;
-  const sorted = leaves.digests(batch);
+/** Appends what is new, batch by batch in the order of the digests; answers a row for each batch that adds something. */
+function appendBatches(parts: LogParts, { tree, held, added }: Append): LogBatch[] {
+  const { leaves, scratch } = parts;
+  const batches = inOrder(leaves.batches());
+  const fresh = freshDigests(leaves, held, { batches, folder: join(scratch, 'fresh') });
+  return batches.flatMap((batch, rank) => {
+    const size_before = tree.size;
+    for (const lines of fresh.pieces(rank)) appendDigests(tree, lines, added);
+    if (tree.size === size_before) return [];
+    if (tree.size > LOG_SIZE_MAX) throw refused(batch, `more than ${LOG_SIZE_MAX} entries`);
+    return [signedBatch({ batch, size_before }, tree, parts.press)];
+  });
+}
+
+function appendDigests(tree: LogTree, lines: Buffer, added: DigestSpill): void {
   const entry = Buffer.from(logEntry(`sha256:${'0'.repeat(2 * HASH_BYTES)}`));
-  for (let at = 0; at < sorted.length; at += HASH_BYTES) {
-    const digest = sorted.subarray(at, at + HASH_BYTES);
-    if (!digests.add(digest)) continue;
+  for (let at = 0; at < lines.length; at += DIGEST_LINE_BYTES) {
+    const digest = lines.subarray(at, at + HASH_BYTES);
     entry.write(digest.toString('hex'), ENTRY_BYTES - 2 * HASH_BYTES, 'latin1');
+    added.add(digest, tree.size);
     tree.append(entry);
   }
-  if (tree.size === size_before) return null;
-  if (tree.size > LOG_SIZE_MAX) throw refused(batch, `more than ${LOG_SIZE_MAX} entries`);
+}
+
+/** The row of a batch that ends where the tree ends now. */
+function signedBatch(
+  { batch, size_before }: Pick<LogBatch, 'batch' | 'size_before'>,
+  tree: LogTree,
+  press: Press,
+): LogBatch {
   tree.cut();
   const root = tree.root();
   const origin = logOrigin(press.issuer.baseUrl);

@@ -41,6 +41,7 @@ export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles
     lastSigned,
     anchorOf,
     goOn,
+    scratch: mkdtempSync(join(tmpdir(), 'signalpress-log-')),
   });
   for (const [path, bytes] of previous ?? []) {
     if (stands(path) && !files.has(path)) files.set(path, bytes);

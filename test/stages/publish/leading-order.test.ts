@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { digestOrder } from '../../../compiler/stages/publish/digest-order.ts';
 import { leadingOrder } from '../../../compiler/stages/publish/leading-order.ts';
 
 describe('leadingOrder()', () => {
@@ -23,18 +22,5 @@ describe('leadingOrder()', () => {
   it('refuses more than it can tell apart', () => {
     const items = { count: 2 ** 24 + 1, lead: () => 0, compare: () => 0 };
     expect(() => leadingOrder(items)).toThrow(RangeError);
-  });
-});
-
-describe('digestOrder()', () => {
-  it('sorts digests, also those that begin alike', () => {
-    const byte = fc.constantFrom(0, 1, 255);
-    const digest = fc.array(byte, { minLength: 32, maxLength: 32 }).map((one) => Buffer.from(one));
-    fc.assert(
-      fc.property(fc.array(digest, { maxLength: 30 }), (digests) => {
-        const order = digestOrder(Buffer.concat(digests)).flatMap((one) => [...one]);
-        expect(order.map((at) => digests[at])).toEqual([...digests].sort(Buffer.compare));
-      }),
-    );
   });
 });

@@ -53,7 +53,7 @@ export function printed(rows: Readonly<Record<string, readonly object[]>>): Prin
     leaves: {
       add: (lines) => leaves.push(lines.trimEnd()),
       batches: () => [],
-      digests: () => Buffer.alloc(0),
+      startingWith: () => Buffer.alloc(0),
     },
   });
   const problems = parts.flatMap((part) => part.problems);
