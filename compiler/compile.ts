@@ -6,7 +6,7 @@ import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { signalOf } from './contract/lines.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
-import { inlineRunner, workerRunner } from './jobs/job-runner.ts';
+import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
 import type { JobResult, SignalJob } from './jobs/signal-job.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
@@ -21,6 +21,7 @@ import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles, type Snapshots } from './stages/intake/list-snapshots.ts';
+import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
@@ -216,8 +217,7 @@ async function runJobs(
   run: Run,
   signals: readonly SignalFiles[],
 ): Promise<JobResult[]> {
-  const isSmall = run.plan !== null && addedBytes(run.plan) < INLINE_BYTES_MAX;
-  const runner = options.workers > 0 && !isSmall ? workerRunner(options.workers) : inlineRunner();
+  const runner = runnerFor(options, run, signals);
   const queue = [...signals].sort((a, b) => effort(b) - effort(a));
   const report = progressOf(options, queue);
   const take = (chunk: JobChunk): void => {
@@ -234,6 +234,20 @@ async function runJobs(
   } finally {
     await runner.close();
   }
+}
+
+function runnerFor(
+  { workers }: CompileOptions,
+  { plan }: Run,
+  signals: readonly SignalFiles[],
+): JobRunner {
+  const isSmall = plan !== null && addedBytes(plan) < INLINE_BYTES_MAX;
+  if (workers === 0 || isSmall) return inlineRunner();
+  const isLong = signals.some(({ bytes }) => bytes > SIGNAL_BYTES_IN_MEMORY);
+  return workerRunner({
+    count: Math.min(workers, signals.length),
+    grouping: isLong ? 'partitioned' : 'inMemory',
+  });
 }
 
 function addedBytes({ changes }: ChangePlan): number {

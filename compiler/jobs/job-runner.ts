@@ -9,8 +9,12 @@ export interface JobRunner {
   close(): Promise<void>;
 }
 
-/** Without bounds a worker grows before it collects; a larger young generation was no faster. */
-const WORKER_LIMITS = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 };
+/**
+ * Without bounds a worker grows before it collects. A young generation with room for the chunk that is being made copies less of
+ * it; what goes through partitions has its memory bounded more tightly instead.
+ */
+const YOUNG_MB = { inMemory: 64, partitioned: 16 };
+const OLD_MB_MAX = 512;
 
 /** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
 export const CHUNKS_WAITING_MAX = 4;
@@ -35,12 +39,22 @@ export function inlineRunner(): JobRunner {
   };
 }
 
+export interface Workers {
+  readonly count: number;
+  /** How the readings of the largest signal are grouped. */
+  readonly grouping: keyof typeof YOUNG_MB;
+}
+
 /** Jobs of `count` worker threads; a job waits until one of them is free. */
-export function workerRunner(count: number): JobRunner {
+export function workerRunner({ count, grouping }: Workers): JobRunner {
   const file = import.meta.url.endsWith('.ts') ? './signal-worker.ts' : './signal-worker.js';
+  const resourceLimits = {
+    maxYoungGenerationSizeMb: YOUNG_MB[grouping],
+    maxOldGenerationSizeMb: OLD_MB_MAX,
+  };
   const workers = Array.from(
     { length: count },
-    () => new Worker(new URL(file, import.meta.url), { resourceLimits: WORKER_LIMITS }),
+    () => new Worker(new URL(file, import.meta.url), { resourceLimits }),
   );
   const idle = [...workers];
   const waiting: ((worker: Worker) => void)[] = [];
