@@ -82,7 +82,8 @@ export async function publishRun(
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const { root, data } = staging;
   const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
-  await readBack(written, options.readBack ?? 'sample');
+  // The disk is waited for while what was written is read from memory.
+  await Promise.all([staging.settle(), readBack(written, options.readBack ?? 'sample')]);
   const folder = staging.publish(releaseName(release));
   keepLastCheckpoint(options.data, checkpoint);
   const hasRejects = release.counts.rejects !== undefined;

@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Release } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
@@ -37,7 +38,9 @@ export interface Staging {
   readonly signatures: { readonly kept: string; readonly made: string };
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
-  /** Makes everything durable and switches `current` to the new folder in one step. */
+  /** Makes everything that was written durable. */
+  settle(): Promise<void>;
+  /** Switches `current` to the new folder in one step, once everything is durable. */
   publish(name: string): string;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
@@ -73,6 +76,7 @@ export function openStaging(data: string, { anew = false } = {}): Staging {
     isKept: (entry) => !anew && previous?.files()?.has(entry) === true,
   });
   const clear = (): void => rmSync(staging, { recursive: true, force: true });
+  let isSettled = false;
   return {
     data,
     root,
@@ -93,7 +97,12 @@ export function openStaging(data: string, { anew = false } = {}): Staging {
       clear();
       unlock();
     },
+    async settle() {
+      await syncTree(root);
+      isSettled = true;
+    },
     publish(name) {
+      if (!isSettled) throw new Error(`Cannot publish "${name}": it is not durable yet`);
       const target = publishFolder(data, root, name);
       takeOver(data, staging, SIGNATURES);
       takeOver(data, staging, STATE_FOLDER);
@@ -105,7 +114,7 @@ export function openStaging(data: string, { anew = false } = {}): Staging {
   };
 }
 
-/** Makes everything durable, then the folder a release, then the release the current one. */
+/** Makes the folder a release, then the release the current one. */
 function publishFolder(data: string, root: string, name: string): string {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
@@ -115,7 +124,6 @@ function publishFolder(data: string, root: string, name: string): string {
   try {
     // What a killed compile left under this name was never served.
     rmSync(target, { recursive: true, force: true });
-    syncTree(root);
     renameSync(root, target);
     syncFolder(releases);
     switchCurrent(data, name);
@@ -146,11 +154,12 @@ function cannotPublish(data: string, message: string): CompileError {
 }
 
 /** One sync of the whole file system instead of an fsync per file, which costs a millisecond each. */
-function syncTree(root: string): void {
+async function syncTree(root: string): Promise<void> {
+  const run = promisify(execFile);
   try {
-    execFileSync('sync', ['-f', root], { stdio: 'ignore' });
+    await run('sync', ['-f', root]);
   } catch {
-    execFileSync('sync', { stdio: 'ignore' });
+    await run('sync');
   }
 }
 

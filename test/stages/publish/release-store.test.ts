@@ -37,7 +37,11 @@ const head = (sequence: number): Release => ({
 });
 
 /** A release of files with these texts, each at the path `<text>.json`. */
-function publishOne(data: string, sequence: number, texts: readonly string[] = []): string {
+async function publishOne(
+  data: string,
+  sequence: number,
+  texts: readonly string[] = [],
+): Promise<string> {
   const staging = openStaging(data);
   const list = texts
     .map((text) => staging.writer.write(`${text}.json`, text))
@@ -47,6 +51,7 @@ function publishOne(data: string, sequence: number, texts: readonly string[] = [
   const signed = { ...head(sequence), files_sha256: `sha256:${sha256Text(list)}` };
   writeFileSync(join(staging.root, 'files.txt'), list);
   writeFileSync(join(staging.root, 'release.json'), JSON.stringify(signed));
+  await staging.settle();
   return staging.publish(`${String(sequence).padStart(6, '0')}-x`);
 }
 const stored = (data: string) => readdirSync(join(data, 'files')).sort();
@@ -60,28 +65,30 @@ function age(data: string): void {
 const releasesOf = (data: string) => readdirSync(join(data, 'releases')).sort();
 
 describe('openStaging()', () => {
-  it('shows nothing before the switch, and everything after it', () => {
+  it('shows nothing before the switch, and everything after it', async () => {
     const data = join(makeFolder(), 'data');
     const staging = openStaging(data);
     writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(1)));
     expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
+    expect(() => staging.publish('000001-x')).toThrow('not durable yet');
+    await staging.settle();
     const folder = staging.publish('000001-x');
     expect(readlinkSync(join(data, 'current'))).toBe('releases/000001-x');
     expect(readdirSync(folder)).toEqual(['release.json']);
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
   });
 
-  it('knows the release before it', () => {
+  it('knows the release before it', async () => {
     const data = makeFolder();
-    publishOne(data, 4);
+    await publishOne(data, 4);
     const staging = openStaging(data);
     expect(staging.previous?.head.sequence).toBe(4);
     staging.discard();
   });
 
-  it('leaves everything as it was when it is discarded', () => {
+  it('leaves everything as it was when it is discarded', async () => {
     const data = makeFolder();
-    publishOne(data, 1);
+    await publishOne(data, 1);
     const before = filesBelow(data);
     const staging = openStaging(data);
     writeFileSync(join(staging.root, 'x'), 'half');
@@ -101,12 +108,12 @@ describe('openStaging()', () => {
     staging.discard();
   });
 
-  it('publishes again after a compile that was killed before its switch', () => {
+  it('publishes again after a compile that was killed before its switch', async () => {
     const data = makeFolder();
-    publishOne(data, 1);
+    await publishOne(data, 1);
     mkdirSync(join(data, 'releases/000002-x'));
     writeFileSync(join(data, 'releases/000002-x/left.json'), '{}');
-    publishOne(data, 2);
+    await publishOne(data, 2);
     expect(currentName(data)).toBe('000002-x');
     expect(readdirSync(join(data, 'releases/000002-x'))).toEqual(['files.txt', 'release.json']);
   });
@@ -142,43 +149,43 @@ describe('openStaging()', () => {
     expect(existsSync(join(data, '.lock'))).toBe(false);
   });
 
-  it('I19: keeps young releases, and prunes old ones down to the newest', () => {
+  it('I19: keeps young releases, and prunes old ones down to the newest', async () => {
     const data = makeFolder();
-    for (let sequence = 1; sequence <= 7; sequence++) publishOne(data, sequence);
+    for (let sequence = 1; sequence <= 7; sequence++) await publishOne(data, sequence);
     expect(releasesOf(data)).toHaveLength(7);
     age(data);
-    publishOne(data, 8);
+    await publishOne(data, 8);
     expect(releasesOf(data)).toHaveLength(RELEASES_KEPT + 1);
     expect(releasesOf(data)[0]).toBe('000005-x');
   });
 
-  it('I19: counts the age of a release from when it was superseded, not from when it was written', () => {
+  it('I19: counts the age of a release from when it was superseded, not from when it was written', async () => {
     const data = makeFolder();
-    publishOne(data, 1, ['bought']);
+    await publishOne(data, 1, ['bought']);
     age(data);
-    for (let sequence = 2; sequence <= 6; sequence++) publishOne(data, sequence);
+    for (let sequence = 2; sequence <= 6; sequence++) await publishOne(data, sequence);
     expect([releasesOf(data)[0], ...stored(data)]).toEqual(['000001-x', ...names('bought')]);
   });
 
-  it('I19: removes the files that only a pruned release lists', () => {
+  it('I19: removes the files that only a pruned release lists', async () => {
     const data = makeFolder();
-    publishOne(data, 1, ['a', 'b', 'c', 'gone']);
-    publishOne(data, 2, ['a', 'c']);
-    publishOne(data, 3, ['a']);
+    await publishOne(data, 1, ['a', 'b', 'c', 'gone']);
+    await publishOne(data, 2, ['a', 'c']);
+    await publishOne(data, 3, ['a']);
     age(data);
-    publishOne(data, 4, ['a', 'b']);
-    publishOne(data, 5, ['a']);
+    await publishOne(data, 4, ['a', 'b']);
+    await publishOne(data, 5, ['a']);
     age(data);
     expect(stored(data)).toEqual(names('a', 'b', 'c'));
-    publishOne(data, 6, ['a', 'd']);
+    await publishOne(data, 6, ['a', 'd']);
     expect(releasesOf(data)[0]).toBe('000003-x');
     expect(stored(data)).toEqual(names('a', 'b', 'd'));
   });
 
-  it('I16: removes files and releases of a killed compile at the next start, and no other', () => {
+  it('I16: removes files and releases of a killed compile at the next start, and no other', async () => {
     const data = makeFolder();
-    publishOne(data, 1, ['a']);
-    publishOne(data, 2, ['b']);
+    await publishOne(data, 1, ['a']);
+    await publishOne(data, 2, ['b']);
     mkdirSync(join(data, '.staging'));
     mkdirSync(join(data, 'releases/000003-x'));
     writeFileSync(join(data, 'files/torn.json'), 'half');
