@@ -50,9 +50,21 @@ function writeObject(object: object, key: string, depth: number): string {
   let text = '';
   for (const name of sorted(Object.keys(object))) {
     const member = (object as Record<string, unknown>)[name];
-    text += `${text === '' ? '' : ','}${quote(name)}:${write(member, name, depth + 1)}`;
+    text += `${text === '' ? '' : ','}${quoteName(name)}:${write(member, name, depth + 1)}`;
   }
   return `{${text}}`;
+}
+
+/** Member names are few and come again with every body. */
+const NAMES_MAX = 1024;
+const quotedNames = new Map<string, string>();
+
+function quoteName(name: string): string {
+  const known = quotedNames.get(name);
+  if (known !== undefined) return known;
+  const quoted = quote(name);
+  if (quotedNames.size < NAMES_MAX) quotedNames.set(name, quoted);
+  return quoted;
 }
 
 function quote(text: string): string {
