@@ -83,8 +83,9 @@ export async function publishRun(
   const { root, data } = staging;
   const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
   // The disk is waited for while what was written is read from memory.
-  await Promise.all([staging.settle(), readBack(written, options.readBack ?? 'sample')]);
-  const folder = staging.publish(releaseName(release));
+  const checked = readBack(written, options.readBack ?? 'sample');
+  const [settled] = await Promise.all([staging.settle(), checked]);
+  const folder = settled.publish(releaseName(release));
   keepLastCheckpoint(options.data, checkpoint);
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;

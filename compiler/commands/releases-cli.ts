@@ -40,9 +40,9 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
   );
   add('rollback <name>', 'publish the files of an older release as the newest')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
-    .action((name: string, { data, key }: DataFlag & { readonly key?: string }) => {
+    .action(async (name: string, { data, key }: DataFlag & { readonly key?: string }) => {
       const seed = settings.seed(key);
-      const release = rollBack({ data, name, asOf: settings.now(), seed });
+      const release = await rollBack({ data, name, asOf: settings.now(), seed });
       print(`Release ${release.sequence} is published with the files of "${name}"`);
     });
 }

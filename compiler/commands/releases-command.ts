@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import { FILES_NAME, type Release } from '../contract/release.ts';
@@ -14,7 +14,7 @@ import {
 } from '../stages/publish/release-folders.ts';
 import { writeHead } from '../stages/publish/release-head.ts';
 import { ReleaseList } from '../stages/publish/release-list.ts';
-import { openStaging } from '../stages/publish/release-store.ts';
+import { openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { jcs } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 
@@ -82,43 +82,61 @@ export interface Rollback {
  * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can take this for an
  * old release that somebody slipped in. Throws a CompileError when the issuer is another, or files are missing.
  */
-export function rollBack({ data, name, asOf, seed }: Rollback): Release {
-  const staging = openStaging(data);
+export async function rollBack(rollback: Rollback): Promise<Release> {
+  const staging = openStaging(rollback.data);
   try {
-    const files = filesOf(data, name);
-    const head = readRelease(data, name);
-    const previous = staging.previous?.head;
-    const key = signingKey(seed);
-    if (previous === undefined || head.issuer_did !== issuerDid(key)) {
-      throw refusal(data, `release "${name}" was signed by ${head.issuer_did}; use its key`);
-    }
-    if (Date.parse(asOf) < Date.parse(previous.as_of)) {
-      throw refusal(data, `"${asOf}" is before the current release, as of ${previous.as_of}`);
-    }
-    if (previous.issuer_did !== head.issuer_did) {
-      const state = `release "${name}" is signed by another key than the current one`;
-      throw refusal(data, `${state}; compile the older snapshots again`);
-    }
-    refuseKey(readKeys(data) ?? firstHistory(head.issuer_did), head.issuer_did, asOf);
-    const current = staging.previous?.files() ?? null;
-    if (current === null)
-      throw refusal(data, 'the list of files of the current release is damaged');
-    const { files_sha256: _, files_count, signature: __, ...rest } = head;
-    const digest = `sha256:${hash('sha256', jcs(previous), 'hex')}`;
-    const next = { ...rest, sequence: previous.sequence + 1, as_of: asOf, previous: digest };
-    const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
-    const none = { get: () => undefined, put: () => undefined };
-    const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, none);
-    const list = new ReleaseList(files, files_count);
-    takeLogOf(current, { files, list });
-    const { release } = writeHead(staging.root, { list, head: next }, sealer);
-    const time = asOf.replace(/[-:]/g, '').replace(/\.\d+/, '');
-    staging.publish(`${String(release.sequence).padStart(6, '0')}-${time}`);
+    const release = writeAgain(staging, rollback);
+    const time = rollback.asOf.replace(/[-:]/g, '').replace(/\.\d+/, '');
+    const settled = await staging.settle();
+    settled.publish(`${String(release.sequence).padStart(6, '0')}-${time}`);
     return release;
   } catch (error) {
     staging.discard();
     throw error;
   }
+}
+
+/** Writes the release anew, behind the current one and with its log. */
+function writeAgain(staging: Staging, { data, name, asOf, seed }: Rollback): Release {
+  const files = filesOf(data, name);
+  const head = readRelease(data, name);
+  const key = signingKey(seed);
+  const previous = continued(staging, { name, head, asOf, key });
+  const current = staging.previous?.files() ?? null;
+  if (current === null) throw refusal(data, 'the list of files of the current release is damaged');
+  const { files_sha256: _, files_count, signature: __, ...rest } = head;
+  const digest = `sha256:${hash('sha256', jcs(previous), 'hex')}`;
+  const next = { ...rest, sequence: previous.sequence + 1, as_of: asOf, previous: digest };
+  const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
+  const none = { get: () => undefined, put: () => undefined };
+  const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, none);
+  const list = new ReleaseList(files, files_count);
+  takeLogOf(current, { files, list });
+  return writeHead(staging.root, { list, head: next }, sealer).release;
+}
+
+interface Return extends Pick<Rollback, 'name' | 'asOf'> {
+  /** Of the release to go back to. */
+  readonly head: Release;
+  readonly key: KeyObject;
+}
+
+/** The current release, where this key may sign the older one behind it. */
+function continued({ data, previous }: Staging, { name, head, asOf, key }: Return): Release {
+  const current = previous?.head;
+  const { issuer_did } = head;
+  if (current === undefined || issuer_did !== issuerDid(key)) {
+    throw refusal(data, `release "${name}" was signed by ${issuer_did}; use its key`);
+  }
+  if (Date.parse(asOf) < Date.parse(current.as_of)) {
+    throw refusal(data, `"${asOf}" is before the current release, as of ${current.as_of}`);
+  }
+  if (current.issuer_did !== issuer_did) {
+    const state = `release "${name}" is signed by another key than the current one`;
+    throw refusal(data, `${state}; compile the older snapshots again`);
+  }
+  refuseKey(readKeys(data) ?? firstHistory(issuer_did), issuer_did, asOf);
+  return current;
 }
 
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */

@@ -50,7 +50,7 @@ describe('releases', () => {
 
   it('I26: rolls back by a newer release with the older files and the newer log', async () => {
     const { data, did, one } = await twoReleases();
-    const release = rollBack({ data, name: one, asOf: LATER, seed: SEED });
+    const release = await rollBack({ data, name: one, asOf: LATER, seed: SEED });
     expect(release.sequence).toBe(3);
     const report = await verifyRelease(data, { trust: [did] });
     expect([report.faults, report.records]).toEqual([[], 1]);
@@ -64,9 +64,11 @@ describe('releases', () => {
     const before = filesBelow(data);
     const roll = { data, name: one, asOf: LATER, seed: SEED };
     const other = new Uint8Array(32).fill(3);
-    expect(() => rollBack({ ...roll, seed: other })).toThrow('use its key');
-    expect(() => rollBack({ ...roll, name: '../etc' })).toThrow('Cannot find release "../etc"');
-    expect(() => rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' })).toThrow('before the current');
+    await expect(rollBack({ ...roll, seed: other })).rejects.toThrow('use its key');
+    const nowhere = rollBack({ ...roll, name: '../etc' });
+    await expect(nowhere).rejects.toThrow('Cannot find release "../etc"');
+    const early = rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' });
+    await expect(early).rejects.toThrow('before the current');
     expect(filesBelow(data)).toEqual(before);
   }, 60_000);
 });

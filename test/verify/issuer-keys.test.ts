@@ -221,11 +221,11 @@ describe('what is remembered, and what is rolled back', () => {
     const roll = (name: string, day: number, seed: Uint8Array) =>
       rollBack({ data, name, asOf: noon(day), seed });
     const nameOf = (folder: string) => folder.split('/').at(-1) ?? '';
-    expect(() => roll(nameOf(one.folder), 8, S1)).toThrow('signed by another key');
+    await expect(roll(nameOf(one.folder), 8, S1)).rejects.toThrow('signed by another key');
     const two = await compileFolder(snapshots, { data, asOf: noon(8), seed: S2 });
     revokeKey({ data, seed: S2, did: K1, from: noon(8), now: noon(9) });
     await compileFolder(snapshots, { data, asOf: noon(9), seed: S2 });
-    roll(nameOf(two.folder), 10, S2);
+    await roll(nameOf(two.folder), 10, S2);
     expect((await runVerify(data, { issuer: [K1] })).exitCode).toBe(0);
     const { keys } = readJson(join(data, 'current'), 'well-known/keys.json');
     expect(keys[0]).toMatchObject({ did: K1, revoked_from: noon(8) });

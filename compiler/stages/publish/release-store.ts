@@ -22,7 +22,13 @@ import { syncFolder } from './replace-file.ts';
 const STAGING = '.staging';
 const SIGNATURES = 'signatures';
 
-/** A release being written: nothing of it is visible before `publish`. */
+/** A release that is whole on the disk. */
+export interface Settled {
+  /** Switches `current` to the new folder, under this name, in one step; answers its path. */
+  publish(name: string): string;
+}
+
+/** A release being written: nothing of it is visible before it is published. */
 export interface Staging {
   /** The data folder. */
   readonly data: string;
@@ -38,10 +44,8 @@ export interface Staging {
   readonly signatures: { readonly kept: string; readonly made: string };
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;
-  /** Makes everything that was written durable. */
-  settle(): Promise<void>;
-  /** Switches `current` to the new folder in one step, once everything is durable. */
-  publish(name: string): string;
+  /** Makes everything that was written durable; only then can it be published. */
+  settle(): Promise<Settled>;
   /** Forgets what was written so far, to begin again. */
   restart(): void;
   /** Leaves the data folder as it was. */
@@ -76,7 +80,15 @@ export function openStaging(data: string, { anew = false } = {}): Staging {
     isKept: (entry) => !anew && previous?.files()?.has(entry) === true,
   });
   const clear = (): void => rmSync(staging, { recursive: true, force: true });
-  let isSettled = false;
+  const publish = (name: string): string => {
+    const target = publishFolder(data, root, name);
+    takeOver(data, staging, SIGNATURES);
+    takeOver(data, staging, STATE_FOLDER);
+    pruneReleases(data);
+    clear();
+    unlock();
+    return target;
+  };
   return {
     data,
     root,
@@ -99,17 +111,7 @@ export function openStaging(data: string, { anew = false } = {}): Staging {
     },
     async settle() {
       await syncTree(root);
-      isSettled = true;
-    },
-    publish(name) {
-      if (!isSettled) throw new Error(`Cannot publish "${name}": it is not durable yet`);
-      const target = publishFolder(data, root, name);
-      takeOver(data, staging, SIGNATURES);
-      takeOver(data, staging, STATE_FOLDER);
-      pruneReleases(data);
-      clear();
-      unlock();
-      return target;
+      return { publish };
     },
   };
 }

@@ -51,8 +51,8 @@ async function publishOne(
   const signed = { ...head(sequence), files_sha256: `sha256:${sha256Text(list)}` };
   writeFileSync(join(staging.root, 'files.txt'), list);
   writeFileSync(join(staging.root, 'release.json'), JSON.stringify(signed));
-  await staging.settle();
-  return staging.publish(`${String(sequence).padStart(6, '0')}-x`);
+  const settled = await staging.settle();
+  return settled.publish(`${String(sequence).padStart(6, '0')}-x`);
 }
 const stored = (data: string) => readdirSync(join(data, 'files')).sort();
 const names = (...texts: string[]) =>
@@ -70,9 +70,9 @@ describe('openStaging()', () => {
     const staging = openStaging(data);
     writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(1)));
     expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
-    expect(() => staging.publish('000001-x')).toThrow('not durable yet');
-    await staging.settle();
-    const folder = staging.publish('000001-x');
+    const settled = await staging.settle();
+    expect(currentName(data)).toBeNull();
+    const folder = settled.publish('000001-x');
     expect(readlinkSync(join(data, 'current'))).toBe('releases/000001-x');
     expect(readdirSync(folder)).toEqual(['release.json']);
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
