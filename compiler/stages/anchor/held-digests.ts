@@ -1,11 +1,5 @@
 import { logIndexPath } from '../../contract/log-batch.ts';
-import { HASH_BYTES } from '../../contract/merkle.ts';
-import {
-  DIGEST_LINE_BYTES,
-  isSameDigest,
-  mergedLines,
-  sortedLines,
-} from '../publish/digest-lines.ts';
+import { mergedLines, sortedLines } from '../publish/digest-lines.ts';
 import { type DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { HeldDigests } from './fresh-digests.ts';
@@ -28,16 +22,6 @@ function readShard(previous: PreviousRelease, path: string): Buffer {
 /** The digests of a log that was read entry by entry, each with its position. */
 export function gatheredDigests(entries: DigestSpill): HeldDigests {
   return (first) => sortedLines(entries.group(first));
-}
-
-/** Position of a digest that these lines have twice; null when there is none. */
-export function repeatedAt(lines: Buffer): number | null {
-  for (let at = DIGEST_LINE_BYTES; at < lines.length; at += DIGEST_LINE_BYTES) {
-    if (isSameDigest(lines, lines, [at - DIGEST_LINE_BYTES, at])) {
-      return lines.readUInt32BE(at + HASH_BYTES);
-    }
-  }
-  return null;
 }
 
 interface LogDigests {

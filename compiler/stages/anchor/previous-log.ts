@@ -13,8 +13,8 @@ import {
   tilePath,
 } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
+import { repeatedAt, sortedLines } from '../publish/digest-lines.ts';
 import { type DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
-import { gatheredDigests, repeatedAt } from './held-digests.ts';
 import { openCheckpoint } from './log-signer.ts';
 import { hexOf, type LogTree } from './log-tree.ts';
 
@@ -77,9 +77,8 @@ export function replayLog(
 }
 
 function refuseRepeats(digests: DigestSpill): void {
-  const held = gatheredDigests(digests);
   for (let first = 0; first < FIRST_BYTES; first += 1) {
-    const position = repeatedAt(held(first));
+    const position = repeatedAt(sortedLines(digests.group(first)));
     if (position !== null) throw broken(`entry ${position}`, 'it is in the log twice');
   }
 }

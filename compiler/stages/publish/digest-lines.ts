@@ -59,6 +59,16 @@ export function isSameDigest(a: Buffer, b: Buffer, [atA, atB]: Places): boolean 
   return atA < a.length && atB < b.length && compareDigests(a, b, [atA, atB]) === 0;
 }
 
+/** Number of a digest that sorted lines have twice; null when there is none. */
+export function repeatedAt(lines: Buffer): number | null {
+  for (let at = DIGEST_LINE_BYTES; at < lines.length; at += DIGEST_LINE_BYTES) {
+    if (isSameDigest(lines, lines, [at - DIGEST_LINE_BYTES, at])) {
+      return lines.readUInt32BE(at + HASH_BYTES);
+    }
+  }
+  return null;
+}
+
 type Places = readonly [number, number];
 
 function compareDigests(a: Buffer, b: Buffer, [atA, atB]: Places): number {
