@@ -85,11 +85,14 @@ class Spill {
     if (this.#chars > FLUSH_CHARS) this.#flush();
   }
 
+  /** All lines of a shard; call it once. */
   take(shard: string): Buffer {
     const path = this.#pathOf(shard);
     const held = this.#held.get(shard) ?? [];
     const rest = Buffer.from(held.map((line) => `${line}\n`).join(''), 'utf8');
-    return existsSync(path) ? Buffer.concat([readFileSync(path), rest]) : rest;
+    if (!existsSync(path)) return rest;
+    appendFileSync(path, rest);
+    return readFileSync(path);
   }
 
   #addLine(line: string): void {
@@ -176,5 +179,6 @@ function sortLines(bytes: Buffer, lines: GatheredLines): void {
       Number.parseInt(bytes.toString('latin1', from(at) + LEAD_AT, from(at) + LEAD_END), 16),
     compare: (a, b) => bytes.compare(bytes, from(b), to(b), from(a), to(a)),
   });
+  lines.reserve(bytes.length);
   for (const at of order) lines.keep(bytes, from(at), to(at));
 }
