@@ -13,7 +13,7 @@ export interface JobRunner {
  * Without bounds a worker grows before it collects. A young generation with room for the chunk that is being made copies less of
  * it; what goes through partitions has its memory bounded more tightly instead.
  */
-const YOUNG_MB = { inMemory: 64, partitioned: 16 };
+const YOUNG_MB = { inMemory: 64, partitioned: 8 };
 const OLD_MB_MAX = 512;
 
 /** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */

@@ -7,8 +7,8 @@ import { DIGEST_LINE_BYTES } from './digest-lines.ts';
 export const FIRST_BYTES = 256;
 
 const ROOM_AT_FIRST = 1024;
-/** Lines in memory, 5 MB, before they go to the disk. */
-const LINES_MAX = 131_072;
+/** Lines in memory, 2.4 MB, before they go to the disk. */
+const LINES_MAX = 65_536;
 const PIECE_LINES = 8192;
 
 /** Says what group a line belongs to that begins at a place. */
