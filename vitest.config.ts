@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
 export default defineConfig({
   test: {
+    dir: 'test',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     globalSetup: 'test/temporary-folder.ts',
