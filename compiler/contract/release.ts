@@ -134,11 +134,6 @@ export interface Leaf {
   readonly record_hash: string;
 }
 
-/** Text of one leaf, `<batch> <record hash>` with its line end. */
-export function formatLeaf({ batch, record_hash }: Leaf): string {
-  return `${batch} ${record_hash}\n`;
-}
-
 /** One latest reading in a compiled list, for coverage, catalog and previews. */
 export interface CatalogRow {
   readonly signal_id: string;

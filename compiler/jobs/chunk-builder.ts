@@ -1,8 +1,8 @@
 import {
   type FileEntry,
   formatCatalogRow,
-  formatLeaf,
   formatVerifyEntry,
+  type Leaf,
 } from '../contract/release.ts';
 import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
@@ -10,6 +10,7 @@ import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
+import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
 import type { SaidFile } from './said-files.ts';
 import { TextBytes } from './text-bytes.ts';
 
@@ -22,9 +23,10 @@ export interface JobChunk {
   readonly catalog: string;
   /** Rows of the census of the signal, as censusLine writes them. */
   readonly census: string;
-  readonly verify: string;
-  /** What the log is to hold, see formatLeaf. */
-  readonly leaves: string;
+  /** Look-up entries, see formatVerifyEntry. */
+  readonly verify: Uint8Array<ArrayBuffer>;
+  /** What the log is to hold. */
+  readonly leaves: LeafLines;
   /** LegReading of each entity that some bundle reads: `<entity>` tab JSON. */
   readonly legs: string;
   /** CityReading of each entity, where the signal is read by a city add-on: `<entity>` tab JSON. */
@@ -50,6 +52,9 @@ export interface Origins {
 const ENTITIES_MAX = 64;
 const READINGS_MAX = 2048;
 
+/** What it makes has a memory of its own, which can be given to another thread without a copy. */
+const ENCODER = new TextEncoder();
+
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
   readonly #signalId: string;
@@ -64,7 +69,7 @@ export class ChunkBuilder {
   #cities = '';
   #catalog = '';
   #verify: string[] = [];
-  #leaves = '';
+  readonly #leaves: Leaf[] = [];
   #sample: JobChunk['sample'] | null = null;
 
   constructor(signalId: string) {
@@ -133,7 +138,7 @@ export class ChunkBuilder {
       const record_hash = hashOf(reading);
       this.#readings += 1;
       const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
-      this.#leaves += formatLeaf({ batch, record_hash });
+      this.#leaves.push({ batch, record_hash });
       this.#lookUp({
         record_hash,
         kind: 'reading',
@@ -159,8 +164,8 @@ export class ChunkBuilder {
       bytes: this.#bytes.all(),
       catalog: this.#catalog,
       census: this.census,
-      verify: without(this.#verify, former.#verify).join(''),
-      leaves: this.#leaves,
+      verify: ENCODER.encode(without(this.#verify, former.#verify).join('')),
+      leaves: leafLines(this.#leaves),
       legs: this.#legs,
       cities: this.#cities,
       places: this.places,

@@ -12,7 +12,7 @@ function send(message: WorkerMessage, given: readonly ArrayBuffer[] = []): void 
 /** Hands a chunk over without a copy, and waits while too many are not written yet. */
 function handOver(chunk: JobChunk, waiting: WorkerOrder['waiting']): void {
   Atomics.add(waiting, 0, 1);
-  send({ chunk }, [chunk.bytes.buffer]);
+  send({ chunk }, [chunk.bytes.buffer, chunk.verify.buffer, chunk.leaves.lines.buffer]);
   for (let count = Atomics.load(waiting, 0); count >= CHUNKS_WAITING_MAX; ) {
     Atomics.wait(waiting, 0, count);
     count = Atomics.load(waiting, 0);

@@ -1,5 +1,11 @@
 import { HASH_BYTES } from '../../contract/merkle.ts';
-import { DIGEST_LINE_BYTES, isSameDigest, placeOf, sortedLines } from '../publish/digest-lines.ts';
+import {
+  DIGEST_LINE_BYTES,
+  isSameDigest,
+  numberAt,
+  placeOf,
+  sortedLines,
+} from '../publish/digest-lines.ts';
 import { DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 
@@ -33,7 +39,7 @@ interface Bucket {
 }
 
 function addFresh(fresh: DigestSpill, { lines, known, ranks }: Bucket): void {
-  const rankAt = (at: number): number => ranks[lines.readUInt32BE(at + HASH_BYTES)] ?? 0;
+  const rankAt = (at: number): number => ranks[numberAt(lines, at)] ?? 0;
   let from = 0;
   for (let at = 0; at < lines.length; ) {
     let rank = rankAt(at);

@@ -69,7 +69,7 @@ export class Assembly {
     shards.add(chunk.verify);
     shards.remove(chunk.gone.verify);
     this.gone.push(...chunk.gone.paths);
-    leaves.add(chunk.leaves);
+    leaves.addLines(chunk.leaves);
     for (const line of chunk.catalog.split('\n')) {
       if (line !== '') this.#catalog.push({ key: catalogPlace(line), line: `${line}\n` });
     }

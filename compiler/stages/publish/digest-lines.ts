@@ -6,6 +6,26 @@ import { LEAD_BITS, leadingOrder } from './leading-order.ts';
 export const DIGEST_LINE_BYTES = LOG_INDEX_BYTES;
 
 const LEAD_SHIFT = 32 - LEAD_BITS;
+const PREFIX = 'sha256:';
+
+/** Writes the line of a record hash and a number to a place. */
+export function writeDigestLine(
+  into: Buffer,
+  at: number,
+  [recordHash, number]: readonly [string, number],
+): void {
+  const hex = recordHash.slice(PREFIX.length);
+  const isHash = recordHash.startsWith(PREFIX) && hex.length === 2 * HASH_BYTES;
+  if (!isHash || into.write(hex, at, HASH_BYTES, 'hex') !== HASH_BYTES) {
+    throw new RangeError(`Cannot log "${recordHash.slice(0, 120)}": not a record hash`);
+  }
+  into.writeUInt32BE(number, at + HASH_BYTES);
+}
+
+/** The number of the line that begins at a place. */
+export function numberAt(lines: Buffer, at: number): number {
+  return lines.readUInt32BE(at + HASH_BYTES);
+}
 
 /** Sorted copy of lines that stand one behind the other, whose digests have one first byte. */
 export function sortedLines(lines: Buffer): Buffer {
@@ -63,7 +83,7 @@ export function isSameDigest(a: Buffer, b: Buffer, [atA, atB]: Places): boolean 
 export function repeatedAt(lines: Buffer): number | null {
   for (let at = DIGEST_LINE_BYTES; at < lines.length; at += DIGEST_LINE_BYTES) {
     if (isSameDigest(lines, lines, [at - DIGEST_LINE_BYTES, at])) {
-      return lines.readUInt32BE(at + HASH_BYTES);
+      return numberAt(lines, at);
     }
   }
   return null;

@@ -1,14 +1,13 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { HASH_BYTES } from '../../contract/merkle.ts';
-import { DIGEST_LINE_BYTES } from './digest-lines.ts';
+import { DIGEST_LINE_BYTES, numberAt } from './digest-lines.ts';
+import { LineSpill } from './line-spill.ts';
 
 /** First bytes that a digest can have. */
 export const FIRST_BYTES = 256;
 
-const ROOM_AT_FIRST = 1024;
-/** Lines in memory, 2.4 MB, before they go to the disk. */
-const LINES_MAX = 65_536;
+/** In memory, before lines go to the disk. */
+const BYTES_MAX = 65_536 * DIGEST_LINE_BYTES;
 const PIECE_LINES = 8192;
 
 /** Says what group a line belongs to that begins at a place. */
@@ -16,19 +15,13 @@ type GroupOf = (lines: Buffer, at: number) => number;
 
 /** Digests with a number each, in groups, in memory that does not grow; see DIGEST_LINE_BYTES. */
 export class DigestSpill {
-  readonly #folder: string;
-  readonly #groups: number;
-  readonly #groupOf: GroupOf;
-  #held = Buffer.alloc(0);
-  #count = 0;
-  /** Where the lines of each group end in what is held, as long as they stand together. */
-  #ends: Uint32Array | null = null;
+  readonly #lines: LineSpill;
+  readonly #line = Buffer.alloc(DIGEST_LINE_BYTES);
 
   /** `folder` holds what is too much for the memory. */
   private constructor(folder: string, groups: number, groupOf: GroupOf) {
-    this.#folder = folder;
-    this.#groups = groups;
-    this.#groupOf = groupOf;
+    const form = { endOf: endOfDigest, groupOf, groups };
+    this.#lines = new LineSpill(folder, form, BYTES_MAX);
   }
 
   static byFirstByte(folder: string): DigestSpill {
@@ -37,88 +30,31 @@ export class DigestSpill {
 
   /** Groups by the numbers, which are below `groups`. */
   static byNumber(folder: string, groups: number): DigestSpill {
-    return new DigestSpill(folder, groups, (lines, at) => lines.readUInt32BE(at + HASH_BYTES));
+    return new DigestSpill(folder, groups, numberAt);
   }
 
   /** Adds a digest of 32 bytes. */
   add(digest: Uint8Array, number: number): void {
-    if (this.#count === LINES_MAX) this.#flush();
-    this.#makeRoom();
-    const start = this.#count * DIGEST_LINE_BYTES;
-    this.#held.set(digest, start);
-    this.#held.writeUInt32BE(number, start + HASH_BYTES);
-    this.#count += 1;
-    this.#ends = null;
+    this.#line.set(digest);
+    this.#line.writeUInt32BE(number, HASH_BYTES);
+    this.#lines.add(this.#line);
   }
 
-  /** Lines of a group in the order in which they were added; valid until one is added. */
+  /** Lines of a group in the order in which they were added; valid until those of another are asked for, or one is added. */
   group(group: number): Buffer {
-    const pieces = [...this.pieces(group)];
-    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+    return this.#lines.take(group);
   }
 
   /** The same, some lines at a time. */
   *pieces(group: number): Generator<Buffer> {
-    const path = this.#pathOf(group);
+    const path = this.#lines.pathOf(group);
     if (existsSync(path)) yield* piecesOf(path);
-    yield this.#heldOf(group);
+    yield this.#lines.heldOf(group);
   }
+}
 
-  #heldOf(group: number): Buffer {
-    this.#ends ??= this.#arrange();
-    const from = group === 0 ? 0 : this.#ends[group - 1];
-    return this.#held.subarray(from, this.#ends[group]);
-  }
-
-  /** Puts the lines of each group together. */
-  #arrange(): Uint32Array {
-    const lines = this.#held.subarray(0, this.#count * DIGEST_LINE_BYTES);
-    const arranged = Buffer.allocUnsafe(this.#held.length);
-    const ends = this.#starts(lines);
-    for (let at = 0; at < lines.length; at += DIGEST_LINE_BYTES) {
-      const group = this.#groupOf(lines, at);
-      const to = ends[group] ?? 0;
-      lines.copy(arranged, to, at, at + DIGEST_LINE_BYTES);
-      ends[group] = to + DIGEST_LINE_BYTES;
-    }
-    this.#held = arranged;
-    return ends;
-  }
-
-  /** Where the lines of each group are to begin. */
-  #starts(lines: Buffer): Uint32Array {
-    const starts = new Uint32Array(this.#groups + 1);
-    for (let at = 0; at < lines.length; at += DIGEST_LINE_BYTES) {
-      const next = this.#groupOf(lines, at) + 1;
-      starts[next] = (starts[next] ?? 0) + DIGEST_LINE_BYTES;
-    }
-    for (let group = 1; group < starts.length; group += 1) {
-      starts[group] = (starts[group] ?? 0) + (starts[group - 1] ?? 0);
-    }
-    return starts;
-  }
-
-  #flush(): void {
-    mkdirSync(this.#folder, { recursive: true });
-    for (let group = 0; group < this.#groups; group += 1) {
-      const lines = this.#heldOf(group);
-      if (lines.length > 0) appendFileSync(this.#pathOf(group), lines);
-    }
-    this.#count = 0;
-    this.#ends = null;
-  }
-
-  #makeRoom(): void {
-    if ((this.#count + 1) * DIGEST_LINE_BYTES <= this.#held.length) return;
-    const lines = Math.min(LINES_MAX, Math.max(ROOM_AT_FIRST, 2 * this.#count));
-    const grown = Buffer.allocUnsafe(lines * DIGEST_LINE_BYTES);
-    this.#held.copy(grown);
-    this.#held = grown;
-  }
-
-  #pathOf(group: number): string {
-    return join(this.#folder, String(group));
-  }
+function endOfDigest(_lines: Buffer, start: number): number {
+  return start + DIGEST_LINE_BYTES;
 }
 
 function* piecesOf(path: string): Generator<Buffer> {

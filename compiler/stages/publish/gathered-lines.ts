@@ -1,3 +1,4 @@
+import { withSpare } from './reused-bytes.ts';
 import type { LineSink } from './sorted-lines.ts';
 
 /** Room for what is added. */
@@ -38,7 +39,8 @@ export class GatheredLines implements LineSink {
 
   /** Makes room for so many bytes at once, where growing step by step would take up to three times as much. */
   reserve(more: number): void {
-    if (this.#length + more > this.#bytes.length) this.#grow(this.#length + more);
+    const needed = this.#length + more;
+    if (needed > this.#bytes.length) this.#grow(withSpare(needed));
   }
 
   #makeRoom(more: number): void {

@@ -2,7 +2,6 @@ import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
   type FileEntry,
-  formatLeaf,
   formatVerifyEntry,
   type Leaf,
   type VerifyEntry,
@@ -64,7 +63,7 @@ export function makePress(parts: PressParts): CountedPress {
     lookUps,
     file,
     lookUp,
-    leaf: (leaf) => leaves.add(formatLeaf(leaf)),
+    leaf: (leaf) => leaves.add(leaf),
     put(path, values, body) {
       const place = filePath(endpointAt(path), values);
       if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);

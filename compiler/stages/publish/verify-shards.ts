@@ -1,4 +1,3 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyShardPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
@@ -6,15 +5,21 @@ import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { FileWriter } from './file-writer.ts';
 import { GatheredLines } from './gathered-lines.ts';
 import { LEAD_BITS, leadingOrder } from './leading-order.ts';
+import { LineSpill } from './line-spill.ts';
 import { editLines, endOf, findLine, type LineEdit, textOrder } from './sorted-lines.ts';
 
-const FLUSH_CHARS = 2_000_000;
+/** Of lines in memory, before they go to the disk. */
+const HELD_BYTES_MAX = 2_000_000;
+
+const NEWLINE = 0x0a;
+const DIGIT_0 = 0x30;
+const LETTER_A = 0x61;
 
 /** Collects look-up lines into sorted shards, in memory that does not grow. */
 export interface VerifyShards {
-  add(lines: string): void;
+  add(lines: string | Uint8Array): void;
   /** Takes away lines that the release before has; an asterisk stands for a digit of their hash that is not known. */
-  remove(lines: string): void;
+  remove(lines: string | Uint8Array): void;
   /** Writes the shards that differ from those of the release before. */
   write(writer: FileWriter): FileEntry[];
   /** Paths of shards of that release of which no line is left, once they are written. */
@@ -26,32 +31,49 @@ export type ShardsBefore = (path: string) => Buffer | null;
 
 /** `folder` holds unsorted lines until they are written. */
 export function verifyShards(folder: string, before: ShardsBefore = () => null): VerifyShards {
-  mkdirSync(folder, { recursive: true });
-  const added = new Spill(folder, 'added');
-  const gone = new Spill(folder, 'gone');
+  const added = shardSpill(join(folder, 'added'));
+  const gone = shardSpill(join(folder, 'gone'));
   const emptied: string[] = [];
   return {
     emptied,
-    add: (lines) => added.add(lines),
-    remove: (lines) => gone.add(lines),
+    add: (lines) => added.add(bytesOf(lines)),
+    remove: (lines) => gone.add(bytesOf(lines)),
     write(writer) {
       const lines = new GatheredLines('latin1');
-      const digits = new Set([...added.shards(), ...gone.shards()]);
-      return [...digits].sort().flatMap((shard) => {
-        const path = verifyShardPath(`sha256:${shard}`);
-        const edits = { added: added.take(shard), gone: gone.take(shard) };
-        if (!edit(before(path) ?? Buffer.alloc(0), edits, lines)) return [];
+      const entries: FileEntry[] = [];
+      for (const [path, edits] of editsByPath(added, gone)) {
+        if (!edit(before(path) ?? Buffer.alloc(0), edits, lines)) continue;
         const bytes = lines.take();
-        if (bytes.length > 0) return [writer.write(path, bytes)];
-        emptied.push(path);
-        return [];
-      });
+        if (bytes.length === 0) emptied.push(path);
+        else entries.push(writer.write(path, bytes));
+      }
+      return entries;
     },
   };
 }
 
+interface ShardEdits {
+  readonly added: Buffer;
+  readonly gone: Buffer;
+}
+
+/** What is to be done to each shard that lines were added to or taken away from; valid until the next one is taken. */
+function* editsByPath(
+  added: LineSpill,
+  gone: LineSpill,
+): Generator<readonly [path: string, edits: ShardEdits]> {
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    const edits = { added: added.take(shard), gone: gone.take(shard) };
+    const digits = shard.toString(16).padStart(2, '0');
+    if (edits.added.length + edits.gone.length > 0) {
+      yield [verifyShardPath(`sha256:${digits}`), edits];
+    }
+  }
+}
+
 /** `["sha256:ab…` puts the two digits that name the shard at a fixed place of the line. */
 const DIGITS_AT = '["sha256:'.length;
+const SHARDS = 256;
 
 const HASH_END = DIGITS_AT + 64;
 /** Stands for a digit of a hash that is not known. */
@@ -60,65 +82,27 @@ const MASK = '*';
 const LEAD_AT = DIGITS_AT + 2;
 const LEAD_END = LEAD_AT + LEAD_BITS / 4;
 
-/** Lines by shard, on the disk when they are many. */
-class Spill {
-  readonly #folder: string;
-  readonly #kind: string;
-  readonly #held = new Map<string, string[]>();
-  readonly #seen = new Set<string>();
-  #chars = 0;
-
-  constructor(folder: string, kind: string) {
-    this.#folder = folder;
-    this.#kind = kind;
-  }
-
-  shards(): ReadonlySet<string> {
-    return this.#seen;
-  }
-
-  add(text: string): void {
-    for (const line of text.split('\n')) {
-      if (line !== '') this.#addLine(line);
-    }
-    this.#chars += text.length;
-    if (this.#chars > FLUSH_CHARS) this.#flush();
-  }
-
-  /** All lines of a shard; call it once. */
-  take(shard: string): Buffer {
-    const path = this.#pathOf(shard);
-    const held = this.#held.get(shard) ?? [];
-    const rest = Buffer.from(held.map((line) => `${line}\n`).join(''), 'utf8');
-    if (!existsSync(path)) return rest;
-    appendFileSync(path, rest);
-    return readFileSync(path);
-  }
-
-  #addLine(line: string): void {
-    const shard = line.slice(DIGITS_AT, DIGITS_AT + 2);
-    const lines = this.#held.get(shard);
-    if (lines === undefined) this.#held.set(shard, [line]);
-    else lines.push(line);
-    this.#seen.add(shard);
-  }
-
-  #flush(): void {
-    for (const [shard, lines] of this.#held) {
-      appendFileSync(this.#pathOf(shard), `${lines.join('\n')}\n`);
-    }
-    this.#held.clear();
-    this.#chars = 0;
-  }
-
-  #pathOf(shard: string): string {
-    return join(this.#folder, `${this.#kind}-${shard}`);
-  }
+function shardSpill(folder: string): LineSpill {
+  const form = { endOf: endOfLine, groupOf: shardOf, groups: SHARDS };
+  return new LineSpill(folder, form, HELD_BYTES_MAX);
 }
 
-interface ShardEdits {
-  readonly added: Buffer;
-  readonly gone: Buffer;
+function bytesOf(lines: string | Uint8Array): Uint8Array {
+  return typeof lines === 'string' ? Buffer.from(lines, 'utf8') : lines;
+}
+
+function endOfLine(lines: Buffer, start: number): number {
+  const end = lines.indexOf(NEWLINE, start);
+  return end < 0 ? lines.length : end + 1;
+}
+
+function shardOf(lines: Buffer, start: number): number {
+  const [high, low] = [lines[start + DIGITS_AT] ?? 0, lines[start + DIGITS_AT + 1] ?? 0];
+  return 16 * hexDigit(high) + hexDigit(low);
+}
+
+function hexDigit(code: number): number {
+  return code < LETTER_A ? code - DIGIT_0 : code - LETTER_A + 10;
 }
 
 /** Gathers a shard with lines added and taken away; false when nothing of it changes. */

@@ -20,7 +20,7 @@ const held = storedDigests(releaseOf(log));
 function freshOf(leaves: Leaves, known: HeldDigests): Record<string, string[]> {
   const store = leafStore(join(makeFolder(), 'leaves'));
   for (const [batch, some] of Object.entries(leaves)) {
-    for (const record_hash of some) store.add(`${batch} ${record_hash}\n`);
+    for (const record_hash of some) store.add({ batch, record_hash });
   }
   const batches = Object.keys(leaves).sort();
   const fresh = freshDigests(store, known, { batches, folder: join(makeFolder(), 'fresh') });

@@ -67,7 +67,7 @@ function memoryPress(files: LogFiles, { seed = 7, baseUrl = 'https://a.example' 
 function storeOf(leaves: Leaves) {
   const store = leafStore(mkdtempSync(join(tmpdir(), 'signalpress-leaves-')));
   for (const [batch, hashes] of Object.entries(leaves)) {
-    for (const record_hash of hashes) store.add(`${batch} ${record_hash}\n`);
+    for (const record_hash of hashes) store.add({ batch, record_hash });
   }
   return store;
 }

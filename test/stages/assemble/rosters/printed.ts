@@ -45,13 +45,14 @@ export function printed(rows: Readonly<Record<string, readonly object[]>>): Prin
       store: () => undefined,
     },
     shards: {
-      add: (lines) => lookUps.push(...lines.trimEnd().split('\n').map(parseVerifyEntry)),
+      add: (lines) => lookUps.push(...String(lines).trimEnd().split('\n').map(parseVerifyEntry)),
       remove: () => undefined,
       write: () => [],
       emptied: [],
     },
     leaves: {
-      add: (lines) => leaves.push(lines.trimEnd()),
+      add: ({ batch, record_hash }) => leaves.push(`${batch} ${record_hash}`),
+      addLines: () => undefined,
       batches: () => [],
       startingWith: () => Buffer.alloc(0),
     },
