@@ -12,6 +12,8 @@ export interface TripOptions {
   readonly wait: (ms: number) => Promise<void>;
   /** Told before a payment is sent, so that a program that dies in between can redeliver it. */
   readonly onSigned: (payment: PendingPayment) => void | Promise<void>;
+  /** Longest wait for one answer. */
+  readonly timeoutMs: number;
 }
 
 /** How often the same payment is sent again before the trip gives up. */
@@ -20,7 +22,7 @@ export const REDELIVERIES_MAX = 5;
 export const WAIT_MS_MAX = 10_000;
 const WAIT_MS = 500;
 /** A settlement takes up to a minute. */
-const ANSWER_TIMEOUT_MS = 90_000;
+export const ANSWER_TIMEOUT_MS = 90_000;
 
 /** One purchase on its way through a wrapped fetch: it sees the price before it is signed, and keeps what was signed. */
 export class PaymentTrip {
@@ -50,8 +52,9 @@ export class PaymentTrip {
   };
 
   async #ask(request: Request): Promise<Response> {
-    const { fetch } = this.#options;
-    const response = await fetch(request);
+    const { fetch, timeoutMs } = this.#options;
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+    const response = await fetch(new Request(request, { signal }));
     if (response.status !== 402) return response;
     const challenge = (await response.clone().json()) as Challenge;
     this.challenge = challenge;
@@ -80,18 +83,21 @@ interface Challenge {
 /** Sends one payment until it is answered; a lost answer or a 5xx is asked for again with the same header. */
 export async function deliver(payment: PendingPayment, options: TripOptions): Promise<Response> {
   for (let again = 0; ; again += 1) {
-    const { response, cause } = await answerOf(payment, options.fetch);
+    const { response, cause } = await answerOf(payment, options);
     if (response !== null && response.status < 500 && response.status !== 429) return response;
-    if (again === REDELIVERIES_MAX) throw unsettled(payment, response, cause);
+    if (again === REDELIVERIES_MAX) throw givenUp(payment, response, cause);
     const asked = Number(response?.headers.get('retry-after') ?? 0) * 1000;
     await options.wait(Math.min(WAIT_MS_MAX, Math.max(asked || 0, WAIT_MS * 2 ** again)));
   }
 }
 
 /** The whole answer: one that is cut off in its body is as lost as one that never came. */
-async function answerOf({ url, header, value }: PendingPayment, fetch: Fetch): Promise<Answer> {
+async function answerOf(
+  { url, header, value }: PendingPayment,
+  { fetch, timeoutMs }: TripOptions,
+): Promise<Answer> {
   try {
-    const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     const headers = { [header]: value, accept: '*/*' };
     const response = await fetch(new Request(url, { headers, signal, redirect: 'error' }));
     const { status } = response;
@@ -106,15 +112,20 @@ interface Answer {
   readonly cause: unknown;
 }
 
-function unsettled(payment: PendingPayment, last: Response | null, cause: unknown): ClientError {
-  const state = last === null ? 'no answer arrived' : `the service answered ${last.status}`;
+function givenUp(payment: PendingPayment, last: Response | null, cause: unknown): ClientError {
+  if (last === null) return unsettled(payment, 'no answer arrived', { cause });
+  const { status } = last;
+  return unsettled(payment, `the service answered ${status}`, { cause, status });
+}
+
+/** Money may have moved. */
+export function unsettled(
+  payment: PendingPayment,
+  state: string,
+  facts: { readonly cause: unknown; readonly status?: number },
+): ClientError {
   const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver the payment of this error, do not sign a new one`;
-  return new ClientError(message, {
-    code: 'unsettled',
-    payment,
-    cause,
-    ...(last === null ? {} : { status: last.status }),
-  });
+  return new ClientError(message, { code: 'unsettled', payment, ...facts });
 }
 
 function tooExpensive(amount: bigint, cap: bigint, challenge: Challenge | null): ClientError {

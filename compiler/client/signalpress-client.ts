@@ -11,11 +11,13 @@ import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.t
 import { verifyBody } from '../verify/verify-body.ts';
 import { ClientError } from './client-error.ts';
 import {
+  ANSWER_TIMEOUT_MS,
   deliver,
   type Fetch,
   type PayingFetch,
   PaymentTrip,
   type TripOptions,
+  unsettled,
 } from './payment-trip.ts';
 import type { PendingPayment, Purchase, Receipt } from './purchase.ts';
 
@@ -32,6 +34,8 @@ export interface ClientOptions {
   /** Cap of a call in decimal USD; MAX_USD when absent. */
   readonly maxUsd?: string;
   readonly fetch?: Fetch;
+  /** Longest wait for one answer in milliseconds; ANSWER_TIMEOUT_MS when absent. */
+  readonly timeoutMs?: number;
   readonly wait?: TripOptions['wait'];
   readonly onSigned?: TripOptions['onSigned'];
 }
@@ -65,11 +69,12 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     fetch: options.fetch ?? fetch,
     wait: options.wait ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
     onSigned: options.onSigned ?? (() => undefined),
+    timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
   };
   const { baseUrl } = options;
   return {
     get: async (path, params, { token } = {}) =>
-      freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip.fetch),
+      freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip),
     async buy(path, params, { maxUsd = options.maxUsd ?? MAX_USD } = {}) {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
@@ -115,16 +120,21 @@ function withoutSlash(url: string): string {
 async function freeAnswer(
   url: string,
   token: string | undefined,
-  fetch: Fetch,
+  { fetch, timeoutMs }: TripOptions,
 ): Promise<JsonValue> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
-  const response = await fetch(new Request(url, { headers })).catch((cause: unknown) => {
-    throw new ClientError(`Cannot reach "${url}": no answer`, { code: 'failed', cause });
-  });
-  const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
-  if (response.status !== 200) throw refusal(response.status, text, null);
-  return parseJson(text);
+  try {
+    const request = new Request(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+    const response = await fetch(request);
+    const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
+    if (response.status !== 200) throw refusal(response.status, text, null);
+    return parseJson(text);
+  } catch (cause) {
+    if (cause instanceof ClientError) throw cause;
+    const message = `Cannot reach "${url}": no answer that can be read`;
+    throw new ClientError(message, { code: 'failed', cause });
+  }
 }
 
 interface Bought {
@@ -138,6 +148,8 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
     return { response, payment: trip.payment };
   } catch (cause) {
     if (trip.trouble !== null) throw trip.trouble;
+    if (trip.payment !== null)
+      throw unsettled(trip.payment, 'the payer failed after it had signed', { cause });
     if (trip.challenge === null) {
       throw new ClientError(`Cannot reach "${url}": nothing was signed`, { code: 'failed', cause });
     }
@@ -157,12 +169,14 @@ async function purchase(
   payment: PendingPayment | null,
   { issuer, baseUrl }: ClientOptions,
 ): Promise<Purchase> {
-  const text = decodeUtf8(new Uint8Array(await response.arrayBuffer()));
-  if (response.status !== 200 || payment === null) throw refusal(response.status, text, payment);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (response.status !== 200 || payment === null) {
+    throw refusal(response.status, new TextDecoder().decode(bytes), payment);
+  }
   const receipt = receiptOf(response.headers);
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  if (!isJson) return { body: null, text, report: null, receipt, payment };
-  const body = parseJson(text);
+  const { text, body } = contentOf(bytes, isJson, payment);
+  if (body === null) return { body, text, report: null, receipt, payment };
   const report = verifyBody(body, { trust: [issuer] });
   const made = { body, text, report, receipt, payment };
   const path = new URL(payment.url).pathname.slice(withoutSlash(new URL(baseUrl).pathname).length);
@@ -172,6 +186,21 @@ async function purchase(
   const failed = report.checks.find((check) => check.status === 'fail')?.detail ?? wrong;
   const message = `Cannot rely on "${payment.url}": ${failed}; keep the purchase of this error as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
+}
+
+/** What was delivered, as text and, where it is JSON, parsed. */
+function contentOf(
+  bytes: Uint8Array,
+  isJson: boolean,
+  payment: PendingPayment,
+): Pick<Purchase, 'text' | 'body'> {
+  try {
+    const text = decodeUtf8(bytes);
+    return { text, body: isJson ? parseJson(text) : null };
+  } catch (cause) {
+    const message = `Cannot read what "${payment.url}" sold: not the JSON that it says; redeliver the payment of this error`;
+    throw new ClientError(message, { code: 'unverified', payment, cause });
+  }
 }
 
 /** A token and a resolution are made at the request by a service that holds no signing key. */
@@ -191,9 +220,14 @@ function otherSubject(body: JsonValue, url: string): string | null {
   return null;
 }
 
+/** Null as well when it cannot be read: what was bought is there all the same. */
 function receiptOf(headers: Headers): Receipt | null {
   const value = headers.get('x-payment-response') ?? headers.get('payment-response');
-  return value === null ? null : (JSON.parse(atob(value)) as Receipt);
+  try {
+    return value === null ? null : (JSON.parse(atob(value)) as Receipt);
+  } catch {
+    return null;
+  }
 }
 
 /** The error of an answer that is not what was asked for. */

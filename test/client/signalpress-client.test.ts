@@ -153,6 +153,63 @@ describe('get()', () => {
   });
 });
 
+const silent: Fetch = (input) =>
+  new Promise((_, reject) => {
+    const { signal } = input as Request;
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+
+describe('a service that is silent or babbles', () => {
+  it('is not waited for without end', async () => {
+    const patient = client({ fetch: silent, timeoutMs: 20 });
+    expect(await code(patient.get('/gauge/preview'))).toBe('failed');
+    expect(await code(patient.buy('/gauge', PAIR))).toBe('failed');
+  });
+
+  it('is a failure while nothing is paid', async () => {
+    const babble = client({ fetch: async () => new Response('<html>', { status: 200 }) });
+    const error = await failure(babble.get('/gauge/preview'));
+    expect([error.code, error.message]).toEqual(['failed', expect.stringMatching(/can be read$/)]);
+  });
+
+  it('gives the payment back when what was sold is no JSON', async () => {
+    const { fetch: torn } = faulty(async (send) => {
+      const { headers } = await send();
+      return new Response('{"nature":', { status: 200, headers });
+    });
+    const error = await failure(client({ fetch: torn }).buy('/gauge', PAIR));
+    expect(error.code).toBe('unverified');
+    const bought = await client().redeliver(error.facts.payment as PendingPayment);
+    expect(bought.report?.verdict).toBe('verified');
+  });
+
+  it('sells without a receipt that can be read', async () => {
+    const { fetch: torn } = faulty(async (send) => {
+      const answer = await send();
+      const headers = new Headers(answer.headers);
+      headers.set('x-payment-response', '%%%');
+      return new Response(await answer.text(), { status: 200, headers });
+    });
+    const bought = await client({ fetch: torn }).buy('/gauge', PAIR);
+    expect([bought.receipt, bought.report?.verdict]).toEqual([null, 'verified']);
+  });
+
+  it('I5: gives the payment back when the payer fails after it signed', async () => {
+    const before = settled;
+    const clumsy: PayingFetch = (inner, maxAtomic) => async (input) => {
+      await wallet(inner, maxAtomic)(input);
+      throw new Error('the payer forgot');
+    };
+    const error = await failure(client({ pay: clumsy }).buy('/gauge', PAIR));
+    expect([error.code, error.message]).toEqual([
+      'unsettled',
+      expect.stringMatching(/do not sign a new one/),
+    ]);
+    await client().redeliver(error.facts.payment as PendingPayment);
+    expect([settled - before, signatures]).toEqual([1, 1]);
+  });
+});
+
 describe('buy()', () => {
   it('pays once and returns the body, verified', async () => {
     const before = settled;
