@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SignalChange } from './jobs/signal-job.ts';
 import type { SignalFiles, SnapshotFile } from './stages/intake/list-snapshots.ts';
+import { readLines } from './stages/intake/read-lines.ts';
 import { addedFiles, type Memory, recall, type State } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import type { Issuer } from './stages/seal/sealer.ts';
@@ -73,9 +74,8 @@ function isWorthIt(
 }
 
 function lineCount({ path }: SnapshotFile): number {
-  const bytes = readFileSync(path);
   let count = 0;
-  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+  for (const { number } of readLines(path)) count = number;
   return count;
 }
 

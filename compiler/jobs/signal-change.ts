@@ -16,7 +16,7 @@ import {
 } from './signal-job.ts';
 
 /** Lines in memory at a time; an entity with more comes alone. */
-const LINES_HELD = 20_000;
+export const LINES_HELD = 20_000;
 
 /** Reads the new files of a signal, and again all lines of the entities that they name. */
 export function runSignalChange(
@@ -38,7 +38,9 @@ export function runSignalChange(
   const before = findPlaces(list, added);
   const lines = new PlacedLines(signal.signal_id, [...change.known, ...change.added], signal.files);
   try {
-    for (const entities of portions([...added.keys()].sort(), before)) {
+    const linesOf = (entity: string): number =>
+      (before.get(entity)?.places.length ?? 0) + (added.get(entity)?.length ?? 0);
+    for (const entities of portions([...added.keys()].sort(), linesOf)) {
       readAgain(run, lines, { entities, before, added });
     }
     return run.result(read);
@@ -65,15 +67,15 @@ function readAgain(run: SignalRun, lines: PlacedLines, { entities, before, added
   run.change(stored, former);
 }
 
-/** Entities in order, so many at a time as have a bounded number of lines. */
-function* portions(
+/** Entities in order, as many at a time as have a bounded number of lines together. */
+export function* portions(
   entities: readonly string[],
-  before: ReadonlyMap<string, KnownEntity>,
+  linesOf: (entity: string) => number,
 ): Generator<readonly string[]> {
   let held: string[] = [];
   let count = 0;
   for (const entity of entities) {
-    const more = (before.get(entity)?.places.length ?? 0) + 1;
+    const more = linesOf(entity);
     if (count + more > LINES_HELD && held.length > 0) {
       yield held;
       held = [];

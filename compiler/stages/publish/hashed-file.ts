@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 
 /** Bytes that are gathered before they are hashed and written. */
 const HELD_BYTES = 1 << 20;
@@ -49,5 +49,20 @@ export class HashedFile {
     this.#hash.update(bytes);
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
     this.#length = 0;
+  }
+}
+
+/** The sha256 of a file, hex, in memory that does not grow. */
+export function fileDigest(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const digest = createHash('sha256');
+    const bytes = Buffer.allocUnsafe(HELD_BYTES);
+    for (let read = readSync(file, bytes); read > 0; read = readSync(file, bytes)) {
+      digest.update(bytes.subarray(0, read));
+    }
+    return digest.digest('hex');
+  } finally {
+    closeSync(file);
   }
 }

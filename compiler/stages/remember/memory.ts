@@ -10,6 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { SignalFiles, SnapshotFile } from '../intake/list-snapshots.ts';
+import { fileDigest } from '../publish/hashed-file.ts';
 import { ForgottenError } from './forgotten-error.ts';
 
 /** Folder of what one compile remembers for the next, below the data folder. */
@@ -166,7 +167,7 @@ export function addedFiles(signal: SignalFiles, state: State): readonly Snapshot
     const before = known.get(file.name);
     if (before === undefined) return true;
     const isSure = before.stamp === file.stamp && file.changedMs < state.since - FRESH_MS;
-    return isSure || hash('sha256', readFileSync(file.path), 'hex') === before.sha256;
+    return isSure || fileDigest(file.path) === before.sha256;
   };
   return signal.files.every(isSame) ? added : null;
 }

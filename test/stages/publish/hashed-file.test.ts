@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { HashedFile } from '../../../compiler/stages/publish/hashed-file.ts';
+import { fileDigest, HashedFile } from '../../../compiler/stages/publish/hashed-file.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 
@@ -28,5 +28,14 @@ describe('HashedFile', () => {
     const path = join(makeFolder(), 'file');
     new HashedFile(path).close();
     expect(() => new HashedFile(path)).toThrow('EEXIST');
+  });
+});
+
+describe('fileDigest()', () => {
+  it.each([0, 1, 1 << 20, 3_000_001])('I34: hashes a file of %i bytes', (length) => {
+    const path = join(makeFolder(), 'file');
+    const text = 'abcdefg'.repeat(Math.ceil(length / 7)).slice(0, length);
+    writeFileSync(path, text);
+    expect(fileDigest(path)).toBe(sha256Text(text));
   });
 });
