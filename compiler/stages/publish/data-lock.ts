@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const LOCK_NAME = '.lock';
+const ATTEMPTS_MAX = 5;
 /** Locks that this very process holds: after a restart another one may have its number. */
 const HELD = new Set<string>();
 
@@ -21,30 +22,66 @@ export function lockData(data: string): () => void {
   mkdirSync(data, { recursive: true });
   const path = join(data, LOCK_NAME);
   const key = resolve(path);
-  const release = (): void => {
-    HELD.delete(key);
-    rmSync(path, { force: true });
-  };
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      writeFileSync(path, String(process.pid), { flag: 'wx' });
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    if (take(path)) {
       HELD.add(key);
-      return release;
-    } catch (cause) {
-      if (!isCode(cause, 'EEXIST')) throw cause;
-      const holder = Number(readFileSync(path, 'utf8'));
-      if (HELD.has(key) || isRunning(holder)) {
-        const state = `another command (process ${holder}) is writing there`;
-        throw new LockedError(refusal(data, state), { cause });
-      }
-      release();
+      return () => {
+        HELD.delete(key);
+        rmSync(path, { force: true });
+      };
     }
+    const holder = holderOf(path);
+    if (holder === null) continue;
+    if (HELD.has(key) || isRunning(holder)) throw new LockedError(refusal(data, holder));
+    takeAway(path, holder);
   }
-  throw new LockedError(refusal(data, 'another command takes its lock again and again'));
+  throw new LockedError(refusal(data, holderOf(path)));
 }
 
-function refusal(data: string, state: string): string {
-  return `Cannot write into "${data}": ${state}; nothing was changed, run this again when it has ended`;
+/** Makes a lock of this process, whole from the first; false when there is one already. */
+function take(path: string): boolean {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (cause) {
+    if (isCode(cause, 'EEXIST')) return false;
+    throw cause;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** Process id in a lock, 0 when it holds none; null when there is no lock. */
+function holderOf(path: string): number | null {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return /^[1-9][0-9]*$/.test(text) ? Number(text) : 0;
+  } catch (cause) {
+    if (isCode(cause, 'ENOENT')) return null;
+    throw cause;
+  }
+}
+
+/** Takes the lock of a dead process away; only who holds the lock on doing so may, or a fresh one could go with it. */
+function takeAway(path: string, holder: number): void {
+  const breaking = `${path}.after-${holder}`;
+  if (!take(breaking)) {
+    const other = holderOf(breaking);
+    if (other !== null && !isRunning(other)) rmSync(breaking, { force: true });
+    return;
+  }
+  if (holderOf(path) === holder) rmSync(path, { force: true });
+  rmSync(breaking, { force: true });
+}
+
+function refusal(data: string, holder: number | null): string {
+  const lock = join(data, LOCK_NAME);
+  return (
+    `Cannot write into "${data}": another command (process ${holder}) is writing there; nothing was changed, ` +
+    `run this again when it has ended, or remove "${lock}" if that process is something else`
+  );
 }
 
 function isRunning(pid: number): boolean {
