@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
+import { z } from 'zod';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { addExamples } from './commands/command-examples.ts';
 import { errorText } from './commands/error-text.ts';
@@ -22,6 +23,7 @@ import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
+import { EXIT, type VerifyOutcome } from './verify/verify-outcome.ts';
 
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
@@ -113,12 +115,16 @@ program
   .option('--independent', 'check signatures too with code that the signer does not use; slower')
   .option('--workers <count>', 'worker threads for a release, 0 for none', String(defaultWorkers()))
   .addHelpText('after', `\n${VERIFY_HELP}`)
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCode : EXIT.undecided))
   .action(runVerifyCommand);
 
 addAnchorCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
   now,
   print: (text) => console.log(text),
+  fail: () => {
+    process.exitCode = 1;
+  },
 });
 
 addReleasesCommand(program, {
@@ -207,20 +213,36 @@ interface VerifyFlags {
   readonly workers: string;
 }
 
+/** Misuse is no verdict: a script must not take it for a body that was altered. */
 async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<void> {
+  try {
+    const { exitCode, text } = await verified(target, flags);
+    process.stdout.write(text);
+    process.exitCode = exitCode;
+  } catch (error) {
+    console.error(errorText(error));
+    process.exitCode = EXIT.undecided;
+  }
+}
+
+async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutcome> {
   const { remember, workers, ...rest } = flags;
   const screen = process.stderr;
-  const memory = remember === undefined ? {} : { memory: memoryFile(remember, Date.now()) };
-  const { exitCode, text } = flags.log
-    ? runVerifyLog(target, rest)
-    : await runVerify(target, {
-        ...rest,
-        ...memory,
-        workers: workerCount(workers),
-        ...(screen.isTTY ? { progress: verifyProgress(screen) } : {}),
-      });
-  process.stdout.write(text);
-  process.exitCode = exitCode;
+  if (flags.since !== undefined && flags.log !== true) {
+    throw new RangeError('Cannot use --since: it is about the log; pass --log too');
+  }
+  if (remember !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --remember with --log: it is about releases; leave --log out');
+  }
+  const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
+  if (flags.log === true) return runVerifyLog(target, rest);
+  return runVerify(target, {
+    ...rest,
+    ...memory,
+    now: Date.now(),
+    workers: workerCount(workers),
+    ...(screen.isTTY ? { progress: verifyProgress(screen) } : {}),
+  });
 }
 
 function contact(uri: string | undefined): string | null {
@@ -236,13 +258,10 @@ function now(): string {
 /** A time as an option gives it; now where it is not given. */
 function instant(option: string, text: string | undefined): string {
   if (text === undefined) return now();
-  const time = Date.parse(text);
-  if (Number.isNaN(time) || !text.endsWith('Z')) {
-    throw new RangeError(
-      `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
-    );
-  }
-  return timeText(time);
+  if (z.iso.datetime().safeParse(text).success) return timeText(Date.parse(text));
+  throw new RangeError(
+    `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
+  );
 }
 
 function timeText(time: number): string {

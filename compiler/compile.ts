@@ -92,6 +92,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const staging = openStaging(options.data, { anew: options.full === true });
   try {
     refuseClockBehind(options, staging.previous?.head ?? null);
+    refuseStale(options);
     return await compileInto(options, staging, stored);
   } catch (error) {
     staging.discard();
@@ -191,6 +192,13 @@ function refuseClockBehind({ asOf, data }: CompileOptions, previous: Release | n
     `"${asOf}" is before the current release, as of ${previous.as_of}; ` +
     'correct the clock or --as-of, or publish into another folder';
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'as_of', message }]);
+}
+
+/** A release that is past its time at its own publication is one that nobody may use. */
+function refuseStale({ asOf, validUntil, data }: CompileOptions): void {
+  if (validUntil === undefined || Date.parse(validUntil) > Date.parse(asOf)) return;
+  const message = `"${validUntil}" is not after the publication time ${asOf}; pass a later --valid-until`;
+  throw new CompileError([{ code: 'bad_setting', file: data, field: 'valid_until', message }]);
 }
 
 function issuerOf(options: CompileOptions): Issuer {

@@ -53,6 +53,69 @@ describe('signalpress --help', () => {
   });
 });
 
+describe('signalpress verify', () => {
+  it.each([
+    [[]],
+    [['body.json', '--bogus']],
+    [['one', 'two']],
+    [['body.json', '--workers', 'x']],
+    [['body.json', '--since', 'checkpoint']],
+    [['data', '--log', '--remember', 'seen']],
+  ])('ends with 2 for %j, which is no verdict', (args) => {
+    const { status, stdout, stderr } = run(['verify', ...args]);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^(error:|Cannot )/);
+  });
+
+  it('reads a body from a name that the shell gives a pipe', () => {
+    const script = `${process.execPath} ${CLI} verify <(echo '{"_citation":1}')`;
+    const { status, stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([expect.any(Number), expect.stringContaining('_citation')]);
+  });
+
+  it('shows its help with exit code 0', () => {
+    expect(run(['verify', '--help']).status).toBe(0);
+  });
+});
+
+describe('times of options', () => {
+  it.each(['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', 'Nov 20 2026 Z', '2026-11-20'])(
+    'refuses %j',
+    (time) => {
+      const { status, stderr } = run(['compile', '--snapshots', snapshots, '--as-of', time]);
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringContaining(`Cannot use --as-of "${time}": not an ISO-8601 time in UTC`),
+      ]);
+    },
+  );
+});
+
+describe('signalpress compile --valid-until', () => {
+  it('I26: refuses a release that is stale when it is published', () => {
+    const key = { SIGNALPRESS_ISSUER_KEY: SECRET };
+    const { status, stderr, cwd } = run([...COMPILE, '--valid-until', AS_OF], key);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(`valid_until: "${AS_OF}" is not after the publication time`),
+    ]);
+    expect(existsSync(join(cwd, 'dist-data/current'))).toBe(false);
+    const later = AS_OF.replace('2026-11-20', '2026-11-27');
+    expect(run([...COMPILE, '--valid-until', later], key).status).toBe(0);
+  });
+});
+
+describe('signalpress anchor stamp', () => {
+  it('ends with 1 when no calendar answered', () => {
+    const key = { SIGNALPRESS_ISSUER_KEY: SECRET };
+    const { cwd } = run(COMPILE, key);
+    const data = join(cwd, 'dist-data');
+    const nobody = ['--calendar', 'http://127.0.0.1:1'];
+    const { status, stdout } = run(['anchor', 'stamp', '--data', data, ...nobody]);
+    expect([status, stdout]).toEqual([1, expect.stringContaining('Nothing was stamped')]);
+  });
+});
+
 describe('signalpress keygen', () => {
   it('writes a key file, prints the DID and never the key', () => {
     const { status, stdout, cwd } = run(['keygen']);

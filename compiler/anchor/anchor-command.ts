@@ -24,6 +24,8 @@ export interface AnchorSurroundings {
   /** The time of a submission, ISO-8601 UTC. */
   readonly now: () => string;
   readonly print: (text: string) => void;
+  /** Tells the shell that the command did not do what it is for. */
+  readonly fail: () => void;
 }
 
 /** Adds `anchor stamp` and `anchor upgrade` to the program. */
@@ -38,7 +40,11 @@ export function addAnchorCommand(program: Command, by: AnchorSurroundings): void
     .description('hand the roots that have no timestamp yet to the calendars')
     .option('--data <folder>', 'folder of releases', by.data)
     .option('--calendar <url...>', 'calendars in place of the public ones')
-    .action(async (flags: AnchorFlags) => by.print(stampText(await runStamp(flags, by.now()))));
+    .action(async (flags: AnchorFlags) => {
+      const summary = await runStamp(flags, by.now());
+      by.print(stampText(summary));
+      if (summary.stamped === 0 && summary.failed.length > 0) by.fail();
+    });
   anchor
     .command('upgrade')
     .description('ask the calendars for the Bitcoin blocks of what they promised')

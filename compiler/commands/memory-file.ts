@@ -2,12 +2,11 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { MEMORY_BYTES_MAX } from '../verify/release-memory.ts';
 import type { MemoryFile } from '../verify/verify-command.ts';
 
-/** The file that `verify --remember` reads and replaces; `now` is the clock of the caller. */
-export function memoryFile(path: string, now: number): MemoryFile {
+/** The file that `verify --remember` reads and replaces. */
+export function memoryFile(path: string): MemoryFile {
   const text = existsSync(path) ? readSmall(path) : null;
   return {
     text,
-    now,
     save(next) {
       if (next === text) return;
       const draft = `${path}.${process.pid}.tmp`;

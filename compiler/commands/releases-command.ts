@@ -1,10 +1,10 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
-import { FILES_NAME, type Release } from '../contract/release.ts';
+import { FILES_NAME, type FileEntry, type Release } from '../contract/release.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
-import { type ListedFiles, onlyIn } from '../stages/publish/listed-files.ts';
+import { type ListedFiles, onlyIn, readStored } from '../stages/publish/listed-files.ts';
 import {
   currentName,
   pruneReleases,
@@ -80,7 +80,8 @@ export interface Rollback {
 
 /**
  * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can take this for an
- * old release that somebody slipped in. Throws a CompileError when the issuer is another, or files are missing.
+ * old release that somebody slipped in. Throws a RangeError when that release is not there, is damaged or was signed by another
+ * key, and a KeyError when the key may not sign now.
  */
 export async function rollBack(rollback: Rollback): Promise<Release> {
   const staging = openStaging(rollback.data);
@@ -112,6 +113,7 @@ function writeAgain(staging: Staging, { data, name, asOf, seed }: Rollback): Rel
   const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, none);
   const list = new ReleaseList(files, files_count);
   takeLogOf(current, { files, list });
+  refuseDamage(data, { name, list, unread: onlyIn(files.bytes, current.bytes) });
   return writeHead(staging.root, { list, head: next }, sealer).release;
 }
 
@@ -139,6 +141,25 @@ function continued({ data, previous }: Staging, { name, head, asOf, key }: Retur
   return current;
 }
 
+interface Unread {
+  readonly name: string;
+  readonly list: ReleaseList;
+  readonly unread: Iterable<FileEntry>;
+}
+
+/** What the current release does not list, nobody has read for long: it is read before it is served again. */
+function refuseDamage(data: string, { name, list, unread }: Unread): void {
+  for (const entry of unread) {
+    if (list.find(entry.path)?.sha256 !== entry.sha256) continue;
+    try {
+      readStored(data, entry);
+    } catch (cause) {
+      const state = `"${entry.path}" of release "${name}" is damaged or gone`;
+      throw refusal(data, `${state}; compile the older snapshots again`, cause);
+    }
+  }
+}
+
 /** Neither the log nor the keys are rolled back: that would be a fork, or take a revocation back. */
 function takeLogOf(
   current: ListedFiles,
@@ -157,6 +178,6 @@ function filesOf(data: string, name: string): ListedFiles {
   );
 }
 
-function refusal(data: string, state: string): RangeError {
-  return new RangeError(`Cannot roll back in "${data}": ${state}`);
+function refusal(data: string, state: string, cause?: unknown): RangeError {
+  return new RangeError(`Cannot roll back in "${data}": ${state}`, { cause });
 }

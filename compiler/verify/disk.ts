@@ -32,8 +32,8 @@ export interface Disk {
 
 export const nodeDisk: Disk = {
   entry(path) {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats === undefined ? null : { kind: kindOf(stats), size: stats.size };
+    const stats = statsOf(path);
+    return stats === null ? null : { kind: kindOf(stats), size: stats.size };
   },
   list: (path) =>
     readdirSync(path, { withFileTypes: true }).map((entry) => ({
@@ -43,6 +43,16 @@ export const nodeDisk: Disk = {
   link: (path) => readlinkSync(path),
   chunks: fileChunks,
 };
+
+/** Nothing is below a file either, or below a pipe that a shell gave a name. */
+function statsOf(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
 
 function kindOf(entry: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): EntryKind {
   if (entry.isSymbolicLink()) return 'link';

@@ -102,7 +102,7 @@ function some(lines: readonly string[]): string[] {
 function issuerLine(issuer: string | null, pinned: boolean): string {
   if (issuer === null) return '  issuer: none is named';
   if (pinned) return `  issuer: ${issuer}`;
-  return `  issuer not pinned: pass --issuer ${issuer} to say whom you trust`;
+  return `  issuer not pinned: anybody can sign as ${issuer}; pass --issuer with the one that you learnt elsewhere`;
 }
 
 /** The report on a release: the verdict, what failed by file, then what was looked at. */

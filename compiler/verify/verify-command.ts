@@ -16,6 +16,8 @@ const STDIN = 0;
 /** Clocks of issuer and reader may differ by this much. */
 const CLOCK_SKEW_MS = 300_000;
 
+const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
+
 /** For the help of the command. */
 export const VERIFY_HELP = `
 TARGET is a delivered body as saved (FILE), a release or data folder (DIR), or - for standard input.
@@ -27,13 +29,16 @@ Exit codes:
   2  cannot be judged: unreadable, not JSON, nothing signed in it, stale, or wrong usage
 
 With --remember a release must also follow from the newest one that was verified before: no older
-one, no other of its number, a log that only grew. A release past its "valid_until" is stale: 2.
+one, no other of its number, a log that only grew. A release past its "valid_until" is stale: 2,
+with --remember or without.
 
 With --keys a list of issuer keys (or a release, for its list and its log) tells which key follows
 the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
 only if the log of that release shows it to be older, and cannot be judged otherwise.
 
-Without --issuer the signature is checked against the key that the citation itself names.
+Without --issuer the signature is checked against the key that the citation itself names: that
+shows that nothing was altered since, and not who signed, since anybody can make a key. Pass the
+issuer that you learnt from a source you trust.
 `;
 
 export interface VerifyCommandOptions {
@@ -52,14 +57,14 @@ export interface VerifyCommandOptions {
   readonly independent?: boolean;
   /** What was verified before; a release must follow from it. */
   readonly memory?: MemoryFile;
+  /** Clock of the reader, milliseconds since 1970; without it nothing is called stale. */
+  readonly now?: number;
 }
 
-/** A small file that remembers the newest release of each issuer, and the clock that tells whether one is stale. */
+/** A small file that remembers the newest release of each issuer. */
 export interface MemoryFile {
   /** Null when there is no file yet. */
   readonly text: string | null;
-  /** Milliseconds since 1970. */
-  readonly now: number;
   save(text: string): void;
 }
 
@@ -78,6 +83,7 @@ export async function runVerify(
     if (why === null) return await judgeFolder(target, { trust, ...given }, options);
     const isBody = !['folder', undefined].includes(disk.entry(target)?.kind);
     if (!isBody) return undecided(target, why, isJson);
+    if (options.memory !== undefined) return undecided(target, ONLY_OF_RELEASES, isJson);
     return await judgeFile(target, { trust, ...given }, options);
   } catch (error) {
     return undecided(target, reason(error), isJson);
@@ -91,11 +97,11 @@ async function judgeFolder(
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const { memory, json, readStdin, issuer, keys: _, ...rest } = options;
+  const { memory, now, json, readStdin, issuer, keys: _, ...rest } = options;
   const known = memory === undefined ? null : parseMemory(memory.text);
   const seen = known === null ? {} : { seen: known.issuers };
   const report = await verifyRelease(target, { ...rest, ...seen, ...trusted });
-  const stale = memory === undefined ? null : staleness(report, memory.now);
+  const stale = now === undefined ? null : staleness(report, now, memory !== undefined);
   const exitCode = exitOf(report, stale);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
     memory.save(remembered(known, report));
@@ -113,13 +119,13 @@ function exitOf({ verdict }: ReleaseReport, stale: string | null): VerifyOutcome
   return stale === null ? EXIT.verified : EXIT.undecided;
 }
 
-/** Why a release may be kept from being replaced, or speaks of a time to come; null for neither. */
-function staleness({ head }: ReleaseReport, now: number): string | null {
+/** Why a release may be kept from being replaced, or, where it is to be remembered, speaks of a time to come; null for neither. */
+function staleness({ head }: ReleaseReport, now: number, isRemembered: boolean): string | null {
   if (head === null) return null;
   if (head.valid_until !== undefined && Date.parse(head.valid_until) < now) {
     return `stale: valid until ${head.valid_until}; look for a newer release`;
   }
-  const ahead = Date.parse(head.as_of) - now > CLOCK_SKEW_MS;
+  const ahead = isRemembered && Date.parse(head.as_of) - now > CLOCK_SKEW_MS;
   return ahead ? `as of ${head.as_of}, which is still to come; correct the clock` : null;
 }
 

@@ -97,8 +97,10 @@ function verification(digits: string, found: LookUp): Verification {
         ...head,
         ...NOTHING,
         record_status: { state: 'not_found' },
-        note: 'no record of this release has a hash that starts with these digits',
-        statement: 'This hash attests nothing that this issuer has published in this release.',
+        note:
+          'no record of this release has a hash that starts with these digits; a body that an earlier release sold is ' +
+          'judged by its own signature, offline or with POST /verify',
+        statement: 'This hash attests nothing that this release holds.',
       };
     case 'ambiguous':
       return {

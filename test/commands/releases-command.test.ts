@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { diffText, listText, prune, rollBack } from '../../compiler/commands/releases-command.ts';
@@ -70,5 +70,26 @@ describe('releases', () => {
     const early = rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' });
     await expect(early).rejects.toThrow('before the current');
     expect(filesBelow(data)).toEqual(before);
+  }, 60_000);
+
+  it('I22: refuses to roll back to a file that was damaged meanwhile, and leaves what it can', async () => {
+    const { data } = await compileFolder(snapshotsOf('btc', 'eth'));
+    const [one = ''] = readdirSync(`${data}/releases`);
+    await compileFolder(snapshotsOf('btc'), { data, allowShrink: true });
+    const [stored = ''] = readdirSync(`${data}/files/record/crypto.spot`).filter((name) =>
+      name.startsWith('eth.'),
+    );
+    const path = join(data, 'files/record/crypto.spot', stored);
+    const bytes = readFileSync(path);
+    writeFileSync(
+      path,
+      bytes.map((byte, at) => (at === 100 ? byte ^ 1 : byte)),
+    );
+    const before = filesBelow(data);
+    const roll = { data, name: one, asOf: LATER, seed: SEED };
+    await expect(rollBack(roll)).rejects.toThrow('"record/crypto.spot/eth.json" of release');
+    expect(filesBelow(data)).toEqual(before);
+    writeFileSync(path, bytes);
+    expect((await rollBack(roll)).sequence).toBe(3);
   }, 60_000);
 });

@@ -204,14 +204,20 @@ describe('what is remembered, and what is rolled back', () => {
     let text: string | null = null;
     const memory = () => ({
       text,
-      now: Date.parse(noon(8)),
       save: (saved: string) => {
         text = saved;
       },
     });
-    expect((await runVerify(data, { issuer: [K1], memory: memory() })).exitCode).toBe(0);
+    expect(
+      (await runVerify(data, { issuer: [K1], memory: memory(), now: Date.parse(noon(8)) }))
+        .exitCode,
+    ).toBe(0);
     expect(Object.keys(JSON.parse(text ?? '{}').issuers)).toEqual([K1]);
-    const back = await runVerify(one.folder, { issuer: [K1], memory: memory() });
+    const back = await runVerify(one.folder, {
+      issuer: [K1],
+      memory: memory(),
+      now: Date.parse(noon(8)),
+    });
     expect(back.exitCode).toBe(1);
     expect(back.text).toContain('rollback');
   });

@@ -57,12 +57,11 @@ async function follow(folder: string, text: string | null, now = NOW): Promise<F
   let saved: string | null = null;
   const memory = {
     text,
-    now,
     save(next: string): void {
       saved = next;
     },
   };
-  const outcome = await runVerify(folder, { issuer: did === '' ? [] : [did], memory });
+  const outcome = await runVerify(folder, { issuer: did === '' ? [] : [did], memory, now });
   return { ...outcome, saved };
 }
 
@@ -354,6 +353,23 @@ describe('I26: verify --remember notices', () => {
     const { exitCode, text, saved } = await follow(folder(), memory());
     expect(text).toMatch(says);
     expect([exitCode, saved]).toEqual([1, null]);
+  });
+
+  it('I26: a release past its time is stale also to a reader who remembers nothing, exit 2', async () => {
+    const frozen = changed({ valid_until: '2026-11-25T11:59:59Z' });
+    const trusted = { issuer: [did] };
+    expect(await runVerify(frozen, { ...trusted, now: NOW })).toMatchObject({ exitCode: 2 });
+    const before = Date.parse('2026-11-25T11:59:58Z');
+    expect(await runVerify(frozen, { ...trusted, now: before })).toMatchObject({ exitCode: 0 });
+    // A clock that is behind says nothing of what it did not see.
+    const early = Date.parse('2026-11-01T00:00:00Z');
+    expect(await runVerify(serving(3), { ...trusted, now: early })).toMatchObject({ exitCode: 0 });
+  });
+
+  it('says that there is nothing to remember of a body', async () => {
+    const { exitCode, text, saved } = await follow(join(serving(3), 'current/release.json'), null);
+    expect([exitCode, saved]).toEqual([2, null]);
+    expect(text).toContain('--remember is about releases');
   });
 
   it.each<[string, () => string, () => string, RegExp]>([
