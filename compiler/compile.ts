@@ -282,7 +282,7 @@ function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJo
   };
 }
 
-/** What a release leaves out is remembered as long as the files that it stands in. */
+/** Files of left-out lines are part of the state: they are kept as long as the snapshot files that they came from. */
 function noteRejects({ notes }: Run, results: readonly JobResult[]): void {
   for (const { rejects } of results) {
     for (const [name, digest] of Object.entries(rejects.digests)) {

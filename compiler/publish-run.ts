@@ -44,7 +44,7 @@ export interface Run {
   /** Digest of the tables, and of everything else that bodies follow from. */
   readonly tableDigest: string;
   readonly stateKey: string;
-  /** What of the release before stands; null for a full compile. */
+  /** What this compile takes over from the previous release; null for a full compile. */
   readonly plan: ChangePlan | null;
 }
 
@@ -130,7 +130,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
     shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
   }
   for (const part of run.parts) part.write(press);
-  const log = continueLog(run.staging, { press, leaves: run.leaves, goOn: plan !== null });
+  const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: plan !== null });
   if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
   list.add(press.files);
   // Descriptions come last: they show what is stored.

@@ -180,10 +180,10 @@ function refuse(state: string, cause?: unknown): never {
   );
 }
 
-/** How a key stands at a time; `suspect` is before its revocation, where a stolen key can back-date. */
+/** How a key counts at a time; `suspect`: it was revoked later, so a thief could have back-dated the signature. */
 export type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
 
-/** How a key of the history stands at a time, ISO-8601; a time that is none is never inside a window. */
+/** How a key of the history counts at a time, ISO-8601; a text that is no time is never inside a window. */
 export function keyStanding(history: KeyHistory, keyDid: string, at: string): KeyStanding {
   const index = history.keys.findIndex((each) => each.did === keyDid);
   const key = history.keys[index];

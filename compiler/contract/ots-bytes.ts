@@ -3,6 +3,9 @@
 /** Most operations and attestations of one proof. */
 export const STEPS_MAX = 4096;
 
+/** Seven bytes of seven bits: all that a safe integer holds exactly. */
+const VARINT_BITS_MAX = 49;
+
 /** A proof that cannot be read, with the offset of the byte that is wrong. */
 export class OtsError extends Error {
   override readonly name = 'OtsError';
@@ -42,10 +45,10 @@ export class OtsReader {
     return this.take(1)[0] ?? 0;
   }
 
-  /** Seven bits a byte, low ones first; at most what a safe integer holds, in its shortest form. */
+  /** Seven bits a byte, low ones first; at most VARINT_BITS_MAX of them, in the shortest form. */
   varint(): number {
     let value = 0;
-    for (let scale = 1; scale < 2 ** 49; scale *= 128) {
+    for (let scale = 1; scale < 2 ** VARINT_BITS_MAX; scale *= 128) {
       const byte = this.byte();
       value += (byte % 128) * scale;
       if (byte < 128) {
@@ -53,7 +56,7 @@ export class OtsReader {
         return value;
       }
     }
-    return this.refuse('a number beyond 49 bits');
+    return this.refuse(`a number beyond ${VARINT_BITS_MAX} bits`);
   }
 
   bytes(min: number, max: number): Uint8Array {

@@ -53,7 +53,7 @@ export interface FileEntry {
   readonly sha256: string;
 }
 
-/** Text of FILES_NAME: `<sha256> <size> <path>` a line, sorted by path. */
+/** Lines of FILES_NAME in the order given, which must be that of their paths: `<sha256> <size> <path>`. */
 export function formatFiles(entries: readonly FileEntry[]): string {
   const lines = entries.map((entry) => `${entry.sha256} ${entry.size} ${entry.path}\n`);
   return lines.join('');

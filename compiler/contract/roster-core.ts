@@ -100,7 +100,7 @@ export function rosterKindOf(row: Row): RosterKind | null {
   return kinds.find(carries) ?? null;
 }
 
-/** The entity that a core is about: the value of its identity member, or null for the core of a signal. */
+/** The entity that a core is about: the value of its identity member, or null for a core without one: a signal, a death, a document. */
 export function rosterSubject(core: RosterCore): unknown {
   return core.service_id ?? core.server_id ?? core.coin_id ?? null;
 }

@@ -87,9 +87,11 @@ function runIn(
     const settle = (finish: () => void): void => {
       worker.off('message', onMessage);
       worker.off('error', onError);
+      worker.off('exit', onExit);
       finish();
     };
     const onError = (error: unknown): void => settle(() => reject(error));
+    const onExit = (): void => onError(new Error('Cannot compile: a worker thread ended early'));
     const waiting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const take = (chunk: JobChunk): void => {
       try {
@@ -108,6 +110,7 @@ function runIn(
     };
     worker.on('message', onMessage);
     worker.on('error', onError);
+    worker.on('exit', onExit);
     worker.postMessage({ job, waiting } satisfies WorkerOrder);
   });
 }

@@ -24,7 +24,7 @@ import type { SignatureStore } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { formatSaid, parseSaid } from './said-files.ts';
 
-/** Every body of a signal is signed when it changes, and is not looked at when it does not. */
+/** Bodies of a signal are made only when they changed, so a remembered signature would never be used. */
 const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
@@ -34,7 +34,7 @@ export interface SignalJob {
   readonly seed: Uint8Array;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
-  /** Set when the output of the release before stands, but for the entities of some new files. */
+  /** Set when the output of the previous release is kept, except for the entities that some new files name. */
   readonly change: SignalChange | null;
   /** Which bad lines may be left out; null for none. */
   readonly rejects: RejectRule | null;
@@ -110,7 +110,7 @@ export class SignalRun {
     const signal = signalOf(id);
     const line = lineOf(id);
     if (signal === undefined || line === undefined)
-      throw new RangeError(`Cannot find signal "${id}"`);
+      throw new RangeError(`Cannot run the job of signal "${id}": not in the table`);
     const { files } = job.signal;
     const numbered = job.change === null ? files : [...job.change.known, ...job.change.added];
     this.#signal = signal;

@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import type { SignatureCheck } from './verify-citation.ts';
+import type { SignatureCheck } from './strict-signature.ts';
 
 const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 

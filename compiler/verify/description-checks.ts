@@ -12,7 +12,8 @@ import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-body.ts';
 import { hasOwnTables } from './release-head.ts';
 import type { StoredBody } from './stored-bodies.ts';
-import { isSignedBy, type SignatureCheck } from './verify-citation.ts';
+import type { SignatureCheck } from './strict-signature.ts';
+import { isSignedBy } from './verify-citation.ts';
 
 /** Descriptions hold schemas and examples of records, not records. */
 const DESCRIPTION = /^([a-z0-9]+\/)?well-known\//;
@@ -118,13 +119,14 @@ function priceFaults(body: JsonObject): BodyFault[] {
   });
 }
 
-/** Prices of the OpenAPI description likewise. */
+/** The price that an operation of the description states. */
 function priceOf(operation: JsonValue | undefined): JsonValue | undefined {
   const info = isObject(operation) ? operation['x-payment-info'] : undefined;
   const price = isObject(info) ? info.price : undefined;
   return isObject(price) ? price.amount : undefined;
 }
 
+/** Prices of the OpenAPI description are those of the table. */
 function pathFaults({ paths }: JsonObject): BodyFault[] {
   if (!isObject(paths)) return [];
   return Object.entries(paths).flatMap(([path, item]): BodyFault[] => {

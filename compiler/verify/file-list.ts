@@ -7,7 +7,7 @@ const LIST_BYTES_MAX = 2 ** 30;
 /** Bytes of the list whose lines are one piece of work. */
 const CHUNK_BYTES = 8_192;
 const NEWLINE = 0x0a;
-/** Where the path begins in a line: behind 64 digits, a space, the size and a space. */
+/** Where the size begins in a line: behind 64 digits and a space. */
 const SIZE_AT = 65;
 
 /** The list of files of a release, looked up where it lies; its bytes can be shared between threads. */

@@ -1,5 +1,4 @@
-import * as ed from '@noble/ed25519';
-import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import {
   type Checkpoint,
@@ -9,8 +8,7 @@ import {
   parseNote,
 } from '../contract/checkpoint.ts';
 import { parseDidKey } from '../contract/did-key.ts';
-
-ed.hashes.sha512 = sha512;
+import { isStrictSignature } from './strict-signature.ts';
 
 /** A note that was judged: what it states, or why that is not worth a look. */
 export type JudgedNote =
@@ -31,9 +29,7 @@ export function judgeNote(note: string, issuers: readonly string[]): JudgedNote 
   if (known.length === 0)
     return bad('signed by no key that is known; pass --issuer for older keys');
   const bytes = utf8ToBytes(parsed.text);
-  const isSigned = known.every(({ line, key }) =>
-    ed.verify(line.signature, bytes, key, { zip215: false }),
-  );
+  const isSigned = known.every(({ line, key }) => isStrictSignature(line.signature, bytes, key));
   return isSigned ? { checkpoint, problem: null } : bad('its signature does not hold');
 }
 

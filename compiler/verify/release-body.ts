@@ -3,8 +3,8 @@ import type { Release } from '../contract/release.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
 import { type Place, placeOf } from './release-place.ts';
+import type { SignatureCheck } from './strict-signature.ts';
 import { type BodyReport, verifyBody } from './verify-body.ts';
-import type { SignatureCheck } from './verify-citation.ts';
 
 /** Names of the body members that repeat a parameter of the path. */
 const MEMBER_OF: Readonly<Record<string, string>> = {

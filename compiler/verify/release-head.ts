@@ -1,9 +1,7 @@
-import * as ed from '@noble/ed25519';
-import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { keyIdOf } from '../contract/citation.ts';
-import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { keyStanding } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,
@@ -19,8 +17,7 @@ import { type Disk, readAll } from './disk.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
 import { LINE_BYTES_MAX } from './release-tree.ts';
-
-ed.hashes.sha512 = sha512;
+import { isSignedBy } from './verify-citation.ts';
 
 /** The head of a release is a few hundred bytes. */
 export const HEAD_BYTES_MAX = 65_536;
@@ -96,10 +93,8 @@ function parseHead(disk: Disk, root: string, fault: Fault): Release | null {
 
 function signatureProblem(signature: string, bytes: Uint8Array, did: string): string | null {
   try {
-    const signed = ed.verify(decodeBase64Url(signature), bytes, parseDidKey(did), {
-      zip215: false,
-    });
-    return signed ? null : `not a signature of ${did} over this head`;
+    const isSigned = isSignedBy(did, bytes, signature);
+    return isSigned ? null : `not a signature of ${did} over this head`;
   } catch (error) {
     return `not verifiable: ${reason(error)}`;
   }

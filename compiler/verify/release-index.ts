@@ -77,7 +77,7 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
   return null;
 }
 
-/** Lines of a look-up shard that call something current, by what their hash stands for. */
+/** How many lines of a look-up shard are marked current, by what their hash belongs to. */
 export interface Listed {
   /** All lines, current or not. */
   readonly lines: number;

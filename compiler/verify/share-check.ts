@@ -20,8 +20,8 @@ import { isHashedSubject, RECORD } from './release-index.ts';
 import { placeOfFile } from './release-tree.ts';
 import { checkRoster } from './roster-relations.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
+import type { SignatureCheck } from './strict-signature.ts';
 import { count, type Tally } from './tally.ts';
-import type { SignatureCheck } from './verify-citation.ts';
 
 const BUNDLE = /^bundle\//;
 

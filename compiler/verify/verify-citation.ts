@@ -1,14 +1,11 @@
-import * as ed from '@noble/ed25519';
-import { sha256, sha512 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, citationStatement } from '../contract/citation.ts';
 import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { recordHashText } from '../contract/record-hash.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
-
-// The synchronous calls of @noble/ed25519 have no SHA-512 of their own; this is the one place that gives it to them.
-ed.hashes.sha512 = sha512;
+import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
 const SIGNATURE_BYTES = 64;
 
@@ -29,13 +26,6 @@ export interface NamedCheck {
 
 /** One entry for each check; a citation is verified when none of them failed. */
 export type CitationCheck = readonly NamedCheck[];
-
-/** Whether 64 bytes are the Ed25519 signature of a 32-byte key over a message. */
-export type SignatureCheck = (
-  signature: Uint8Array,
-  message: Uint8Array,
-  publicKey: Uint8Array,
-) => boolean;
 
 /** Whom to believe, and how to check. */
 export interface CitationTrust extends KeyTrust {
@@ -124,15 +114,6 @@ function signatureBytes(signature: string): Uint8Array {
   const decoded = decodeBase64Url(signature);
   if (decoded.length === SIGNATURE_BYTES) return decoded;
   throw new TypeError(`Cannot verify the signature: ${decoded.length} bytes instead of 64`);
-}
-
-/** RFC 8032 decoding: the laxer ZIP215 rules give one signature several spellings. */
-export function isStrictSignature(
-  signature: Uint8Array,
-  message: Uint8Array,
-  publicKey: Uint8Array,
-): boolean {
-  return ed.verify(signature, message, publicKey, { zip215: false });
 }
 
 function issuerCheck({ issuer_DID, retrieved_at }: Citation, trust: KeyTrust): NamedCheck {

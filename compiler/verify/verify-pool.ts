@@ -86,9 +86,11 @@ function runTask(
     const settle = (finish: () => void): void => {
       worker.off('message', onMessage);
       worker.off('error', onError);
+      worker.off('exit', onExit);
       finish();
     };
     const onError = (error: unknown): void => settle(() => reject(error));
+    const onExit = (): void => onError(new Error('Cannot verify: a worker thread ended early'));
     const onMessage = (message: PoolMessage): void => {
       if ('done' in message) settle(resolve);
       else if ('failure' in message) onError(new Error(message.failure));
@@ -96,6 +98,7 @@ function runTask(
     };
     worker.on('message', onMessage);
     worker.on('error', onError);
+    worker.on('exit', onExit);
     worker.postMessage(task);
   });
 }

@@ -21,8 +21,8 @@ import type { ShareContext } from './share-check.ts';
 import { SharesInOrder } from './shares-in-order.ts';
 import { StoredBodies } from './stored-bodies.ts';
 import { strangersIn, strayFiles } from './stray-files.ts';
+import { isStrictSignature } from './strict-signature.ts';
 import { count, inOrder, type Tally } from './tally.ts';
-import { isStrictSignature } from './verify-citation.ts';
 import { checkLog } from './verify-log.ts';
 import { inlinePool, type VerifyPool, workerPool } from './verify-pool.ts';
 

@@ -5,7 +5,7 @@ import { FileList } from './file-list.ts';
 import { checkIndexes } from './index-check.ts';
 import { KnownHashes } from './known-hashes.ts';
 import { checkChunk, type ShareContext } from './share-check.ts';
-import { isStrictSignature } from './verify-citation.ts';
+import { isStrictSignature } from './strict-signature.ts';
 import type { PoolMessage, PoolTask, WorkerShare } from './verify-pool.ts';
 
 const { root, head, list, known, independent, part } = workerData as WorkerShare;

@@ -1,7 +1,7 @@
 import { createPublicKey, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
-import { isStrictSignature } from '../../compiler/verify/verify-citation.ts';
+import { isStrictSignature } from '../../compiler/verify/strict-signature.ts';
 import { flipBit } from './overlay-disk.ts';
 import { KEY } from './small-release.ts';
 

@@ -8,13 +8,13 @@ import { type LogParts, type WrittenLog, writeLog } from './write-log.ts';
 /** Writes the log of a release into it: that of the data folder so far, and what the leaves add. */
 export function continueLog(
   { data, previous, scratch }: Pick<Staging, 'data' | 'previous' | 'scratch'>,
-  { press, leaves, goOn }: Pick<LogParts, 'press' | 'leaves' | 'goOn'>,
+  { press, leaves, mayResume }: Pick<LogParts, 'press' | 'leaves' | 'mayResume'>,
 ): WrittenLog {
   const anchors = anchorStore(data);
   return writeLog({
     press,
     leaves,
-    goOn,
+    mayResume,
     scratch: join(scratch, 'log'),
     previous: currentRelease(data, previous),
     lastSigned: readLastCheckpoint(data),

@@ -44,8 +44,8 @@ export interface LogParts {
   readonly previous: PreviousRelease | null;
   /** Signed note of the newest checkpoint that left this folder, where that is remembered. */
   readonly lastSigned: string | null;
-  /** Whether what fills no partial tile of that release may stand as it is; else every entry is hashed again. */
-  readonly goOn: boolean;
+  /** Whether the log may be resumed from its right edge; otherwise every entry is hashed again. */
+  readonly mayResume: boolean;
   /** The timestamp of a root, or null while it is unstamped. */
   readonly anchorOf: (rootHex: string) => Anchor | null;
 }
@@ -55,7 +55,7 @@ export interface WrittenLog {
   readonly size: number;
   /** Signed note of the newest checkpoint. */
   readonly checkpoint: string;
-  /** Whether a file of the log of the release before stands, unless it was written again. */
+  /** Whether a log file of the previous release stays valid where this compile wrote none at that path. */
   readonly stands: (path: string) => boolean;
 }
 
@@ -87,8 +87,11 @@ interface OpenLog extends Pick<WrittenLog, 'stands'> {
 }
 
 /** The log so far: its right edge where that can be gone on from, else all of it. */
-function openLog({ press, previous, goOn, scratch }: LogParts, old: SignedLog | null): OpenLog {
-  const isKnown = goOn && previous !== null && old !== null;
+function openLog(
+  { press, previous, mayResume, scratch }: LogParts,
+  old: SignedLog | null,
+): OpenLog {
+  const isKnown = mayResume && previous !== null && old !== null;
   const resumed = isKnown ? resumeLog(previous, old, press.file) : null;
   if (isKnown && resumed !== null) {
     return { tree: resumed, held: storedDigests(previous), stands: isFullTileOrShard };

@@ -113,7 +113,8 @@ class SharedSources {
   fromRow(sources: Row[1]): Reading['sources'] {
     if (typeof sources !== 'number') return sources;
     const kept = this.#kept[sources];
-    if (kept === undefined) throw new RangeError(`Cannot read a partition: sources ${sources}`);
+    if (kept === undefined)
+      throw new RangeError(`Cannot read a partition: no sources of number ${sources}`);
     return kept;
   }
 }

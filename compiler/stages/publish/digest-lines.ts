@@ -58,7 +58,7 @@ export function mergedLines(lines: Buffer, others: Buffer): Buffer {
   return merged;
 }
 
-/** Where the digest that stands in `others` at a place is in sorted lines, or would be; not before `from`. */
+/** Offset in sorted `lines`, from `from` on, at which the digest at `others[at]` is found or would be inserted. */
 export function placeOf(
   lines: Buffer,
   others: Buffer,

@@ -50,7 +50,7 @@ export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
   const store: FileWriter['store'] = (entry, bytes) => {
     const full = join(data, storedPath(entry.path, entry.sha256));
     makeFolder(dirname(full));
-    // A file that nobody vouches for may be torn: another release may still be read from it, so it is replaced at once.
+    // A file that no kept release lists may be half written, and another release may be reading it: it is replaced in one step.
     if (!create(full, bytes, written) && !isKept(entry)) replace(full, bytes);
   };
   return {

@@ -81,7 +81,8 @@ export class LineSpill {
     for (let at = 0; at < lines.length; ) {
       const end = endOf(lines, at);
       const group = groupOf(lines, at);
-      if (!(group >= 0 && group < groups)) throw new RangeError(`Cannot group a line: ${group}`);
+      if (!(group >= 0 && group < groups))
+        throw new RangeError(`Cannot group a line: ${group} is no group`);
       starts[group + 1] = (starts[group + 1] ?? 0) + end - at;
       at = end;
     }

@@ -45,7 +45,7 @@ function startOf(bytes: Buffer, low: number, place: number): number {
   return at;
 }
 
-/** How a line stands to a text of one byte a character, from a place in the line up to its end. */
+/** Order of the line from `start` on compared with an ASCII text: negative, 0 or positive. */
 export function textOrder(bytes: Buffer, start: number, text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     const lead = (bytes[start + at] ?? NEWLINE) - text.charCodeAt(at);

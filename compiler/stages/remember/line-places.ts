@@ -22,7 +22,7 @@ export function formatPlaces(entity: string, { places, said }: KnownEntity): str
   return `${entity}\t${places.map((place) => place.join(':')).join(',')}\t${said}\n`;
 }
 
-/** The inverse of formatPlaces, of what stands behind the entity. */
+/** Reads back what formatPlaces wrote after the entity and its tab. */
 export function parsePlaces(text: string): KnownEntity {
   const [cells = '', said = ''] = text.split('\t');
   const places = cells.split(',').map((cell): LinePlace => {

@@ -30,7 +30,7 @@ export interface Sealer {
   rowHash(core: object): string;
   /** `body` as it is stored: without a citation, and without the members of request time. */
   seal<T extends object>(body: T, statement: Statement): T & { _citation: Citation };
-  /** Signature over the canonical JSON of any head that is not a citation, base64url. */
+  /** Ed25519 signature over the UTF-8 bytes of a text, base64url that is not a citation, base64url. */
   signText(text: string): string;
 }
 

@@ -13,7 +13,7 @@ export interface StoredSignatures extends SignatureStore {
   save(): void;
 }
 
-/** Where the store of one signal is read and where it is written; both under the name of the key. */
+/** Where signatures are read and where they are written. */
 export interface SignaturePlace {
   readonly kept: string;
   readonly made: string;
@@ -35,11 +35,11 @@ export function signaturePlace(
  */
 export function openSignatureStore({ kept, made }: SignaturePlace): StoredSignatures {
   const before = readStore(kept);
-  const now = new Map<string, string>();
+  const fresh = new Map<string, string>();
   return {
     get: (digest) => before.get(digest),
-    put: (digest, signature) => now.set(digest, signature),
-    save: () => writeStore(made, now),
+    put: (digest, signature) => fresh.set(digest, signature),
+    save: () => writeStore(made, fresh),
   };
 }
 

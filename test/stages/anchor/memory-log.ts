@@ -19,7 +19,8 @@ export type LogFiles = Map<string, Buffer>;
 /** Record hashes by batch. */
 export type Leaves = Readonly<Record<string, readonly string[]>>;
 
-export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf' | 'goOn'>> {
+export interface MemoryOptions
+  extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf' | 'mayResume'>> {
   readonly previous?: LogFiles;
   readonly seed?: number;
   readonly baseUrl?: string;
@@ -32,7 +33,7 @@ export function didOf(seed = 7): string {
 
 /** Writes the log of these leaves after that of a release before; answers its files. */
 export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles {
-  const { previous, lastSigned = null, anchorOf = () => null, goOn = false } = options;
+  const { previous, lastSigned = null, anchorOf = () => null, mayResume = false } = options;
   const files: LogFiles = new Map();
   const { stands } = writeLog({
     press: memoryPress(files, options),
@@ -40,7 +41,7 @@ export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles
     previous: previous === undefined ? null : releaseOf(previous),
     lastSigned,
     anchorOf,
-    goOn,
+    mayResume,
     scratch: mkdtempSync(join(tmpdir(), 'signalpress-log-')),
   });
   for (const [path, bytes] of previous ?? []) {

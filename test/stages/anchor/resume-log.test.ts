@@ -65,7 +65,7 @@ describe('writeLog() that goes on from the right edge', () => {
       const first = memoryLog(batchesOf(before));
       const leaves = batchesOf([...before, ...after]);
       const whole = memoryLog(leaves, { previous: first });
-      const goneOn = memoryLog(leaves, { previous: first, goOn: true });
+      const goneOn = memoryLog(leaves, { previous: first, mayResume: true });
       expect(resumed(first)).not.toBeNull();
       expect(texts(goneOn)).toEqual(texts(whole));
     },
@@ -75,7 +75,7 @@ describe('writeLog() that goes on from the right edge', () => {
   it('I27: appends what the log does not hold yet, once, whatever batch it comes with', () => {
     const previous = memoryLog({ '2026-01-02': hashes(0, 400) });
     const leaves = { '2026-01-01': hashes(390, 15), '2026-01-03': hashes(400, 20) };
-    const log = memoryLog(leaves, { previous, goOn: true });
+    const log = memoryLog(leaves, { previous, mayResume: true });
     expect(checkpointIn(log).size).toBe(420);
     expect(new Set(entriesIn(log)).size).toBe(420);
     expect(entriesIn(log).slice(0, 400)).toEqual(entriesIn(previous));
@@ -104,7 +104,7 @@ describe('writeLog() that goes on from the right edge', () => {
     const noticed = compiles.findIndex((at) => {
       if (resumed(files) === null) return true;
       const leaves = { [`2026-02-01T${String(at % 24).padStart(2, '0')}Z`]: hashes(9000 + at, 1) };
-      files = memoryLog(leaves, { previous: files, goOn: true });
+      files = memoryLog(leaves, { previous: files, mayResume: true });
       return false;
     });
     expect(noticed).toBeGreaterThanOrEqual(0);
@@ -121,7 +121,7 @@ describe('writeLog() that goes on from the right edge', () => {
     expect(resumed(previous)).not.toBeNull();
     expect(resumed(harmed)).toBeNull();
     const leaves = { '2026-01-02': hashes(600, 1) };
-    const go = () => memoryLog(leaves, { previous: harmed, goOn: true });
+    const go = () => memoryLog(leaves, { previous: harmed, mayResume: true });
     // The tiles of hashes follow from the entries: only a changed entry is beyond repair.
     if (level === 'entries') expect(go).toThrow('the log of the release before');
     else expect(texts(go())).toEqual(texts(memoryLog(leaves, { previous })));
