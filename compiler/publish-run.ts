@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import type { KeyHistory } from './contract/key-history.ts';
-import { CONTRACT_VERSION, RELEASE_NAME, type Release } from './contract/release.ts';
+import { CONTRACT_VERSION, RELEASE_NAME } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
 import type { PlaceNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
@@ -19,6 +19,7 @@ import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { type CountedPress, makePress } from './stages/publish/press.ts';
+import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
 import type { Staging } from './stages/publish/release-store.ts';
@@ -203,10 +204,4 @@ function unsignedHead(
       ...(rejects > 0 ? { rejects } : {}),
     },
   };
-}
-
-/** Sorts like the sequence and tells the day: `000012-20261120T120000Z`. */
-function releaseName(release: Release): string {
-  const time = release.as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
-  return `${String(release.sequence).padStart(6, '0')}-${time}`;
 }

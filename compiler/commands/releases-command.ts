@@ -2,6 +2,8 @@ import { hash, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
 import { FILES_NAME, type FileEntry, type Release } from '../contract/release.ts';
+import { DID_PATH } from '../contract/static-files.ts';
+import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
 import { type ListedFiles, onlyIn, readStored } from '../stages/publish/listed-files.ts';
@@ -10,6 +12,7 @@ import {
   pruneReleases,
   readRelease,
   releaseFiles,
+  releaseName,
   releaseNames,
 } from '../stages/publish/release-folders.ts';
 import { writeHead } from '../stages/publish/release-head.ts';
@@ -18,8 +21,6 @@ import { openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { jcs } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 
-const LOG_FOLDER = 'log/';
-const DID_PATH = 'well-known/did.json';
 /** Paths of each kind that a difference spells out. */
 const PATHS_SHOWN_MAX = 20;
 
@@ -87,9 +88,8 @@ export async function rollBack(rollback: Rollback): Promise<Release> {
   const staging = openStaging(rollback.data);
   try {
     const release = writeAgain(staging, rollback);
-    const time = rollback.asOf.replace(/[-:]/g, '').replace(/\.\d+/, '');
     const settled = await staging.settle();
-    settled.publish(`${String(release.sequence).padStart(6, '0')}-${time}`);
+    settled.publish(releaseName(release));
     return release;
   } catch (error) {
     staging.discard();
@@ -165,7 +165,11 @@ function takeLogOf(
   current: ListedFiles,
   { files, list }: { readonly files: ListedFiles; readonly list: ReleaseList },
 ): void {
-  const lasting = (of: ListedFiles): string[] => [...of.under(LOG_FOLDER), KEYS_PATH, DID_PATH];
+  const lasting = (of: ListedFiles): string[] => [
+    ...of.under(`${LOG_FOLDER}/`),
+    KEYS_PATH,
+    DID_PATH,
+  ];
   list.remove(lasting(files).filter((path) => files.find(path) !== null));
   list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
 }

@@ -113,6 +113,12 @@ function matchPart(part: string, have: string): { name: string | null; value: st
   return { name: slot[1] ?? null, value: have.slice(0, have.length - suffix.length) };
 }
 
+/** How record hashes begin, in order: look-ups are cut into one shard for each first byte. */
+export const SHARD_STARTS: readonly string[] = Array.from(
+  { length: 256 },
+  (_, first) => `sha256:${first.toString(16).padStart(2, '0')}`,
+);
+
 /** Where the look-up shard of a record hash stands: one file per first byte of the digest. */
 export function verifyShardPath(recordHash: string): string {
   return `verify/${recordHash.slice('sha256:'.length, 'sha256:'.length + 2)}.txt`;

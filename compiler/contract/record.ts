@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { citationSchema } from './citation.ts';
+import { RECORD_HASH } from './record-hash.ts';
 
 const dateTime = z.iso.datetime();
-const recordHash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const recordHash = z.string().regex(RECORD_HASH);
 const open = z.record(z.string(), z.unknown());
 
 /** One measuring body behind a reading; only name, weight, independent and relay_of are hashed. */
@@ -130,17 +132,6 @@ export type DecisionPoints = z.infer<typeof decisionPointsSchema>;
 const verifiableSchema = z.strictObject({
   mode: z.enum(['offline', 'via-endpoint']),
   note: z.string(),
-});
-
-/** Signed statement about one body; see citation.ts for what is signed. */
-const citationSchema = z.looseObject({
-  statement_type: z.literal('description'),
-  not_advice: z.literal(true),
-  record_hash: recordHash,
-  signature: z.string(),
-  key_id: z.string(),
-  issuer_DID: z.string(),
-  verify_url: z.url(),
 });
 
 const disclosure = { grade: z.string().nullable(), scope: z.string().nullable() };

@@ -22,6 +22,9 @@ const described = (url: string, path: string, contentType: string): StaticRow =>
   cache: 'release',
 });
 
+/** The DID document in a release. */
+export const DID_PATH = 'well-known/did.json';
+
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [
   described('/openapi.json', 'openapi.json', JSON_TYPE),

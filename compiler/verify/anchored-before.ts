@@ -7,13 +7,14 @@ import {
   parseAnchorState,
   parseLogBatches,
 } from '../contract/log-batch.ts';
+import { HASH_BYTES } from '../contract/merkle.ts';
+import { verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
 import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
 import { type JsonObject, objectNodes } from './object-nodes.ts';
 import { StoredBodies } from './stored-bodies.ts';
 
-const DIGEST_BYTES = 32;
 const HOUR_MS = 3_600_000;
 
 /** Something that a revoked key signed. */
@@ -63,9 +64,7 @@ function open(detail: string): AnchorAnswer {
 }
 
 function isPublished(bodies: StoredBodies, statement: string): boolean {
-  const shard = bodies.text(
-    `verify/${statement.slice('sha256:'.length, 'sha256:'.length + 2)}.txt`,
-  );
+  const shard = bodies.text(verifyShardPath(statement));
   return (shard ?? '').split('\n').some((line) => {
     return line.startsWith(`["${statement}"`) && parseVerifyEntry(line).kind === 'citation';
   });
@@ -120,8 +119,8 @@ class LogRows {
     const index = Buffer.from(bytes ?? new Uint8Array(0));
     const digest = hash.slice('sha256:'.length);
     for (let at = 0; at < index.length; at += LOG_INDEX_BYTES) {
-      if (index.toString('hex', at, at + DIGEST_BYTES) === digest) {
-        return index.readUInt32BE(at + DIGEST_BYTES);
+      if (index.toString('hex', at, at + HASH_BYTES) === digest) {
+        return index.readUInt32BE(at + HASH_BYTES);
       }
     }
     return null;

@@ -40,6 +40,12 @@ export function checkAt(check: BodyCheckName, where: string) {
   };
 }
 
+/** Whether what a body says twice agrees; `what` names the thing that it has to be. */
+export function agreement(where: string, holds: boolean, what: string): BodyCheck {
+  const at = checkAt('consistency', where);
+  return holds ? at.pass(what) : at.fail(`not ${what}`);
+}
+
 /** `sha256:<hex>` of the canonical JSON of a value. */
 export function canonicalHash(value: unknown): string {
   return recordHashText(bytesToHex(sha256(utf8ToBytes(canonicalJson(value)))));

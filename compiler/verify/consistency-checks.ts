@@ -1,6 +1,6 @@
 import { type Citation, keyIdOf } from '../contract/citation.ts';
 import { roundDecimal } from '../contract/decimal.ts';
-import { type BodyCheck, checkAt } from './body-check.ts';
+import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import {
   isObject,
   type JsonObject,
@@ -78,7 +78,7 @@ export function addressCheck({ path }: ObjectNode, citation: Citation): BodyChec
   const { source, verify_url, record_hash } = citation;
   const base = verify_url.slice(0, -`/v/${record_hash}`.length);
   const near = source.url?.startsWith(`${base}/`) ?? true;
-  return outcome(memberPath(path, '_citation.verify_url'), near, 'at the address of source.url');
+  return agreement(memberPath(path, '_citation.verify_url'), near, 'at the address of source.url');
 }
 
 /** What of a citation is not signed, or repeats the body it is attached to; for citations of this format. */
@@ -94,7 +94,7 @@ export function citedChecks({ path, value }: ObjectNode, citation: Citation): Bo
     ],
   ];
   const cited = expected.map(([where, holds, what]) =>
-    outcome(memberPath(path, `_citation.${where}`), holds, what),
+    agreement(memberPath(path, `_citation.${where}`), holds, what),
   );
   return [...cited, ...collectionChecks({ path, value }, citation.retrieved_at)];
 }
@@ -115,13 +115,8 @@ function collectionChecks({ path, value }: ObjectNode, collectedAt: string): Bod
   return derived
     .filter(([, found]) => found !== undefined && found !== null)
     .map(([where, found, want]) =>
-      outcome(memberPath(path, where), found === want, `${want}, from the time of collection`),
+      agreement(memberPath(path, where), found === want, `${want}, from the time of collection`),
     );
-}
-
-function outcome(where: string, holds: boolean, what: string): BodyCheck {
-  const at = checkAt('consistency', where);
-  return holds ? at.pass(what) : at.fail(`not ${what}`);
 }
 
 function instant(time: unknown): number {

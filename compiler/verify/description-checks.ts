@@ -5,6 +5,7 @@ import { findEndpoint } from '../contract/endpoints.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
+import { DID_PATH } from '../contract/static-files.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
@@ -39,7 +40,7 @@ export function checkDescription(
   const { head, card } = release;
   if (!isObject(body)) return [['', 'not an object']];
   if (path === CARD) return cardFaults(body, release);
-  if (path === 'well-known/did.json') return didFaults(body, head);
+  if (path === DID_PATH) return didFaults(body, head);
   if (path === KEYS_PATH) return keysFaults(body, head);
   if (path === 'a2a/well-known/manifest.json') return sameCard(body, card);
   const address = rowsOf(body.servers)[0]?.url ?? body.url;

@@ -1,4 +1,5 @@
 import { FILERS_PATH } from '../contract/filing-index.ts';
+import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { filerLineProblem } from './filing-relations.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
 import { checkCatalog, checkShard, eachLine, type IndexCheck, type Part } from './release-index.ts';
@@ -19,11 +20,7 @@ export interface IndexResult {
 
 /** Look-up shards of a release, by path. */
 export function shardsOf({ list }: Pick<ShareContext, 'list'>): string[] {
-  const paths = Array.from(
-    { length: 256 },
-    (_, first) => `verify/${first.toString(16).padStart(2, '0')}.txt`,
-  );
-  return paths.filter((path) => list.find(path) !== null);
+  return SHARD_STARTS.map(verifyShardPath).filter((path) => list.find(path) !== null);
 }
 
 /** Compares a share of the indexes with the files that they name: every n-th shard, every n-th line of the catalog. */

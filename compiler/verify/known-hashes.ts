@@ -1,10 +1,11 @@
+import { HASH_BYTES } from '../contract/merkle.ts';
+import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { type Disk, lines } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { placeOfFile } from './release-tree.ts';
 
-const DIGEST_BYTES = 32;
 const LINE_BYTES_MAX = 65_536;
 
 /** The record hashes of readings and rows that the look-ups of a release list, 32 bytes each. */
@@ -19,11 +20,11 @@ export class KnownHashes {
   has(recordHash: string): boolean {
     const wanted = Buffer.from(recordHash.slice('sha256:'.length), 'hex');
     let low = 0;
-    let high = this.#digests.length / DIGEST_BYTES;
+    let high = this.#digests.length / HASH_BYTES;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const at = middle * DIGEST_BYTES;
-      const order = wanted.compare(this.#digests, at, at + DIGEST_BYTES);
+      const at = middle * HASH_BYTES;
+      const order = wanted.compare(this.#digests, at, at + HASH_BYTES);
       if (order === 0) return true;
       if (order < 0) high = middle;
       else low = middle + 1;
@@ -36,8 +37,8 @@ export class KnownHashes {
 export function readKnownHashes(disk: Disk, root: string, list: FileList) {
   const shards: Buffer[] = [];
   try {
-    for (let first = 0; first < 256; first += 1) {
-      const listed = list.find(`verify/${first.toString(16).padStart(2, '0')}.txt`);
+    for (const start of SHARD_STARTS) {
+      const listed = list.find(verifyShardPath(start));
       if (listed !== null) shards.push(digestsOf(disk.chunks(placeOfFile(root, listed))));
     }
   } catch {

@@ -1,25 +1,24 @@
 import { LOG_INDEX_BYTES, logIndexPath } from '../contract/log-batch.ts';
+import { HASH_BYTES } from '../contract/merkle.ts';
+import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import type { LogSource } from './log-source.ts';
 
-const DIGEST_BYTES = 32;
-
 /** Compares the look-up index with the entries, and the published hashes with it; answers how many were found. */
 export function checkLogIndex(source: LogSource, digests: Buffer): number {
   let lines = 0;
   let found = 0;
-  for (let first = 0; first < 256; first += 1) {
-    const hex = first.toString(16).padStart(2, '0');
-    const path = logIndexPath(`sha256:${hex}`);
+  for (const [first, start] of SHARD_STARTS.entries()) {
+    const path = logIndexPath(start);
     const shard = source.paths.has(path) ? source.read(path) : new Uint8Array(0);
     if (shard === null) continue;
     const bytes = Buffer.from(shard.buffer, shard.byteOffset, shard.length);
     lines += checkShard({ source, path, first, bytes }, digests);
-    found += checkPublished({ source, path: `verify/${hex}.txt`, first, bytes });
+    found += checkPublished({ source, path: verifyShardPath(start), first, bytes });
   }
-  const size = digests.length / DIGEST_BYTES;
+  const size = digests.length / HASH_BYTES;
   if (lines !== size) source.faults.add('log/index', '', `${lines} lines for ${size} entries`);
   return found;
 }
@@ -41,10 +40,10 @@ function checkShard({ source, path, first, bytes }: Shard, digests: Buffer): num
   let last: Buffer = Buffer.alloc(0);
   for (let line = 0; line < count; line += 1) {
     const at = line * LOG_INDEX_BYTES;
-    const digest = bytes.subarray(at, at + DIGEST_BYTES);
-    const entry = bytes.readUInt32BE(at + DIGEST_BYTES) * DIGEST_BYTES;
+    const digest = bytes.subarray(at, at + HASH_BYTES);
+    const entry = bytes.readUInt32BE(at + HASH_BYTES) * HASH_BYTES;
     const isRight =
-      digest[0] === first && digest.equals(digests.subarray(entry, entry + DIGEST_BYTES));
+      digest[0] === first && digest.equals(digests.subarray(entry, entry + HASH_BYTES));
     if (!isRight) source.faults.add(path, `line ${line + 1}`, 'not the entry that it names');
     if (last.compare(digest) >= 0)
       source.faults.add(path, `line ${line + 1}`, 'out of order or twice');
@@ -59,7 +58,7 @@ function checkPublished({ source, path, bytes }: Shard): number {
   if (shard === null) return 0;
   const known = new Set<string>();
   for (let at = 0; at < bytes.length; at += LOG_INDEX_BYTES) {
-    known.add(bytes.toString('hex', at, at + DIGEST_BYTES));
+    known.add(bytes.toString('hex', at, at + HASH_BYTES));
   }
   let found = 0;
   try {

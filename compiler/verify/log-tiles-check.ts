@@ -1,11 +1,15 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { decodeBundle, ENTRY_BYTES, parseTilePath, tilePath } from '../contract/tiles.ts';
+import {
+  decodeBundle,
+  ENTRY_BYTES,
+  parseTilePath,
+  TILE_HEIGHT,
+  TILE_WIDTH,
+  tilePath,
+} from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import type { LogSource } from './log-source.ts';
 import { leafOf, RecomputedTree } from './recomputed-tree.ts';
-
-const WIDTH = 256;
-const LEVEL_HEIGHT = 8;
 
 interface Row {
   index: number;
@@ -78,14 +82,14 @@ export class LogTilesCheck {
   }
 
   #entry(position: number): string | null {
-    const index = Math.floor(position / WIDTH);
+    const index = Math.floor(position / TILE_WIDTH);
     if (this.#bundle.index !== index) {
-      const width = Math.min(WIDTH, this.#size - index * WIDTH);
+      const width = Math.min(TILE_WIDTH, this.#size - index * TILE_WIDTH);
       const path = tilePath({ level: 'entries', index, width });
       this.#expected.add(path);
       this.#bundle = { index, hashes: this.#hashesOf(path, width) };
     }
-    return this.#bundle.hashes[position % WIDTH] ?? null;
+    return this.#bundle.hashes[position % TILE_WIDTH] ?? null;
   }
 
   #hashesOf(path: string, width: number): string[] {
@@ -101,13 +105,13 @@ export class LogTilesCheck {
   }
 
   #subtree(height: number, hash: Uint8Array): void {
-    if (height % LEVEL_HEIGHT !== 0) return;
-    const level = height / LEVEL_HEIGHT;
+    if (height % TILE_HEIGHT !== 0) return;
+    const level = height / TILE_HEIGHT;
     const row = this.#rows.get(level) ?? { index: 0, hashes: [] };
     this.#rows.set(level, row);
     row.hashes.push(hash);
-    if (row.hashes.length < WIDTH) return;
-    this.#compare(tilePath({ level, index: row.index, width: WIDTH }), row.hashes);
+    if (row.hashes.length < TILE_WIDTH) return;
+    this.#compare(tilePath({ level, index: row.index, width: TILE_WIDTH }), row.hashes);
     for (const [path, partial] of this.#partial) {
       if (partial.level === level) this.#partial.delete(path);
     }

@@ -15,7 +15,7 @@ import {
   settleFilings,
 } from '../contract/settle-filings.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
-import { type BodyCheck, checkAt } from './body-check.ts';
+import { agreement, type BodyCheck } from './body-check.ts';
 import { isObject } from './object-nodes.ts';
 
 /**
@@ -51,9 +51,13 @@ function resolveAnswer(body: ResolveBody): SettlementAnswer {
       ...sameMembers(body, own),
       ...echoChecks(body, [...rows, coverage]),
       quoteCheck(body, cited),
-      outcome('entity', names(body.entity, coverage), 'a name of the filer'),
-      outcome('candidate_count', count >= rows.length, 'no fewer filings than are given'),
-      outcome('candidate_sources', settled?.candidates.length === rows.length, 'all of them count'),
+      agreement('entity', names(body.entity, coverage), 'a name of the filer'),
+      agreement('candidate_count', count >= rows.length, 'no fewer filings than are given'),
+      agreement(
+        'candidate_sources',
+        settled?.candidates.length === rows.length,
+        'all of them count',
+      ),
     ],
   };
 }
@@ -67,13 +71,13 @@ function proposerAnswer(body: ProposerBody): SettlementAnswer {
       ...(filing === null ? uncited(body) : cited(body, filing)),
       ...echoChecks(body, [evidence]),
       quoteCheck(body, evidence),
-      outcome(
+      agreement(
         'evidence_url',
         body.evidence_url === (filing?.evidence_url ?? null),
         'of the filing',
       ),
-      outcome('source_tier', body.source_tier === (filing?.source_tier ?? null), 'of the filing'),
-      outcome('timestamp', body.timestamp === (filing?.disclosure_time ?? null), 'of the filing'),
+      agreement('source_tier', body.source_tier === (filing?.source_tier ?? null), 'of the filing'),
+      agreement('timestamp', body.timestamp === (filing?.disclosure_time ?? null), 'of the filing'),
     ],
   };
 }
@@ -82,7 +86,7 @@ function proposerAnswer(body: ProposerBody): SettlementAnswer {
 function uncited(body: ProposerBody): BodyCheck[] {
   const { evidence } = body;
   const question = questionOf(body);
-  if (question === null || 'accession' in evidence) return [outcome('cutoff', false, 'a cutoff')];
+  if (question === null || 'accession' in evidence) return [agreement('cutoff', false, 'a cutoff')];
   const settled = settleFilings([], coverageOf(evidence), question);
   return sameMembers(body, proposerMembers(settled, question));
 }
@@ -90,13 +94,13 @@ function uncited(body: ProposerBody): BodyCheck[] {
 /** What stands beside the cited filing is not given here: it may leave the answer open, never turn it round. */
 function cited(body: ProposerBody, filing: FilingRow): BodyCheck[] {
   const question = questionOf(body);
-  if (question === null) return [outcome('cutoff', false, 'a cutoff')];
+  if (question === null) return [agreement('cutoff', false, 'a cutoff')];
   const alone = settleFilings([filing], EVERYTHING, question);
   const open = body.answer === null && body.confidence === 0;
   return [
-    outcome('evidence', alone.selected !== null, 'a filing of the form'),
-    outcome('answer', open || body.answer === alone.filed_by_cutoff, 'what the filing shows'),
-    outcome('confidence', body.confidence === 0 || body.answer !== null, '0 without an answer'),
+    agreement('evidence', alone.selected !== null, 'a filing of the form'),
+    agreement('answer', open || body.answer === alone.filed_by_cutoff, 'what the filing shows'),
+    agreement('confidence', body.confidence === 0 || body.answer !== null, '0 without an answer'),
   ];
 }
 
@@ -127,9 +131,9 @@ function echoChecks(body: Echo, parts: readonly { entity: string; entity_name: s
     (part) => part.entity === body.cik && part.entity_name === body.entity_name,
   );
   return [
-    outcome('cik', filer, 'the filer of every part'),
-    outcome('cutoff_time', parsed?.at === body.cutoff_time, 'the instant of the cutoff'),
-    outcome('cutoff_basis', parsed?.basis === body.cutoff_basis, 'the basis of the cutoff'),
+    agreement('cik', filer, 'the filer of every part'),
+    agreement('cutoff_time', parsed?.at === body.cutoff_time, 'the instant of the cutoff'),
+    agreement('cutoff_basis', parsed?.basis === body.cutoff_basis, 'the basis of the cutoff'),
   ];
 }
 
@@ -139,17 +143,12 @@ function names(entity: string, { entity: cik, tickers }: ResolveBody['coverage']
 
 function quoteCheck(body: Echo, part: Pick<Echo, '_citation'>): BodyCheck {
   const same = canonicalJson(body._citation) === canonicalJson(part._citation);
-  return outcome('_citation', same, 'the citation of the part that it quotes');
+  return agreement('_citation', same, 'the citation of the part that it quotes');
 }
 
 function sameMembers(body: object, own: object | null): BodyCheck[] {
-  if (own === null) return [outcome('cutoff', false, 'a cutoff')];
+  if (own === null) return [agreement('cutoff', false, 'a cutoff')];
   return Object.entries(own).map(([name, want]) =>
-    outcome(name, (body as Record<string, unknown>)[name] === want, 'what the filings show'),
+    agreement(name, (body as Record<string, unknown>)[name] === want, 'what the filings show'),
   );
-}
-
-function outcome(where: string, holds: boolean, what: string): BodyCheck {
-  const at = checkAt('consistency', where);
-  return holds ? at.pass(what) : at.fail(`not ${what}`);
 }

@@ -1,13 +1,14 @@
 import { logIndexPath } from '../../contract/log-batch.ts';
+import { SHARD_STARTS } from '../../contract/path.ts';
 import { mergedLines, sortedLines } from '../publish/digest-lines.ts';
-import { type DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
+import type { DigestSpill } from '../publish/digest-spill.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { HeldDigests } from './fresh-digests.ts';
 import type { PreviousRelease } from './previous-log.ts';
 
 /** The digests of a log, looked up in the shards of the release that holds it. */
 export function storedDigests(previous: PreviousRelease): HeldDigests {
-  return (first) => readShard(previous, shardPath(first));
+  return (first) => readShard(previous, logIndexPath(SHARD_STARTS[first] ?? ''));
 }
 
 /** A shard that cannot be read is written anew by a full compile, which reads the entries instead. */
@@ -39,15 +40,11 @@ export function* logShards({
   added,
   stands,
 }: LogDigests): Generator<readonly [string, Buffer]> {
-  for (let first = 0; first < FIRST_BYTES; first += 1) {
-    const path = shardPath(first);
+  for (const [first, start] of SHARD_STARTS.entries()) {
+    const path = logIndexPath(start);
     const lines = sortedLines(added.group(first));
     if (lines.length === 0 && stands(path)) continue;
     const shard = mergedLines(held(first), lines);
     if (shard.length > 0) yield [path, shard];
   }
-}
-
-function shardPath(first: number): string {
-  return logIndexPath(`sha256:${first.toString(16).padStart(2, '0')}`);
 }

@@ -1,4 +1,5 @@
 import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../contract/key-history.ts';
+import { DID_PATH } from '../../contract/static-files.ts';
 import { TOOLS } from '../../contract/tools.ts';
 import type { Press } from '../publish/press.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
@@ -34,7 +35,7 @@ export function describe(press: Press, { shelf, contact, keys }: Description): v
   press.put('/.well-known/agent.json', {}, legacyCard(card));
   const json = (path: string, body: object): void => press.file(path, JSON.stringify(body));
   json('well-known/openapi.json', openApi({ issuer, contact, entries, stored }));
-  json('well-known/did.json', didDocument({ issuer, keys, asOf }));
+  json(DID_PATH, didDocument({ issuer, keys, asOf }));
   press.file(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/llms.txt', llmsText(texts));
   press.file('well-known/robots.txt', robotsText(texts));

@@ -17,6 +17,12 @@ export const RELEASE_AGE_MIN_MS = 600_000;
 export const CURRENT_LINK = 'current';
 export const RELEASES_FOLDER = 'releases';
 
+/** Name of the folder of a release: it sorts like the sequence and tells the day, `000012-20261120T120000Z`. */
+export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_of'>): string {
+  const time = as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
+  return `${String(sequence).padStart(6, '0')}-${time}`;
+}
+
 /** Name of the release that `current` points to, or null. */
 export function currentName(data: string): string | null {
   const link = join(data, CURRENT_LINK);

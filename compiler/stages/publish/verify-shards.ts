@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { verifyShardPath } from '../../contract/path.ts';
+import { SHARD_STARTS, verifyShardPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { FileWriter } from './file-writer.ts';
@@ -62,18 +62,14 @@ function* editsByPath(
   added: LineSpill,
   gone: LineSpill,
 ): Generator<readonly [path: string, edits: ShardEdits]> {
-  for (let shard = 0; shard < SHARDS; shard += 1) {
+  for (const [shard, start] of SHARD_STARTS.entries()) {
     const edits = { added: added.take(shard), gone: gone.take(shard) };
-    const digits = shard.toString(16).padStart(2, '0');
-    if (edits.added.length + edits.gone.length > 0) {
-      yield [verifyShardPath(`sha256:${digits}`), edits];
-    }
+    if (edits.added.length + edits.gone.length > 0) yield [verifyShardPath(start), edits];
   }
 }
 
 /** `["sha256:ab…` puts the two digits that name the shard at a fixed place of the line. */
 const DIGITS_AT = '["sha256:'.length;
-const SHARDS = 256;
 
 const HASH_END = DIGITS_AT + 64;
 /** Stands for a digit of a hash that is not known. */
@@ -83,7 +79,7 @@ const LEAD_AT = DIGITS_AT + 2;
 const LEAD_END = LEAD_AT + LEAD_BITS / 4;
 
 function shardSpill(folder: string): LineSpill {
-  const form = { endOf: endOfLine, groupOf: shardOf, groups: SHARDS };
+  const form = { endOf: endOfLine, groupOf: shardOf, groups: SHARD_STARTS.length };
   return new LineSpill(folder, form, HELD_BYTES_MAX);
 }
 
