@@ -183,7 +183,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       ...(flags.validUntil === undefined
         ? {}
         : { validUntil: instant('--valid-until', flags.validUntil) }),
-      issuerName: flags.issuerName,
+      issuerName: issuerName(flags.issuerName),
       baseUrl: baseUrl(flags.baseUrl),
       contact: contact(flags.contact),
       seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
@@ -253,6 +253,13 @@ function contact(uri: string | undefined): string | null {
 
 function now(): string {
   return timeText(Date.now());
+}
+
+function issuerName(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new RangeError(
+    'Cannot publish without an issuer name: --issuer-name is empty; give a name',
+  );
 }
 
 /** A time as an option gives it; now where it is not given. */

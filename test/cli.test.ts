@@ -78,6 +78,13 @@ describe('signalpress verify', () => {
   });
 });
 
+describe('signalpress compile --issuer-name', () => {
+  it('refuses an empty name before anything is compiled', () => {
+    const { status, stderr } = run([...COMPILE, '--issuer-name', ' ']);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('--issuer-name is empty')]);
+  });
+});
+
 describe('times of options', () => {
   it.each(['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', 'Nov 20 2026 Z', '2026-11-20'])(
     'refuses %j',

@@ -127,15 +127,15 @@ interface Return extends Pick<Rollback, 'name' | 'asOf'> {
 function continued({ data, previous }: Staging, { name, head, asOf, key }: Return): Release {
   const current = previous?.head;
   const { issuer_did } = head;
+  if (current !== undefined && current.issuer_did !== issuer_did) {
+    const state = `release "${name}" is signed by another key than the current one`;
+    throw refusal(data, `${state}; compile the older snapshots again`);
+  }
   if (current === undefined || issuer_did !== issuerDid(key)) {
     throw refusal(data, `release "${name}" was signed by ${issuer_did}; use its key`);
   }
   if (Date.parse(asOf) < Date.parse(current.as_of)) {
     throw refusal(data, `"${asOf}" is before the current release, as of ${current.as_of}`);
-  }
-  if (current.issuer_did !== issuer_did) {
-    const state = `release "${name}" is signed by another key than the current one`;
-    throw refusal(data, `${state}; compile the older snapshots again`);
   }
   refuseKey(readKeys(data) ?? firstHistory(issuer_did), issuer_did, asOf);
   return current;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { LINES } from './lines.ts';
+import { RECORD_HASH } from './record-hash.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
 export const CONTRACT_VERSION = 1;
@@ -9,7 +10,7 @@ export const CONTRACT_VERSION = 1;
 export const RELEASE_NAME = 'release.json';
 export const FILES_NAME = 'files.txt';
 
-const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const hash = z.string().regex(RECORD_HASH);
 
 /** The signed head of a release; the signature covers the canonical JSON without `signature`. */
 export const releaseSchema = z.strictObject({

@@ -52,6 +52,8 @@ const REASONS: Readonly<Record<JsonErrorCode, string>> = {
     'a number that a double cannot keep digit for digit; round it or write it as a string',
 };
 
+const CUT_OFF = 'the text ends too early; save or send all of it';
+
 const LINEAR_KEYS_MAX = 12;
 /** Fifteen significant digits survive a double unchanged, whatever they are. */
 const PLAIN_NUMBER_CHARS_MAX = 15;
@@ -62,9 +64,13 @@ export class JsonError extends Error {
   readonly at: number;
   readonly path: string;
 
-  constructor(code: JsonErrorCode, place: { at: number; path: string; cause?: unknown }) {
+  constructor(
+    code: JsonErrorCode,
+    place: { at: number; path: string; isEnd?: boolean; cause?: unknown },
+  ) {
     const subject = place.path === '' ? '' : ` "${place.path}"`;
-    super(`Cannot parse JSON${subject} at character ${place.at}: ${REASONS[code]}`, place);
+    const reason = code === 'syntax' && place.isEnd === true ? CUT_OFF : REASONS[code];
+    super(`Cannot parse JSON${subject} at character ${place.at}: ${reason}`, place);
     this.name = 'JsonError';
     this.code = code;
     this.at = place.at;
@@ -115,7 +121,8 @@ class Scanner {
   }
 
   refuse(code: JsonErrorCode, at = this.at): never {
-    throw new JsonError(code, { at, path: jsonPath(this.text, at) });
+    const isEnd = at >= this.text.length;
+    throw new JsonError(code, { at, path: jsonPath(this.text, at), isEnd });
   }
 
   codeHere(otherwise: JsonErrorCode): JsonErrorCode {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { KeyError } from './issuer-key.ts';
-import { keysText, OVERLAP_DAYS, revokeKey, rotateKey } from './key-command.ts';
+import { keysText, OVERLAP_DAYS, OVERLAP_DAYS_MAX, revokeKey, rotateKey } from './key-command.ts';
 import { readKeys } from './key-store.ts';
 
 /** What the commands are given from outside. */
@@ -68,9 +68,9 @@ function rotated({ data, key, to, from, overlap }: RotateFlags, by: KeySettings)
 }
 
 function daysOf(text: string): number {
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= OVERLAP_DAYS_MAX) return Number(text);
   throw new KeyError(
-    `Cannot rotate with --overlap "${text}": not a count of days; pass one such as 30`,
+    `Cannot rotate with --overlap "${text}": not a count of days up to ${OVERLAP_DAYS_MAX}; pass one such as 30`,
   );
 }
 

@@ -18,6 +18,8 @@ import { readKeys, writeKeys } from './key-store.ts';
 
 /** How long an old key may go on signing beside the new one, unless told otherwise. */
 export const OVERLAP_DAYS = 30;
+/** A key that two hold for longer is no rotation. */
+export const OVERLAP_DAYS_MAX = 3660;
 const DAY_MS = 86_400_000;
 
 export interface Rotate {
@@ -44,6 +46,11 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
   if (newest !== old_did) {
     throw new KeyError(
       `Cannot rotate "${old_did}": the newest key is "${newest}"; pass that one with --key`,
+    );
+  }
+  if (history.keys.some(({ did }) => did === new_did)) {
+    throw new KeyError(
+      `Cannot rotate to "${new_did}": it is a key of this issuer already; make a new one with keygen`,
     );
   }
   if (!(overlapDays >= 0) || !Number.isFinite(overlapDays)) {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { RECORD_HASH } from '../contract/record-hash.ts';
 import { releaseSchema } from '../contract/release.ts';
 import { parseJson } from '../contract/strict-json.ts';
 
 /** Longest memory that is read: a few hundred bytes an issuer. */
 export const MEMORY_BYTES_MAX = 1_048_576;
 
-const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const hash = z.string().regex(RECORD_HASH);
 
 const seenSchema = z.strictObject({
   sequence: releaseSchema.shape.sequence,
@@ -30,11 +31,19 @@ const EMPTY: Memory = { format: 'signalpress-remembered/1', issuers: {} };
 /** The inverse of the text that `remember` makes; null stands for nothing remembered yet. */
 export function parseMemory(text: string | null): Memory {
   if (text === null) return EMPTY;
-  const parsed = memorySchema.safeParse(parseJson(text));
+  const parsed = memorySchema.safeParse(parsedOrNull(text));
   if (parsed.success) return parsed.data;
   throw new RangeError(
-    'Cannot read what is remembered: not written by --remember; name another file',
+    'Cannot read the file of --remember: not written by it; name another file, or remove this one to begin anew',
   );
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
 }
 
 /** The text of a memory in which an issuer's newest release is this one. */

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import type { z } from 'zod';
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, citationStatement } from '../contract/citation.ts';
 import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
@@ -44,7 +45,7 @@ export function verifyCitation(
   { isSignature = isStrictSignature, ...trusted }: CitationTrust,
 ): CitationCheck {
   const parsed = citationSchema.safeParse(citation);
-  if (!parsed.success) return unreadable(parsed.error.issues[0]?.path.join('.') ?? '');
+  if (!parsed.success) return unreadable(faultOf(parsed.error));
   const read = parsed.data;
   return [
     { check: 'shape', status: 'pass', detail: 'all members of a citation, no other' },
@@ -59,10 +60,17 @@ function outcome(check: CitationCheckName, passed: boolean, claim: string): Name
   return { check, status: passed ? 'pass' : 'fail', detail: passed ? claim : `not so: ${claim}` };
 }
 
-function unreadable(at: string): CitationCheck {
+/** The first thing that keeps a value from being a citation. */
+function faultOf({ issues: [issue] }: z.ZodError): string {
+  if (issue?.code === 'unrecognized_keys') return `unknown member "${issue.keys[0]}"`;
+  const at = issue?.path.join('.') ?? '';
+  return at === '' ? 'it is no object' : `"${at}" is missing or of another form`;
+}
+
+function unreadable(fault: string): CitationCheck {
   const names = ['record_hash', 'signature', 'issuer', 'key_id', 'verify_url'] as const;
   return [
-    { check: 'shape', status: 'fail', detail: `not a citation: "${at.slice(0, 80)}" is amiss` },
+    { check: 'shape', status: 'fail', detail: `not a citation: ${fault.slice(0, 120)}` },
     ...names.map(
       (check): NamedCheck => ({ check, status: 'not_applicable', detail: 'no citation' }),
     ),

@@ -16,6 +16,16 @@ function refusal(thunk: () => unknown): JsonError {
   throw new Error('accepted');
 }
 
+describe('parseJson() of a text that was cut off', () => {
+  it.each(['{"a":', '[1, 2', '"cut', '', '{"a":1'])('says of %j that it ends too early', (text) => {
+    expect(refusal(() => parseJson(text)).message).toContain('the text ends too early');
+  });
+
+  it.each(['{"a":x}', '[1 2]', 'tru', '01'])('does not say so of %j', (text) => {
+    expect(refusal(() => parseJson(text)).message).not.toContain('too early');
+  });
+});
+
 describe('parseJson() on the table of texts', () => {
   it('I35: decides on at least 120 texts', () => {
     expect(new Set([...ACCEPTED, ...REFUSED].map(([, text]) => text)).size).toBeGreaterThan(200);

@@ -85,7 +85,7 @@ describe('rotateKey()', () => {
     rotate(data);
     const before = readFileSync(join(data, KEYS_NAME), 'utf8');
     expect(() => rotate(data, 1, 3)).toThrow(`the newest key is "${didOf(2)}"`);
-    expect(() => rotate(data, 2, 1)).toThrow('a key twice');
+    expect(() => rotate(data, 2, 1)).toThrow('a key of this issuer already');
     const at = { data, old: seed(2), next: seed(3), from: FROM, now: NOW };
     expect(() => rotateKey({ ...at, overlapDays: Number.NaN })).toThrow('overlap');
     expect(() => rotateKey({ ...at, overlapDays: -1 })).toThrow('overlap');

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import { RECORD_HASH } from '../../contract/record-hash.ts';
 
 /** Rows of a list that an example shows. */
 const ROWS_SHOWN = 2;
 /** Rounds of fitting a stand-in into its schema; each one mends everything that is one level deeper. */
 const ROUNDS_MAX = 8;
 
-const HASH = /^sha256:[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -67,7 +67,7 @@ function masked(value: unknown, name = ''): unknown {
 }
 
 function maskedText(text: string): string {
-  if (HASH.test(text)) return `sha256:${'0'.repeat(64)}`;
+  if (RECORD_HASH.test(text)) return `sha256:${'0'.repeat(64)}`;
   if (TIME.test(text)) return '2000-01-01T00:00:00Z';
   if (DAY.test(text)) return '2000-01-01';
   if (/^https?:\/\//.test(text)) return 'https://example.org/';
