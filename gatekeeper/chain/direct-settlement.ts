@@ -153,10 +153,11 @@ async function judged(
   const finding: Finding = await options.evidence.find(authorization);
   if (finding.state === 'paid') return settledBy(finding.transaction, request);
   if (finding.state === 'cancelled')
-    return { verdict: 'refused', reason: 'authorization_cancelled' };
+    return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    return { verdict: 'refused', reason: await whyNot(options.node, authorization) };
+    const reason = await whyNot(options.node, authorization);
+    return { verdict: 'refused', reason, isProven: true };
   } catch (error) {
     options.report(error);
     return NO_ANSWER;

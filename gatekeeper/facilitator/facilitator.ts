@@ -46,7 +46,14 @@ export type SettleOutcome =
       readonly payer: string;
       readonly network: string;
     }
-  | { readonly verdict: 'refused'; readonly reason: string }
+  | {
+      readonly verdict: 'refused';
+      readonly reason: string;
+      /** A transaction was named beside the refusal, so one may have been sent. */
+      readonly namesTransaction?: true;
+      /** The chain itself says that the token did not take the authorization. */
+      readonly isProven?: true;
+    }
   | NoVerdict;
 export type SupportedOutcome =
   | { readonly verdict: 'supported'; readonly kinds: readonly PaymentKind[] }
@@ -248,7 +255,10 @@ function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcom
   const parsed = settleAnswer.safeParse(json);
   if (!parsed.success) return noVerdict({ detail: '/settle: no boolean "success"' });
   const { success, errorReason, transaction, network, payer } = parsed.data;
-  if (!success) return { verdict: 'refused', reason: reasonText(errorReason) };
+  if (!success) {
+    const named = transaction ? ({ namesTransaction: true } as const) : {};
+    return { verdict: 'refused', reason: reasonText(errorReason), ...named };
+  }
   if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: speaks of another payer' });
   const { network: asked } = request.paymentRequirements;
   if (network && findNetwork(network) !== findNetwork(asked)) {

@@ -1,5 +1,6 @@
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
 import type { Conclusion, Journal } from '../journal/journal.ts';
+import { isDefinite } from './definite-refusal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
 import type { Delivery, Outcome } from './payment-reply.ts';
 
@@ -30,19 +31,12 @@ export interface Claim {
 /** Seconds after `validBefore` at which an authorization is dead on every node's clock. */
 export const DEAD_AFTER_S = 600;
 
-/**
- * Reasons that a facilitator gives when the transfer may be on chain all the same: sent by somebody
- * else, sent before, or sent and not seen to confirm. Every other refusal is definite.
- */
-const MAY_HIDE_SUCCESS =
-  /nonce|already|\bused|_used|duplicate|pending|time[d_ -]*out|confirm|unexpected|transaction_(state|failed)/i;
-
 /** The first settlement of a claim that is durably `settling`; never throws. */
 export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {
   const outcome = await askToSettle(claim, by);
   if (outcome.verdict === 'settled')
     return await booked(claim, delivery, { transaction: outcome.transaction, by });
-  if (outcome.verdict === 'refused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
+  if (outcome.verdict === 'refused' && isDefinite(outcome)) {
     return refuse(claim, facilitatorRefusal(outcome.reason), by);
   }
   const proof = await proven(claim, delivery, by);
@@ -80,7 +74,7 @@ export async function resume(claim: Claim, promised: Promised, by: Settlers): Pr
   const after = await evidenceOf(claim, by);
   const late = await outcomeOf(after, { claim, delivery, by });
   if (late !== null) return late;
-  if (after.state === 'unused' && !MAY_HIDE_SUCCESS.test(outcome.reason)) {
+  if (after.state === 'unused' && isDefinite(outcome)) {
     return refuse(claim, facilitatorRefusal(outcome.reason), by);
   }
   const isUnprovable = isDead && by.evidence === undefined;

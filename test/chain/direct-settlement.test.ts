@@ -150,7 +150,7 @@ describe('directSettlement()', () => {
     const nonce = await chain.client.getTransactionCount({ address: account.address });
     for (const [one, reason] of cases) {
       expect(await verify(one)).toEqual({ verdict: 'invalid', reason });
-      expect(await settle(one)).toEqual({ verdict: 'refused', reason });
+      expect(await settle(one)).toMatchObject({ verdict: 'refused', reason });
     }
     expect(await chain.client.getTransactionCount({ address: account.address })).toBe(nonce);
   });

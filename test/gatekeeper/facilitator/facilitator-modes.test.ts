@@ -78,7 +78,7 @@ const SILENT: readonly [string, Mode][] = [
   ['reset', (response) => response.socket?.destroy()],
   ['no HTTP', (response) => response.socket?.end('hello\r\n\r\n')],
 ];
-/** Ways of settlement alone: a success that is none. */
+/** Ways of settlement alone: a success that is none, and a refusal that may hide one. */
 const LIES: readonly [string, Mode][] = [
   ['another network', changed({ network: 'base-sepolia' })],
   ['a network that nobody knows', changed({ network: 'eip155:1' })],
@@ -87,6 +87,12 @@ const LIES: readonly [string, Mode][] = [
   ['a transaction that is no name', changed({ transaction: 'x\r\nset-cookie: a=b' })],
   ['a transaction too long', changed({ transaction: 'a'.repeat(200) })],
   ['a number for a transaction', changed({ transaction: 1 })],
+  ['no success with a transaction', changed({ success: false, errorReason: 'insufficient_funds' })],
+  ['no success and no reason', changed({ success: false, transaction: '' })],
+  [
+    'no success for an inner reason',
+    changed({ success: false, errorReason: 'internal_error', transaction: '' }),
+  ],
 ];
 
 let mode: { readonly call: '/verify' | '/settle'; readonly act: Mode } | null = null;
@@ -178,5 +184,16 @@ describe('a facilitator that is not to be trusted', () => {
       expect([name, (await pay(value)).status]).toEqual([name, 200]);
       journal.close();
     }
+  });
+
+  it('I9: a settlement that is refused before anything was sent is a 402, and burns nothing', async () => {
+    const { pay, journal } = desk();
+    const value = await alice.header(v1);
+    const no = { success: false, errorReason: 'insufficient_funds', transaction: '' };
+    mode = { call: '/settle', act: changed(no) };
+    expect((await pay(value)).status).toBe(402);
+    mode = null;
+    expect((await pay(value)).status).toBe(200);
+    journal.close();
   });
 });

@@ -100,6 +100,15 @@ describe('remoteFacilitator()', () => {
     });
     handler = answering({ success: false });
     expect(await remote.settle(first)).toEqual({ verdict: 'refused', reason: 'unspecified' });
+    for (const [transaction, named] of [
+      [TX, { namesTransaction: true }],
+      ['', {}],
+      [null, {}],
+    ] as const) {
+      handler = answering({ success: false, errorReason: 'insufficient_funds', transaction });
+      const reason = 'insufficient_funds';
+      expect(await remote.settle(first)).toEqual({ verdict: 'refused', reason, ...named });
+    }
     handler = answering({ success: true, transaction: TX, network: 'base', payer: alice.address });
     const settled = { verdict: 'settled', transaction: TX, payer: alice.address, network: 'base' };
     expect(await remote.settle(first)).toEqual(settled);

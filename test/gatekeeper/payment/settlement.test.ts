@@ -58,12 +58,14 @@ describe('settle() and resume()', () => {
     expect((await desk.pay({ header: value })).status).toBe(200);
   });
 
-  it("I9: settle() takes the token's own words for a used nonce as a doubt, and words that only sound alike for a refusal", async () => {
+  it("I9: settle() takes the token's own words for a used nonce, and words that nobody knows, as a doubt", async () => {
     const words: [string, number][] = [
       ['FiatTokenV2: authorization is used or canceled', 503],
       ['authorization_used', 503],
-      ['refused', 402],
-      ['account is unused', 402],
+      ['refused', 503],
+      ['internal_error', 503],
+      ['FiatTokenV2: authorization is expired', 402],
+      ['insufficient_funds', 402],
     ];
     for (const [reason, status] of words) {
       const desk = bench();
@@ -71,6 +73,16 @@ describe('settle() and resume()', () => {
       const reply = await desk.pay({ header: await alice.header(v1) });
       expect([reason, reply.status]).toEqual([reason, status]);
     }
+  });
+
+  it('I9: settle() and resume() take no refusal for definite that names a transaction', async () => {
+    const desk = bench({ evidence: async () => ({ state: 'unused' }) });
+    const value = await alice.header(v1);
+    const refused = { verdict: 'refused', reason: 'insufficient_funds' } as const;
+    desk.script.settle = async () => ({ ...refused, namesTransaction: true });
+    for (let at = 0; at < 2; at++) expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = async () => refused;
+    expectRefused(await desk.pay({ header: value }), /^insufficient_funds/);
   });
 
   it('I9: resume() closes a doubt when the authorization is dead, not before', async () => {
