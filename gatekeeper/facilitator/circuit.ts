@@ -4,19 +4,35 @@ export const FAILURES_MAX = 5;
 export const REST_MS = 1000;
 export const REST_MS_MAX = 30_000;
 
+/** How soon one payer's failures count again: what hangs on its payments must not close the service to others. */
+export const PAYER_COUNTS_AGAIN_MS = 30_000;
+/** Payers that are told apart; whoever fails beyond them counts for nothing. */
+const PAYERS_MAX = 1000;
+
 /** Remembers whether a service works, so that nobody waits for one that does not. */
 export interface Circuit {
   /** Whether it may be asked now; after each rest one caller gets to try. */
   readonly mayAsk: () => boolean;
-  /** Notes how a call that was let through went. */
-  readonly note: (succeeded: boolean) => void;
+  /** Notes how a call that was let through went; `payer` where its payment may be why it failed. */
+  readonly note: (succeeded: boolean, payer?: string) => void;
 }
 
 export function circuit(clock: () => number): Circuit {
+  const payers = new FailedPayers(clock);
   let failures = 0;
   let restMs = REST_MS;
   let untilMs = 0;
   let isTrial = false;
+  const lengthen = (): void => {
+    isTrial = false;
+    untilMs = clock() + restMs;
+    restMs = Math.min(restMs * 2, REST_MS_MAX);
+  };
+  const succeed = (): void => {
+    failures = 0;
+    restMs = REST_MS;
+    payers.forget();
+  };
   return {
     mayAsk() {
       if (failures < FAILURES_MAX) return true;
@@ -26,18 +42,39 @@ export function circuit(clock: () => number): Circuit {
       isTrial = true;
       return true;
     },
-    note(succeeded) {
-      if (succeeded) {
-        failures = 0;
-        restMs = REST_MS;
+    note(succeeded, payer) {
+      if (succeeded) return succeed();
+      if (payer !== undefined && !payers.count(payer)) {
+        // Nothing was found out, so the next one tries.
+        if (isTrial) untilMs = clock();
         return;
       }
       failures += 1;
       // Calls that were on their way already when it was left alone say nothing new.
-      if (failures !== FAILURES_MAX && !isTrial) return;
-      isTrial = false;
-      untilMs = clock() + restMs;
-      restMs = Math.min(restMs * 2, REST_MS_MAX);
+      if (failures === FAILURES_MAX || isTrial) lengthen();
     },
   };
+}
+
+/** Payers whose calls failed since the last one that did not. */
+class FailedPayers {
+  readonly #clock: () => number;
+  readonly #countedAt = new Map<string, number>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Whether another failure of this payer says anything new. */
+  count(payer: string): boolean {
+    const [now, before] = [this.#clock(), this.#countedAt.get(payer)];
+    if (before === undefined && this.#countedAt.size >= PAYERS_MAX) return false;
+    if (before !== undefined && Math.abs(now - before) < PAYER_COUNTS_AGAIN_MS) return false;
+    this.#countedAt.set(payer, now);
+    return true;
+  }
+
+  forget(): void {
+    this.#countedAt.clear();
+  }
 }

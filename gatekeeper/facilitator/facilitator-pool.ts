@@ -56,8 +56,8 @@ interface Pool extends FacilitatorPoolOptions {
 function alone(member: Member): Facilitator {
   const { facilitator } = member;
   return {
-    verify: (request) => asked(member, () => facilitator.verify(request)),
-    settle: (request) => asked(member, () => facilitator.settle(request)),
+    verify: (request) => asked(member, request, () => facilitator.verify(request)),
+    settle: (request) => asked(member, request, () => facilitator.settle(request)),
     supported: () => facilitator.supported(),
   };
 }
@@ -65,7 +65,7 @@ function alone(member: Member): Facilitator {
 async function verify(pool: Pool, request: FacilitatorRequest): Promise<VerifyOutcome> {
   let last: NoVerdict = ALL_OUT;
   for (const member of pool.members) {
-    const outcome = await asked(member, () => member.facilitator.verify(request));
+    const outcome = await asked(member, request, () => member.facilitator.verify(request));
     if (outcome.verdict === 'none') {
       last = outcome;
       continue;
@@ -90,7 +90,7 @@ async function settle(pool: Pool, request: FacilitatorRequest): Promise<SettleOu
   for (const member of inOrder(pool, known ?? null)) {
     const isHolder = member === known;
     if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last;
-    const outcome = await asked(member, () => {
+    const outcome = await asked(member, request, () => {
       remember(pool, key, member);
       return member.facilitator.settle(request);
     });
@@ -112,14 +112,21 @@ async function isFree({ isUnused }: Pool, request: FacilitatorRequest): Promise<
   return (await isUnused?.(request)) ?? false;
 }
 
-async function asked<T extends { readonly verdict: string }>(
+/** A call that never left failed whoever pays; any other failure may be the doing of that one payment. */
+async function asked<T extends { readonly verdict: string; readonly unsent?: true }>(
   { circuit: { mayAsk, note } }: Member,
+  request: FacilitatorRequest,
   ask: () => Promise<T>,
 ): Promise<T | NoVerdict> {
   if (!mayAsk()) return LEFT_OUT;
   const outcome = await ask();
-  note(outcome.verdict !== 'none');
+  const payer = outcome.unsent === true ? undefined : payerOf(request);
+  note(outcome.verdict !== 'none', payer);
   return outcome;
+}
+
+function payerOf({ paymentPayload }: FacilitatorRequest): string {
+  return paymentPayload.payload.authorization.from.toLowerCase();
 }
 
 async function supported({ members }: Pool): Promise<SupportedOutcome> {

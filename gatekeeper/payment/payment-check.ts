@@ -5,6 +5,8 @@ import { signedBy } from './signature.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
 export const VALID_BEFORE_MARGIN_S = 6;
+/** Seconds that it may be valid for at most, 10 years: numbers beyond are there to break who reads them. */
+export const VALID_BEFORE_S_MAX = 10 * 365 * 86_400;
 
 /** What a payment must meet, taken from the challenge of the same request. */
 export interface Terms {
@@ -59,7 +61,7 @@ export function checkValue(payment: Payment, { requirements }: Terms): Refusal |
   return { reason, error: `"authorization.value" is below the price of ${price}` };
 }
 
-/** The authorization must be valid now and stay valid long enough to settle. */
+/** The authorization must be valid now and stay valid long enough to settle, but not for ever. */
 export function checkWindow(payment: Payment, nowSeconds: number): Refusal | null {
   const { validAfter, validBefore } = payment.authorization;
   const now = BigInt(Math.floor(nowSeconds));
@@ -73,6 +75,11 @@ export function checkWindow(payment: Payment, nowSeconds: number): Refusal | nul
   if (BigInt(validBefore) < now + BigInt(VALID_BEFORE_MARGIN_S)) {
     const reason = 'invalid_exact_evm_payload_authorization_valid_before';
     const error = `"authorization.validBefore" is less than ${VALID_BEFORE_MARGIN_S} s away; sign a new authorization`;
+    return { reason, error };
+  }
+  if (BigInt(validBefore) > now + BigInt(VALID_BEFORE_S_MAX)) {
+    const reason = 'invalid_exact_evm_payload_authorization_valid_before';
+    const error = `"authorization.validBefore" is more than ${VALID_BEFORE_S_MAX} s away; sign a shorter one`;
     return { reason, error };
   }
   return null;

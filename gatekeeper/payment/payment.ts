@@ -233,7 +233,7 @@ function claimOf(task: Task, { body, contentType }: Delivery): JournalClaim {
   const { key, resource, signed, payment } = task;
   const { version } = payment;
   const { value } = payment.authorization;
-  const validBefore = Math.min(Number(payment.authorization.validBefore), Number.MAX_SAFE_INTEGER);
+  const validBefore = Number(payment.authorization.validBefore);
   return { key, resource, version, signed, body, contentType, value, validBefore };
 }
 

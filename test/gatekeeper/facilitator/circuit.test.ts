@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   circuit,
   FAILURES_MAX,
+  PAYER_COUNTS_AGAIN_MS,
   REST_MS,
   REST_MS_MAX,
 } from '../../../gatekeeper/facilitator/circuit.ts';
@@ -57,5 +58,52 @@ describe('circuit()', () => {
     fail(FAILURES_MAX + 100);
     time.now = REST_MS;
     expect(mayAsk()).toBe(true);
+  });
+
+  it('I4: circuit() is not opened by the failures of one payer, but by those of several', () => {
+    const { mayAsk, note } = failing();
+    for (let at = 0; at < 100; at++) note(false, 'mallory');
+    expect(mayAsk()).toBe(true);
+    for (let at = 1; at < FAILURES_MAX - 1; at++) note(false, `payer ${at}`);
+    expect(mayAsk()).toBe(true);
+    note(false, 'the last one');
+    expect(mayAsk()).toBe(false);
+  });
+
+  it('circuit() counts one payer again after a while, so that a lone one does not wait for ever', () => {
+    const { time, mayAsk, note } = failing();
+    for (let at = 0; at < FAILURES_MAX; at++) {
+      expect(mayAsk()).toBe(true);
+      note(false, 'alone');
+      note(false, 'alone');
+      time.now += PAYER_COUNTS_AGAIN_MS;
+    }
+    time.now -= PAYER_COUNTS_AGAIN_MS;
+    expect(mayAsk()).toBe(false);
+  });
+
+  it('I4: circuit() gives the trial to the next one when a payer fails whose failures are known', () => {
+    const { time, mayAsk, note } = failing();
+    for (let at = 0; at < FAILURES_MAX; at++) note(false, `payer ${at}`);
+    time.now = REST_MS;
+    for (let at = 0; at < 10; at++) {
+      expect([mayAsk(), mayAsk()]).toEqual([true, false]);
+      note(false, 'payer 0');
+    }
+    expect(mayAsk()).toBe(true);
+    note(false, 'somebody new');
+    time.now += REST_MS * 2 - 1;
+    expect(mayAsk()).toBe(false);
+    time.now += 1;
+    expect(mayAsk()).toBe(true);
+  });
+
+  it('circuit() forgets who failed after a success', () => {
+    const { mayAsk, note } = failing();
+    for (let round = 0; round < 3; round++) {
+      for (let at = 1; at < FAILURES_MAX; at++) note(false, `payer ${at}`);
+      expect(mayAsk()).toBe(true);
+      note(true);
+    }
   });
 });

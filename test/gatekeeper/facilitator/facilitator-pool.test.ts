@@ -7,6 +7,8 @@ import type {
   VerifyOutcome,
 } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { payer } from '../payer.ts';
 import { paymentRequest } from '../payment-request.ts';
 
 const lost: NoVerdict = { verdict: 'none', detail: 'status 500' };
@@ -122,6 +124,7 @@ describe('facilitatorPool()', () => {
     const only = member(settled, lost);
     const { verify, time } = pool([only]);
     for (let at = 0; at < FAILURES_MAX + 5; at++) {
+      const request = await paymentRequest(payer(NETWORKS.base, `payer ${at}`));
       expect((await verify(request)).verdict).toBe('none');
     }
     expect(only.calls).toHaveLength(FAILURES_MAX);
@@ -129,6 +132,20 @@ describe('facilitatorPool()', () => {
     expect((await verify(request)).verdict).toBe('none');
     time.now = REST_MS;
     expect(await verify(request)).toEqual(valid);
+  });
+
+  it('I4: facilitatorPool() goes on asking for others while one payer gets no verdicts, and stops when nobody listens', async () => {
+    const only = member(settled, lost);
+    const { verify } = pool([only]);
+    for (let at = 0; at < 100; at++) expect((await verify(request)).verdict).toBe('none');
+    expect(only.calls).toHaveLength(100);
+    only.says.verify = valid;
+    const other = await paymentRequest(payer(NETWORKS.base, 'another'));
+    expect(await verify(other)).toEqual(valid);
+    const away = member(settled, unsent);
+    const closed = pool([away]);
+    for (let at = 0; at < 100; at++) await closed.verify(request);
+    expect(away.calls).toHaveLength(FAILURES_MAX);
   });
 
   it('facilitatorPool() supports what any of them supports', async () => {

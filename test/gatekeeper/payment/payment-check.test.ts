@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { challenger, type Requirements } from '../../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { checkPayment, VALID_BEFORE_MARGIN_S } from '../../../gatekeeper/payment/payment-check.ts';
+import {
+  checkPayment,
+  VALID_BEFORE_MARGIN_S,
+  VALID_BEFORE_S_MAX,
+} from '../../../gatekeeper/payment/payment-check.ts';
 import {
   decodePayment,
   isRefusal,
@@ -75,6 +79,15 @@ describe('checkPayment()', () => {
     expect(check(early)).toBe('invalid_exact_evm_payload_authorization_valid_after');
     const late = await payment(v1, { validBefore: String(NOW_S + VALID_BEFORE_MARGIN_S - 1) });
     expect(check(late)).toBe('invalid_exact_evm_payload_authorization_valid_before');
+  });
+
+  it('I4: checkPayment() refuses a window that does not end in this time', async () => {
+    const reason = 'invalid_exact_evm_payload_authorization_valid_before';
+    const last = NOW_S + VALID_BEFORE_S_MAX;
+    expect(check(await payment(v1, { validBefore: String(last) }))).toBeNull();
+    for (const validBefore of [String(last + 1), String(2n ** 256n - 1n)]) {
+      expect(check(await payment(v1, { validBefore }))).toBe(reason);
+    }
   });
 
   it('checkPayment() refuses a signature over anything else', async () => {
