@@ -84,12 +84,12 @@ const REASON_CHARS_MAX = 200;
 const optionalText = z.string().max(1024).nullish();
 const verifyAnswer = z.object({
   isValid: z.boolean(),
-  invalidReason: optionalText,
+  invalidReason: z.unknown().optional(),
   payer: optionalText,
 });
 const settleAnswer = z.object({
   success: z.boolean(),
-  errorReason: optionalText,
+  errorReason: z.unknown().optional(),
   transaction: optionalText,
   network: optionalText,
   payer: optionalText,
@@ -282,8 +282,8 @@ function isOurs(payer: string | null | undefined, request: FacilitatorRequest): 
   return !payer || payer.toLowerCase() === payerOf(request).toLowerCase();
 }
 
-/** Reasons are an open set; control characters of a stranger go no further. */
-function reasonText(reason: string | null | undefined): string {
-  const text = (reason ?? '').replace(/[^\x20-\x7e]/g, '?').slice(0, REASON_CHARS_MAX);
-  return text === '' ? 'unspecified' : text;
+/** Reasons are an open set, of other shapes too; control characters of a stranger go no further. */
+function reasonText(reason: unknown): string {
+  if (typeof reason !== 'string' || reason === '') return 'unspecified';
+  return reason.slice(0, REASON_CHARS_MAX).replace(/[^\x20-\x7e]/g, '?');
 }

@@ -90,6 +90,10 @@ const LIES: readonly [string, Mode][] = [
   ['no success with a transaction', changed({ success: false, errorReason: 'insufficient_funds' })],
   ['no success and no reason', changed({ success: false, transaction: '' })],
   [
+    'no success for a reason that is no text',
+    changed({ success: false, errorReason: { code: 1 }, transaction: '' }),
+  ],
+  [
     'no success for an inner reason',
     changed({ success: false, errorReason: 'internal_error', transaction: '' }),
   ],
@@ -170,7 +174,8 @@ describe('a facilitator that is not to be trusted', () => {
       ],
       ['412', changed({ isValid: false, success: false, invalidReason: 'a\r\nx: y\u0007' }, 412)],
       ['no reason', changed({ isValid: false, success: false })],
-      ['long reason', changed({ isValid: false, invalidReason: 'x'.repeat(900) })],
+      ['long reason', changed({ isValid: false, invalidReason: 'x'.repeat(5000) })],
+      ['a reason that is no text', changed({ isValid: false, invalidReason: { code: 1 } })],
     ];
     for (const [name, act] of refusals) {
       const { pay, journal } = desk();

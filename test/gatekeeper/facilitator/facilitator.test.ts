@@ -132,10 +132,6 @@ describe('remoteFacilitator()', () => {
       ['text verdict', answering({ ...yes, isValid: 'true', success: 'true' })],
       ['number verdict', answering({ ...yes, isValid: 1, success: 1 })],
       ['null verdict', answering({ ...yes, isValid: null, success: null })],
-      [
-        'reason of a wrong type',
-        answering({ isValid: false, invalidReason: 1, success: false, errorReason: {} }),
-      ],
       ['payer of a wrong type', answering({ ...yes, payer: 1 })],
       ['another payer', answering({ ...yes, payer: OTHER })],
       ['redirect', answering('', 302, { location: `${url}/elsewhere` })],
@@ -204,6 +200,27 @@ describe('remoteFacilitator()', () => {
     expect(outcome).toMatchObject({ verdict: 'invalid' });
     const reason = outcome.verdict === 'invalid' ? outcome.reason : '';
     expect(reason).toMatch(/^a\?\?b\?x{195}$/);
+  });
+
+  it('remoteFacilitator() takes a verdict whatever its reason is, and no other member of a wrong type', async () => {
+    const reasons: [unknown, string][] = [
+      ['x'.repeat(5000), 'x'.repeat(200)],
+      [{ code: 1 }, 'unspecified'],
+      [1, 'unspecified'],
+      [['insufficient_funds'], 'unspecified'],
+      [true, 'unspecified'],
+      ['', 'unspecified'],
+    ];
+    for (const [given, reason] of reasons) {
+      handler = answering({ isValid: false, invalidReason: given });
+      expect(await remote.verify(first)).toEqual({ verdict: 'invalid', reason });
+      handler = answering({ success: false, errorReason: given });
+      expect(await remote.settle(first)).toEqual({ verdict: 'refused', reason });
+    }
+    for (const wrong of [{ payer: 1 }, { transaction: {} }, { network: ['base'] }]) {
+      handler = answering({ success: false, errorReason: 'insufficient_funds', ...wrong });
+      expect((await remote.settle(first)).verdict).toBe('none');
+    }
   });
 
   it('remoteFacilitator() has no verdict when nobody listens', async () => {
