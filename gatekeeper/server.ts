@@ -151,14 +151,15 @@ class FrontDesk {
   }
 
   #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
-    const address = request.socket.remoteAddress ?? '';
-    const wait = this.#options.admit(address, facts, performance.now());
+    const { method = '', url: target = '', socket } = request;
+    const knock = { address: socket.remoteAddress ?? '', method, target, facts };
+    const wait = this.#options.admit(knock, performance.now());
     if (wait > 0) return tooMany(wait);
     if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
-    if (facts.hasBody && request.method !== 'POST') {
-      return jsonReply(400, { error: `${request.method} must not carry a body` });
+    if (facts.hasBody && method !== 'POST') {
+      return jsonReply(400, { error: `${method} must not carry a body` });
     }
-    return request.url === '/healthz' && request.method !== 'POST' ? this.#options.health() : null;
+    return target === '/healthz' && method !== 'POST' ? this.#options.health() : null;
   }
 
   #readyFor(request: IncomingMessage, facts: HeaderFacts, service: Service): ReadyAnswer | null {

@@ -12,6 +12,7 @@ import { clockTrouble } from './payment/clock-guard.ts';
 import { paymentDesk, type Reconciler } from './payment/payment.ts';
 import { concludeReceipt, isReceiptKey, receiptDesk } from './payment/receipt-desk.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
+import { isRepeat } from './payment/repeat.ts';
 import type { SignaturePool } from './payment/signature-pool.ts';
 import { type TokenDesk, tokenDesk, tokenSecrets } from './payment/token.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
@@ -86,7 +87,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     admit: admission({
       limit: rateLimit(config.rateLimit),
       proxies: trustedProxies(config.trustedProxy),
-      mayKnow: desk.mayKnow,
+      isRepeat: (knock) => isRepeat(knock, desk),
     }),
     health: () => health(service),
     log: by.log,

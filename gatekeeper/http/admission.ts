@@ -1,25 +1,32 @@
-import type { X402Version } from '../payment/payment-header.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import type { HeaderFacts } from './header-facts.ts';
 import type { RateLimit } from './rate-limit.ts';
 
+/** A request before anything of it is answered. */
+export interface Knock {
+  /** Address of the socket. */
+  readonly address: string;
+  readonly method: string;
+  /** The raw request target. */
+  readonly target: string;
+  readonly facts: HeaderFacts;
+}
+
 export interface AdmissionOptions {
   readonly limit: RateLimit;
   readonly proxies: TrustedProxies;
-  /** True when the payment of a header may have been taken already; it must be cheap and must not throw. */
-  readonly mayKnow: (header: string, version: X402Version) => boolean;
+  /** True when a request fetches again what it paid for; it must be cheap and must not throw. */
+  readonly isRepeat: (knock: Knock) => boolean;
 }
 
 /** Decides before anything else is looked at: 0 lets a request in, otherwise the seconds to wait. */
-export type Admission = (socketAddress: string, facts: HeaderFacts, now: number) => number;
+export type Admission = (knock: Knock, now: number) => number;
 
 /** Who has paid is never turned away, and its fetching again is not counted. */
-export function admission({ limit, proxies, mayKnow }: AdmissionOptions): Admission {
-  return (socketAddress, facts, now) => {
-    if (!limit.isOn) return 0;
-    const { paymentV1, paymentV2, forwardedFor } = facts;
-    if (paymentV1 !== null && mayKnow(paymentV1, 1)) return 0;
-    if (paymentV2 !== null && mayKnow(paymentV2, 2)) return 0;
-    return limit.take(clientAddress(socketAddress, forwardedFor, proxies), now);
+export function admission({ limit, proxies, isRepeat }: AdmissionOptions): Admission {
+  return (knock, now) => {
+    if (!limit.isOn || isRepeat(knock)) return 0;
+    const { address, facts } = knock;
+    return limit.take(clientAddress(address, facts.forwardedFor, proxies), now);
   };
 }

@@ -32,6 +32,9 @@ export interface JournalEntry extends Omit<JournalClaim, 'body'> {
   readonly detail: string | null;
 }
 
+/** The request that a payment is bound to, and what a repeat of it must carry. */
+export type PaymentBinding = Pick<JournalClaim, 'resource' | 'signed'>;
+
 /** How an open payment ends, or that its end is not known. */
 export interface Conclusion {
   readonly key: string;
@@ -50,8 +53,8 @@ export interface OpenPayment {
 /** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
 export interface Journal {
   find(key: string): Promise<JournalEntry | null>;
-  /** False only for a key that this journal does not hold; never waits for anything. */
-  mayKnow(key: string): boolean;
+  /** What a payment that was not refused is bound to, without its bytes; never waits for anything. */
+  bindingOf(key: string): PaymentBinding | null;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
   claim(claim: JournalClaim): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */

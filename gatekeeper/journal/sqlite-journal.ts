@@ -36,6 +36,7 @@ const CONCLUDE = `
 UPDATE payment SET state = ?, tx = ?, detail = ?, settled_at = ? WHERE key = ? AND state IN ('settling', 'unknown')`;
 const FIND = `
 SELECT payment.*, body.encoding, body.bytes FROM payment LEFT JOIN body ON body.sha256 = payment.body WHERE key = ?`;
+const BOUND = `SELECT resource, signed FROM payment WHERE key = ? AND state <> 'refused'`;
 const UNRESOLVED = `
 SELECT id AS place, key FROM payment
 WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
@@ -46,6 +47,7 @@ DELETE FROM payment WHERE id IN (
   SELECT id FROM payment WHERE state = 'refused' AND state <> 'settled' AND created_at < ? AND valid_before < ? LIMIT ?)`;
 
 const keyRow = z.object({ key: z.string() });
+const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
 const entryRow = z.object({
   key: z.string(),
@@ -77,6 +79,7 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   const commit = groupCommit({ db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
   const find = db.prepare(FIND);
+  const bound = db.prepare(BOUND);
   const conclude = db.prepare(CONCLUDE);
   const unresolved = db.prepare(UNRESOLVED);
   const claimer = new Claimer(db);
@@ -88,7 +91,10 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
       const row = find.get([key]);
       return row === undefined ? null : entryOf(row);
     },
-    mayKnow: (key) => filter.mayHave(key),
+    bindingOf(key) {
+      const row = filter.mayHave(key) ? bound.get([key]) : undefined;
+      return row === undefined ? null : boundRow.parse(row);
+    },
     async claim(claim) {
       const now = clock();
       const values = claimValues(claim, now);

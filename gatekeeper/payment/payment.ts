@@ -15,6 +15,7 @@ import {
 import { paymentKey, type Task, taskReader } from './payment-task.ts';
 import { facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
+import { signedText } from './signed-text.ts';
 
 /** A request that came with a payment. */
 export interface Order extends Asked {
@@ -40,9 +41,10 @@ export interface PaymentDesk {
   pay(order: Order): Promise<PaymentAnswer>;
 }
 
-/** Tells cheaply whether a header may be of a payment that was taken already. */
+/** Remembers what was paid for; never waits and never throws. */
 export interface PaymentMemory {
-  mayKnow(header: string, version: X402Version): boolean;
+  /** The request that exactly this signed payment paid for, or is in flight or in doubt for; else null. */
+  boughtBy(header: string, version: X402Version): string | null;
 }
 
 /** Finds out what its journal does not know. */
@@ -80,11 +82,11 @@ export function paymentDesk(options: PaymentDeskOptions): PaymentDesk & PaymentM
         return failedReply('The payment could not be looked at. Send it again.');
       }
     },
-    mayKnow(header, version) {
+    boughtBy(header, version) {
       const payment = decodePayment(header, version);
-      if (isRefusal(payment)) return false;
-      const key = paymentKey(payment, challenger.network);
-      return desk.flights.get(key) !== undefined || desk.journal.mayKnow(key);
+      if (isRefusal(payment)) return null;
+      const bound = bindingOf(paymentKey(payment, challenger.network), desk);
+      return bound?.signed === signedText(payment) ? bound.resource : null;
     },
     async reconcile(key) {
       const entry = await desk.journal.find(key);
@@ -141,6 +143,16 @@ type Bound = Pick<Binding, 'resource' | 'signed'>;
 
 function isSame(left: Bound, right: Bound): boolean {
   return left.resource === right.resource && left.signed === right.signed;
+}
+
+/** What a key is bound to, by a payment in flight or by the journal; null also when that cannot be read. */
+function bindingOf(key: string, desk: Desk): Bound | null {
+  try {
+    return desk.flights.get(key)?.binding ?? desk.journal.bindingOf(key);
+  } catch (error) {
+    desk.report(error);
+    return null;
+  }
 }
 
 /** Never throws; what does, does so only while no settlement was asked for. */

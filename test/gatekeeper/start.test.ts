@@ -14,7 +14,7 @@ import { TINY_NOW, tinyDataDir, tinyFiles, tinyKey, writeTinyRelease } from './t
 
 const EMPTY_JOURNAL: Journal = {
   find: async () => null,
-  mayKnow: () => false,
+  bindingOf: () => null,
   claim: async () => false,
   conclude: async () => {},
   unresolved: async () => [],

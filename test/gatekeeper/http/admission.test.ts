@@ -4,7 +4,12 @@ import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { rateLimit } from '../../../gatekeeper/http/rate-limit.ts';
 
-const facts = (...headers: string[]) => headerFacts(['Host', 'gate', ...headers]);
+const knock = (address: string, ...headers: string[]) => ({
+  address,
+  method: 'GET',
+  target: '/paid',
+  facts: headerFacts(['Host', 'gate', ...headers]),
+});
 const NOBODY = trustedProxies('');
 
 describe('admission()', () => {
@@ -12,22 +17,23 @@ describe('admission()', () => {
     const admit = admission({
       limit: rateLimit(1),
       proxies: NOBODY,
-      mayKnow: (header, version) => header === `paid${version}`,
+      isRepeat: ({ method, target, facts }) =>
+        method === 'GET' && target === '/paid' && facts.paymentV1 === 'paid',
     });
-    const paid = [facts('X-PAYMENT', 'paid1'), facts('PAYMENT-SIGNATURE', 'paid2')];
+    const paid = [knock('1.1.1.1', 'X-PAYMENT', 'paid')];
     for (let at = 0; at < 100; at++) {
-      for (const one of paid) expect(admit('1.1.1.1', one, 0)).toBe(0);
+      for (const one of paid) expect(admit(one, 0)).toBe(0);
     }
-    const others = Array.from({ length: 10 }, () => admit('1.1.1.1', facts('X-PAYMENT', 'new'), 0));
+    const others = Array.from({ length: 10 }, () => admit(knock('1.1.1.1', 'X-PAYMENT', 'new'), 0));
     expect(others.filter((wait) => wait === 0)).toHaveLength(2);
-    for (const one of paid) expect(admit('1.1.1.1', one, 0)).toBe(0);
+    for (const one of paid) expect(admit(one, 0)).toBe(0);
   });
 
   it('I46: counts clients behind a trusted proxy apart, and nobody by their own word', () => {
     const proxies = trustedProxies('10.0.0.1');
-    const admit = admission({ limit: rateLimit(1), proxies, mayKnow: () => false });
+    const admit = admission({ limit: rateLimit(1), proxies, isRepeat: () => false });
     const from = (socket: string, client: string) =>
-      Array.from({ length: 5 }, () => admit(socket, facts('X-Forwarded-For', client), 0));
+      Array.from({ length: 5 }, () => admit(knock(socket, 'X-Forwarded-For', client), 0));
     expect(from('10.0.0.1', '1.1.1.1').filter((wait) => wait === 0)).toHaveLength(2);
     expect(from('10.0.0.1', '2.2.2.2').filter((wait) => wait === 0)).toHaveLength(2);
     expect(from('3.3.3.3', '4.4.4.4').filter((wait) => wait === 0)).toHaveLength(2);
@@ -35,10 +41,10 @@ describe('admission()', () => {
   });
 
   it('asks nothing of anybody while it is off', () => {
-    const mayKnow = (): boolean => {
+    const isRepeat = (): boolean => {
       throw new Error('not asked');
     };
-    const admit = admission({ limit: rateLimit(0), proxies: NOBODY, mayKnow });
-    expect(admit('1.1.1.1', facts('X-PAYMENT', 'x'), 0)).toBe(0);
+    const admit = admission({ limit: rateLimit(0), proxies: NOBODY, isRepeat });
+    expect(admit(knock('1.1.1.1', 'X-PAYMENT', 'x'), 0)).toBe(0);
   });
 });

@@ -76,6 +76,19 @@ describe('sqliteJournal()', () => {
     journal.close();
   });
 
+  it('I46: sqliteJournal() tells at once what a payment is bound to, unless it is unknown or refused', async () => {
+    const journal = sqliteJournal({ path: fresh(), clock });
+    const bound = { resource: 'GET /gauge?entity=a', signed: 'a|b|10000|0|1|c|d' };
+    expect(journal.bindingOf('settled')).toBeNull();
+    for (const state of ['refused', 'settled', 'unknown'] as const) {
+      await journal.claim(claimOf(state));
+      expect(journal.bindingOf(state)).toStrictEqual(bound);
+      await journal.conclude({ key: state, state, transaction: '0x1' });
+      expect(journal.bindingOf(state)).toStrictEqual(state === 'refused' ? null : bound);
+    }
+    journal.close();
+  });
+
   it('sqliteJournal() never changes what is settled, and refuses to conclude what it does not know', async () => {
     const journal = sqliteJournal({ path: fresh(), clock });
     await journal.claim(claimOf('a'));

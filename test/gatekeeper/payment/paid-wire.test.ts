@@ -149,6 +149,32 @@ describe('I46: a rate limit and what is paid', () => {
     for (let at = 0; at < 20; at++) expect((await buy(header)).status).toBe(200);
     await limited.close();
   });
+
+  it('counts who only knows the nonce of what was paid, on every path', async () => {
+    const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 2 } });
+    const header = await freshPayment(limited);
+    const get = async (target: string, value: string) =>
+      (await fetch(limited.url + target, { headers: { 'x-payment': value } })).status;
+    expect(await get(PAID, header)).toBe(200);
+    const { payload, ...rest } = JSON.parse(Buffer.from(header, 'base64').toString());
+    const garbage = { ...rest, payload: { ...payload, signature: `0x${'11'.repeat(65)}` } };
+    const forged = Buffer.from(JSON.stringify(garbage)).toString('base64');
+    const tries = [
+      [PAID, forged],
+      ['/gauge/sample', forged],
+      ['/gauge/sample', header],
+      ['/gauge?signal_id=airquality.aqi&entity=us-denver', header],
+    ] as const;
+    for (const [target, value] of tries) {
+      const statuses = await Promise.all(Array.from({ length: 12 }, () => get(target, value)));
+      expect([target, statuses.filter((status) => status === 429).length > 5]).toEqual([
+        target,
+        true,
+      ]);
+    }
+    expect(await get(PAID, header)).toBe(200);
+    await limited.close();
+  });
 });
 
 describe('I19: what was bought', () => {

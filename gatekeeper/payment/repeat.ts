@@ -1,0 +1,38 @@
+import { canonicalRequest } from '../http/canonical-request.ts';
+import type { HeaderFacts } from '../http/header-facts.ts';
+import { route } from '../route.ts';
+import type { PaymentMemory } from './payment.ts';
+
+/** What is looked at of a request before it is answered. */
+export interface AskedAgain {
+  readonly method: string;
+  /** The raw request target. */
+  readonly target: string;
+  readonly facts: Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
+}
+
+/**
+ * Whether a request fetches again what its own payment bought, or is buying now. Never waits: a payment that
+ * is new, as most are, costs no look-up; who only knows the nonce of somebody's payment repeats nothing.
+ */
+export function isRepeat({ method, target, facts }: AskedAgain, memory: PaymentMemory): boolean {
+  if (method !== 'GET') return false;
+  const bought = boughtBy(facts, memory);
+  return bought !== null && bought === resourceOf(target);
+}
+
+/** The request that a header paid for; null for a new payment, and for more than one header. */
+function boughtBy(facts: AskedAgain['facts'], memory: PaymentMemory): string | null {
+  const { paymentV1, paymentV2, receipt } = facts;
+  const sent = [paymentV1, paymentV2, receipt].filter((header) => header !== null);
+  if (sent.length !== 1) return null;
+  if (paymentV1 !== null) return memory.boughtBy(paymentV1, 1);
+  return paymentV2 === null ? null : memory.boughtBy(paymentV2, 2);
+}
+
+function resourceOf(rawTarget: string): string | null {
+  const request = canonicalRequest(rawTarget);
+  const routed = 'status' in request ? undefined : route(request);
+  if (routed === undefined || routed.endpoint.priceUsd === null) return null;
+  return routed.trouble === null ? `GET ${routed.target}` : null;
+}

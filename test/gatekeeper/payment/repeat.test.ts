@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import type { Journal } from '../../../gatekeeper/journal/journal.ts';
+import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
+import { isRepeat } from '../../../gatekeeper/payment/repeat.ts';
+import { headerOf, NOW_MS } from '../payer.ts';
+import {
+  alice,
+  freshJournal,
+  gauge,
+  PAY_TO,
+  settled,
+  shop,
+  TARGET,
+  tick,
+  v1,
+  v2,
+} from '../payment-bench.ts';
+
+/** A desk that takes one payment, whose facilitator says what it is told to. */
+async function oneBuyer(journal: Journal = freshJournal()) {
+  const script: { settle: () => Promise<SettleOutcome> } = { settle: settled };
+  const desk = paymentDesk({
+    journal,
+    challenger: shop,
+    clock: () => NOW_MS,
+    facilitator: {
+      verify: async () => ({ verdict: 'valid', payer: alice.address }),
+      settle: () => script.settle(),
+      supported: async () => ({ verdict: 'none', detail: '' }),
+    },
+  });
+  const signed = await alice.sign(PAY_TO, '10000');
+  const header = headerOf(v1, signed);
+  const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
+  const usual = { endpoint: gauge, target: TARGET, method: 'GET', version: 1, deliver } as const;
+  const asks = (change: { method?: string; target?: string } = {}, ...headers: string[]) => {
+    const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
+    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, desk);
+  };
+  return { script, signed, header, asks, pay: () => desk.pay({ ...usual, header }) };
+}
+
+describe('isRepeat()', () => {
+  it('I46: isRepeat() is true of what was paid, in any spelling, and of nothing before it was paid', async () => {
+    const { asks, pay, signed } = await oneBuyer();
+    expect(asks()).toBe(false);
+    expect((await pay()).status).toBe(200);
+    expect(asks()).toBe(true);
+    const other = '/gauge?signal_id=airquality.aqi&entity=us-denver&days=&unknown=1';
+    expect(asks({ target: other })).toBe(true);
+    expect(asks({}, 'PAYMENT-SIGNATURE', headerOf(v2, signed))).toBe(true);
+  });
+
+  it('I46: isRepeat() is false of another request, another method, no payment and two of them', async () => {
+    const { asks, pay, header } = await oneBuyer();
+    await pay();
+    for (const target of [
+      '/gauge/sample',
+      '/gauge',
+      '/gauge?entity=x&signal_id=y',
+      '/no',
+      '*',
+      '',
+    ]) {
+      expect([target, asks({ target })]).toEqual([target, false]);
+    }
+    for (const method of ['HEAD', 'POST', 'OPTIONS']) expect(asks({ method })).toBe(false);
+    expect(asks({}, 'Host', 'gate')).toBe(false);
+    expect(asks({}, 'X-PAYMENT', header, 'X-PAYMENT', header)).toBe(false);
+    expect(asks({}, 'X-PAYMENT', header, 'PAYMENT-SIGNATURE', header)).toBe(false);
+  });
+
+  it('I46: isRepeat() is false of a known nonce under another signature or other terms', async () => {
+    const { asks, pay, signed } = await oneBuyer();
+    await pay();
+    const { authorization, signature } = signed;
+    const garbage = { authorization, signature: `0x${'11'.repeat(64)}1b` } as const;
+    const dearer = { authorization: { ...authorization, value: '10001' }, signature };
+    for (const forged of [garbage, dearer]) {
+      expect(asks({}, 'X-PAYMENT', headerOf(v1, forged))).toBe(false);
+    }
+  });
+
+  it('I46: isRepeat() is true while a payment is in flight or in doubt, and false of a refused one', async () => {
+    const { asks, pay, script } = await oneBuyer();
+    let land: (outcome: SettleOutcome) => void = () => undefined;
+    script.settle = () =>
+      new Promise((resolve) => {
+        land = resolve;
+      });
+    const paying = pay();
+    await tick(20);
+    expect(asks()).toBe(true);
+    land({ verdict: 'none', detail: 'timeout' });
+    expect((await paying).status).toBe(503);
+    expect(asks()).toBe(true);
+    const poor = await oneBuyer();
+    poor.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    expect((await poor.pay()).status).toBe(402);
+    expect(poor.asks()).toBe(false);
+  });
+
+  it('isRepeat() is false where the journal cannot be read', async () => {
+    const inner = freshJournal();
+    const bindingOf = (): never => {
+      throw new Error('disk');
+    };
+    const { asks, pay } = await oneBuyer({ ...inner, bindingOf });
+    expect((await pay()).status).toBe(200);
+    expect(asks()).toBe(false);
+  });
+});
