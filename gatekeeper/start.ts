@@ -87,7 +87,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     admit: admission({
       limit: rateLimit(config.rateLimit),
       proxies: trustedProxies(config.trustedProxy),
-      isRepeat: (knock) => isRepeat(knock, desk),
+      isRepeat: (knock) => isRepeat(knock, first),
     }),
     health: () => health(service),
     log: by.log,

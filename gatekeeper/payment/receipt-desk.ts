@@ -24,6 +24,8 @@ export interface ReceiptOrder {
 /** Takes receipts in place of payments; one journal belongs to one desk. */
 export interface ReceiptDesk {
   redeem(order: ReceiptOrder): Promise<Reply>;
+  /** The request that exactly this receipt was spent on, or is being spent on; else null. Never waits or throws. */
+  boughtBy(header: string): string | null;
 }
 
 const KEY = 'receipt|';
@@ -86,7 +88,23 @@ export function receiptDesk(options: ReceiptDeskOptions): ReceiptDesk {
       const outcome = await board(flights, { order, parsed }, desk);
       return replyOf(outcome, { order, id: parsed.receipt.id }, desk);
     },
+    boughtBy(header) {
+      const receipt = parseReceipt(header)?.receipt;
+      if (receipt === undefined) return null;
+      const spent = flights.get(receipt.id)?.text ?? spentText(receipt.id, desk);
+      return spent === header ? receipt.resource : null;
+    },
   };
+}
+
+/** The receipt that an id was spent with; null also where the journal cannot be read. */
+function spentText(id: string, { journal, report }: Desk): string | null {
+  try {
+    return journal.bindingOf(KEY + id)?.signed ?? null;
+  } catch (error) {
+    report(error);
+    return null;
+  }
 }
 
 interface Task {

@@ -176,6 +176,35 @@ describe('receiptDesk()', () => {
   });
 });
 
+describe('I46: a rate limit and what a receipt bought', () => {
+  it('never turns away who fetches again with it, and counts every other receipt', async () => {
+    const limited = await tinyGate({ config: { receiptKey: PROCESSOR, rateLimit: 2 } });
+    const receipt = issue();
+    const statuses = async (value: string, target = TARGET): Promise<number[]> => {
+      const tries = Array.from({ length: 12 }, () => buy(value, target, limited));
+      return (await Promise.all(tries)).map(({ status }) => status);
+    };
+    expect((await buy(receipt, TARGET, limited)).status).toBe(200);
+    expect(await statuses(receipt)).toEqual(Array(12).fill(200));
+    const parsed = parseReceipt(receipt);
+    if (parsed === null) throw new Error('receipt');
+    const twin = issueText({ ...parsed.receipt, amount: '99999' });
+    const forged = issueReceipt({ target: TARGET, seed: SEED.map(() => 1), now: TINY_NOW, random });
+    for (const [value, target] of [
+      [twin, TARGET],
+      [forged, TARGET],
+      [receipt, OTHER],
+      [receipt, '/gauge/sample'],
+      [issue(OTHER), TARGET],
+    ] as const) {
+      const refused = (await statuses(value, target)).filter((status) => status === 429);
+      expect(refused.length).toBeGreaterThan(5);
+    }
+    expect(await statuses(receipt)).toEqual(Array(12).fill(200));
+    await limited.close();
+  });
+});
+
 describe('issueReceipt()', () => {
   it('refuses what is not sold', () => {
     for (const target of ['/gauge/coverage', '/nowhere', '']) {

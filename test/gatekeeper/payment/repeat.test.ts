@@ -37,7 +37,7 @@ async function oneBuyer(journal: Journal = freshJournal()) {
   const usual = { endpoint: gauge, target: TARGET, method: 'GET', version: 1, deliver } as const;
   const asks = (change: { method?: string; target?: string } = {}, ...headers: string[]) => {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
-    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, desk);
+    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, { desk, receipts: null });
   };
   return { script, signed, header, asks, pay: () => desk.pay({ ...usual, header }) };
 }
@@ -68,6 +68,7 @@ describe('isRepeat()', () => {
     }
     for (const method of ['HEAD', 'POST', 'OPTIONS']) expect(asks({ method })).toBe(false);
     expect(asks({}, 'Host', 'gate')).toBe(false);
+    expect(asks({}, 'X-RECEIPT', header)).toBe(false);
     expect(asks({}, 'X-PAYMENT', header, 'X-PAYMENT', header)).toBe(false);
     expect(asks({}, 'X-PAYMENT', header, 'PAYMENT-SIGNATURE', header)).toBe(false);
   });
@@ -85,15 +86,12 @@ describe('isRepeat()', () => {
 
   it('I46: isRepeat() is true while a payment is in flight or in doubt, and false of a refused one', async () => {
     const { asks, pay, script } = await oneBuyer();
-    let land: (outcome: SettleOutcome) => void = () => undefined;
-    script.settle = () =>
-      new Promise((resolve) => {
-        land = resolve;
-      });
+    const landing: ((outcome: SettleOutcome) => void)[] = [];
+    script.settle = () => new Promise((resolve) => landing.push(resolve));
     const paying = pay();
-    await tick(20);
+    while (landing.length === 0) await tick(1);
     expect(asks()).toBe(true);
-    land({ verdict: 'none', detail: 'timeout' });
+    landing[0]?.({ verdict: 'none', detail: 'timeout' });
     expect((await paying).status).toBe(503);
     expect(asks()).toBe(true);
     const poor = await oneBuyer();
