@@ -157,7 +157,7 @@ program
   )
   .command('issue')
   .description('sign that one request was paid, price and fee; send it as X-RECEIPT')
-  .argument('<target>', 'path and query as the challenge spells them: parameters sorted by name')
+  .argument('<target>', 'path and query of the request that was paid')
   .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
   .option('--seconds <count>', 'how long it may be spent', String(RECEIPT_SECONDS))
   .action((target: string, flags: { readonly key: string; readonly seconds: string }) => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/canonical-request.ts';
+import { type Route, route } from '../compiler/contract/route.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
-import { type CanonicalRequest, canonicalRequest } from './http/canonical-request.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
@@ -13,7 +14,7 @@ import { tokenGate } from './payment/token-gate.ts';
 import { DamagedFileError } from './release/read-body.ts';
 import { staticFile } from './release/static-file.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from './reply.ts';
-import { type Route, refuseMethod, route } from './route.ts';
+import { refuseMethod } from './route.ts';
 import {
   type Answered,
   type Content,

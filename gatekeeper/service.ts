@@ -1,3 +1,4 @@
+import type { Route } from '../compiler/contract/route.ts';
 import type { RpcHeaders } from './http/header-facts.ts';
 import { JSON_MEDIA_TYPE } from './http/media-type.ts';
 import type { Challenger } from './offer/challenge.ts';
@@ -7,7 +8,6 @@ import type { ReceiptDesk } from './payment/receipt-desk.ts';
 import type { TokenDesk } from './payment/token.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { Header, Reply } from './reply.ts';
-import type { Route } from './route.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 export interface Operator {

@@ -1,5 +1,5 @@
-import type { CanonicalRequest } from './http/canonical-request.ts';
-import type { Route } from './route.ts';
+import type { CanonicalRequest } from '../compiler/contract/canonical-request.ts';
+import type { Route } from '../compiler/contract/route.ts';
 
 /** Targets that are kept; beyond it the memory starts anew, so that strangers cannot fill it. */
 export const SOLD_TARGETS_MAX = 2048;

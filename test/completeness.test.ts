@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonicalRequest } from '../compiler/contract/canonical-request.ts';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../compiler/contract/endpoints.ts';
 import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
+import { route } from '../compiler/contract/route.ts';
 import { TOOLS } from '../compiler/contract/tools.ts';
 import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
-import { canonicalRequest } from '../gatekeeper/http/canonical-request.ts';
 import type { RequirementsV1 } from '../gatekeeper/offer/challenge.ts';
-import { route } from '../gatekeeper/route.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { OPERATIONS } from './conformance-table.ts';

@@ -1,7 +1,8 @@
 import { sign } from 'node:crypto';
+import { canonicalRequest } from '../contract/canonical-request.ts';
 import { encodeBase64Url } from '../contract/did-key.ts';
-import { findEndpoint } from '../contract/endpoints.ts';
 import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receipt.ts';
+import { type Route, route } from '../contract/route.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 
 /** Seconds that a receipt may be spent in where nothing else is asked for. */
@@ -9,7 +10,7 @@ export const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
 
 export interface ReceiptOptions {
-  /** Path and query of the request, as the challenge spells its resource. */
+  /** Path and query of the request, in any spelling that the gatekeeper takes. */
   readonly target: string;
   /** 32-byte Ed25519 seed of the processor. */
   readonly seed: Uint8Array;
@@ -19,25 +20,48 @@ export interface ReceiptOptions {
   readonly seconds?: number;
 }
 
-/** A receipt for one request at its price with the fee; a RangeError for what is not sold, and for a time that is none. */
+/**
+ * A receipt for one request at its price with the fee, bound to the request's one spelling; a RangeError for
+ * what is not sold, for parameters that buy nothing, and for a time that is none.
+ */
 export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOptions): string {
-  const price = findEndpoint(target.split('?')[0] ?? '')?.priceUsd ?? null;
-  if (price === null) {
-    throw new RangeError(`Cannot issue a receipt for "${target}": not a paid path; see /manifest`);
-  }
+  const sold = soldAt(target);
   if (seconds !== undefined && !(Number.isInteger(seconds) && seconds > 0)) {
     throw new RangeError(
       `Cannot issue a receipt for "${target}": --seconds is not a whole number above 0; pass one such as ${RECEIPT_SECONDS}`,
     );
   }
   const receipt: Receipt = {
-    amount: receiptAmount(price),
+    amount: receiptAmount(sold.priceUsd),
     currency: 'USD',
     expires: Math.floor(now / 1000) + (seconds ?? RECEIPT_SECONDS),
     id: encodeBase64Url(random(ID_BYTES)),
-    resource: `GET ${target}`,
+    resource: `GET ${sold.target}`,
   };
   const { text, bytes } = unsignedReceipt(receipt);
   const signature = sign(null, bytes, signingKey(seed));
   return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
+}
+
+/** What the gatekeeper would sell for a target, read with its own eyes. */
+function soldAt(target: string): { readonly target: string; readonly priceUsd: string } {
+  const request = canonicalRequest(target);
+  const routed = 'status' in request ? undefined : route(request);
+  const priceUsd = routed?.endpoint.priceUsd ?? null;
+  if (routed === undefined || priceUsd === null) {
+    const why = 'status' in request ? `: ${request.error}` : '';
+    throw new RangeError(
+      `Cannot issue a receipt for "${target}": not a paid path${why}; see /manifest`,
+    );
+  }
+  if (routed.trouble !== null) {
+    throw new RangeError(`Cannot issue a receipt for "${target}": ${wrongWith(routed.trouble)}`);
+  }
+  return { target: routed.target, priceUsd };
+}
+
+function wrongWith({ miss, name, missing }: NonNullable<Route['trouble']>): string {
+  return miss === 'missing_parameter'
+    ? `it buys nothing without ${missing.map((one) => `"${one}"`).join(', ')}; add what is missing`
+    : `the value of "${name}" is not legal; /gauge/preview lists the legal ones`;
 }

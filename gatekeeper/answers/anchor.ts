@@ -1,9 +1,9 @@
+import type { Route } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { inclusionOf } from '../release/inclusion.ts';
 import { anchorWords, batchRows, findLeaf, logOutline } from '../release/log-files.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import type { Route } from '../route.ts';
 import {
   type Answered,
   jsonContent,

@@ -1,7 +1,7 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
-import { canonicalTarget } from '../http/canonical-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';

@@ -1,6 +1,6 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
-import { canonicalTarget } from '../http/canonical-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import {

@@ -1,9 +1,9 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount } from '../../compiler/contract/price.ts';
-import { canonicalTarget } from '../http/canonical-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
 

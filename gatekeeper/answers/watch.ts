@@ -2,6 +2,7 @@ import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
+import type { Route } from '../../compiler/contract/route.ts';
 import {
   CHANGES_HOURS_DEFAULT,
   SWEEP_PAGE_ROWS,
@@ -10,7 +11,6 @@ import {
 } from '../../compiler/contract/watch-bodies.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { bytesAt, type ReleaseIndex } from '../release/release-index.ts';
-import type { Route } from '../route.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
 import { catalogRows } from './catalog.ts';
 import { readingsOf, type WatchItem } from './watch-index.ts';

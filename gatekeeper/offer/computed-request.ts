@@ -1,8 +1,8 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { type Answer, type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { FILINGS_FOLDER } from '../../compiler/contract/filing-index.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import { decodeSegment, parseFilePath, type Values } from '../../compiler/contract/path.ts';
-import { canonicalTarget } from '../http/canonical-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 type Example = (given: Values, release: ReleaseIndex, endpoint: Endpoint) => Values | null;

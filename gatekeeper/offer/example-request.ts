@@ -1,7 +1,7 @@
+import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
 import { encodeSegment, parseFilePath, type Values } from '../../compiler/contract/path.ts';
-import { canonicalTarget } from '../http/canonical-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { computedRequest } from './computed-request.ts';
 import { nearest } from './nearest.ts';

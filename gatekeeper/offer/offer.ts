@@ -1,7 +1,7 @@
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { SERIES_COLUMNS } from '../../compiler/contract/series.ts';
-import { canonicalRequest } from '../http/canonical-request.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
 import { outputExample } from './output-example.ts';
 

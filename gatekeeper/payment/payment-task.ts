@@ -1,8 +1,8 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { findRow } from '../../compiler/contract/route.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { Challenger, Requirements } from '../offer/challenge.ts';
-import { findRow } from '../route.ts';
 import type { Binding } from './flights.ts';
 import type { Network } from './networks.ts';
 import type { Order } from './payment.ts';

@@ -1,6 +1,6 @@
-import { canonicalRequest } from '../http/canonical-request.ts';
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
-import { route } from '../route.ts';
 import type { PaymentMemory } from './payment.ts';
 import type { ReceiptDesk } from './receipt-desk.ts';
 

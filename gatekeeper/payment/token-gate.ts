@@ -1,5 +1,5 @@
+import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import type { CanonicalRequest } from '../http/canonical-request.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Service } from '../service.ts';

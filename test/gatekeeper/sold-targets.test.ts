@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalRequest } from '../../gatekeeper/http/canonical-request.ts';
-import { route } from '../../gatekeeper/route.ts';
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { route } from '../../compiler/contract/route.ts';
 import {
   SOLD_TARGET_CHARS_MAX,
   SOLD_TARGETS_MAX,

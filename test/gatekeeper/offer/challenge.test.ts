@@ -1,9 +1,9 @@
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
-import { canonicalTarget } from '../../../gatekeeper/http/canonical-request.ts';
 import {
   CHALLENGE_CACHE_MAX,
   type ChallengerOptions,

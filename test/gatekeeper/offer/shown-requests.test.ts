@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
-import { canonicalTarget } from '../../../gatekeeper/http/canonical-request.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';

@@ -23,6 +23,7 @@ import { TINY_NOW } from '../tiny-release.ts';
 const SEED = new Uint8Array(32).fill(9);
 const PROCESSOR = issuerDid(signingKey(SEED));
 const TARGET = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const QUERY = '?entity=us-denver&signal_id=airquality.aqi';
 const OTHER = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
 let gate: TinyGate;
 let plain: TinyGate;
@@ -206,6 +207,37 @@ describe('I46: a rate limit and what a receipt bought', () => {
 });
 
 describe('issueReceipt()', () => {
+  it.each([
+    ['/gauge?signal_id=airquality.aqi&entity=us-denver', TARGET],
+    ['/gauge?issuer=us-denver&signal_id=airquality.aqi&utm_source=x', TARGET],
+    ['/gauge?entity=us%2Ddenver&signal_id=airquality.aqi&dim=gauge', TARGET],
+    ['/gauge?dim=ruler&signal_id=airquality.aqi&entity=us-denver', `/gauge/ruler${QUERY}`],
+    [`/gauge/history-series${QUERY}&days=400`, `/gauge/history-series${QUERY}`],
+    ['/gauge?entity=aapl&signal_id=filing.insider', '/gauge?entity=AAPL&signal_id=filing.insider'],
+    [`https://api.example.com${TARGET}`, TARGET],
+  ])('binds a receipt for %s to the one spelling of it', (spelling, target) => {
+    expect(parseReceipt(issue(spelling))?.receipt.resource).toBe(`GET ${target}`);
+  });
+
+  it('asks the price of the row that answers', () => {
+    const amountOf = (target: string) => parseReceipt(issue(target))?.receipt.amount;
+    expect(amountOf(`${TARGET}&dim=ruler`)).toBe(amountOf(`/gauge/ruler${QUERY}`));
+    expect(amountOf(`${TARGET}&dim=ruler`)).not.toBe(amountOf(TARGET));
+  });
+
+  it('issues what can be spent in the spelling that it was issued for', async () => {
+    const target = '/gauge?signal_id=airquality.aqi&entity=us-denver&dim=gauge';
+    const receipt = issue(target);
+    expect((await buy(receipt, target)).status).toBe(200);
+    expect(await refusalOf(await buy(receipt, OTHER))).toContain('other_request');
+  });
+
+  it('refuses what buys nothing, and says what is wrong', () => {
+    expect(() => issue('/gauge')).toThrow('it buys nothing without "signal_id", "entity"');
+    expect(() => issue(`${TARGET}&dim=rule`)).toThrow('the value of "dim" is not legal');
+    expect(() => issue(`${TARGET}&entity=a`)).toThrow('"entity" is repeated; send it once');
+  });
+
   it('refuses what is not sold', () => {
     for (const target of ['/gauge/coverage', '/nowhere', '']) {
       expect(() => issue(target)).toThrow('not a paid path');

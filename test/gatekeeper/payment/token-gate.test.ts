@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalRequest } from '../../../compiler/contract/canonical-request.ts';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { canonicalRequest } from '../../../gatekeeper/http/canonical-request.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { TokenDesk } from '../../../gatekeeper/payment/token.ts';
 import { tokenGate } from '../../../gatekeeper/payment/token-gate.ts';

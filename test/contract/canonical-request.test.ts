@@ -4,7 +4,7 @@ import {
   canonicalTarget,
   QUERY_PARAMS_MAX,
   TARGET_BYTES_MAX,
-} from '../../../gatekeeper/http/canonical-request.ts';
+} from '../../compiler/contract/canonical-request.ts';
 
 function read(target: string): unknown {
   const request = canonicalRequest(target);

@@ -67,10 +67,10 @@ function decodeQuery(text: string): string | null {
   const spaced = text.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;
   if (/%(?![0-9a-fA-F]{2})/.test(spaced)) return null;
-  const bytes = Buffer.from(
-    spaced.replace(/%([0-9a-fA-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
+  const octets = spaced.replace(/%([0-9a-fA-F]{2})/g, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
   );
+  const bytes = Uint8Array.from(octets, (octet) => octet.charCodeAt(0));
   try {
     return decoder.decode(bytes);
   } catch {

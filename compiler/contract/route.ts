@@ -1,0 +1,148 @@
+import { type CanonicalRequest, canonicalTarget } from './canonical-request.ts';
+import { ENDPOINTS, type Endpoint, findEndpoint, type Param } from './endpoints.ts';
+import { lineOf } from './lines.ts';
+import type { Values } from './path.ts';
+
+/** What is wrong with the parameters of a request that names a known path. */
+export interface Trouble {
+  readonly miss: 'missing_parameter' | 'illegal_value';
+  /** The first parameter concerned. */
+  readonly name: string;
+  /** All required parameters that are absent; empty for an illegal value. */
+  readonly missing: readonly string[];
+  /** What was sent, '' when absent. */
+  readonly value: string;
+}
+
+/** A request that the table knows: its row, its parameters and the one spelling of both. */
+export interface Route {
+  /** The row that answers and sets the price, after an alias such as `dim` is followed. */
+  readonly endpoint: Endpoint;
+  /** Legal values by parameter name; absent and default ones are missing. */
+  readonly values: Values;
+  /** Canonical `path?query` of the row and its values: payments are bound to it. */
+  readonly target: string;
+  /** No query at all: a question for the price. */
+  readonly bare: boolean;
+  readonly trouble: Trouble | null;
+}
+
+const SLOT = /^\/:([a-z_]+)$/;
+
+/** Rows whose last segment is a parameter, by the path in front of it: `/v/` -> row and name. */
+const SEGMENT_ROWS = new Map(
+  ENDPOINTS.flatMap((row: Endpoint) => {
+    const cut = row.path.lastIndexOf('/');
+    const name = SLOT.exec(row.path.slice(cut))?.[1];
+    return name === undefined ? [] : [[row.path.slice(0, cut + 1), { row, name }] as const];
+  }),
+);
+
+/** The row of a path and the parameter in its last segment; undefined for an unknown path. */
+export function findRow(path: string): { row: Endpoint; segment: Values } | undefined {
+  const exact = findEndpoint(path);
+  if (exact !== undefined)
+    return SLOT.test(lastSegment(path)) ? undefined : { row: exact, segment: {} };
+  const value = lastSegment(path).slice(1);
+  const found = SEGMENT_ROWS.get(path.slice(0, path.length - value.length));
+  if (found === undefined || value === '') return undefined;
+  return { row: found.row, segment: { [found.name]: value } };
+}
+
+function lastSegment(path: string): string {
+  return path.slice(path.lastIndexOf('/'));
+}
+
+/** Parses the parameters of a known path; unknown parameters are left out of the look-up and of the target. */
+export function route(request: CanonicalRequest): Route | undefined {
+  const found = findRow(request.path);
+  if (found === undefined) return undefined;
+  const { endpoint, values, trouble } = parameters(found.row, request, found.segment);
+  const path = endpoint.path.includes('/:') ? request.path : endpoint.path;
+  const inQuery = withoutSegment(values, found.segment);
+  const bare = request.values.size === 0;
+  return { endpoint, values, target: canonicalTarget(path, inQuery), bare, trouble };
+}
+
+function withoutSegment(values: Values, segment: Values): Values {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !(name in segment)));
+}
+
+interface Parsed {
+  readonly endpoint: Endpoint;
+  readonly values: Values;
+  readonly trouble: Trouble | null;
+}
+
+function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): Parsed {
+  const given: Given[] = Object.entries(row.params).map(([name, param]) => {
+    return { name, param, value: segment[name] ?? givenValue(name, param, request.values) };
+  });
+  const missing = given.filter(({ param, value }) => value === '' && param.required);
+  const sent = given.filter(({ value }) => value !== '');
+  const illegal = sent.find(({ param, value }) => !isLegal(value, param));
+  const legal = sent.filter((one) => isLegal(one.value, one.param));
+  const values = Object.fromEntries(
+    legal.filter((one) => !isDefault(one)).map((one) => [one.name, canonicalValue(one)]),
+  );
+  const trouble = missingTrouble(missing.map(({ name }) => name)) ?? illegalTrouble(illegal);
+  return { endpoint: redirected(row, legal), values: subjectCase(values), trouble };
+}
+
+interface Given {
+  readonly name: string;
+  readonly param: Param;
+  readonly value: string;
+}
+
+function illegalTrouble(illegal: Given | undefined): Trouble | null {
+  if (illegal === undefined) return null;
+  return { miss: 'illegal_value', name: illegal.name, missing: [], value: illegal.value };
+}
+
+function canonicalValue({ param, value }: Given): string {
+  return param.type === 'integer' ? String(Number(value)) : value;
+}
+
+function missingTrouble(missing: readonly string[]): Trouble | null {
+  const [name] = missing;
+  return name === undefined ? null : { miss: 'missing_parameter', name, missing, value: '' };
+}
+
+/** The value under its own name or under an alias that live clients send; '' when absent. */
+function givenValue(name: string, param: Param, given: ReadonlyMap<string, string>): string {
+  const names = [name, ...(param.aliases ?? [])];
+  for (const spelling of names) {
+    const value = given.get(spelling) ?? '';
+    if (value !== '') return param.upperCase ? value.toUpperCase() : value;
+  }
+  return '';
+}
+
+/** A value that means the same as leaving the parameter out. */
+function isDefault({ param, value }: Given): boolean {
+  // What redirects has done its work once the row is chosen.
+  if (param.redirect !== undefined) return true;
+  if (param.type === 'integer') return Number(value) === Number(param.default);
+  return value === param.default;
+}
+
+function isLegal(value: string, param: Param): boolean {
+  if (param.enum !== undefined) return param.enum.includes(value);
+  if (param.type !== 'integer') return true;
+  if (!/^[0-9]{1,9}$/.test(value)) return false;
+  const number = Number(value);
+  return number >= (param.min ?? 0) && number <= (param.max ?? Number.MAX_SAFE_INTEGER);
+}
+
+function redirected(row: Endpoint, legal: readonly Given[]): Endpoint {
+  const paths = legal.flatMap(({ param, value }) => param.redirect?.[value] ?? []);
+  return findEndpoint(paths[0] ?? row.path) ?? row;
+}
+
+/** An entity is spelled as its line spells it: tickers in upper case. */
+function subjectCase(values: Readonly<Record<string, string>>): Values {
+  const { signal_id: signalId, entity } = values;
+  if (signalId === undefined || entity === undefined || !lineOf(signalId)?.upperCase) return values;
+  return { ...values, entity: entity.toUpperCase() };
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
+import { findRow, type Route, route } from '../../compiler/contract/route.ts';
+
+function routed(target: string): Route {
+  const request = canonicalRequest(target);
+  if ('status' in request) throw new Error(request.error);
+  const found = route(request);
+  if (found === undefined) throw new Error('unknown path');
+  return found;
+}
+
+describe('route()', () => {
+  it('gives one target to every spelling of the same request', () => {
+    const want = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+    for (const query of [
+      'signal_id=airquality.aqi&entity=us-denver',
+      'entity=us-denver&signal_id=airquality.aqi',
+      'issuer=us-denver&signal_id=airquality.aqi',
+      'entity=us%2Ddenver&signal%5Fid=airquality.aqi',
+      'entity=us-denver&signal_id=airquality.aqi&dim=gauge',
+      'entity=us-denver&signal_id=airquality.aqi&utm_source=x&token=t',
+    ]) {
+      expect(routed(`/gauge?${query}`)).toMatchObject({ target: want, trouble: null });
+    }
+  });
+
+  it('follows dim to the row of that product and its price', () => {
+    const found = routed('/gauge?signal_id=airquality.aqi&entity=us-denver&dim=ruler');
+    expect(found.endpoint.path).toBe('/gauge/ruler');
+    expect(found.endpoint.priceUsd).toBe('0.005');
+    expect(found.target).toBe('/gauge/ruler?entity=us-denver&signal_id=airquality.aqi');
+    expect(routed('/gauge?signal_id=airquality.aqi&entity=x&dim=rule').trouble?.miss).toBe(
+      'illegal_value',
+    );
+  });
+
+  it('writes tickers in upper case where the line does, and nothing else', () => {
+    expect(routed('/gauge/filing-company?entity=aapl').values).toEqual({ entity: 'AAPL' });
+    expect(routed('/gauge?signal_id=filing.insider&entity=aapl').values.entity).toBe('AAPL');
+    expect(routed('/gauge?signal_id=airquality.aqi&entity=US-denver').values.entity).toBe(
+      'US-denver',
+    );
+  });
+
+  it('drops what means the same as nothing', () => {
+    const base = '/gauge/history-series?signal_id=airquality.aqi&entity=us-denver';
+    expect(routed(`${base}&days=0400&format=json`).target).toBe(routed(base).target);
+    expect(routed(`${base}&days=30`).values.days).toBe('30');
+    expect(routed(`${base}&days=030`).target).toBe(routed(`${base}&days=30`).target);
+  });
+
+  it('I43: takes days up to its limit and refuses one more', () => {
+    const miss = (days: string): unknown =>
+      routed(`/gauge/history-series?signal_id=airquality.aqi&entity=x&days=${days}`).trouble?.miss;
+    expect(miss('999')).toBeUndefined();
+    expect(miss('1000')).toBeUndefined();
+    for (const days of ['1001', '0', '-1', '1e3', '1.5', '99999999999999999999', 'x']) {
+      expect(miss(days)).toBe('illegal_value');
+    }
+  });
+
+  it('names every missing parameter, and takes an empty value for a missing one', () => {
+    expect(routed('/gauge?entity=').trouble).toMatchObject({
+      miss: 'missing_parameter',
+      missing: ['signal_id', 'entity'],
+    });
+    expect(routed('/gauge').bare).toBe(true);
+    expect(routed('/gauge?utm=1').bare).toBe(false);
+  });
+
+  it('reads the parameter of a path from its last segment as it stands', () => {
+    expect(routed('/v/sha256:00ff')).toMatchObject({
+      values: { record_hash: 'sha256:00ff' },
+      target: '/v/sha256:00ff',
+    });
+    expect(findRow('/v/')).toBeUndefined();
+    expect(findRow('/v/a/b')).toBeUndefined();
+    expect(findRow('/v/:record_hash')).toBeUndefined();
+  });
+});
