@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BURST_S, OVERALL_FACTOR } from '../gatekeeper/http/rate-limit.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = [
@@ -92,6 +93,15 @@ describe('the checks of documents', () => {
     expect(exists('respond.ts', 'README.md')).toBe(true);
     expect(variablesKnown().has('SIGNALPRESS_NOTHING')).toBe(false);
     expect(variablesKnown().has('SIGNALPRESS_PAY_TO')).toBe(true);
+  });
+});
+
+describe('the rate limit in gatekeeper/README.md', () => {
+  it('is that of the code', () => {
+    const named = /(\d+) times that rate \(either may use (\d+) s/.exec(
+      read('gatekeeper/README.md'),
+    );
+    expect(named?.slice(1).map(Number)).toEqual([OVERALL_FACTOR, BURST_S]);
   });
 });
 

@@ -18,7 +18,7 @@ export interface RateLimit {
   readonly clients: number;
 }
 
-/** Token buckets per client address and for all together; `perSecond` 0 turns them off. Forwarding headers are not believed. */
+/** Token buckets per client address and for all together; `perSecond` 0 turns them off. */
 export function rateLimit(perSecond: number): RateLimit {
   if (perSecond === 0) return { isOn: false, take: () => 0, clients: 0 };
   const overall = { tokens: perSecond * OVERALL_FACTOR * BURST_S, at: 0 };
