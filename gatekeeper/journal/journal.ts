@@ -67,3 +67,5 @@ export interface Journal {
 
 /** Days that a paid answer can be fetched again with the same payment. */
 export const JOURNAL_RETENTION_DAYS = 30;
+/** Seconds after `validBefore` at which an authorization is dead on every node's clock. */
+export const DEAD_AFTER_S = 600;

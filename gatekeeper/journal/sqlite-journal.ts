@@ -6,6 +6,7 @@ import { BodyStore, PURGE_ROWS_MAX, soldBytes, soldHash } from './body-store.ts'
 import { groupCommit } from './group-commit.ts';
 import {
   type Conclusion,
+  DEAD_AFTER_S,
   JOURNAL_RETENTION_DAYS,
   type Journal,
   type JournalClaim,
@@ -20,8 +21,6 @@ export const PURGE_INTERVAL_MS = 600_000;
 const FILTER_ROWS = 10_000;
 
 const DAY_MS = 86_400_000;
-/** After this time beyond `validBefore` no chain accepts the authorization. */
-const CHAIN_CLOCK_MARGIN_MS = 600_000;
 
 // Nothing is claimed for a body that is not stored, or would be cleaned up too early.
 const CLAIM = `
@@ -157,7 +156,7 @@ function claimValues(claim: JournalClaim, now: number): ClaimValues {
   const { key, resource, version, signed, value, validBefore, body, contentType } = claim;
   // A body must outlive its authorization, or a payment that can still settle could not be delivered.
   const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;
-  const dead = validBefore * 1000 + CHAIN_CLOCK_MARGIN_MS;
+  const dead = (validBefore + DEAD_AFTER_S) * 1000;
   return {
     row: [key, resource, version, signed, value, validBefore, contentType, now],
     sha256: soldHash(body),
@@ -203,7 +202,7 @@ function purger(db: Database.Database, clock: () => number): (now: number) => vo
     last = now;
     try {
       bodies.purge(now);
-      const dead = Math.floor((now - CHAIN_CLOCK_MARGIN_MS) / 1000);
+      const dead = Math.floor(now / 1000) - DEAD_AFTER_S;
       forget.run([now - JOURNAL_RETENTION_DAYS * DAY_MS, dead, PURGE_ROWS_MAX]);
     } catch {
       // Old rows may wait for the next clean-up; payments may not.

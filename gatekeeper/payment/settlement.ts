@@ -1,5 +1,5 @@
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
-import type { Conclusion, Journal } from '../journal/journal.ts';
+import { type Conclusion, DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
 import { isDefinite } from './definite-refusal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
 import type { Delivery, Outcome } from './payment-reply.ts';
@@ -27,9 +27,6 @@ export interface Claim {
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
 }
-
-/** Seconds after `validBefore` at which an authorization is dead on every node's clock. */
-export const DEAD_AFTER_S = 600;
 
 /** The first settlement of a claim that is durably `settling`; never throws. */
 export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
 import { GZIP_BYTES_MIN } from '../../../gatekeeper/journal/body-store.ts';
-import type { JournalClaim } from '../../../gatekeeper/journal/journal.ts';
+import { DEAD_AFTER_S, type JournalClaim } from '../../../gatekeeper/journal/journal.ts';
 import { PURGE_INTERVAL_MS, sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 
@@ -140,6 +140,27 @@ describe('sqliteJournal()', () => {
     expect((await journal.find('far'))?.body).not.toBeNull();
     expect(await journal.find('endless')).toMatchObject({ validBefore: Number.MAX_SAFE_INTEGER });
     journal.close();
+  });
+
+  it('I9: sqliteJournal() forgets a refusal from the second on in which its authorization is dead, and no body before it', async () => {
+    const validBefore = NOW_S + 86_400 * 90;
+    const dead = (validBefore + DEAD_AFTER_S) * 1000;
+    for (const [end, kept] of [
+      [dead, true],
+      [dead + 1000, false],
+    ] as const) {
+      let now = NOW_MS;
+      const journal = sqliteJournal({ path: fresh(), clock: () => now });
+      await journal.claim(claimOf('sold', { validBefore }));
+      await journal.claim(claimOf('refused', { validBefore }));
+      await journal.conclude({ key: 'refused', state: 'refused' });
+      now = end;
+      await journal.claim(claimOf('x'));
+      const { body } = (await journal.find('sold')) ?? {};
+      const entry = await journal.find('refused');
+      expect([body !== null, entry !== null]).toEqual([true, kept]);
+      journal.close();
+    }
   });
 
   it('I49: sqliteJournal() is readable by its owner alone', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
+import { DEAD_AFTER_S } from '../../../gatekeeper/journal/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
 import {
@@ -15,11 +16,7 @@ import {
   type RoundsOptions,
   reconcileInBackground,
 } from '../../../gatekeeper/payment/reconcile.ts';
-import {
-  DEAD_AFTER_S,
-  type Evidence,
-  type Settlers,
-} from '../../../gatekeeper/payment/settlement.ts';
+import type { Evidence, Settlers } from '../../../gatekeeper/payment/settlement.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import { DEAD_AFTER_S } from '../../../gatekeeper/payment/settlement.ts';
+import { DEAD_AFTER_S } from '../../../gatekeeper/journal/journal.ts';
 import type { Reply } from '../../../gatekeeper/reply.ts';
 import { NOW_MS } from '../payer.ts';
 import {
