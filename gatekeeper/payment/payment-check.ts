@@ -5,8 +5,8 @@ import { signedBy } from './signature.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
 export const VALID_BEFORE_MARGIN_S = 6;
-/** Seconds that it may be valid for at most, 10 years: numbers beyond are there to break who reads them. */
-export const VALID_BEFORE_S_MAX = 10 * 365 * 86_400;
+/** The last second of the year 9999: numbers beyond it are there to break who reads them. */
+export const VALID_BEFORE_MAX_S = 253_402_300_799;
 
 /** What a payment must meet, taken from the challenge of the same request. */
 export interface Terms {
@@ -77,9 +77,9 @@ export function checkWindow(payment: Payment, nowSeconds: number): Refusal | nul
     const error = `"authorization.validBefore" is less than ${VALID_BEFORE_MARGIN_S} s away; sign a new authorization`;
     return { reason, error };
   }
-  if (BigInt(validBefore) > now + BigInt(VALID_BEFORE_S_MAX)) {
+  if (BigInt(validBefore) > BigInt(VALID_BEFORE_MAX_S)) {
     const reason = 'invalid_exact_evm_payload_authorization_valid_before';
-    const error = `"authorization.validBefore" is more than ${VALID_BEFORE_S_MAX} s away; sign a shorter one`;
+    const error = `"authorization.validBefore" is beyond ${VALID_BEFORE_MAX_S}, the year 9999; sign a shorter one`;
     return { reason, error };
   }
   return null;
