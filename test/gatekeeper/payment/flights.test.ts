@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   Flights,
+  PAYMENTS_IN_FLIGHT_MAX,
   PAYMENTS_PER_PAYER_MAX,
   WAITING_BYTES_MAX,
 } from '../../../gatekeeper/payment/flights.ts';
@@ -14,6 +15,21 @@ describe('Flights', () => {
       void flights.start({ key: `${at}`, payer: '0xa', resource: '', signed: '' }, hang);
     }
     expect([flights.isFull('0xa'), flights.isFull('0xb')]).toEqual([true, false]);
+  });
+
+  it('I46: is full for everybody at its own bound, and free again when one payment ends', async () => {
+    const flights = new Flights();
+    const ends: ((outcome: never) => void)[] = [];
+    const hang = () => new Promise<never>((resolve) => ends.push(resolve));
+    for (let at = 0; at < PAYMENTS_IN_FLIGHT_MAX; at++) {
+      expect(flights.isFull(`0x${at}`)).toBe(false);
+      const binding = { key: `${at}`, payer: `0x${at}`, resource: '', signed: '' };
+      void flights.start(binding, hang);
+    }
+    expect(flights.isFull('0xnew')).toBe(true);
+    ends[0]?.({ kind: 'unknown' } as never);
+    await flights.get('0')?.outcome;
+    expect(flights.isFull('0xnew')).toBe(false);
   });
 
   it('gives places back, also after a failure', async () => {
