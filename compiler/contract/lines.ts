@@ -945,6 +945,11 @@ export function entitiesOf(signalId: string): readonly string[] | 'open' {
   return own === 'open' || row.open ? 'open' : row.entities;
 }
 
+/** The member of a bundle's legs that a signal is: the species of its id. */
+export function legMember(signalId: string): string {
+  return signalId.slice(signalId.indexOf('.') + 1);
+}
+
 /** The entity that a leg's signal is read at, for a bundle's own entity. */
 export function legEntity(row: Line, signalId: string, bundleEntity: string): string {
   return row.entityOf?.[signalId]?.[bundleEntity] ?? bundleEntity;

@@ -4,6 +4,7 @@ import {
   isDocument,
 } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { LINES, type Line, legEntity, legMember, signalOf } from '../../compiler/contract/lines.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 
@@ -25,11 +26,15 @@ const filing: Example = {
 /** A few fields of the body by the folder of the file that answers: real names and types, invented values. */
 const BY_FOLDER: Readonly<Record<string, Example>> = {
   record: { ...reading, snapshot_date: SNAPSHOT_DATE, hash_core_version: 3 },
-  ruler: { ...reading, standard_ruler: { band: 'good', distance_to_action: 59 } },
+  ruler: { dim: 'ruler', ...pair, ruler: { band: 'good', distance_to_action: 59 }, ...sealed },
   calibrated: { dim: 'calibrated', calibrated: { normalized_index: 0.42, pct_to_action: 42 } },
   strata: { dim: 'strata', strata: { window_years: 5, current_band: 'good' } },
   history: { dim: 'history', history: { seasonal_percentile: 0.61, window_years: 5 } },
-  series: { ...pair, count: 1, series: [{ snapshot_date: SNAPSHOT_DATE, ...sealed }] },
+  series: {
+    ...pair,
+    count: 1,
+    rows: [{ snapshot_date: SNAPSHOT_DATE, current: { aqi_index: 42 }, band: 'good', ...sealed }],
+  },
   census: { signal_id: 'airquality.aqi', ...counted, rows: [{ entity: 'us-denver', ...sealed }] },
   lifecycle: { entity: 'kyoto-protocol', lifecycle: { state: 'operating', end_at: null } },
   air: { addon: 'air', location: 'us-denver', readings: [reading] },
@@ -38,17 +43,12 @@ const BY_FOLDER: Readonly<Record<string, Example>> = {
     location: 'us-denver',
     readings: [{ signal_id: 'precipitation.daily', ...sealed }],
   },
-  bundle: {
-    name: null,
-    legs: { leading: reading },
-    cross_line_narrative: 'the legs in causal order',
-  },
   roster: { ...counted, rows: [{ record_hash: HASH }] },
 };
 
-/** The two forms of a document. */
+/** The two forms of a document; what its legs are called, only the document knows. */
 const BY_FORM: Readonly<Record<DocumentForm, Example>> = {
-  legs: { title: 'a chain', legs: { leading: reading }, cross_line_narrative: 'legs in order' },
+  legs: { title: 'a chain', name: null, legs: {}, cross_line_narrative: 'legs in order' },
   article: { title: 'a document', rows: [{ item: 'a row' }], hash_core_version: 3, ...sealed },
 };
 const subject: Example = { capture_date: '2026-11-20', hash_core_version: 3, ...sealed };
@@ -79,16 +79,40 @@ const BY_PATH: Readonly<Record<string, Example>> = {
 
 /** An object with main fields of an operation's 200 body, for its challenge; never empty. */
 export function outputExample(endpoint: Endpoint): Example {
-  const folder = endpoint.file?.split('/')[0] ?? '';
-  const special = endpoint.path.endsWith('/graveyard')
-    ? { ...counted, deaths: [{ record_hash: HASH }] }
-    : (BY_PATH[endpoint.path] ??
-      (isDocument(endpoint) ? BY_FORM[documentForm(endpoint)] : undefined));
-  const example = special ?? BY_ANSWER[endpoint.answer] ?? BY_FOLDER[folder];
-  if (example === undefined) {
+  const example = graveyard(endpoint) ?? ownExample(endpoint) ?? bundle(endpoint);
+  const found = example ?? BY_ANSWER[endpoint.answer] ?? BY_FOLDER[folderOf(endpoint)];
+  if (found === undefined) {
     throw new RangeError(`Cannot describe the output of "${endpoint.path}": no example; add one`);
   }
-  return endpoint.answer === 'mint'
-    ? example
-    : { nature: 'published facts, no advice', ...example };
+  return endpoint.answer === 'mint' ? found : { nature: 'published facts, no advice', ...found };
+}
+
+function folderOf({ file }: Endpoint): string {
+  return file?.split('/')[0] ?? '';
+}
+
+function graveyard({ path }: Endpoint): Example | undefined {
+  return path.endsWith('/graveyard') ? { ...counted, deaths: [{ record_hash: HASH }] } : undefined;
+}
+
+function ownExample(endpoint: Endpoint): Example | undefined {
+  const own = BY_PATH[endpoint.path];
+  return own ?? (isDocument(endpoint) ? BY_FORM[documentForm(endpoint)] : undefined);
+}
+
+/** The first leg of the line that a bundle joins. */
+function bundle({ path }: Endpoint): Example | undefined {
+  const line = (LINES as readonly Line[]).find((row) => row.bundle?.path === path);
+  const leg = line?.bundle?.legs[0];
+  const [signalId = ''] = leg?.signals ?? [];
+  const signal = signalOf(signalId);
+  if (line === undefined || leg === undefined || signal === undefined) return undefined;
+  const entity = legEntity(line, signalId, line.entities[0] ?? '');
+  const band = signal.bands?.[0] ?? null;
+  const read = { signal_id: signalId, entity, current: { [signal.metrics[0]]: 42 }, band };
+  return {
+    name: null,
+    legs: { [legMember(signalId)]: { leg: leg.name, position: 1, ...read, ...sealed } },
+    cross_line_narrative: 'the legs in causal order',
+  };
 }

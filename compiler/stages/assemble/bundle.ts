@@ -1,5 +1,5 @@
 import { freshness } from '../../contract/freshness.ts';
-import { type Line, legEntity } from '../../contract/lines.ts';
+import { type Line, legEntity, legMember } from '../../contract/lines.ts';
 import type { Bundle } from '../../contract/record.ts';
 import { bundleDecisions } from './decision-points.ts';
 import type { LegReading } from './leg.ts';
@@ -25,9 +25,6 @@ export interface BundleSubject {
 
 /** Looks up the latest reading of a signal at an entity. */
 export type FindLeg = (signalId: string, entity: string) => LegReading | undefined;
-
-/** Members of a bundle's legs are named after the species of their signal. */
-const species = (signalId: string): string => signalId.slice(signalId.indexOf('.') + 1);
 
 /** The readings behind a bundle, in causal order. */
 export function legReadings(placed: readonly PlacedLeg[]): LegReading[] {
@@ -121,7 +118,7 @@ function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
     if (reading === undefined) continue;
     const { entity, entity_name, current, band, lifecycle } = reading;
     const { observed_at, data_age_hours, record_hash } = reading;
-    legs[species(signal_id)] = {
+    legs[legMember(signal_id)] = {
       leg,
       position,
       signal_id,

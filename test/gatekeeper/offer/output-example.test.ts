@@ -1,31 +1,71 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { bodySchemaOf } from '../../../compiler/contract/bodies.ts';
-import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { outputExample } from '../../../gatekeeper/offer/output-example.ts';
+import { compiledSample, sampleBodies } from '../../compiled-sample.ts';
+import { removeFolders } from '../../snapshot-folder.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+
+afterAll(removeFolders);
+
+/** What the schema of a row has against an example; what an example leaves out is no fault of it. */
+function faults(row: Endpoint, example: Body): string[] {
+  const issues = bodySchemaOf(row)?.safeParse(example).error?.issues ?? [];
+  return issues
+    .filter(({ path }) => valueAt(example, path) !== undefined)
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+function valueAt(example: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((value, name) => (value as Body | undefined)?.[String(name)], example);
+}
+
+/** Members of an example that no body has: at the top, and below `legs`. */
+function unheardOf(example: Body, bodies: readonly Body[]): string[] {
+  const names = (of: (body: Body) => object, where: string): string[] => {
+    const real = new Set(bodies.flatMap((body) => Object.keys(of(body))));
+    return Object.keys(of(example)).flatMap((name) => (real.has(name) ? [] : where + name));
+  };
+  return [...names((body) => body, ''), ...names(({ legs }) => legs ?? {}, 'legs.')];
+}
 
 describe('outputExample()', () => {
   it('outputExample() has fields for every paid row of the table', () => {
-    for (const row of ENDPOINTS as readonly Endpoint[]) {
-      if (row.priceUsd !== null) expect(Object.keys(outputExample(row)).length).toBeGreaterThan(1);
-    }
+    for (const row of PAID) expect(Object.keys(outputExample(row)).length).toBeGreaterThan(1);
   });
 
-  it('outputExample() names only members that the body of a roster or document has', () => {
-    const own =
-      /^\/(trust|mcp|stable|stablecoin-deaths|shadow|pay)\b|(taiwan|japan|chokepoint)-region/;
-    const rows = (ENDPOINTS as readonly Endpoint[]).filter(
-      ({ path, priceUsd }) => priceUsd !== null && own.test(path),
-    );
-    expect(rows).toHaveLength(18);
-    for (const row of rows) {
-      const example = outputExample(row);
-      const issues = bodySchemaOf(row)?.safeParse(example).error?.issues ?? [];
-      // What an example leaves out is no fault of it.
-      const wrong = issues.filter(({ path: [name] }) => name === undefined || name in example);
-      const inside = wrong.filter(({ path }) => path.length <= 1);
-      expect([row.path, inside]).toEqual([row.path, []]);
-    }
+  it('outputExample() names no member that the body of a row does not have, and no other value', () => {
+    const held = PAID.filter((row) => bodySchemaOf(row) !== null);
+    expect(held).toHaveLength(PAID.length);
+    for (const row of held)
+      expect([row.path, faults(row, outputExample(row))]).toEqual([row.path, []]);
   });
+
+  it('the schema refuses an unknown member, and a wrong value inside one', () => {
+    const row = endpointAt('/gauge/ruler');
+    expect(faults(row, { ...outputExample(row), standard_ruler: {} })).toHaveLength(1);
+    expect(faults(row, { ...outputExample(row), ruler: { band: 1 } })).toHaveLength(1);
+  });
+
+  it('outputExample() names only members of real bodies, and the legs that they have', async () => {
+    const sample = await compiledSample();
+    const whole = sampleBodies(sample.paths).filter(({ form }) => form === '');
+    const bodiesOf = (row: Endpoint): Body[] =>
+      whole
+        .filter(({ endpoint }) => endpoint.path === row.path)
+        .map(({ path }) => JSON.parse(sample.text(path)));
+    const stored = PAID.filter((row) => bodiesOf(row).length > 0);
+    expect(stored.length).toBeGreaterThan(30);
+    for (const row of stored) {
+      expect([row.path, unheardOf(outputExample(row), bodiesOf(row))]).toEqual([row.path, []]);
+    }
+    const wrong = { current: {}, legs: { leading: {} } };
+    const bodies = bodiesOf(endpointAt('/gauge/region'));
+    expect(unheardOf(wrong, bodies)).toEqual(['current', 'legs.leading']);
+  }, 60_000);
 
   it('outputExample() refuses a row that it cannot describe', () => {
     const row = { ...ENDPOINTS[0], file: 'unheard-of/{entity}.json', path: '/x' };
