@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/canonical-request.ts';
-import { type Route, route } from '../compiler/contract/route.ts';
+import { findRow, type Route, route } from '../compiler/contract/route.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
@@ -14,7 +14,7 @@ import { tokenGate } from './payment/token-gate.ts';
 import { DamagedFileError } from './release/read-body.ts';
 import { staticFile } from './release/static-file.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from './reply.ts';
-import { refuseMethod } from './route.ts';
+import { gone, notFound, refuseMethod } from './route.ts';
 import {
   type Answered,
   type Content,
@@ -60,24 +60,23 @@ export interface Served {
   readonly payer?: string;
 }
 
-/** The order of answers: target, path, method, token, parameters, then data, and only then money. */
+/** The order of answers: target, preflight, path, method, token, parameters, then data, and only then money. */
 export async function respond(visit: Visit, service: Service): Promise<Served> {
   const known = SOLD.get(visit.target);
   const request = known?.request ?? canonicalRequest(visit.target);
   if ('status' in request) {
     return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
+  if (visit.method === 'OPTIONS') return plain(preflight(request.path), shortPath(request));
   const given = staticFile(request.path, visit.method, service.release);
   if (given !== null) return givenFile(given, shortPath(request), service);
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
   if (refusal !== null || routed === undefined) {
-    return plain(refusal ?? preflight(), shortPath(request));
+    return plain(refusal ?? notFound(request.path), shortPath(request));
   }
   if (known === undefined) SOLD.keep(visit.target, { request, routed });
-  return visit.method === 'OPTIONS'
-    ? plain(preflight(), shortPath(request))
-    : await serve({ visit, request, routed }, service);
+  return await serve({ visit, request, routed }, service);
 }
 
 /** A free file beside the table. */
@@ -133,9 +132,10 @@ function failure(error: unknown, path: string, service: Service): Reply {
   return jsonReply(500, { error: 'Not charged. The service failed', retryable: true });
 }
 
-/** The answer to OPTIONS; the headers of every reply already say who may ask. */
-function preflight(): Reply {
-  return { status: 204, headers: PREFLIGHT, body: '' };
+/** The answer to OPTIONS, alike for every path but retired ones; the headers of every reply already say who may ask. */
+function preflight(path: string): Reply {
+  const isRetired = findRow(path)?.row.answer === 'gone';
+  return isRetired ? gone() : { status: 204, headers: PREFLIGHT, body: '' };
 }
 
 const PREFLIGHT: readonly Header[] = [

@@ -23,8 +23,7 @@ export function staticFile(
   release: ReleaseIndex,
 ): Promise<GivenFile> | null {
   const found = findStaticFile(path);
-  // An OPTIONS is answered alike for every path.
-  if (found === null || !release.has(found.path) || method === 'OPTIONS') return null;
+  if (found === null || !release.has(found.path)) return null;
   if (METHODS.includes(method)) return storedFile(found, release);
   return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
 }

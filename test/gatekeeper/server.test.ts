@@ -229,13 +229,26 @@ describe('headers of every reply', () => {
     },
   );
 
-  it('answers a preflight with the headers that clients send', async () => {
-    const { status, headers } = await fetch(gate.url + PAID, { method: 'OPTIONS' });
-    expect(status).toBe(204);
-    expect(headers.get('access-control-allow-headers')).toBe(
-      'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
-        'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
-    );
+  it.each([PAID, '/gauge', '/gauge/sample', '/mcp', '/llms.txt', '/log/checkpoint', '/nowhere'])(
+    'answers a preflight of %s with the headers that clients send',
+    async (target) => {
+      const { status, headers } = await fetch(gate.url + target, { method: 'OPTIONS' });
+      expect(status).toBe(204);
+      expect(headers.get('access-control-allow-headers')).toBe(
+        'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
+          'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+      );
+    },
+  );
+
+  it('gives no preflight to what may not be asked at all: a retired path, a malformed target', async () => {
+    for (const [target, want] of [
+      ['/merkle/proof', 410],
+      ['/gauge?a=%', 400],
+    ] as const) {
+      const { status, headers } = await fetch(gate.url + target, { method: 'OPTIONS' });
+      expect([status, headers.has('access-control-allow-headers')]).toEqual([want, false]);
+    }
   });
 
   it('answers 304 to a tag that still holds and 200 once the freshness word has changed', async () => {

@@ -64,6 +64,7 @@ describe('staticFile()', () => {
 
   it('answers HEAD and OPTIONS, and refuses every other method', async () => {
     expect((await ask('/log/checkpoint', 'HEAD')).status).toBe(200);
+    expect((await ask('/log/checkpoint', 'OPTIONS')).status).toBe(204);
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const { status, header } = await ask('/log/checkpoint', method);
       expect([status, header('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
