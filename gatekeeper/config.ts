@@ -258,18 +258,24 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
   };
 }
 
-/** Whether payments are only pretended: nobody is named who could settle them. */
-export function isTestOnly({ facilitatorUrls, relayerKey }: Config): boolean {
-  return facilitatorUrls.length === 0 && relayerKey === null;
+/** Who settles: with nobody named, payments are only pretended. */
+export type Settlement = 'test' | 'facilitator' | 'relayer';
+
+export function settlementOf({
+  facilitatorUrls,
+  relayerKey,
+}: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): Settlement {
+  if (facilitatorUrls.length > 0) return 'facilitator';
+  return relayerKey === null ? 'test' : 'relayer';
 }
 
 /** Settings that only make sense together. */
 function joint(values: Partial<Record<Name, unknown>>, config: Config): string[] {
   const problems = settlementProblems(config);
-  if (!isTestOnly(config) && values.pay_to === undefined) {
+  if (settlementOf(config) !== 'test' && values.pay_to === undefined) {
     problems.push(`SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`);
   }
-  if (isTestOnly(config) && config.network.name === 'base') {
+  if (settlementOf(config) === 'test' && config.network.name === 'base') {
     const help = SETTINGS.facilitator_url.help;
     problems.push(
       `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; set ${help}, or set SIGNALPRESS_RELAYER_KEY`,

@@ -6,9 +6,9 @@ import { Worker } from 'node:worker_threads';
 import {
   CONFIG_NAME,
   type Config,
-  isTestOnly,
   loadConfig,
   OPTION_NAMES,
+  settlementOf,
   strangeVariables,
 } from './config.ts';
 import { lineLog } from './http/line-log.ts';
@@ -63,7 +63,7 @@ function announce(config: Config, url: string): void {
   for (const name of strangeVariables(process.env)) {
     console.error(`WARNING: "${name}" is no setting and is not read; correct its name`);
   }
-  if (!isTestOnly(config)) return;
+  if (settlementOf(config) !== 'test') return;
   console.error(
     `TEST-ONLY: the local facilitator is on. No money moves; payments to ${config.payTo} are pretended.\n` +
       'To be paid, set SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY, SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { HEALTH_PATH, healthReply, isHealth } from './health.ts';
 import type { Admission } from './http/admission.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { type ReadyAnswer, ReadyAnswers } from './http/ready-answers.ts';
@@ -38,7 +39,7 @@ export interface GateServerOptions {
   /** The service of this moment; a request keeps the one that it started with. */
   readonly service: () => Service;
   readonly admit: Admission;
-  /** Answers `/healthz`, which is no operation of the table. */
+  /** Answers a GET of HEALTH_PATH. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
 }
@@ -114,9 +115,9 @@ class FrontDesk {
   receive(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
     const facts = headerFacts(request.rawHeaders);
-    const early = this.#refuseEarly(request, facts);
+    const early = this.#early(request, facts);
     if (early !== null) {
-      this.#write({ request, response, facts, started }, plainServed(early, '(refused)'));
+      this.#write({ request, response, facts, started }, early);
       return;
     }
     const service = this.#options.service();
@@ -150,6 +151,15 @@ class FrontDesk {
     if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
   }
 
+  /** What needs no service to be answered: refusals, and how the gatekeeper is. */
+  #early(request: IncomingMessage, facts: HeaderFacts): Served | null {
+    const refusal = this.#refuseEarly(request, facts);
+    if (refusal !== null) return plainServed(refusal, '(refused)');
+    const { method = '', url = '' } = request;
+    const health = isHealth(url) ? healthReply(method, this.#options.health) : null;
+    return health === null ? null : plainServed(health, HEALTH_PATH);
+  }
+
   #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
     const { method = '', url: target = '', socket } = request;
     const knock = { address: socket.remoteAddress ?? '', method, target, facts };
@@ -159,7 +169,7 @@ class FrontDesk {
     if (facts.hasBody && method !== 'POST') {
       return jsonReply(400, { error: `${method} must not carry a body` });
     }
-    return target === '/healthz' && method !== 'POST' ? this.#options.health() : null;
+    return null;
   }
 
   #readyFor(request: IncomingMessage, facts: HeaderFacts, service: Service): ReadyAnswer | null {

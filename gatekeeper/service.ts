@@ -1,4 +1,5 @@
 import type { Route } from '../compiler/contract/route.ts';
+import type { Settlement } from './config.ts';
 import type { RpcHeaders } from './http/header-facts.ts';
 import { JSON_MEDIA_TYPE } from './http/media-type.ts';
 import type { Challenger } from './offer/challenge.ts';
@@ -15,8 +16,8 @@ export interface Operator {
   readonly payTo: string;
   /** Null where no subscription secret is set. */
   readonly tokens: TokenDesk | null;
-  /** The local facilitator stands in for a real one: no money moves. */
-  readonly testOnly: boolean;
+  /** With `test` the local facilitator stands in for a real one: no money moves. */
+  readonly settlement: Settlement;
 }
 
 /** Everything that answers are made from; the release changes as a whole. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
-import { type Config, isTestOnly } from './config.ts';
+import { type Config, settlementOf } from './config.ts';
+import { health } from './health.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { rateLimit } from './http/rate-limit.ts';
@@ -8,7 +9,7 @@ import { messageOf } from './message-of.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { requestExamples } from './offer/example-request.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
-import { clockTrouble } from './payment/clock-guard.ts';
+import { clockIsBehind, clockTrouble } from './payment/clock-guard.ts';
 import { paymentDesk, type Reconciler } from './payment/payment.ts';
 import { concludeReceipt, isReceiptKey, receiptDesk } from './payment/receipt-desk.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
@@ -17,10 +18,9 @@ import type { SignaturePool } from './payment/signature-pool.ts';
 import { type TokenDesk, tokenDesk, tokenSecrets } from './payment/token.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import type { ReadFile } from './release/read-body.ts';
-import type { ReleaseTerms } from './release/release-head.ts';
+import { isStale, type ReleaseTerms } from './release/release-head.ts';
 import { openRelease, type ReleaseIndex } from './release/release-index.ts';
-import { watchRelease } from './release/watch-release.ts';
-import { jsonReply, type Reply } from './reply.ts';
+import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
 import { isNothingToDeliver } from './respond.ts';
 import { startServer } from './server.ts';
 import type { Service } from './service.ts';
@@ -80,21 +80,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const { config, by, books } = setting;
   const { desk } = first;
   let service: Service = first;
-  const server = await startServer({
-    host: config.host,
-    port: config.port,
-    service: () => service,
-    admit: admission({
-      limit: rateLimit(config.rateLimit),
-      proxies: trustedProxies(config.trustedProxy),
-      isRepeat: (knock) => isRepeat(knock, first),
-    }),
-    health: () => health(service),
-    log: by.log,
-  }).catch((error: unknown) => refuseAddress(config, error));
   const serving = (): void => noteServing({ config, by, books }, service.release);
-  serving();
-  noteClock(setting);
   const watcher = watchRelease({
     dataDir: config.dataDir,
     current: () => service.release,
@@ -111,6 +97,23 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    service: () => service,
+    admit: admission({
+      limit: rateLimit(config.rateLimit),
+      proxies: trustedProxies(config.trustedProxy),
+      isRepeat: (knock) => isRepeat(knock, first),
+    }),
+    health: () => health(service, obstacles(setting, watcher)),
+    log: by.log,
+  }).catch((error: unknown) => {
+    watcher.close();
+    return refuseAddress(config, error);
+  });
+  serving();
+  noteClock(setting);
   const reconciler = reconcileInBackground({ ...by, ...books, desk: ofBoth(desk, books) });
   return {
     url: urlOf(config.host, server.port),
@@ -143,9 +146,13 @@ function noteClock({ by, books }: Setting): void {
   if (trouble !== null) by.log({ event: 'clock_behind', error: trouble.message });
 }
 
-/** Whether the issuer said that readers should look for a newer release by now. */
-function isStale({ valid_until }: ReleaseIndex['head'], now: number): boolean {
-  return valid_until !== undefined && Date.parse(valid_until) < now;
+/** What keeps payments or answers away at this moment, as far as it is known without asking anybody. */
+function obstacles({ by, books }: Setting, watcher: ReleaseWatcher): string[] {
+  const isBehind = clockIsBehind(by.clock(), books.journal.newestMs());
+  return [
+    ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
+    ...(watcher.isReadable() ? [] : ['the folder of releases cannot be read']),
+  ];
 }
 
 function urlOf(host: string, port: number): string {
@@ -182,7 +189,7 @@ function firstService(
     network: config.network,
     payTo: config.payTo,
     tokens: tokensOf(config, clock),
-    testOnly: isTestOnly(config),
+    settlement: settlementOf(config),
   };
   const { settleOnly } = config;
   const beside = signatures === undefined ? {} : { signatures };
@@ -220,25 +227,4 @@ function challengerOrRefuse(
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });
   }
-}
-
-function health({ release, operator, clock }: Service): Reply {
-  const { sequence, as_of, valid_until } = release.head;
-  return jsonReply(
-    200,
-    {
-      status: 'ready',
-      release: {
-        sequence,
-        as_of,
-        age_s: Math.max(0, Math.round((clock() - Date.parse(as_of)) / 1000)),
-        ...(valid_until === undefined
-          ? {}
-          : { valid_until, stale: isStale(release.head, clock()) }),
-      },
-      files: release.files.size,
-      facilitator: operator.testOnly ? 'local test facilitator, no money moves' : 'remote',
-    },
-    [['cache-control', 'no-store']],
-  );
 }

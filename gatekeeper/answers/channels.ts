@@ -18,7 +18,8 @@ export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
 
 /** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
 export async function channels({ baseUrl, operator, receipts, clock }: Service): Promise<Answered> {
-  const { network, payTo, tokens, testOnly } = operator;
+  const { network, payTo, tokens, settlement } = operator;
+  const testOnly = settlement === 'test';
   const warning =
     'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
   const body = {

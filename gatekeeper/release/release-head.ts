@@ -134,3 +134,8 @@ export function checkFiles(bytes: Buffer, head: Release): ReadonlyMap<string, Fi
   }
   return new Map(entries.map((entry) => [entry.path, entry]));
 }
+
+/** Whether the issuer said that readers should look for a newer release by now. */
+export function isStale({ valid_until }: Release, now: number): boolean {
+  return valid_until !== undefined && Date.parse(valid_until) < now;
+}

@@ -22,12 +22,22 @@ export interface WatchOptions {
   readonly retryMs?: number;
 }
 
+export interface ReleaseWatcher {
+  /** Looks at once. */
+  check(): Promise<void>;
+  /** Whether the last look found which release is the current one. */
+  isReadable(): boolean;
+  close(): void;
+}
+
 /** Swaps to every newer verified release; a bad one is logged and the old one goes on. */
-export function watchRelease(options: WatchOptions): { check(): Promise<void>; close(): void } {
+export function watchRelease(options: WatchOptions): ReleaseWatcher {
   let seen: { link: string; at: number } | null = null;
   let running: Promise<void> | null = null;
+  let isReadable = true;
   const look = async (): Promise<void> => {
     const link = await currentLink(options.dataDir);
+    isReadable = link !== null;
     const now = performance.now();
     const waited = seen?.link !== link || now - seen.at > (options.retryMs ?? RETRY_MS);
     if (link === null || !waited || options.current().root.endsWith(`/${lastPart(link)}`)) return;
@@ -44,6 +54,7 @@ export function watchRelease(options: WatchOptions): { check(): Promise<void>; c
   const watcher = startWatcher(options.dataDir, check);
   return {
     check,
+    isReadable: () => isReadable,
     close() {
       clearInterval(timer);
       watcher?.close();

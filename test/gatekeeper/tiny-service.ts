@@ -23,7 +23,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
   return {
     release: await openRelease({ dataDir, issuerDid: null, baseUrl: null }),
     baseUrl: TINY_BASE_URL,
-    operator: { network, payTo: TEST_PAYEE, tokens: null, testOnly: true },
+    operator: { network, payTo: TEST_PAYEE, tokens: null, settlement: 'test' },
     challenger: challenger(terms),
     desk: { pay: async () => jsonReply(503, {}) },
     receipts: null,

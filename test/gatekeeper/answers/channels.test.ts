@@ -14,7 +14,7 @@ describe('channels()', () => {
       human_track: { phase_today: 'half_price' },
       fiat: { configured: false },
     });
-    const real = { ...service, operator: { ...service.operator, testOnly: false } };
+    const real = { ...service, operator: { ...service.operator, settlement: 'relayer' as const } };
     expect(jsonOf(await channels(real))).not.toHaveProperty('warning');
   });
 });

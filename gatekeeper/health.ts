@@ -1,0 +1,41 @@
+import { isStale } from './release/release-head.ts';
+import { jsonReply, NO_STORE, type Reply } from './reply.ts';
+import type { Service } from './service.ts';
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Where the gatekeeper says how it is; no operation of the table. */
+export const HEALTH_PATH = '/healthz';
+
+export function isHealth(target: string): boolean {
+  return target === HEALTH_PATH || target.startsWith(`${HEALTH_PATH}?`);
+}
+
+/** What HEALTH_PATH answers a method; null for one that every path answers alike. */
+export function healthReply(method: string, health: () => Reply): Reply | null {
+  if (method === 'OPTIONS') return null;
+  if (METHODS.includes(method)) return health();
+  const error = `${method} is not a method of ${HEALTH_PATH}; send GET`;
+  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
+}
+
+/** Ready, or what keeps the service from it. */
+export function health({ release, operator, clock }: Service, why: readonly string[]): Reply {
+  const { sequence, as_of, valid_until } = release.head;
+  const { settlement } = operator;
+  const isReady = why.length === 0;
+  const stale = { valid_until, stale: isStale(release.head, clock()) };
+  const body = {
+    ...(isReady ? { status: 'ready' } : { status: 'not_ready', why }),
+    release: {
+      sequence,
+      as_of,
+      age_s: Math.max(0, Math.round((clock() - Date.parse(as_of)) / 1000)),
+      ...(valid_until === undefined ? {} : stale),
+    },
+    files: release.files.size,
+    settlement,
+    ...(settlement === 'test' ? { facilitator: 'local test facilitator, no money moves' } : {}),
+  };
+  return isReady ? jsonReply(200, body, [NO_STORE]) : jsonReply(503, body);
+}

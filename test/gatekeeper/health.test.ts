@@ -1,0 +1,101 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Journal } from '../../gatekeeper/journal/journal.ts';
+import { type TinyGate, tinyGate } from './tiny-gate.ts';
+import { TINY_NOW } from './tiny-release.ts';
+
+let gate: TinyGate;
+beforeAll(async () => {
+  gate = await tinyGate();
+});
+afterAll(() => gate.close());
+
+/** A journal without a payment, whose newest time is this. */
+const journalAt = (newestMs: number): Journal => ({
+  find: async () => null,
+  mayKnow: () => false,
+  claim: async () => false,
+  conclude: async () => {},
+  unresolved: async () => [],
+  newestMs: () => newestMs,
+});
+
+const ask = (target: string, method = 'GET', at = gate): Promise<Response> =>
+  fetch(at.url + target, { method });
+
+describe('/healthz', () => {
+  it('says to GET and HEAD that it is ready, whatever query follows', async () => {
+    for (const target of ['/healthz', '/healthz?x=1', '/healthz?']) {
+      const got = await ask(target);
+      expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(await got.json()).toMatchObject({ status: 'ready', settlement: 'test' });
+      const head = await ask(target, 'HEAD');
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    }
+  });
+
+  it('is asked with no other method, and is no other path', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const { status, headers } = await ask('/healthz', method);
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, OPTIONS']);
+    }
+    expect((await ask('/healthz', 'OPTIONS')).status).toBe(204);
+    for (const path of ['/healthz/', '/healthzz', '/HEALTHZ']) {
+      expect([path, (await ask(path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('is not ready while the clock is behind the journal', async () => {
+    for (const [ahead, status] of [
+      [0, 200],
+      [60_000, 503],
+    ] as const) {
+      const at = await tinyGate({ journal: journalAt(TINY_NOW + ahead) });
+      const answer = await ask('/healthz', 'GET', at);
+      expect(answer.status).toBe(status);
+      if (status === 503) {
+        expect(await answer.json()).toMatchObject({
+          status: 'not_ready',
+          why: [expect.stringMatching(/^the clock is behind the payment journal/)],
+          release: { sequence: 1 },
+        });
+      }
+      await at.close();
+    }
+  });
+
+  it('is not ready while the folder of releases is gone, and ready again when it is back', async () => {
+    const at = await tinyGate();
+    const [link, aside] = [join(at.dataDir, 'current'), join(at.dataDir, 'aside')];
+    renameSync(link, aside);
+    await at.checkRelease();
+    const answer = await ask('/healthz', 'GET', at);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ why: ['the folder of releases cannot be read'] });
+    renameSync(aside, link);
+    await at.checkRelease();
+    expect((await ask('/healthz', 'GET', at)).status).toBe(200);
+    await at.close();
+  });
+
+  it('says who settles', async () => {
+    const url = 'https://facilitator.example';
+    const relayerKey = '11'.repeat(32);
+    const facilitator = {
+      verify: async () => ({ verdict: 'none', detail: 'x' }) as const,
+      settle: async () => ({ verdict: 'none', detail: 'x' }) as const,
+      supported: async () => ({ verdict: 'none', detail: 'x' }) as const,
+    };
+    for (const [config, settlement] of [
+      [{ facilitatorUrls: [url] }, 'facilitator'],
+      [{ relayerKey }, 'relayer'],
+    ] as const) {
+      const at = await tinyGate({ config, facilitator });
+      const body = (await (await ask('/healthz', 'GET', at)).json()) as object;
+      expect(body).toMatchObject({ status: 'ready', settlement });
+      expect(body).not.toHaveProperty('facilitator');
+      await at.close();
+    }
+  });
+});
