@@ -28,6 +28,7 @@ export interface Route {
 }
 
 const SLOT = /^\/:([a-z_]+)$/;
+const SLOT_AT_END = /\/:([a-z_]+)$/;
 
 /** Rows whose last segment is a parameter, by the path in front of it: `/v/` -> row and name. */
 const SEGMENT_ROWS = new Map(
@@ -46,7 +47,12 @@ export function findRow(path: string): { row: Endpoint; segment: Values } | unde
   const value = lastSegment(path).slice(1);
   const found = SEGMENT_ROWS.get(path.slice(0, path.length - value.length));
   if (found === undefined || value === '') return undefined;
-  return { row: found.row, segment: { [found.name]: value } };
+  return { row: found.row, segment: { [found.name]: segmentValue(value) } };
+}
+
+/** A hash with its colon as OpenAPI clients write it; these rows are free, and nothing else of a path is decoded. */
+function segmentValue(value: string): string {
+  return value.replace(/%3a/gi, ':');
 }
 
 function lastSegment(path: string): string {
@@ -58,7 +64,7 @@ export function route(request: CanonicalRequest): Route | undefined {
   const found = findRow(request.path);
   if (found === undefined) return undefined;
   const { endpoint, values, trouble } = parameters(found.row, request, found.segment);
-  const path = endpoint.path.includes('/:') ? request.path : endpoint.path;
+  const path = endpoint.path.replace(SLOT_AT_END, (_, name) => `/${found.segment[name]}`);
   const inQuery = withoutSegment(values, found.segment);
   const bare = request.values.size === 0;
   return { endpoint, values, target: canonicalTarget(path, inQuery), bare, trouble };

@@ -74,8 +74,24 @@ describe('route()', () => {
       values: { record_hash: 'sha256:00ff' },
       target: '/v/sha256:00ff',
     });
+    for (const path of ['/v/sha256%3A00ff', '/v/sha256%3a00ff']) {
+      expect(routed(path)).toMatchObject({
+        values: { record_hash: 'sha256:00ff' },
+        target: '/v/sha256:00ff',
+      });
+    }
     expect(findRow('/v/')).toBeUndefined();
     expect(findRow('/v/a/b')).toBeUndefined();
     expect(findRow('/v/:record_hash')).toBeUndefined();
+  });
+
+  it('I6: decodes nothing but the colon of a hash', () => {
+    const segments = ['sha256%253A00ff', 'sha256%00', '%73ha256:00', '%2e%2e', 'a%2Fb'];
+    for (const text of segments) {
+      expect(routed(`/proof/${text}`)).toMatchObject({ values: { record_hash: text } });
+    }
+    for (const path of ['/gauge%3A', '/v%3Asha256:00', '/gauge/region%3a']) {
+      expect(findRow(path)).toBeUndefined();
+    }
   });
 });

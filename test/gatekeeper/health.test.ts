@@ -14,7 +14,7 @@ afterAll(() => gate.close());
 /** A journal without a payment, whose newest time is this. */
 const journalAt = (newestMs: number): Journal => ({
   find: async () => null,
-  mayKnow: () => false,
+  bindingOf: () => null,
   claim: async () => false,
   conclude: async () => {},
   unresolved: async () => [],

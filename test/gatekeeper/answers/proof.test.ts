@@ -29,6 +29,7 @@ describe('proof()', () => {
       });
       const text = canonicalJson(body.hash_core);
       expect(`sha256:${createHash('sha256').update(text).digest('hex')}`).toBe(hash);
+      expect(await ask(hash.replace(':', '%3A'))).toEqual(body);
     }
   });
 
