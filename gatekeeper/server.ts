@@ -25,6 +25,9 @@ const REQUESTS_PER_SOCKET_MAX = 10_000;
 /** How long a stop waits for answers that are on their way. */
 const DRAIN_MS = 9000;
 
+/** Methods whose requests end with their headers. */
+const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
+
 /** Headers of every reply. */
 const BASE_HEADERS: readonly string[] = [
   'access-control-allow-origin',
@@ -166,10 +169,10 @@ class FrontDesk {
     const wait = this.#options.admit(knock, performance.now());
     if (wait > 0) return tooMany(wait);
     if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
-    if (facts.hasBody && method !== 'POST') {
-      return jsonReply(400, { error: `${method} must not carry a body` });
-    }
-    return null;
+    // Any other method may carry one and is refused for itself.
+    return facts.hasBody && BODILESS.includes(method)
+      ? jsonReply(400, { error: `${method} must not carry a body` })
+      : null;
   }
 
   #readyFor(request: IncomingMessage, facts: HeaderFacts, service: Service): ReadyAnswer | null {

@@ -335,6 +335,20 @@ describe('I42: framing', () => {
     ['two requests in one piece', `${get}\r\n${get}Connection: close\r\n\r\n`, [200, 200]],
     ['a request after a body', `${get}Content-Length: 5\r\n\r\nhello${get}\r\n`, [400]],
     ['a request inside a body', `${get}Content-Length: 60\r\n\r\n${get}\r\n${get}\r\n`, [400]],
+    ['a body on HEAD', `HEAD${get.slice(3)}Content-Length: 5\r\n\r\nhello`, [400]],
+    ['a body on OPTIONS', `OPTIONS${get.slice(3)}Content-Length: 5\r\n\r\nhello`, [400]],
+    ['a body on PUT', `PUT${get.slice(3)}Content-Length: 5\r\n\r\nhello${get}\r\n`, [405]],
+    ['a body on PATCH', `PATCH${get.slice(3)}Content-Length: 60\r\n\r\n${get}\r\n`, [405]],
+    [
+      'malformed chunks on PUT',
+      `PUT${get.slice(3)}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      [405],
+    ],
+    [
+      'a body on DELETE of nothing',
+      'DELETE /nowhere HTTP/1.1\r\nHost: gate\r\nContent-Length: 5\r\n\r\nhello',
+      [404],
+    ],
     ['a body for POST', 'POST /mcp HTTP/1.1\r\nHost: gate\r\nContent-Length: 2\r\n\r\n{}', [403]],
   ];
 
