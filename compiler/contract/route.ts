@@ -12,6 +12,8 @@ export interface Trouble {
   readonly missing: readonly string[];
   /** What was sent, '' when absent. */
   readonly value: string;
+  /** What it must be, where the table does not say that. */
+  readonly legal?: string;
 }
 
 /** A request that the table knows: its row, its parameters and the one spelling of both. */
@@ -82,12 +84,13 @@ interface Parsed {
 
 function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): Parsed {
   const given: Given[] = Object.entries(row.params).map(([name, param]) => {
-    return { name, param, value: segment[name] ?? givenValue(name, param, request.values) };
+    const value = segment[name];
+    return value === undefined ? givenValue(name, param, request.values) : { name, param, value };
   });
   const missing = given.filter(({ param, value }) => value === '' && param.required);
   const sent = given.filter(({ value }) => value !== '');
-  const illegal = sent.find(({ param, value }) => !isLegal(value, param));
-  const legal = sent.filter((one) => isLegal(one.value, one.param));
+  const illegal = sent.find((one) => !isLegal(one));
+  const legal = sent.filter(isLegal);
   const values = Object.fromEntries(
     legal.filter((one) => !isDefault(one)).map((one) => [one.name, canonicalValue(one)]),
   );
@@ -98,12 +101,18 @@ function parameters(row: Endpoint, request: CanonicalRequest, segment: Values): 
 interface Given {
   readonly name: string;
   readonly param: Param;
+  /** '' when absent. */
   readonly value: string;
+  /** Another name of the parameter that was sent with another value. */
+  readonly rival?: string;
 }
 
 function illegalTrouble(illegal: Given | undefined): Trouble | null {
   if (illegal === undefined) return null;
-  return { miss: 'illegal_value', name: illegal.name, missing: [], value: illegal.value };
+  const { name, value, rival } = illegal;
+  const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
+  if (rival === undefined) return trouble;
+  return { ...trouble, legal: `${rival}, its other name, has another value; send one of them` };
 }
 
 function canonicalValue({ param, value }: Given): string {
@@ -115,14 +124,15 @@ function missingTrouble(missing: readonly string[]): Trouble | null {
   return name === undefined ? null : { miss: 'missing_parameter', name, missing, value: '' };
 }
 
-/** The value under its own name or under an alias that live clients send; '' when absent. */
-function givenValue(name: string, param: Param, given: ReadonlyMap<string, string>): string {
-  const names = [name, ...(param.aliases ?? [])];
-  for (const spelling of names) {
-    const value = given.get(spelling) ?? '';
-    if (value !== '') return param.upperCase ? value.toUpperCase() : value;
-  }
-  return '';
+/** The value under its own name or under an alias that live clients send, and the name that contradicts it. */
+function givenValue(name: string, param: Param, values: ReadonlyMap<string, string>): Given {
+  const sent = [name, ...(param.aliases ?? [])].flatMap((spelling) => {
+    const value = values.get(spelling) ?? '';
+    return value === '' ? [] : [{ spelling, value: param.upperCase ? value.toUpperCase() : value }];
+  });
+  const value = sent[0]?.value ?? '';
+  const rival = sent.find((one) => one.value !== value)?.spelling;
+  return { name, param, value, ...(rival === undefined ? {} : { rival }) };
 }
 
 /** A value that means the same as leaving the parameter out. */
@@ -133,7 +143,8 @@ function isDefault({ param, value }: Given): boolean {
   return value === param.default;
 }
 
-function isLegal(value: string, param: Param): boolean {
+function isLegal({ param, value, rival }: Given): boolean {
+  if (rival !== undefined) return false;
   if (param.enum !== undefined) return param.enum.includes(value);
   if (param.type !== 'integer') return true;
   if (!/^[0-9]{1,9}$/.test(value)) return false;

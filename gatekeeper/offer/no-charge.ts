@@ -73,7 +73,7 @@ function troubleText(endpoint: Endpoint, trouble: Trouble): string {
   const param = endpoint.params[name];
   const meant = nearest(value, param?.enum ?? []);
   const hint = meant === null ? '' : `; did you mean "${meant}"?`;
-  return `${name} ${shown(value)} is not legal: ${rangeText(param)}${hint}`;
+  return `${name} ${shown(value)} is not legal: ${trouble.legal ?? rangeText(param)}${hint}`;
 }
 
 function rangeText(param: Endpoint['params'][string] | undefined): string {

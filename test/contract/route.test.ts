@@ -25,6 +25,28 @@ describe('route()', () => {
     }
   });
 
+  it('I13: refuses two names of one parameter that differ, and takes them where they agree', () => {
+    const both = (entity: string, issuer: string): Route =>
+      routed(`/gauge?signal_id=airquality.aqi&entity=${entity}&issuer=${issuer}`);
+    expect(both('us-denver', 'us-chicago')).toMatchObject({
+      trouble: { miss: 'illegal_value', name: 'entity', value: 'us-denver' },
+      values: { signal_id: 'airquality.aqi' },
+    });
+    for (const [entity, issuer] of [
+      ['us-denver', 'us-denver'],
+      ['us-denver', ''],
+      ['', 'us-denver'],
+    ] as const) {
+      expect(both(entity, issuer)).toMatchObject({
+        trouble: null,
+        values: { entity: 'us-denver' },
+      });
+    }
+    const ticker = '/resolve?form=10-K&cutoff=2026-11-01&entity=aapl&issuer=';
+    expect(routed(`${ticker}AAPL`).trouble).toBeNull();
+    expect(routed(`${ticker}MSFT`).trouble?.miss).toBe('illegal_value');
+  });
+
   it('follows dim to the row of that product and its price', () => {
     const found = routed('/gauge?signal_id=airquality.aqi&entity=us-denver&dim=ruler');
     expect(found.endpoint.path).toBe('/gauge/ruler');

@@ -68,6 +68,18 @@ describe('noCharge()', () => {
     expect(text.error).toContain('did you mean "us-denver"?');
   });
 
+  it('says of two names of one parameter that they differ', async () => {
+    const { release } = await tinyService();
+    const target = '/gauge?signal_id=airquality.aqi&entity=us-denver&issuer=us-chicago';
+    expect(body(target, release)).toMatchObject({
+      miss: 'illegal_value',
+      error: expect.stringMatching(
+        /entity "us-denver" is not legal: issuer, its other name, has another value; send one of them$/,
+      ),
+    });
+    expect(body(target.replace('issuer=us-chicago', 'x=1'), release).miss).toBe('no_data');
+  });
+
   it('repeats only a piece of a long value', async () => {
     const { release } = await tinyService();
     const long = 'x'.repeat(3000);
