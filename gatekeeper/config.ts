@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { parseDidKey } from '../compiler/contract/did-key.ts';
+import { facilitatorUrl } from './facilitator/remote-url.ts';
 import { trustedProxies } from './http/client-address.ts';
+import { messageOf } from './message-of.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
 import { StartError } from './start-error.ts';
@@ -82,11 +84,23 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
 
+/** What is wrong with a URL is said without what a path or query may hold: a key. */
+const usable =
+  (read: (text: string) => URL) =>
+  (text: string, context: z.RefinementCtx): void => {
+    try {
+      read(text);
+    } catch (error) {
+      context.addIssue(messageOf(error));
+    }
+  };
+const facilitator = url.superRefine(usable(facilitatorUrl));
+
 /** URLs between commas, each of them checked. */
-const urls = z
+const facilitators = z
   .string()
   .transform((list) => list.split(',').map((one) => one.trim()))
-  .pipe(z.array(url));
+  .pipe(z.array(facilitator));
 
 /** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
 const SETTINGS = {
@@ -100,7 +114,7 @@ const SETTINGS = {
   },
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   facilitator_url: {
-    schema: urls,
+    schema: facilitators,
     help: 'https URL, or several in order of preference with commas between them, or leave it out for the local test facilitator',
   },
   facilitator_auth: { schema: z.string(), help: 'one header, "Authorization: Bearer …"' },
@@ -149,7 +163,13 @@ type Name = keyof typeof SETTINGS;
 const FOREIGN = ['issuer_key', 'issuer_name', 'contact'];
 
 /** Values that do not go into an error. */
-const SECRET: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key', 'rpc_url'];
+const SECRET: readonly string[] = [
+  'token_secret',
+  'facilitator_auth',
+  'facilitator_url',
+  'relayer_key',
+  'rpc_url',
+];
 
 /** Settings that are no command-line options: process lists show those. */
 const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key'];

@@ -13,3 +13,13 @@ export function remoteUrl(text: string, whose: string): URL {
   }
   return url;
 }
+
+/** The URL of a facilitator; throws a RangeError where it says more than origin and path, which is all that calls carry. */
+export function facilitatorUrl(text: string): URL {
+  const url = remoteUrl(text, 'facilitator');
+  const extra = url.username + url.password + url.search + url.hash;
+  if (extra === '') return url;
+  throw new RangeError(
+    `Cannot use facilitator "${url.origin}": a user, password or query in it is not sent; put the key into SIGNALPRESS_FACILITATOR_AUTH`,
+  );
+}

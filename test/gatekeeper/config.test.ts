@@ -92,6 +92,14 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_NETWORK: 'base' }, /SIGNALPRESS_FACILITATOR_URL: missing/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }, /SIGNALPRESS_PAY_TO: missing/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
+    [
+      { SIGNALPRESS_FACILITATOR_URL: 'https://f.example,http://g.example' },
+      /g\.example": not https/,
+    ],
+    [
+      { SIGNALPRESS_FACILITATOR_URL: 'https://f.example/x402?apiKey=k' },
+      /_FACILITATOR_URL: .*"https:\/\/f\.example": .*_FACILITATOR_AUTH/,
+    ],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example' }, /_RPC_URL: missing/],
     [{ SIGNALPRESS_RELAYER_KEY: 'file' }, /SIGNALPRESS_RPC_URL: missing.*PAY_TO: missing/s],
     [
@@ -131,6 +139,15 @@ describe('loadConfig()', () => {
     const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
     expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
     expect(() => load({ env })).not.toThrow(/hunter2/);
+    for (const url of [
+      'ftp://hunter2',
+      'https://u:hunter2@f.example',
+      'http://f.example/hunter2',
+    ]) {
+      const problems = () => load({ env: { SIGNALPRESS_FACILITATOR_URL: url } });
+      expect(problems).toThrow(/SIGNALPRESS_FACILITATOR_URL: /);
+      expect(problems).not.toThrow(/hunter2/);
+    }
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
   });
 });

@@ -28,7 +28,7 @@ function config(options: Record<string, string>): Config {
     fileText: null,
   });
 }
-const open = (options: Record<string, string>) =>
+const open = async (options: Record<string, string>) =>
   openSettlers(config(options), {
     clock: () => Date.now(),
     report: (error) => reported.push(error instanceof Error ? error.message : String(error)),

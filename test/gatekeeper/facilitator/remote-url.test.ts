@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { remoteUrl } from '../../../gatekeeper/facilitator/remote-url.ts';
+import { facilitatorUrl, remoteUrl } from '../../../gatekeeper/facilitator/remote-url.ts';
 
 describe('remoteUrl()', () => {
   it('I48: remoteUrl() takes https, and http only on loopback', () => {
@@ -26,5 +26,27 @@ describe('remoteUrl()', () => {
     expect(() => remoteUrl('http://node.example/v2/secret', 'chain node')).toThrow(
       'Cannot use chain node "http://node.example": not https',
     );
+  });
+});
+
+describe('facilitatorUrl()', () => {
+  it('facilitatorUrl() takes origin and path', () => {
+    for (const good of ['https://f.example', 'https://f.example/v2/x402/', 'http://127.0.0.1:1']) {
+      expect(facilitatorUrl(good).href).toBe(new URL(good).href);
+    }
+  });
+
+  it('facilitatorUrl() refuses what no call would carry, names where it goes, and repeats none of it', () => {
+    for (const bad of [
+      'https://user:hunter2@f.example/x402',
+      'https://hunter2@f.example',
+      'https://f.example/x402?apiKey=hunter2',
+      'https://f.example/#hunter2',
+    ]) {
+      expect(() => facilitatorUrl(bad), bad).toThrow(
+        /^Cannot use facilitator "https:\/\/f\.example": .* SIGNALPRESS_FACILITATOR_AUTH$/,
+      );
+    }
+    expect(() => facilitatorUrl('http://f.example')).toThrow(/not https/);
   });
 });
