@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { parseDidKey } from '../compiler/contract/did-key.ts';
-import { facilitatorUrl } from './facilitator/remote-url.ts';
+import { facilitatorUrl, remoteUrl } from './facilitator/remote-url.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { messageOf } from './message-of.ts';
+import { nearest } from './offer/nearest.ts';
+import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT, TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
 import { StartError } from './start-error.ts';
@@ -12,6 +14,8 @@ export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
 /** Cap on gas where none is set: on Base a hundred times what is usual. */
 const MAX_FEE_GWEI = '2';
+
+const STATE_DIR = '.signalpress';
 
 /** The file beside the working directory that settings may stand in. */
 export const CONFIG_NAME = 'signalpress.config.json';
@@ -77,6 +81,7 @@ const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
 const origin = url.refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query');
 const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
+const payee = address.refine(fits(payeeAddress), 'checksum does not match; copy it again');
 const integer = (min: number, max: number) =>
   z
     .string()
@@ -96,6 +101,11 @@ const usable =
   };
 const facilitator = url.superRefine(usable(facilitatorUrl));
 
+const node = url.superRefine(usable((text) => remoteUrl(text, 'chain node')));
+
+/** `Name: value`, which cannot become two headers. */
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]*\s*$/;
+
 /** URLs between commas, each of them checked. */
 const facilitators = z
   .string()
@@ -107,7 +117,7 @@ const SETTINGS = {
   host: { schema: z.string().min(1), help: 'address to listen on, for example 127.0.0.1' },
   port: { schema: integer(0, 65_535), help: 'TCP port, for example 4021' },
   base_url: { schema: origin, help: 'public address, for example https://api.example.com' },
-  pay_to: { schema: address, help: 'address that is paid, 0x and 40 hex digits' },
+  pay_to: { schema: payee, help: 'address that is paid, 0x and 40 hex digits' },
   network: {
     schema: z.string().refine((name) => findNetwork(name) !== undefined, 'not a known network'),
     help: 'base or base-sepolia',
@@ -117,12 +127,15 @@ const SETTINGS = {
     schema: facilitators,
     help: 'https URL, or several in order of preference with commas between them, or leave it out for the local test facilitator',
   },
-  facilitator_auth: { schema: z.string(), help: 'one header, "Authorization: Bearer …"' },
+  facilitator_auth: {
+    schema: z.string().regex(HEADER, 'not one header'),
+    help: 'one header, "Authorization: Bearer …"',
+  },
   facilitator_auth_module: {
     schema: z.string(),
     help: 'path of a module that exports an async function authHeaders({ method, url })',
   },
-  rpc_url: { schema: url, help: 'https URL of a node of the network' },
+  rpc_url: { schema: node, help: 'https URL of a node of the network' },
   confirmations: {
     schema: integer(1, 1000),
     help: 'blocks from 1, as soon as a transfer is mined',
@@ -182,18 +195,39 @@ export const OPTION_NAMES = SETTING_NAMES.filter((name) => !NO_OPTION.includes(n
 /** Reads all settings; throws one StartError that names every problem and what to set instead. */
 export function loadConfig(sources: ConfigSources): Config {
   const problems: string[] = [];
-  const file = fileSettings(sources.fileText, problems);
+  const texts = givenTexts(sources, problems);
   const values: Partial<Record<Name, unknown>> = {};
-  for (const name of Object.keys(SETTINGS) as Name[]) {
-    const text = sources.options[name] ?? sources.env[envName(name)] ?? file[name];
-    if (text !== undefined && text !== '') values[name] = checked(name, text, problems);
-  }
+  for (const [name, text] of texts) values[name] = checked(name, text, problems);
   const config = configOf(values);
-  problems.push(...joint(values, config));
+  problems.push(...joint(config, { values, isGiven: (name) => texts.has(name) }));
   if (problems.length === 0) return config;
+  // Next to a problem a misspelt name is the likely cause of it.
+  problems.push(...strangeVariables(sources.env).map(strangeText));
+  return refuse(problems);
+}
+
+/** The journal's folder, for programs that need no other setting. */
+export function loadStateDir(sources: ConfigSources): string {
+  const problems: string[] = [];
+  const text = givenTexts(sources, problems).get('state');
+  return problems.length === 0 ? (text ?? STATE_DIR) : refuse(problems);
+}
+
+function refuse(problems: readonly string[]): never {
   throw new StartError(
     `Cannot start: ${problems.length} setting${problems.length === 1 ? '' : 's'} to correct\n` +
       problems.map((problem) => `  ${problem}`).join('\n'),
+  );
+}
+
+/** What the operator wrote, by setting; an empty text is none. */
+function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<Name, string> {
+  const file = fileSettings(sources.fileText, problems);
+  return new Map(
+    (Object.keys(SETTINGS) as Name[]).flatMap((name) => {
+      const text = sources.options[name] ?? sources.env[envName(name)] ?? file[name] ?? '';
+      return text === '' ? [] : [[name, text] as const];
+    }),
   );
 }
 
@@ -206,6 +240,13 @@ export function envName(name: string): string {
 export function strangeVariables(env: ConfigSources['env']): string[] {
   const known = new Set([...SETTING_NAMES, ...FOREIGN].map(envName));
   return Object.keys(env).filter((name) => name.startsWith(envName('')) && !known.has(name));
+}
+
+/** Tells of such a variable what it may have been meant for. */
+export function strangeText(variable: string): string {
+  const meant = nearest(variable.slice(envName('').length), SETTING_NAMES);
+  const hint = meant === null ? 'correct its name' : `did you mean ${envName(meant)}?`;
+  return `"${variable}" is no setting and is not read; ${hint}`;
 }
 
 function fileSettings(text: string | null, problems: string[]): Record<string, string | undefined> {
@@ -237,7 +278,8 @@ function checked(name: Name, text: string, problems: string[]): unknown {
   if (parsed.success) return parsed.data;
   const why = parsed.error.issues[0]?.message ?? 'malformed';
   const shown = SECRET.includes(name) ? '' : ` "${text.slice(0, 80)}"`;
-  problems.push(`${envName(name)}${shown}: ${why}; set ${help}`);
+  const remedy = help.startsWith('leave') ? help : `set ${help}`;
+  problems.push(`${envName(name)}${shown}: ${why}; ${remedy}`);
   return undefined;
 }
 
@@ -267,7 +309,7 @@ function configOf(values: Partial<Record<Name, unknown>>): Config {
     relayerKey: text('relayer_key'),
     maxFeeGwei: text('max_fee_gwei') ?? MAX_FEE_GWEI,
     dataDir: text('data') ?? 'dist-data',
-    stateDir: text('state') ?? '.signalpress',
+    stateDir: text('state') ?? STATE_DIR,
     tokenSecret: text('token_secret'),
     tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
     receiptKey: text('receipt_key'),
@@ -289,53 +331,83 @@ export function settlementOf({
   return relayerKey === null ? 'test' : 'relayer';
 }
 
-/** Settings that only make sense together. */
-function joint(values: Partial<Record<Name, unknown>>, config: Config): string[] {
-  const problems = settlementProblems(config);
-  if (settlementOf(config) !== 'test' && values.pay_to === undefined) {
-    problems.push(`SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`);
-  }
-  if (settlementOf(config) === 'test' && config.network.name === 'base') {
-    const help = SETTINGS.facilitator_url.help;
-    problems.push(
-      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; set ${help}, or set SIGNALPRESS_RELAYER_KEY`,
-    );
-  }
-  const { asset } = values;
-  const other =
-    typeof asset === 'string' && asset.toLowerCase() !== config.network.asset.toLowerCase();
-  if (other) {
-    problems.push(
-      `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${config.network.name}; set ${config.network.asset} or leave it out`,
-    );
-  }
-  return problems;
+/** What was written and what of it could be read. */
+interface Written {
+  readonly values: Partial<Record<Name, unknown>>;
+  /** Whether anything was written, right or wrong: a problem is told once. */
+  readonly isGiven: (name: Name) => boolean;
 }
 
-function settlementProblems(config: Config): string[] {
-  const { facilitatorUrls, facilitatorAuth, facilitatorAuthModule, relayerKey, rpcUrl } = config;
-  const many = facilitatorUrls.length > 1;
-  const rules: readonly (readonly [boolean, string])[] = [
+type Rule = readonly [applies: boolean, problem: string];
+
+/** Settings that only make sense together. */
+function joint(config: Config, written: Written): string[] {
+  const rules = [...settlerRules(config, written), ...payeeRules(config, written)];
+  return [...rules, assetRule(config, written)].flatMap(([applies, problem]) =>
+    applies ? [problem] : [],
+  );
+}
+
+/** Whether the network is the one that was meant: of another nobody knows contract and money. */
+function isNetworkKnown({ values, isGiven }: Written): boolean {
+  return values.network !== undefined || !isGiven('network');
+}
+
+/** Money needs somebody who is paid and somebody who moves it. */
+function payeeRules({ network }: Config, written: Written): Rule[] {
+  const { isGiven } = written;
+  const settles = isGiven('facilitator_url') || isGiven('relayer_key');
+  const isReal = network.name === 'base';
+  const isTest = isNetworkKnown(written) && !isReal;
+  const settler = 'set an https URL, or set SIGNALPRESS_RELAYER_KEY';
+  return [
     [
-      facilitatorUrls.length > 0 && relayerKey !== null,
+      (settles || isReal) && !isGiven('pay_to'),
+      `SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`,
+    ],
+    [
+      !settles && isReal,
+      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; ${settler}`,
+    ],
+    [
+      !settles && isTest && isGiven('pay_to'),
+      `SIGNALPRESS_FACILITATOR_URL: missing beside SIGNALPRESS_PAY_TO, so that bodies would be given away; ${settler}, or leave SIGNALPRESS_PAY_TO out to try the service`,
+    ],
+  ];
+}
+
+function settlerRules({ facilitatorUrls }: Config, { isGiven }: Written): Rule[] {
+  const many = facilitatorUrls.length > 1;
+  const hasNode = isGiven('rpc_url');
+  return [
+    [
+      isGiven('facilitator_url') && isGiven('relayer_key'),
       'SIGNALPRESS_RELAYER_KEY: set beside SIGNALPRESS_FACILITATOR_URL; set the one that settles',
     ],
     [
-      rpcUrl === null && relayerKey !== null,
+      !hasNode && isGiven('relayer_key'),
       `SIGNALPRESS_RPC_URL: missing beside a relayer key; set ${SETTINGS.rpc_url.help}`,
     ],
     [
-      rpcUrl === null && many,
+      !hasNode && many,
       `SIGNALPRESS_RPC_URL: missing beside several facilitators, which need to know what the others did; set ${SETTINGS.rpc_url.help}`,
     ],
     [
-      many && facilitatorAuth !== null,
+      many && isGiven('facilitator_auth'),
       'SIGNALPRESS_FACILITATOR_AUTH: one secret for several facilitators; set SIGNALPRESS_FACILITATOR_AUTH_MODULE',
     ],
     [
-      facilitatorAuth !== null && facilitatorAuthModule !== null,
+      isGiven('facilitator_auth') && isGiven('facilitator_auth_module'),
       'SIGNALPRESS_FACILITATOR_AUTH: set beside SIGNALPRESS_FACILITATOR_AUTH_MODULE; set one of them',
     ],
   ];
-  return rules.filter(([applies]) => applies).map(([, problem]) => problem);
+}
+
+function assetRule({ network }: Config, written: Written): Rule {
+  const { asset } = written.values;
+  const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
+  return [
+    isNetworkKnown(written) && isOther,
+    `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${network.name}; set ${network.asset} or leave it out`,
+  ];
 }

@@ -7,8 +7,10 @@ import {
   CONFIG_NAME,
   type Config,
   loadConfig,
+  loadStateDir,
   OPTION_NAMES,
   settlementOf,
+  strangeText,
   strangeVariables,
 } from './config.ts';
 import { lineLog } from './http/line-log.ts';
@@ -60,9 +62,6 @@ function configText(): string | null {
 
 function announce(config: Config, url: string): void {
   console.error(`signalpress listens on ${url}`);
-  for (const name of strangeVariables(process.env)) {
-    console.error(`WARNING: "${name}" is no setting and is not read; correct its name`);
-  }
   if (settlementOf(config) !== 'test') return;
   console.error(
     `TEST-ONLY: the local facilitator is on. No money moves; payments to ${config.payTo} are pretended.\n` +
@@ -72,7 +71,7 @@ function announce(config: Config, url: string): void {
 
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 function readLedger(args: readonly string[]): void {
-  const { stateDir } = loadConfig({ options: {}, env: process.env, fileText: configText() });
+  const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
   const write = (text: string): void => {
     process.stdout.write(text);
   };
@@ -100,6 +99,8 @@ async function main(): Promise<void> {
     return;
   }
   const config = loadConfig({ options: commandLine(), env: process.env, fileText: configText() });
+  // Before the start, which may fail for want of what they were meant for.
+  for (const name of strangeVariables(process.env)) console.error(`WARNING: ${strangeText(name)}`);
   const clock = (): number => Date.now();
   // A reader of the log that goes away must not take the service with it.
   process.stdout.on('error', () => {});

@@ -3,11 +3,11 @@ import { atomicAmount } from '../../compiler/contract/price.ts';
 import { mediaTypeOf } from '../http/media-type.ts';
 import type { Network } from '../payment/networks.ts';
 import type { X402Version } from '../payment/payment-header.ts';
-import { checksumAddress } from '../payment/signature.ts';
 import { type Header, NO_STORE, type Reply } from '../reply.ts';
 import { bazaar } from './bazaar.ts';
 import { clientHint } from './client-hint.ts';
 import { type Offer, offerOf, type RequestExamples } from './offer.ts';
+import { payeeAddress } from './payee-address.ts';
 
 /** Seconds that a payer's authorization should last. */
 const MAX_TIMEOUT_SECONDS = 300;
@@ -130,18 +130,6 @@ function checkedOptions(options: ChallengerOptions): ChallengerOptions {
     );
   }
   return { ...options, payTo: payeeAddress(payTo) };
-}
-
-/** One case throughout is converted; a mixed case that does not check is a typing error in somebody's address. */
-function payeeAddress(payTo: string): string {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(payTo)) {
-    throw new RangeError(`Cannot be paid at "${payTo}": not an address of 40 hex digits`);
-  }
-  const checksummed = checksumAddress(payTo);
-  const digits = payTo.slice(2);
-  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  if (oneCase || payTo === checksummed) return checksummed;
-  throw new RangeError(`Cannot be paid at "${payTo}": checksum does not match; copy it again`);
 }
 
 /** JSON texts of both versions, cut where the error and the resource go. */

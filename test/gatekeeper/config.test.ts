@@ -5,6 +5,7 @@ import {
   type ConfigSources,
   envName,
   loadConfig,
+  loadStateDir,
   OPTION_NAMES,
   SETTING_NAMES,
   strangeVariables,
@@ -135,6 +136,62 @@ describe('loadConfig()', () => {
     expect(() => load({ env })).toThrow(/3 settings.*PORT.*PAY_TO.*NETWORK/s);
   });
 
+  it('names problems of settings that are read later at once, too', () => {
+    const env = {
+      SIGNALPRESS_PAY_TO: PAYEE.replace('E', 'e'),
+      SIGNALPRESS_FACILITATOR_URL: 'http://f.example',
+      SIGNALPRESS_FACILITATOR_AUTH: 'hunter2',
+      SIGNALPRESS_RPC_URL: 'http://node.example/hunter2',
+      SIGNALPRESS_BASE_URL: 'https://a.example/',
+    };
+    expect(() => load({ env })).toThrow(
+      /5 settings.*BASE_URL.*PAY_TO.*checksum.*f\.example": not https.*_AUTH: not one header.*RPC_URL: .*not https/s,
+    );
+    expect(() => load({ env })).not.toThrow(/hunter2/);
+  });
+
+  it.each(['hunter2', ': x', 'a b: x', 'a: x\r\nb: y', 'a: xé'])(
+    'takes no header like %j for the facilitator',
+    (header) => {
+      const env = { SIGNALPRESS_FACILITATOR_AUTH: header };
+      expect(() => load({ env })).toThrow(/^.*1 setting to correct\n {2}\w+_AUTH: not one header/);
+      expect(load({ env: { SIGNALPRESS_FACILITATOR_AUTH: 'X-Key:  a b:c\n' } })).toMatchObject({
+        facilitatorAuth: 'X-Key:  a b:c\n',
+      });
+    },
+  );
+
+  it('names a misspelt variable next to what is missing for want of it, and never its value', () => {
+    const url = { SIGNALPRESS_FACILITATOR_URL: 'https://x.example' };
+    const env = { ...url, SIGNALPRESS_PAYTO: PAYEE, SIGNALPRESS_NOTHING_LIKE: 'x' };
+    expect(() => load({ env })).toThrow(
+      /3 settings.*PAY_TO: missing.*"SIGNALPRESS_PAYTO" is no setting .*; did you mean SIGNALPRESS_PAY_TO\?\n.*"SIGNALPRESS_NOTHING_LIKE" .*; correct its name$/s,
+    );
+    expect(() => load({ env })).not.toThrow(PAYEE);
+    expect(load({ env: { ...env, SIGNALPRESS_PAY_TO: PAYEE } })).toMatchObject({ payTo: PAYEE });
+  });
+
+  it.each([
+    [{ SIGNALPRESS_PAY_TO: '0x12', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }],
+    [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_FACILITATOR_URL: 'f' }],
+    [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RELAYER_KEY: 'k', SIGNALPRESS_RPC_URL: 'n' }],
+    [{ SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_ASSET: NETWORKS.base.asset }],
+  ])('tells the problem of %j once', (env) => {
+    expect(() => load({ env })).toThrow(/^Cannot start: 1 setting to correct/);
+  });
+
+  it('does not start where somebody is to be paid and nobody settles', () => {
+    const env = { SIGNALPRESS_PAY_TO: PAYEE };
+    expect(() => load({ env })).toThrow(
+      /1 setting.*FACILITATOR_URL: missing beside SIGNALPRESS_PAY_TO.*leave SIGNALPRESS_PAY_TO out/s,
+    );
+    expect(() => load({ env: { ...env, SIGNALPRESS_NETWORK: 'base' } })).toThrow(
+      /1 setting.*FACILITATOR_URL: missing for network "base".*; set an https URL, or set SIGNALPRESS_RELAYER_KEY$/s,
+    );
+    const url = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' };
+    expect(load({ env: { ...env, ...url } })).toMatchObject({ payTo: PAYEE });
+  });
+
   it('I49: never repeats a secret', () => {
     const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
     expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
@@ -149,6 +206,17 @@ describe('loadConfig()', () => {
       expect(problems).not.toThrow(/hunter2/);
     }
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
+  });
+});
+
+describe('loadStateDir()', () => {
+  const stateDir = (sources: Partial<ConfigSources>): string =>
+    loadStateDir({ options: {}, env: {}, fileText: null, ...sources });
+
+  it('reads the folder of the journal, whatever else is wrong', () => {
+    expect(stateDir({})).toBe('.signalpress');
+    expect(stateDir({ env: { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x' } })).toBe('s');
+    expect(() => stateDir({ fileText: '{' })).toThrow(/not JSON/);
   });
 });
 

@@ -53,6 +53,17 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     expect(output.err).not.toMatch(/\n {4}at /);
   });
 
+  it('names a misspelt variable, also when it does not start', async () => {
+    const { output, exit } = run({ SIGNALPRESS_DATE: 'x' });
+    expect(await exit).toBe(1);
+    expect(output.err).toMatch(
+      /^WARNING: "SIGNALPRESS_DATE" is no setting .*; did you mean SIGNALPRESS_DATA\?\nCannot open/,
+    );
+    const right = run({ SIGNALPRESS_DATA: 'x' });
+    await right.exit;
+    expect(right.output.err).toMatch(/^Cannot open/);
+  });
+
   it('says how it is called', async () => {
     const { output, exit } = run({}, ['--help']);
     expect([await exit, output.err]).toEqual([0, '']);
