@@ -2,16 +2,23 @@ import { ENDPOINTS, type Endpoint, endpointAt } from '../../compiler/contract/en
 import { filePath } from '../../compiler/contract/path.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { type Answered, jsonContent, KEEP_FOR_RELEASE, MISS, type Service } from '../service.ts';
+import {
+  type Answered,
+  jsonContent,
+  KEEP_FOR_RELEASE,
+  MISS,
+  type Operator,
+  type Service,
+} from '../service.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** `/.well-known/x402`: every paid operation as the compiled manifest describes it, with what is accepted for it here. */
+/** `/.well-known/x402`: every operation that can be bought here as the compiled manifest describes it, with what is accepted for it here. */
 export async function paymentManifest(service: Service): Promise<Answered> {
   const entries = await manifestEntries(service.release);
   if (entries === null) return MISS;
-  const { baseUrl, challenger } = service;
-  const paid = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+  const { baseUrl, challenger, operator } = service;
+  const paid = (ENDPOINTS as readonly Endpoint[]).filter((row) => isOffered(row, operator));
   const body = {
     version: 1,
     x402Version: 1,
@@ -26,6 +33,11 @@ export async function paymentManifest(service: Service): Promise<Answered> {
     manifest: `${baseUrl}/manifest?all=1`,
   };
   return jsonContent(body, KEEP_FOR_RELEASE);
+}
+
+/** What costs; a token only where a secret signs it. */
+function isOffered({ priceUsd, answer }: Endpoint, { tokens }: Operator): boolean {
+  return priceUsd !== null && (answer !== 'mint' || tokens !== null);
 }
 
 /** Entries of the compiled manifest by path; null for a release without one. */
