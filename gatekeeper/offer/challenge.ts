@@ -5,7 +5,7 @@ import type { Network } from '../payment/networks.ts';
 import type { X402Version } from '../payment/payment-header.ts';
 import { type Header, NO_STORE, type Reply } from '../reply.ts';
 import { bazaar } from './bazaar.ts';
-import { clientHint } from './client-hint.ts';
+import { anyRequest, clientHint } from './client-hint.ts';
 import { type Offer, offerOf, type RequestExamples } from './offer.ts';
 import { payeeAddress } from './payee-address.ts';
 
@@ -70,6 +70,9 @@ const ERROR_V1 = 'X-PAYMENT header is required';
 const ERROR_V2 = 'PAYMENT-SIGNATURE header is required';
 const ERROR_SLOT = '@@error@@';
 const RESOURCE_SLOT = '@@resource@@';
+/** Inside of a text, unlike the others. */
+const REQUEST_SLOT = '@@request@@';
+const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT})"|${REQUEST_SLOT}`);
 const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
@@ -132,10 +135,12 @@ function checkedOptions(options: ChallengerOptions): ChallengerOptions {
   return { ...options, payTo: payeeAddress(payTo) };
 }
 
-/** JSON texts of both versions, cut where the error and the resource go. */
+/** JSON texts of both versions, cut where the error, the resource and the request of the hint go. */
 interface Template {
   readonly baseUrl: string;
   readonly path: string;
+  /** What the hint calls where only the price was asked for. */
+  readonly anyRequest: string;
   readonly v1: RequirementsV1;
   readonly v2: RequirementsV2;
   readonly body: readonly string[];
@@ -147,7 +152,7 @@ function template(offer: Offer, options: ChallengerOptions): Template {
   const { baseUrl, serviceName } = options;
   const v1 = requirementsV1(offer, options);
   const v2 = requirementsV2(endpoint, options);
-  const hint = clientHint(offer, baseUrl);
+  const hint = clientHint(offer, baseUrl, REQUEST_SLOT);
   const body = {
     x402Version: 1,
     error: ERROR_SLOT,
@@ -162,7 +167,16 @@ function template(offer: Offer, options: ChallengerOptions): Template {
     accepts: [v2],
     ...extensions(offer),
   };
-  return { baseUrl, path: endpoint.path, v1, v2, body: cut(body), header: cut(header) };
+  const { path } = endpoint;
+  return {
+    baseUrl,
+    path,
+    anyRequest: anyRequest(offer),
+    v1,
+    v2,
+    body: cut(body),
+    header: cut(header),
+  };
 }
 
 /** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
@@ -171,25 +185,34 @@ function extensions(offer: Offer): object {
 }
 
 function cut(value: object): string[] {
-  return JSON.stringify(value).split(new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT})"`));
+  return JSON.stringify(value).split(SLOTS);
 }
 
 function fill(ready: Template, target: string, error?: string): Challenge {
   const resource = ready.baseUrl + target;
   const short = target.length <= CHALLENGE_TARGET_CHARS_MAX;
   const shown = short ? resource : ready.baseUrl + ready.path;
-  const body = joined(ready.body, error ?? ERROR_V1, resource);
-  const header = joined(ready.header, error ?? ERROR_V2, shown);
+  const texts = [
+    JSON.stringify(error ?? ERROR_V1),
+    JSON.stringify(resource),
+    hinted(ready, target),
+  ];
+  const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown)];
   return {
     status: 402,
-    body: Buffer.from(body, 'utf8'),
-    paymentRequired: Buffer.from(header, 'utf8').toString('base64'),
+    body: Buffer.from(joined(ready.body, texts), 'utf8'),
+    paymentRequired: Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64'),
   };
 }
 
-function joined(parts: readonly string[], error: string, resource: string): string {
-  const [before = '', between = '', after = ''] = parts;
-  return before + JSON.stringify(error) + between + JSON.stringify(resource) + after;
+/** What the hint calls, for the inside of a JSON text that holds it between single quotes. */
+function hinted({ path, anyRequest }: Template, target: string): string {
+  const request = target === path ? anyRequest : target;
+  return JSON.stringify(request.replaceAll("'", '%27')).slice(1, -1);
+}
+
+function joined(parts: readonly string[], texts: readonly string[]): string {
+  return parts.map((part, at) => part + (at < parts.length - 1 ? (texts[at] ?? '') : '')).join('');
 }
 
 function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void {

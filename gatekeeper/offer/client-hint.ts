@@ -23,17 +23,25 @@ interface BudgetRow {
   readonly example: string;
 }
 
-/** The hint of an operation priced above the default cap, or null. */
-export function clientHint({ endpoint, examples }: Offer, baseUrl: string): ClientHint | null {
+/** What is called where nothing in particular was asked for. */
+export function anyRequest({ endpoint, examples }: Offer): string {
+  return examples(endpoint) ?? usageOf(endpoint);
+}
+
+/** The hint of an operation priced above the default cap, or null; its example calls the request. */
+export function clientHint(
+  { endpoint, examples }: Offer,
+  baseUrl: string,
+  request: string,
+): ClientHint | null {
   const atomic = atomicAmount(endpoint.priceUsd ?? '0');
   if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
-  const url = baseUrl + (examples(endpoint) ?? usageOf(endpoint));
   return {
     required_atomic: Number(atomic),
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
     how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally before any request reaches us, so no error of ours is seen: raise maxValue to at least ${atomic}.`,
-    example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${url}');`,
+    example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}');`,
     within_your_budget: budgetRows(baseUrl, examples),
   };
 }

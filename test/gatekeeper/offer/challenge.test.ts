@@ -186,6 +186,21 @@ describe('challenge()', () => {
     expect(both(endpointAt('/gauge'), '/gauge').v1).not.toHaveProperty('client_hint');
   });
 
+  it('challenge() hints at the request that was made, and at one of the release for a bare price question', () => {
+    const called = (target: string): string =>
+      /pay\('([^']*)'\)/.exec(
+        both(endpointAt('/gauge/region'), target).v1.client_hint.example,
+      )?.[1] ?? '';
+    for (const target of ['/gauge/region?loc=us-denver', '/gauge/region?loc=us-fresno&x=%22']) {
+      expect(called(target)).toBe(options.baseUrl + target);
+    }
+    expect(called('/gauge/region')).toBe(options.baseUrl + requestOf(endpointAt('/gauge/region')));
+    // Nothing that was asked for ends the text of the example.
+    expect(called("/gauge/region?loc=a');evil('")).toBe(
+      `${options.baseUrl}/gauge/region?loc=a%27);evil(%27`,
+    );
+  });
+
   it('challenge() gives back the same bytes for the same target, and others for others', () => {
     const gauge = endpointAt('/gauge');
     const first = shop.challenge(gauge, '/gauge?entity=a');

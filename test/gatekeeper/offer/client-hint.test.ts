@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { BUDGET_ROWS_MAX, clientHint } from '../../../gatekeeper/offer/client-hint.ts';
+import { anyRequest, BUDGET_ROWS_MAX, clientHint } from '../../../gatekeeper/offer/client-hint.ts';
 import { offerOf, type RequestExamples } from '../../../gatekeeper/offer/offer.ts';
 
 const BASE = 'https://api.example.com';
 const everything: RequestExamples = ({ path }) => `${path}?entity=stored`;
-const hintOf = (row: Endpoint, examples = everything) =>
-  clientHint(offerOf(row, row.path, examples), BASE);
+const hintOf = (row: Endpoint, examples = everything) => {
+  const offer = offerOf(row, row.path, examples);
+  return clientHint(offer, BASE, anyRequest(offer));
+};
 
 describe('clientHint()', () => {
   it('clientHint() speaks exactly above 0.10 USD', () => {
