@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { commandLine, FLAGS } from './command-line.ts';
 import {
   CONFIG_NAME,
   type Config,
   loadConfig,
   loadStateDir,
-  OPTION_NAMES,
   settlementOf,
   strangeText,
   strangeVariables,
@@ -20,26 +19,10 @@ import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
-const FLAGS = OPTION_NAMES.map((name) => name.replaceAll('_', '-'));
-
-/** Options by setting name; secrets are no options, for process lists show them. */
-function commandLine(): Record<string, string | undefined> {
-  const options = Object.fromEntries(FLAGS.map((name) => [name, { type: 'string' } as const]));
-  try {
-    const { values } = parseArgs({ options });
-    return Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name.replaceAll('-', '_'), String(value)]),
-    );
-  } catch (cause) {
-    const known = FLAGS.map((name) => `--${name}`).join(' ');
-    throw new StartError(`Cannot read the command line; use ${known}`, { cause });
-  }
-}
-
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
        signalpress-gate ledger --help    what was sold
 
-Flags: ${FLAGS.map((name) => `--${name}`).join(' ')}
+Flags: ${FLAGS.map((name) => `--${name}`).join(' ')} --help --version
 Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; README.md says what they mean.
 
 Examples:
@@ -47,6 +30,12 @@ Examples:
   signalpress-gate --data dist-data --pay-to 0x… --network base --facilitator-url https://…
 
 Exit codes: 0 stopped when asked to, 1 refused: what is wrong is said`;
+
+/** Of the package that the build stands in. */
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return String(JSON.parse(text).version);
+}
 
 function configText(): string | null {
   try {
@@ -89,16 +78,17 @@ function signatureThread(): { signatures?: SignaturePool } {
 }
 
 async function main(): Promise<void> {
-  const [, , first, ...rest] = process.argv;
-  if (first === '--help' || first === '-h') {
-    console.log(HELP);
+  const [, , ...args] = process.argv;
+  if (args[0] === 'ledger') {
+    readLedger(args.slice(1));
     return;
   }
-  if (first === 'ledger') {
-    readLedger(rest);
+  const { wants, options } = commandLine(args);
+  if (wants !== 'start') {
+    console.log(wants === 'help' ? HELP : version());
     return;
   }
-  const config = loadConfig({ options: commandLine(), env: process.env, fileText: configText() });
+  const config = loadConfig({ options, env: process.env, fileText: configText() });
   // Before the start, which may fail for want of what they were meant for.
   for (const name of strangeVariables(process.env)) console.error(`WARNING: ${strangeText(name)}`);
   const clock = (): number => Date.now();

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,11 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
       args: [],
       message: /^Cannot start: 1 setting to correct\n.*SIGNALPRESS_PORT/,
     },
-    { env: {}, args: ['--prot', '1'], message: /^Cannot read the command line; use --host/ },
+    {
+      env: {},
+      args: ['--prot', '1'],
+      message: /^Cannot read flag "--prot": no such flag; did you mean "--port"\?\n$/,
+    },
   ])('I47: exits with 1 and one plain message: $message', async ({ env, args, message }) => {
     const { output, exit } = run(env, args);
     expect(await exit).toBe(1);
@@ -64,12 +68,22 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     expect(right.output.err).toMatch(/^Cannot open/);
   });
 
-  it('says how it is called', async () => {
-    const { output, exit } = run({}, ['--help']);
+  it.each([[['--help']], [['-h']], [['--port', '8080', '--help']]])(
+    'says how it is called: %j',
+    async (args) => {
+      const { output, exit } = run({}, args);
+      expect([await exit, output.err]).toEqual([0, '']);
+      expect(output.out).toMatch(
+        /^Usage: signalpress-gate [\s\S]*--facilitator-url[\s\S]*Exit codes:/,
+      );
+    },
+  );
+
+  it('says which version it is', async () => {
+    const { output, exit } = run({}, ['--version']);
     expect([await exit, output.err]).toEqual([0, '']);
-    expect(output.out).toMatch(
-      /^Usage: signalpress-gate [\s\S]*--facilitator-url[\s\S]*Exit codes:/,
-    );
+    const { version } = JSON.parse(readFileSync(resolve('package.json'), 'utf8'));
+    expect(output.out).toBe(`${version}\n`);
   });
 
   it('I47: serves, says that no money moves, logs JSON lines and stops at SIGTERM', async () => {
