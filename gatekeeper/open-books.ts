@@ -59,6 +59,13 @@ function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSet
 
 function refuseJournal({ stateDir }: Config, cause: unknown): never {
   if (cause instanceof StartError) throw cause;
+  // A folder that exists already is no error to mkdir.
+  if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') {
+    throw new StartError(
+      `Cannot open payment journal: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`,
+      { cause },
+    );
+  }
   throw new StartError(
     `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
       'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own',

@@ -45,7 +45,12 @@ describe('startGatekeeper()', () => {
     expect(await refusal({ ...config, payTo })).toMatch(/checksum/);
     const file = join(mkdtempSync(join(tmpdir(), 'signalpress-')), 'file');
     writeFileSync(file, '');
-    expect(await refusal({ ...config, stateDir: file })).toMatch(/SIGNALPRESS_STATE/);
+    expect(await refusal({ ...config, stateDir: file })).toBe(
+      `Cannot open payment journal: "${file}" is a file; SIGNALPRESS_STATE must be a folder`,
+    );
+    expect(await refusal({ ...config, stateDir: join(file, 'below') })).toMatch(
+      /payments\.db": E.*SIGNALPRESS_STATE to a folder of its own/,
+    );
     expect(await refusal({ ...config, host: '203.0.113.1' })).toMatch(
       /refused with E.*; set SIGNALPRESS_HOST/,
     );
