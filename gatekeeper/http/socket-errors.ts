@@ -9,6 +9,10 @@ const STATUS_OF: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
+const ERROR_OF: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'Headers longer than 16 KB; payment headers hold at most 8 KB',
+};
+
 /** Answers once what is no HTTP request, then cuts the connection. */
 export function refuseFraming(code: string, socket: Socket): void {
   if (!socket.writable) {
@@ -16,7 +20,8 @@ export function refuseFraming(code: string, socket: Socket): void {
     return;
   }
   const status = STATUS_OF[code] ?? '400 Bad Request';
-  const body = JSON.stringify({ error: 'Not a valid HTTP request', no_charge: true });
+  const error = ERROR_OF[code] ?? 'Not a valid HTTP request';
+  const body = JSON.stringify({ error, no_charge: true });
   const head = [
     `HTTP/1.1 ${status}`,
     'Connection: close',
