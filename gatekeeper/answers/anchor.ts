@@ -1,4 +1,4 @@
-import type { Route } from '../../compiler/contract/route.ts';
+import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { inclusionOf } from '../release/inclusion.ts';
@@ -20,9 +20,9 @@ export const BATCHES_SHOWN_MAX = 200;
 /** `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. */
 export async function anchor({ route }: Question, service: Service): Promise<Answered> {
   const { day, hash } = route.values;
-  if (day !== undefined && !isDay(day)) return illegal(route, 'day', service);
+  if (day !== undefined && !isDay(day)) return illegal(route, { name: 'day', legal: DAY }, service);
   const digits = hash === undefined ? null : hashPrefix(hash);
-  if (hash !== undefined && digits === null) return illegal(route, 'hash', service);
+  if (hash !== undefined && digits === null) return illegal(route, { name: 'hash' }, service);
   try {
     const { release } = service;
     const body = digits === null ? await batchList(release, day) : await entry(digits, release);
@@ -37,9 +37,15 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text.length === 10;
 }
 
-function illegal(route: Route, name: string, { release }: Service): Answered {
-  const value = route.values[name] ?? '';
-  const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
+const DAY = 'day must be a calendar day like 2026-11-20';
+
+function illegal(
+  route: Route,
+  wrong: Pick<Trouble, 'name' | 'legal'>,
+  { release }: Service,
+): Answered {
+  const value = route.values[wrong.name] ?? '';
+  const trouble = { miss: 'illegal_value', missing: [], value, ...wrong } as const;
   return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
 }
 

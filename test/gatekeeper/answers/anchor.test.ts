@@ -62,6 +62,14 @@ describe('anchor()', () => {
     }
   });
 
+  it('says what a day must be', async () => {
+    const { error } = await ask('/gauge/anchor?day=2026-02-31');
+    expect(error).toMatch(
+      /day "2026-02-31" is not legal: day must be a calendar day like 2026-11-20$/,
+    );
+    expect((await ask('/gauge/anchor?hash=xyz')).error).not.toMatch(/calendar/);
+  });
+
   it('proves the inclusion of every entry in the tree of its batch', async () => {
     const service = await loggedService();
     for (const hash of [...tinyHashes(), ...hashes(0, 4), ...hashes(400, 2)]) {
