@@ -13,6 +13,27 @@ describe('nearest()', () => {
     expect(nearest(text, CITIES)).toBe(want);
   });
 
+  it.each([
+    ['prot', 'port'],
+    ['payto', 'pay-to'],
+    ['por', 'port'],
+    ['rulre', 'ruler'],
+  ])('takes %s, a third of whose letters may be wrong, for %s', (text, want) => {
+    expect(nearest(text, ['ruler', 'port', 'pay-to'])).toBe(want);
+  });
+
+  it.each([
+    ['0', ['1']],
+    ['100', ['1']],
+    ['-1', ['1']],
+    ['xml', ['json', 'csv']],
+    ['prto', ['pear']],
+    ['cvs', ['json', 'mcp']],
+    ['abcdefghijkl', ['abcd1234ijkl']],
+  ])('takes %s for none of %j', (text, options) => {
+    expect(nearest(text, options)).toBeNull();
+  });
+
   it.each(['', 'x', 'hormuz', 'y'.repeat(10_000)])('guesses nothing for %.20s', (text) => {
     expect(nearest(text, CITIES)).toBeNull();
   });
