@@ -22,7 +22,7 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const example = storedRequest(endpoint, close, release) ?? CATALOG_REQUEST;
   const missing = trouble?.missing ?? [];
   return jsonReply(422, {
-    error: `Not charged. Try GET ${example} - ${reason(route, miss)}`,
+    error: `Not charged. Try GET ${example} - ${reason(route, miss, release)}`,
     no_charge: true,
     miss,
     ...(missing.length === 0 ? {} : { missing_params: missing }),
@@ -56,8 +56,12 @@ function nearValues({ endpoint, values, trouble }: Route): Values {
   return meant === null ? values : { ...values, [trouble.name]: meant };
 }
 
-function reason({ endpoint, values, trouble }: Route, miss: Miss): string {
+function reason({ endpoint, values, trouble }: Route, miss: Miss, release: ReleaseIndex): string {
   if (trouble !== null) return troubleText(endpoint, trouble);
+  const { signal_id: signalId = '' } = values;
+  if (miss === 'empty_line' && isUnkeyed(signalId, release)) {
+    return `${signalId} is empty until its operator has a data key; the free catalog lists what is stored`;
+  }
   if (miss === 'empty_line') {
     return `nothing is stored for ${endpoint.path} at present; the free catalog lists what is`;
   }

@@ -57,8 +57,15 @@ describe('noCharge()', () => {
     ]);
     const { release } = await tinyService({ files });
     const asked = (signalId: string) => `/gauge?signal_id=${signalId}&entity=caiso`;
-    expect(body(asked('grid-reliability.stress'), release).miss).toBe('no_data');
-    expect(body(asked('grid-reliability.realized-strain'), release).miss).toBe('empty_line');
+    const stored = body(asked('grid-reliability.stress'), release);
+    expect(stored.miss).toBe('no_data');
+    expect(stored.error).not.toContain('data key');
+    const empty = body(asked('grid-reliability.realized-strain'), release);
+    expect(empty.miss).toBe('empty_line');
+    expect(empty.error).toContain(
+      '- grid-reliability.realized-strain is empty until its operator has a data key;',
+    );
+    expect(empty.error).not.toContain('nothing is stored');
   });
 
   it('puts a misspelt value right', async () => {
