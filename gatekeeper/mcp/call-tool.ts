@@ -5,7 +5,7 @@ import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.t
 import type { Reply } from '../reply.ts';
 import type { JsonObject } from './json-rpc.ts';
 import { nothingFound } from './nothing-found.ts';
-import { wrongArgument } from './wrong-argument.ts';
+import { shown, wrongArgument } from './wrong-argument.ts';
 
 /** The answer of a tool: content for a model, and the same as data where the call succeeded. */
 export interface ToolResult {
@@ -24,8 +24,11 @@ export function findTool(name: string): Tool | undefined {
 /** Calls a tool: it asks what anybody may ask by URL, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, ask: Ask): Promise<ToolResult> {
   const wrong = wrongArgument(tool, given);
-  if (wrong !== null) return failed(`Cannot call "${tool.name}": ${wrong}`);
-  return CALLS[tool.name](given, ask);
+  return wrong === null ? CALLS[tool.name](given, ask, tool) : refused(tool, wrong);
+}
+
+function refused({ name }: Tool, wrong: string): ToolResult {
+  return failed(`Cannot call "${name}": ${wrong}`);
 }
 
 function failed(text: string): ToolResult {
@@ -37,16 +40,21 @@ function succeeded({ body }: Reply): ToolResult {
   return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text), isError: false };
 }
 
-type Call = (given: JsonObject, ask: Ask) => Promise<ToolResult>;
+type Call = (given: JsonObject, ask: Ask, tool: Tool) => Promise<ToolResult>;
 const CALLS: Readonly<Record<ToolName, Call>> = {
   verify_citation: verifyCitation,
   find_signal: findSignal,
   get_official_record: getOfficialRecord,
 };
 
-async function verifyCitation({ record_hash }: JsonObject, ask: Ask): Promise<ToolResult> {
-  const reply = await ask(target('/gauge/verify', { hash: record_hash }));
-  return reply.status === 200 ? succeeded(reply) : failed(reply.body.toString());
+/** The path calls its parameter otherwise, so its usage error would name what no argument is called. */
+async function verifyCitation(given: JsonObject, ask: Ask, tool: Tool): Promise<ToolResult> {
+  const hash = String(given.record_hash);
+  const reply = await ask(target('/gauge/verify', { hash }));
+  if (reply.status === 200) return succeeded(reply);
+  if (reply.status !== 400) return failed(reply.body.toString());
+  const legal = tool.inputSchema.properties.record_hash?.description;
+  return refused(tool, `argument "record_hash" is ${shown(hash)}; send ${legal}`);
 }
 
 async function findSignal(given: JsonObject, ask: Ask): Promise<ToolResult> {

@@ -202,7 +202,11 @@ describe('I44: POST /mcp', () => {
     ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
     ['find_signal', { limit: 1 }, /legal are industry, signal_id, entity, full/],
     ['verify_citation', {}, /argument missing: record_hash/],
-    ['verify_citation', { record_hash: 'x' }, /Send hash=sha256/],
+    [
+      'verify_citation',
+      { record_hash: 'x' },
+      /argument "record_hash" is "x"; send record_hash of a citation/,
+    ],
     ['get_official_record', { ...PAIR, dim: 'all' }, /one of gauge, ruler, calibrated/],
     [
       'get_official_record',

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { verifyUsage } from '../../../gatekeeper/answers/verify.ts';
+import {
+  type Ask,
+  callTool,
+  findTool,
+  type ToolResult,
+} from '../../../gatekeeper/mcp/call-tool.ts';
+import { jsonReply } from '../../../gatekeeper/reply.ts';
+
+async function verified(record_hash: string, ask: Ask): Promise<ToolResult> {
+  const tool = findTool('verify_citation');
+  if (tool === undefined) throw new Error('no such tool');
+  return callTool(tool, { record_hash }, ask);
+}
+
+describe('callTool()', () => {
+  it('says of a bad hash which argument is wrong, in the words of the tool', async () => {
+    const { isError, content } = await verified('nowhere"', async () => verifyUsage());
+    expect(isError).toBe(true);
+    expect(content[0].text).toMatch(
+      /^Cannot call "verify_citation": argument "record_hash" is "nowhere\\""; send record_hash of a citation, /,
+    );
+    expect(content[0].text).not.toMatch(/hash=/);
+  });
+
+  it('hands on any other answer as it is', async () => {
+    const asked: string[] = [];
+    const answering =
+      (status: 200 | 503): Ask =>
+      async (target) => {
+        asked.push(target);
+        return jsonReply(status, { status });
+      };
+    expect(await verified('00ff00ff', answering(200))).toMatchObject({
+      isError: false,
+      structuredContent: { status: 200 },
+    });
+    const silent = await verified('00ff00ff', answering(503));
+    expect([silent.isError, silent.content[0].text]).toEqual([true, '{"status":503}']);
+    expect(new Set(asked)).toEqual(new Set(['/gauge/verify?hash=00ff00ff']));
+  });
+});
