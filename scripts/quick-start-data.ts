@@ -84,6 +84,18 @@ export function demoSettings(root: string, address: { port: string; baseUrl?: st
   return loadConfig({ options: {}, env, fileText: null });
 }
 
+/** Variables that the quick start reads. */
+const USED: readonly string[] = ['SIGNALPRESS_PORT', 'SIGNALPRESS_BASE_URL'];
+
+/** Names the settings in the environment that the quick start leaves alone, one line; '' for none. */
+export function unusedText(env: Readonly<Record<string, string | undefined>>): string {
+  const unused = Object.keys(env).filter((name) => {
+    return name.startsWith('SIGNALPRESS_') && env[name] !== '' && !USED.includes(name);
+  });
+  if (unused.length === 0) return '';
+  return `Set, and not used here: ${unused.sort().join(', ')}; only ${USED.join(' and ')} are\n`;
+}
+
 /** Listens on a loopback port for a moment and says which it was, for 0 one that nobody listens on. */
 export function tryPort(port: number): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { summaryText } from '../compiler/commands/progress.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { lineLog } from '../gatekeeper/http/line-log.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, prepareData, tryPort } from './quick-start-data.ts';
+import { demoSettings, prepareData, tryPort, unusedText } from './quick-start-data.ts';
 import { bold, cyan, dim, green } from './terminal-style.ts';
 
 /** `npm start`: compiles the sample and a genuine USGS feed into `.signalpress/`, then serves it. */
@@ -77,8 +77,6 @@ function welcome(url: string): string {
     `  ${cyan(`curl -is '${url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
     '',
     `In another terminal: ${bold('npm run demo')} buys and verifies. Stop with Ctrl-C.`,
-    process.env.SIGNALPRESS_FACILITATOR_URL === undefined
-      ? ''
-      : 'SIGNALPRESS_FACILITATOR_URL is set, and not used here: it is for "signalpress-gate"\n',
+    unusedText(process.env),
   ].join('\n');
 }
