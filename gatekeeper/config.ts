@@ -354,11 +354,9 @@ function isNetworkKnown({ values, isGiven }: Written): boolean {
 }
 
 /** Money needs somebody who is paid and somebody who moves it. */
-function payeeRules({ network }: Config, written: Written): Rule[] {
-  const { isGiven } = written;
+function payeeRules({ network }: Config, { isGiven }: Written): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   const isReal = network.name === 'base';
-  const isTest = isNetworkKnown(written) && !isReal;
   const settler = 'set an https URL, or set SIGNALPRESS_RELAYER_KEY';
   return [
     [
@@ -368,10 +366,6 @@ function payeeRules({ network }: Config, written: Written): Rule[] {
     [
       !settles && isReal,
       `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; ${settler}`,
-    ],
-    [
-      !settles && isTest && isGiven('pay_to'),
-      `SIGNALPRESS_FACILITATOR_URL: missing beside SIGNALPRESS_PAY_TO, so that bodies would be given away; ${settler}, or leave SIGNALPRESS_PAY_TO out to try the service`,
     ],
   ];
 }

@@ -4,7 +4,7 @@ import { findNetwork } from '../payment/networks.ts';
 import type { Payment, X402Version } from '../payment/payment-header.ts';
 import type { Authorization } from '../payment/signature.ts';
 import { type JsonAnswer, jsonCaller, type Silence } from './json-call.ts';
-import { remoteUrl } from './remote-url.ts';
+import { facilitatorUrl } from './remote-url.ts';
 
 /** What both calls send. */
 export interface FacilitatorRequest {
@@ -191,7 +191,7 @@ interface Call {
 type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
 function caller(options: RemoteFacilitatorOptions): Caller {
-  const base = remoteUrl(options.url, 'facilitator');
+  const base = facilitatorUrl(options.url);
   const ask = jsonCaller(base.origin, {
     connections: FACILITATOR_CONNECTIONS_MAX,
     connectTimeoutMs: VERIFY_TIMEOUT_MS,

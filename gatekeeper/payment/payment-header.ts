@@ -105,7 +105,8 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
   const { value } = json;
   if (versionOf(value) !== version) {
     const reason = 'invalid_x402_version';
-    return { reason, error: `${header} carries x402Version ${version} and no other` };
+    const other = version === 1 ? 'version 2 as PAYMENT-SIGNATURE' : 'version 1 as X-PAYMENT';
+    return { reason, error: `${header} carries x402Version ${version} alone; send ${other}` };
   }
   return version === 1 ? readV1(value) : readV2(value);
 }

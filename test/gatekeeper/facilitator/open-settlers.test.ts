@@ -111,7 +111,7 @@ describe('openSettlers()', () => {
   });
 
   it('openSettlers() pretends where nobody is named', async () => {
-    const settlers = await open({ network: 'base-sepolia', pay_to: '' });
+    const settlers = await open({ network: 'base-sepolia' });
     expect(await settlers.trouble()).toBeNull();
     await settlers.close();
   });
