@@ -5,7 +5,7 @@ export type Cutoff =
   /** The whole official filing day; `at` is its last second in New York. */
   | { readonly basis: 'filing_date'; readonly date: string; readonly at: string }
   /** An instant, compared with the time of acceptance. */
-  | { readonly basis: 'acceptance_time'; readonly date: string; readonly at: string };
+  | { readonly basis: 'acceptance_time'; readonly at: string };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})$/;
@@ -22,8 +22,7 @@ export function parseCutoff(text: string): Cutoff | null {
   if (!isRealDay(day)) return null;
   const epochMs = Date.parse(text.replace(zone, zone.replace(' ', '+')));
   if (Number.isNaN(epochMs)) return null;
-  const at = new Date(epochMs).toISOString().replace('.000Z', 'Z');
-  return { basis: 'acceptance_time', date: at.slice(0, 10), at };
+  return { basis: 'acceptance_time', at: new Date(epochMs).toISOString().replace('.000Z', 'Z') };
 }
 
 function isRealDay(day: string): boolean {

@@ -180,15 +180,17 @@ function open<Filing extends FilingFacts>(
   return { resolution_status: 'ambiguous', filed_by_cutoff: null, selected, candidates };
 }
 
-/** Nothing until the cutoff: a later filing shows it; without one, only a list that is whole and newer can. */
+/**
+ * Nothing is stored until the cutoff. Only a list that is whole from the first filing on, and newer than the cutoff, says
+ * that nothing was filed: one that begins on a day holds none of the filings before it.
+ */
 function notFiled<Filing extends FilingFacts>(
   sides: Sides<Filing>,
   { coverage, cutoff }: { readonly coverage: FilingCoverage; readonly cutoff: Cutoff },
 ): Settlement<Filing> {
   const { collected_at, covered_from } = coverage;
-  const covered = covered_from === null || covered_from <= cutoff.date;
   const looked = Date.parse(collected_at) >= Date.parse(cutoff.at);
-  const filed_by_cutoff = covered && looked ? false : null;
+  const filed_by_cutoff = covered_from === null && looked ? false : null;
   const [later] = sides.after;
   if (later === undefined || filed_by_cutoff === null) {
     const resolution_status = 'no_authoritative_source';

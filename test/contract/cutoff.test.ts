@@ -15,7 +15,7 @@ describe('parseCutoff()', () => {
     ['2026-03-31T20:30:00+02:00', '2026-03-31T18:30:00Z'],
     ['2026-03-31T20:30:00 02:00', '2026-03-31T18:30:00Z'],
   ])('takes %s for an instant', (text, at) => {
-    expect(parseCutoff(text)).toEqual({ basis: 'acceptance_time', date: at.slice(0, 10), at });
+    expect(parseCutoff(text)).toEqual({ basis: 'acceptance_time', at });
   });
 
   it.each([

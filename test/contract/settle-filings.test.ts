@@ -62,15 +62,23 @@ describe('settleFilings()', () => {
     expect(settle([], '2026-11-19')).toEqual(['no_authoritative_source', false, null, 0]);
     expect(settle([], '2026-11-20')).toEqual(['no_authoritative_source', null, null, 0]);
     expect(settle([], '2027-01-01')).toEqual(['no_authoritative_source', null, null, 0]);
+  });
+
+  it.each([
+    ['2025-12-31'],
+    ['2026-01-01'],
+    ['2026-03-01'],
+    ['2026-01-01T03:00:00Z'],
+    ['2026-03-01T03:00:00Z'],
+  ])('never says no from a list that begins on a day, asked about %s', (cutoff) => {
     const coverage = { ...WHOLE, covered_from: '2026-01-01' };
-    expect(settle([], '2025-12-31', { coverage })[1]).toBeNull();
-    expect(settle([], '2026-01-01', { coverage })[1]).toBe(false);
-    expect(settle([A], '2025-12-31', { coverage })).toEqual([
-      'no_authoritative_source',
-      null,
-      null,
-      0,
-    ]);
+    const later = filing(8, ['10-K', '2026-04-01']);
+    const unknown = ['no_authoritative_source', null, null, 0];
+    expect(settle([], cutoff, { coverage })).toEqual(unknown);
+    expect(settle([later], cutoff, { coverage })).toEqual(unknown);
+    expect(settle([later], cutoff)).toEqual(['resolved', false, '8', 1]);
+    const before = filing(9, ['10-K', '2025-12-01']);
+    expect(settle([before], cutoff, { coverage })).toEqual(['resolved', true, '9', 1]);
   });
 
   it('is ambiguous where an amendment or a filing of the same day stands beside it', () => {

@@ -80,4 +80,20 @@ describe('settlementAnswer()', () => {
     const coverage = { ...(body.coverage as object), covered_from: '2026-01-01' };
     expect(verdict({ ...body, coverage })).toBe('failed');
   });
+
+  it('I24: refuses a no that rests on a list which begins on a day', async () => {
+    const pages = [{ from: '2010-01-01', to: '2024-01-31' }];
+    const begun = await filingService(FILINGS, { from: '2024-02-01', pages });
+    const trust = [begun.release.head.issuer_did];
+    for (const path of ['/resolve', '/resolve/proposer']) {
+      const target = `${path}?entity=EXMP&form=SC%2013D&cutoff=2026-03-31`;
+      const answered = await resolve(question(target), begun);
+      if (answered.kind !== 'content') throw new Error('no content');
+      const body = parseJson(answered.content.body.toString('utf8')) as Record<string, JsonValue>;
+      const member = path === '/resolve' ? 'filed_by_cutoff' : 'answer';
+      expect(body[member]).toBeNull();
+      expect(verifyBody(body, { trust }).verdict).toBe('verified');
+      expect(verifyBody({ ...body, [member]: false }, { trust }).verdict).toBe('failed');
+    }
+  });
 });

@@ -14,7 +14,7 @@ const ANSWER_RULE =
   'the newest filing of the form at or before the cutoff, else the first one after it; amendments and ' +
   'filings of the same day make it ambiguous, sources that tell different facts make it conflicting';
 const NONE_RULE =
-  'filed_by_cutoff is false where the stored list is whole and was collected after the cutoff, null where it was not';
+  'filed_by_cutoff is false only where the stored list is whole (covered_from is null) and was collected after the cutoff, else null';
 const CONFIDENCE_RULE =
   'confidence is 1 for a resolved answer and 0 for every other one; it is never a probability';
 

@@ -185,6 +185,20 @@ describe.skipIf(!existsSync(REAL))(
       expect(await selected('2026-01-28T20:55:02-05:00')).not.toEqual(filed);
     }, 60_000);
 
+    it.each(['S-4', '424B3', 'S-3ASR', '425'])(
+      'does not deny the %s that stands on an older page than the list',
+      async (form) => {
+        const by = await tesla(UTC, FETCHED);
+        const query = target('/resolve', { entity: 'TSLA', form, cutoff: '2018-06-01' });
+        const body = resolveBodySchema.parse(jsonOf(await resolve(question(query), by)));
+        expect([body.resolution_status, body.filed_by_cutoff]).toEqual([
+          'no_authoritative_source',
+          null,
+        ]);
+      },
+      60_000,
+    );
+
     it('tells the same acceptance whichever clock the answer of the source held', async () => {
       const query = target('/resolve', { entity: 'TSLA', form: '8-K', cutoff: '2022-10-31' });
       const times = [];
