@@ -100,7 +100,7 @@ function byAccession<Filing extends FilingFacts>(filings: readonly Filing[]) {
 }
 
 /** Newest filing day, then newest acceptance; the number and the source only make the order total. */
-function newestFirst(a: FilingFacts, b: FilingFacts): number {
+export function newestFirst(a: FilingFacts, b: FilingFacts): number {
   return (
     descending(a.filing_date, b.filing_date) ||
     descending(instantText(a), instantText(b)) ||

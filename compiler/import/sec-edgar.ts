@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { cikOf, FILING_COLLECTION } from '../contract/filing.ts';
-import type { FilingRow } from '../stages/intake/filing-row.ts';
+import { newestFirst } from '../contract/settle-filings.ts';
+import type { FilingRow, StoredFiling } from '../stages/intake/filing-row.ts';
 import { type Columns, columnsSchema, EDGAR_SOURCE, readColumns } from './edgar-columns.ts';
 import { filingReadings } from './edgar-signals.ts';
 import type { FetchNote } from './fetch-note.ts';
@@ -46,6 +47,7 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
   const { recent, files } = submissions.filings;
   const { basis, filings } = readColumns(recent, { cik, collected_at }, skips);
   refuseFuture(filings, note, subject);
+  const inOrder = [...filings].sort(newestFirst);
   const days = filings.map(({ filing_date }) => filing_date).sort();
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
   const listing: FilingRow = {
@@ -63,8 +65,8 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
   };
   const list = { entity: tickers[0] ?? cik, entity_name: submissions.name, cik, collected_at };
   return {
-    readings: filingReadings({ ...list, filings: newestFirst(filings) }),
-    rows: new Map([[FILING_COLLECTION, [listing, ...newestFirst(filings)]]]),
+    readings: filingReadings({ ...list, filings: inOrder }),
+    rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
     skipped: skips.list(),
     remarks: [basisRemark(basis)],
   };
@@ -81,6 +83,7 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
   const collected_at = note.fetched_at;
   const { basis, filings } = readColumns(columns, { cik, collected_at }, skips);
   refuseFuture(filings, note, subject);
+  const inOrder = [...filings].sort(newestFirst);
   const days = filings.map(({ filing_date }) => filing_date).sort();
   const [from] = days;
   const to = days.at(-1);
@@ -90,21 +93,14 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
   const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, from, to };
   return {
     readings: new Map(),
-    rows: new Map([[FILING_COLLECTION, [page, ...newestFirst(filings)]]]),
+    rows: new Map([[FILING_COLLECTION, [page, ...inOrder]]]),
     skipped: skips.list(),
     remarks: [basisRemark(basis)],
   };
 }
 
-type Filings = ReturnType<typeof readColumns>['filings'];
-
-function newestFirst(filings: Filings): Filings {
-  const order = ({ filing_date, accession }: Filings[number]) => `${filing_date} ${accession}`;
-  return [...filings].sort((a, b) => (order(a) < order(b) ? 1 : -1));
-}
-
 /** A list cannot hold what was accepted after it was fetched: then the note is another payload's. */
-function refuseFuture(filings: Filings, note: FetchNote, subject: string): void {
+function refuseFuture(filings: readonly StoredFiling[], note: FetchNote, subject: string): void {
   const fetched = Date.parse(note.fetched_at);
   const late = filings.find(({ disclosure_time }) => Date.parse(disclosure_time ?? '') > fetched);
   if (late === undefined) return;

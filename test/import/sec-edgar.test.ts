@@ -137,6 +137,21 @@ describe('importSubmissions()', () => {
     expect(readings.get('filing.insider')?.[0]?.observed_at).toBe(NOTE.fetched_at);
   });
 
+  it('takes the time of a reading from the acceptance that is newest, whatever number it has', () => {
+    const rows: Row[] = [
+      ['4', '2026-03-02', '2026-03-03T01:30:00Z'],
+      ['4', '2026-03-02', '2026-03-02T23:10:00Z'],
+      ['4', '2026-02-27', '2026-02-28T02:00:00Z'],
+    ];
+    const { readings } = importSubmissions(bytes(submissions(rows)), NOTE);
+    expect(readings.get('filing.insider')?.[0]?.observed_at).toBe('2026-03-03T01:30:00Z');
+    const turned = importSubmissions(bytes(submissions([...rows].reverse())), NOTE).readings;
+    expect(turned.get('filing.insider')).toEqual(readings.get('filing.insider'));
+    const laterDay: Row[] = [['4', '2026-03-03', '2026-03-02T22:00:00Z'], ...rows];
+    const moved = importSubmissions(bytes(submissions(laterDay)), NOTE).readings;
+    expect(moved.get('filing.insider')?.[0]?.observed_at).toBe('2026-03-02T22:00:00Z');
+  });
+
   it('reads an older page, whose filer stands in its address', () => {
     const [page] = rowsOf(importSubmissions(bytes(columns(UTC)), PAGE_NOTE));
     expect(page).toMatchObject({
@@ -198,6 +213,14 @@ describe.skipIf(!existsSync(REAL))(
         expect(first('filing.insider')?.form4_90d_count).toBe(trades);
       },
     );
+
+    it.each([
+      ['AAPL_2026-03-05', /T23:34:19Z$/],
+      ['NVDA_2026-03-05', /T17:33:32Z$/],
+    ])('dates the newest Form 4 of %s by its acceptance', (name, time) => {
+      const { readings } = real(`submissions_${name}.json`, '2026-03-05T23:59:00Z');
+      expect(readings.get('filing.insider')?.[0]?.observed_at).toMatch(time);
+    });
 
     it.each([
       ['AAPL_2026-03-05', 'new-york'],

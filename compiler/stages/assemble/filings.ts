@@ -1,4 +1,5 @@
 import { FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
+import { newestFirst } from '../../contract/settle-filings.ts';
 import type { Problem } from '../intake/compile-error.ts';
 import { type FilingRow, filingRowSchema, type StoredFiling } from '../intake/filing-row.ts';
 import { readCollection, type StoredRow } from '../intake/read-collection.ts';
@@ -92,15 +93,6 @@ function tellsTheSame(a: StoredFiling, b: StoredFiling): boolean {
 function knowsLess(known: StoredFiling, row: StoredFiling): boolean {
   const { disclosure_time } = known;
   return row.disclosure_time === null && tellsTheSame(known, { ...row, disclosure_time });
-}
-
-function newestFirst(a: StoredFiling, b: StoredFiling): number {
-  return orderText(a) < orderText(b) ? 1 : -1;
-}
-
-function orderText({ filing_date, disclosure_time, accession, source }: StoredFiling): string {
-  const instant = disclosure_time === null ? '' : new Date(disclosure_time).toISOString();
-  return [filing_date, instant, accession, source].join(' ');
 }
 
 /** A ticker that moved to another filer belongs to the one whose list is newer. */
