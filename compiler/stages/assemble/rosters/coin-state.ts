@@ -21,15 +21,23 @@ export interface CoinState {
 
 const ALIVE = { died_on: null, confirm_absences: null };
 
-/** State of a coin by its newest price and by the captures since; one that recovers or returns is alive again. */
+/** A captured row that has a price, as the state reads it. */
+interface Priced {
+  readonly price: number;
+  readonly day: string;
+}
+
+/**
+ * State of a coin by its newest known price and by the captures since; one that recovers or returns is alive again. A row
+ * without a price says nothing: a coin that never had one is judged by its presence alone.
+ */
 export function coinState(coin: Subject<StableCoinRow>): CoinState {
-  const { price_in_peg: price } = coinFigures(coin.newest.row);
-  const terminated = isTerminated(coin.newest.row);
+  const priced = coin.rows.flatMap(pricedRow);
+  const price = priced.at(-1)?.price ?? null;
   const depegged = price !== null && (price < ON_PEG.from || price > ON_PEG.to);
-  const flags = { terminated, depegged };
-  if (terminated) {
-    return { state: 'dead', ...flags, died_on: terminatedOn(coin), confirm_absences: null };
-  }
+  const end = terminatedOn(priced);
+  const flags = { terminated: end !== null, depegged };
+  if (end !== null) return { state: 'dead', ...flags, died_on: end, confirm_absences: null };
   const confirmed = coin.absences[PERSISTENT_ABSENCES - 1];
   if (confirmed !== undefined) {
     const confirm_absences = PERSISTENT_ABSENCES;
@@ -39,15 +47,15 @@ export function coinState(coin: Subject<StableCoinRow>): CoinState {
   return { state: depegged ? 'at_risk' : 'operating', ...flags, ...ALIVE };
 }
 
-function isTerminated(row: StableCoinRow): boolean {
+function pricedRow({ row }: { readonly row: StableCoinRow }): Priced[] {
   const { price_in_peg: price } = coinFigures(row);
-  return price !== null && price < TERMINATED_BELOW;
+  return price === null ? [] : [{ price, day: row.capture_date }];
 }
 
-/** First day of the run below the price that lasts until now. */
-function terminatedOn({ rows, last_seen }: Subject<StableCoinRow>): string {
-  const alive = rows.findLastIndex(({ row }) => !isTerminated(row));
-  return rows[alive + 1]?.row.capture_date ?? last_seen;
+/** First day of the run below the price that lasts until now; null for none. */
+function terminatedOn(priced: readonly Priced[]): string | null {
+  const alive = priced.findLastIndex(({ price }) => price >= TERMINATED_BELOW);
+  return priced[alive + 1]?.day ?? null;
 }
 
 /** Days that a coin lived: as its source states them, else between its first and its last capture. */

@@ -14,11 +14,12 @@ const DAYS = ['2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-2
 const anchors = DAYS.map((day) => coinRow('anchor', day, { market_cap_usd: 1 }));
 const stable = (rows: readonly object[]) => printed({ 'stable.coin': [...anchors, ...rows] });
 
-/** The census row and the graveyard row of a coin with these prices on successive days; null for absent. */
-function coin(prices: readonly (number | null)[]) {
-  const rows = prices.flatMap((price_in_peg, index) =>
-    price_in_peg === null ? [] : [coinRow('c', DAYS[index] ?? '', { price_in_peg })],
-  );
+/** The census row and the graveyard row of a coin with these prices on successive days; null for absent, '?' for unknown. */
+function coin(prices: readonly (number | null | '?')[]) {
+  const rows = prices.flatMap((price, index) => {
+    const price_in_peg = price === '?' ? null : price;
+    return price === null ? [] : [coinRow('c', DAYS[index] ?? '', { price_in_peg })];
+  });
   const out = stable(rows);
   type Rows = { entity: string; lifecycle?: object }[];
   const find = (rows: unknown) => ((rows ?? []) as Rows).find(({ entity }) => entity === 'c');
@@ -42,6 +43,36 @@ describe('stablePart()', () => {
     expect(coin([1, 0.01, 0.01, 0.01, 0.99])).toMatchObject({
       life: { state: 'operating' },
       death: undefined,
+    });
+  });
+
+  it('takes a price that becomes unknown for no recovery, and for no death', () => {
+    const dead = { state: 'dead', terminated: true, depegged: true };
+    expect(coin([1, 0.05, 0.05, '?', '?'])).toMatchObject({
+      life: { ...dead, end_at: '2026-11-17' },
+      death: { state: 'dead', died_on: '2026-11-17', last_seen: '2026-11-20' },
+    });
+    expect(coin([1, '?', 0.05, '?', 0.05]).death).toMatchObject({ died_on: '2026-11-18' });
+    expect(coin([0.05, '?', 1, '?', '?'])).toMatchObject({
+      life: { state: 'operating', terminated: false, depegged: false, end_at: null },
+      death: undefined,
+    });
+    expect(coin([1, 0.9, '?', '?', '?']).life).toMatchObject({ state: 'at_risk', depegged: true });
+    expect(coin([0.05, '?', null, null, null]).death).toMatchObject({
+      state: 'dead',
+      died_on: '2026-11-16',
+    });
+  });
+
+  it('judges a coin that never had a price by its presence alone', () => {
+    const unjudged = { terminated: false, depegged: false };
+    expect(coin(['?', '?', '?', '?', '?'])).toMatchObject({
+      life: { state: 'operating', ...unjudged, end_at: null },
+      death: undefined,
+    });
+    expect(coin(['?', '?', null, null, null])).toMatchObject({
+      life: { state: 'absent', ...unjudged },
+      death: { state: 'absent', died_on: '2026-11-19' },
     });
   });
 
