@@ -110,7 +110,8 @@ async function compileInto(
   const tableDigest = `sha256:${hash('sha256', jcs(tables()), 'hex')}`;
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
-  const open = { staging, issuer, keys, tableDigest, stateKey: key };
+  const { asOf } = options;
+  const open = { staging, issuer, keys, tableDigest, stateKey: key, asOf };
   const isWhole = options.full !== true && staging.previous?.files() !== null;
   const plan = isWhole ? planChange(options.data, key, stored.signals) : null;
   if (plan !== null) {
@@ -124,9 +125,10 @@ async function compileInto(
   return compileRun(options, openRun(open, stored, null), stored);
 }
 
-type OpenRun = Pick<Run, 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'>;
+type OpenRun = Pick<Run, 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'> &
+  Pick<CompileOptions, 'asOf'>;
 
-function openRun(open: OpenRun, stored: Snapshots, plan: ChangePlan | null): Run {
+function openRun({ asOf, ...open }: OpenRun, stored: Snapshots, plan: ChangePlan | null): Run {
   const { staging } = open;
   const { scratch, writer, state } = staging;
   const before = (path: string): Buffer | null =>
@@ -136,7 +138,7 @@ function openRun(open: OpenRun, stored: Snapshots, plan: ChangePlan | null): Run
   const memory = plan?.memory ?? null;
   const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
   const assembly = new Assembly({ shards, leaves, writer, scratch, memory, catalog });
-  const parts = PARTS.map((read) => read(stored.collections));
+  const parts = PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
   const places = new PlaceNotes(notes, plan);
   return { ...open, plan, shards, leaves, writer, assembly, parts, notes, places };
@@ -278,6 +280,7 @@ function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJo
     seed: options.seed,
     scratch: run.staging.scratch,
     change: run.plan?.changes.get(signal.signal_id) ?? null,
+    asOf: options.asOf,
     rejects: ppm === 0 ? null : { ppm, folder: join(run.staging.state, REJECTS_FOLDER) },
   };
 }

@@ -39,6 +39,7 @@ const at = (day: string) => ({
   observed_at: `${day}T10:00:00Z`,
   collected_at: `${day}T11:00:00Z`,
 });
+const NEWEST = { observed_at: '2026-11-20T11:30:00Z', collected_at: '2026-11-20T11:40:00Z' };
 const file = (batch: string, signal: string, rows: readonly object[]): SnapshotFiles => ({
   [`${batch}/${signal}.ndjson`]: ndjson(rows),
 });
@@ -141,9 +142,9 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
     ]),
   },
   'a sample and a city that were published without a value': {
-    ...file('2026-11-21', SPOT, [reading('Btc', { price_usd: null }, at('2026-11-22'))]),
+    ...file('2026-11-21', SPOT, [reading('Btc', { price_usd: null }, NEWEST)]),
     ...file('2026-11-21', 'precipitation.daily', [
-      reading('us-denver', { precip_mm: null }, at('2026-11-22')),
+      reading('us-denver', { precip_mm: null }, NEWEST),
     ]),
   },
   'several signals at once': {
@@ -170,6 +171,20 @@ describe('compile() on what is remembered', () => {
       expect([name, report.faults, report.strayCount]).toEqual([name, [], 0]);
     }
   }, 120_000);
+
+  it('I18: leaves no line from the future out, so that a later compile has nothing to take up', async () => {
+    const here = copied();
+    const ahead = reading('coin-1', { price_usd: 7 }, at('2026-11-23'));
+    const rows = [...coins('2026-11-19', 3), ahead];
+    writeSnapshots(file('2026-11-23', SPOT, rows), here.snapshots);
+    const lenient = { maxRejectsPpm: 500_000 };
+    for (const more of [{}, lenient]) {
+      const compiled = compileFolder(here.snapshots, { ...more, data: here.data });
+      await expect(compiled).rejects.toThrow('2026-11-23/crypto.spot.ndjson:4 collected_at:');
+    }
+    const { wentOn } = await both(here, { asOf: '2026-11-23T12:00:00Z' });
+    expect(wentOn).toBe(true);
+  }, 60_000);
 
   it.each<[string, (here: { snapshots: string; data: string }) => void, Partial<CompileOptions>]>([
     [

@@ -32,7 +32,7 @@ export function runSignalChange(
     if (places === undefined) added.set(reading.entity, [place]);
     else places.push(place);
   };
-  const read = readSignal({ ...signal, files: change.added }, note, job.rejects);
+  const read = readSignal({ ...signal, files: change.added }, note, job);
   if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
   const list = change.places === null ? Buffer.alloc(0) : readFileSync(change.places);
   const before = findPlaces(list, added);

@@ -8,8 +8,8 @@ import { legReading } from '../stages/assemble/leg.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
 import type { SignalFiles, SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
-import type { RejectRule, Rejects } from '../stages/intake/quarantine.ts';
-import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
+import type { Rejects } from '../stages/intake/quarantine.ts';
+import { type IntakeRules, readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { buildTimeline, type Timeline } from '../stages/intake/timeline.ts';
 import { formatPlaces, type LinePlace } from '../stages/remember/line-places.ts';
@@ -28,7 +28,7 @@ import { formatSaid, parseSaid } from './said-files.ts';
 const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
-export interface SignalJob {
+export interface SignalJob extends IntakeRules {
   readonly signal: SignalFiles;
   readonly issuer: Issuer;
   readonly seed: Uint8Array;
@@ -36,8 +36,6 @@ export interface SignalJob {
   readonly scratch: string;
   /** Set when the output of the previous release is kept, except for the entities that some new files name. */
   readonly change: SignalChange | null;
-  /** Which bad lines may be left out; null for none. */
-  readonly rejects: RejectRule | null;
 }
 
 export interface SignalChange {
@@ -75,7 +73,7 @@ export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): J
   const id = job.signal.signal_id;
   const groups = grouping(job.signal.bytes, join(job.scratch, id));
   try {
-    const read = readSignal(job.signal, (stored) => groups.add(stored), job.rejects);
+    const read = readSignal(job.signal, (stored) => groups.add(stored), job);
     const run = new SignalRun(job, emit);
     if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
     for (const group of groups.groups()) run.group(group);

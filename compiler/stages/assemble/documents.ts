@@ -18,8 +18,11 @@ const SIGNAL = 'document';
 type StoredDocument = HashedRow<DocumentRow>;
 
 /** Stored documents, each sealed and put where its operation looks; the newest batch wins. */
-export const documentPart: ReadPart = (collections) => {
-  const { rows, problems } = readCollection(collections[SIGNAL], documentRowSchema);
+export const documentPart: ReadPart = (collections, asOf) => {
+  const { rows, problems } = readCollection(
+    { files: collections[SIGNAL], asOf },
+    documentRowSchema,
+  );
   const keyOf = ({ operation, params }: DocumentRow): string => `${operation}\n${jcs(params)}`;
   const settled = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
   return {

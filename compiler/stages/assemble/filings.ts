@@ -9,8 +9,11 @@ import { type Filer, type KeptFiling, writeFilers } from './filing-files.ts';
 import type { ReadPart } from './part.ts';
 
 /** Securities filings: one file a filing, lists of them by filer, and what may be asked for. */
-export const readFilings: ReadPart = (collections) => {
-  const { rows, problems } = readCollection(collections[FILING_COLLECTION], filingRowSchema);
+export const readFilings: ReadPart = (collections, asOf) => {
+  const { rows, problems } = readCollection(
+    { files: collections[FILING_COLLECTION], asOf },
+    filingRowSchema,
+  );
   const groups = groupByFiler(rows);
   const faults: Problem[] = [...problems];
   const filers = [...groups.values()].flatMap((group) => filerOf(group, faults) ?? []);

@@ -8,5 +8,5 @@ export interface Part {
   write(press: Press): void;
 }
 
-/** Reads the collections that a part is made of. */
-export type ReadPart = (collections: Snapshots['collections']) => Part;
+/** Reads the collections that a part is made of; `asOf` is the instant that the compile speaks about. */
+export type ReadPart = (collections: Snapshots['collections'], asOf: string) => Part;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cikOf } from '../../contract/filing.ts';
+import { isAfter } from './reading.ts';
 
 const instant = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
 const day = z.iso.date({ error: 'not a day such as 2026-11-20' });
@@ -42,6 +43,14 @@ const filing = z
     ({ disclosure_time, acceptance_basis }) =>
       (disclosure_time === null) === (acceptance_basis === 'undetermined'),
     'disclosure_time is null exactly where acceptance_basis is "undetermined"',
+  )
+  .refine(
+    ({ disclosure_time, collected_at }) =>
+      disclosure_time === null || !isAfter(disclosure_time, collected_at),
+    {
+      path: ['disclosure_time'],
+      message: 'after collected_at; a list holds nothing that was accepted later',
+    },
   );
 
 /** A filer's list at the time of its collection: whole from a day on, older pages apart. */

@@ -18,8 +18,6 @@ const REJECT_TEXT_CHARS_MAX = 300;
 /** Folder of what was left out, below the state of the data folder. */
 export const REJECTS_FOLDER = 'rejects';
 
-const NEVER_LEFT_OUT =
-  '; a first line and a header are never left out, since the other lines rest on them';
 const MILLION = 1_000_000;
 const PPM_OF_PERCENT = 10_000;
 /** A rejected line may hold anything; only the operator has a reason to read it. */
@@ -35,8 +33,8 @@ export interface RejectRule {
 /** A line that is no reading. */
 export interface BadLine {
   readonly faults: readonly LineFault[];
-  /** Other lines rest on this one, or would if it could be read. */
-  readonly isBasic: boolean;
+  /** Why it stops the compile whatever may be left out; null for a line that may. */
+  readonly stops: string | null;
 }
 
 /** What was left out of some files. */
@@ -63,10 +61,10 @@ export class Quarantine {
     this.#rule = rule;
   }
 
-  add(line: Line, { faults, isBasic }: BadLine): void {
-    if (isBasic) this.#isStopped = true;
+  add(line: Line, { faults, stops }: BadLine): void {
+    if (stops !== null) this.#isStopped = true;
     else this.#rejected += 1;
-    this.#keep(line, faults, isBasic && this.#rule !== null ? NEVER_LEFT_OUT : '');
+    this.#keep(line, faults, stops === null || this.#rule === null ? '' : `; ${stops}`);
     if (this.#rule === null || this.#isStopped || this.#rejected > FILE_REJECTS_MAX) return;
     this.#rows.push(rowText(this.#file.name, line, faults));
   }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { decodeUtf8, JsonError, type JsonValue, parseJson } from '../../contract/strict-json.ts';
+import { aheadOfClock } from './ahead-of-clock.ts';
 import type { Problem } from './compile-error.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
@@ -18,6 +19,17 @@ export interface StoredRow<Row> {
   readonly line: number;
 }
 
+/** The files of one collection, and the instant that the compile speaks about, ISO-8601 UTC. */
+export interface StoredCollection {
+  readonly files: readonly SnapshotFile[];
+  readonly asOf: string;
+}
+
+/** Every row says when it was read. */
+interface Collected {
+  readonly collected_at: string;
+}
+
 export interface CollectionRows<Row> {
   /** Oldest batch first, then as stored. */
   readonly rows: readonly StoredRow<Row>[];
@@ -29,14 +41,15 @@ export interface CollectionRows<Row> {
  * inherit, as in the files of signals. Bad lines are gathered, not thrown, and no share of them is left out: a roster says
  * who is gone by who is absent, and a list of filings says that it is whole.
  */
-export function readCollection<Row>(
-  files: readonly SnapshotFile[],
+export function readCollection<Row extends Collected>(
+  { files, asOf }: StoredCollection,
   schema: z.ZodType<Row>,
 ): CollectionRows<Row> {
+  const ahead = aheadOfClock(asOf);
   const rows: StoredRow<Row>[] = [];
   const problems: Problem[] = [];
   for (const file of files) {
-    const reader = new RowReader(file, schema);
+    const reader = new RowReader(file, schema, ahead);
     for (const line of readLines(file.path)) {
       const row = reader.read(line);
       if (row !== null) rows.push({ row, batch: file.batch, file: file.name, line: line.number });
@@ -53,15 +66,17 @@ function tooMany({ name }: SnapshotFile): Problem {
 }
 
 /** Reads one file: keeps its header and what was wrong with its lines. */
-class RowReader<Row> {
+class RowReader<Row extends Collected> {
   readonly problems: Problem[] = [];
   readonly #file: SnapshotFile;
   readonly #schema: z.ZodType<Row>;
+  readonly #ahead: ReturnType<typeof aheadOfClock>;
   #header: Readonly<Record<string, JsonValue>> = {};
 
-  constructor(file: SnapshotFile, schema: z.ZodType<Row>) {
+  constructor(file: SnapshotFile, schema: z.ZodType<Row>, ahead: ReturnType<typeof aheadOfClock>) {
     this.#file = file;
     this.#schema = schema;
+    this.#ahead = ahead;
   }
 
   read(line: Line): Row | null {
@@ -74,10 +89,17 @@ class RowReader<Row> {
       return null;
     }
     const parsed = this.#schema.safeParse(isObject(value) ? { ...this.#header, ...value } : value);
-    if (parsed.success) return parsed.data;
+    if (parsed.success) return this.#inTime(line, parsed.data);
     for (const issue of parsed.error.issues) {
       this.#fault(line, issue.path.join('.') || 'line', issue.message);
     }
+    return null;
+  }
+
+  #inTime(line: Line, row: Row): Row | null {
+    const message = this.#ahead(row.collected_at);
+    if (message === null) return row;
+    this.#fault(line, 'collected_at', message);
     return null;
   }
 

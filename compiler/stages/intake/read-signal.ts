@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
+import { aheadOfClock } from './ahead-of-clock.ts';
 import type { Problem } from './compile-error.ts';
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
 import {
@@ -32,21 +33,34 @@ export interface ReadOutcome {
   readonly digests: Readonly<Record<string, string>>;
 }
 
+/** What a compile asks of the lines that it reads. */
+export interface IntakeRules {
+  /** Which bad lines may be left out; null for none. */
+  readonly rejects: RejectRule | null;
+  /** The instant that the compile speaks about, ISO-8601 UTC. */
+  readonly asOf: string;
+}
+
+const RESTED_ON =
+  'a first line and a header are never left out, since the other lines rest on them';
+const TAKEN_LATER = 'a line from the future is never left out, since a later compile would take it';
+
 /** Streams every reading of a signal, oldest batch first; bad lines are gathered or left out by the rule, not thrown. */
 export function readSignal(
   signal: SignalFiles,
   onReading: (stored: StoredReading) => void,
-  rule: RejectRule | null,
+  rules: IntakeRules,
 ): ReadOutcome {
   const problems: Problem[] = [];
   const digests: Record<string, string> = {};
   const rejects: Rejects[] = [];
+  const ahead = aheadOfClock(rules.asOf);
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
-    const quarantine = new Quarantine(file, rule);
+    const quarantine = new Quarantine(file, rules.rejects);
     const reader = new ReadingReader(signal.signal_id);
     const take = (line: Line): boolean => {
-      const read = reader.read(line);
+      const read = inTime(reader.read(line), ahead);
       if (read === null) return false;
       if ('faults' in read) {
         quarantine.add(line, read);
@@ -65,6 +79,15 @@ export function readSignal(
     if (problems.length < FILE_PROBLEMS_MAX) problems.push(...closed.problems);
   }
   return { readings, rejects: joined(rejects), problems, digests };
+}
+
+type LineRead = { readonly ok: Reading } | BadLine | null;
+
+/** Only new lines are asked for their time: what was accepted once was not ahead of a clock that never goes back. */
+function inTime(read: LineRead, ahead: ReturnType<typeof aheadOfClock>): LineRead {
+  const message = read !== null && 'ok' in read ? ahead(read.ok.collected_at) : null;
+  if (message === null) return read;
+  return { faults: [{ code: 'bad_field', field: 'collected_at', message }], stops: TAKEN_LATER };
 }
 
 /** Streams the lines of a file, hashes it on the way, and counts the lines that were taken. */
@@ -94,20 +117,20 @@ export class ReadingReader {
   }
 
   /** Null for a line that is no reading: an empty one, or the header. */
-  read(line: Line): { readonly ok: Reading } | BadLine | null {
+  read(line: Line): LineRead {
     if (line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
     const parsed = parseLine(line);
-    if ('faults' in parsed) return { faults: parsed.faults, isBasic: isFirst };
+    if ('faults' in parsed) return { faults: parsed.faults, stops: isFirst ? RESTED_ON : null };
     const header = parseHeader(parsed.ok);
     if (header !== null && isFirst) {
-      if ('faults' in header) return { faults: header.faults, isBasic: true };
+      if ('faults' in header) return { faults: header.faults, stops: RESTED_ON };
       this.#header = header.ok as Partial<Fields>;
       return null;
     }
     const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
     if ('ok' in outcome) return outcome;
-    return { faults: outcome.faults, isBasic: isFirst || header !== null };
+    return { faults: outcome.faults, stops: isFirst || header !== null ? RESTED_ON : null };
   }
 }
 

@@ -70,7 +70,7 @@ describe('readFilings()', () => {
   });
 
   it('I36: finds a revised filing as superseded, and none that a repeat told again', async () => {
-    const collected = (hour: number) => ({ collected_at: `2026-11-20T${hour}:00:00Z` });
+    const collected = (minute: number) => ({ collected_at: `2026-11-20T11:${minute}:00Z` });
     const moved = { ...ROW, ...collected(12), event_time: '2025-12-31' };
     const first = filingSet([listingRow(), ROW]);
     const revised = { ...first, ...filingSet([moved], '2026-11-20T12Z') };
@@ -145,6 +145,19 @@ describe('readFilings()', () => {
     const timeless = { ...ROW, disclosure_time: null };
     const [problem] = await compileProblems(filingSet([listingRow(), timeless]));
     expect(problem?.message).toContain('exactly where acceptance_basis');
+  });
+
+  it('refuses a row collected after the clock of the compile, and an acceptance after its list', async () => {
+    const ahead = { collected_at: '2026-11-20T12:05:01Z' };
+    expect(await compileProblems(filingSet([listingRow(), { ...ROW, ...ahead }]))).toMatchObject([
+      { field: 'collected_at', line: 2 },
+    ]);
+    const allowed = { collected_at: '2026-11-20T12:05:00Z' };
+    expect(await compileProblems(filingSet([listingRow(), { ...ROW, ...allowed }]))).toEqual([]);
+    const accepted = { ...ROW, disclosure_time: '2026-11-20T11:00:01Z' };
+    expect(await compileProblems(filingSet([listingRow(), accepted]))).toMatchObject([
+      { field: 'disclosure_time', line: 2 },
+    ]);
   });
 
   it('writes no preview where nothing is stored', async () => {

@@ -11,7 +11,13 @@ import {
 import { LINE_BYTES_MAX } from '../../../compiler/stages/intake/read-lines.ts';
 import { readSignal } from '../../../compiler/stages/intake/read-signal.ts';
 import { sha256Text } from '../../sha256-text.ts';
-import { makeFolder, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import {
+  AS_OF,
+  makeFolder,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
@@ -24,7 +30,8 @@ function judge(lines: readonly (string | Uint8Array)[], ppm: number) {
   const text = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
   const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
   const folder = join(makeFolder(), 'rejects');
-  const outcome = readSignal(signal as SignalFiles, () => undefined, { ppm, folder });
+  const rules = { rejects: { ppm, folder }, asOf: AS_OF };
+  const outcome = readSignal(signal as SignalFiles, () => undefined, rules);
   const path = join(folder, FILE);
   const written = existsSync(path) ? readFileSync(path, 'utf8') : '';
   const rows = written.split('\n').slice(0, -1);
@@ -77,6 +84,7 @@ describe('Quarantine', () => {
     ['a header with a strange member', ['{"header":{"unit":"ft"}}', ...good(9)], 1],
     ['a misspelt header', ['{"heabler":{"grade":"A"}}', ...good(9)], 1],
     ['a header of another file in the middle', [TEXT, '{"header":{"grade":"A"}}', ...good(9)], 2],
+    ['a line from the future', [TEXT, TEXT.replace('T11:00:00Z', 'T13:00:00Z'), ...good(9)], 2],
   ])('I23: never leaves out %s', (_, lines, line) => {
     const { problems, path } = judge(lines, HALF);
     expect(problems).toMatchObject([{ file: FILE, line }]);

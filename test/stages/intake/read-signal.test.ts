@@ -2,18 +2,19 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { readSignal, type StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
-import { ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import { AS_OF, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
 const FILE = '2026-11-20/crypto.spot.ndjson';
 const GOOD = reading('btc', { price_usd: 1.5 });
 const TEXT = JSON.stringify(GOOD);
+const RULES = { rejects: null, asOf: AS_OF };
 
 function read(text: string | Uint8Array) {
   const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
   const stored: StoredReading[] = [];
-  const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item), null);
+  const outcome = readSignal(signal as SignalFiles, (item) => stored.push(item), RULES);
   return { ...outcome, stored };
 }
 
@@ -39,7 +40,7 @@ describe('readSignal()', () => {
       '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
     });
     const [signal] = listSnapshots(root).signals;
-    const { readings, problems } = readSignal(signal as SignalFiles, () => undefined, null);
+    const { readings, problems } = readSignal(signal as SignalFiles, () => undefined, RULES);
     expect(readings).toBe(1);
     expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));
   });
@@ -108,6 +109,22 @@ describe('readSignal()', () => {
   it('keeps readings behind a header that is refused apart from its fault', () => {
     const { problems } = read(`{"header":{"unit":"ft"}}\n${TEXT}\n`);
     expect(problems).toMatchObject([{ line: 1, field: 'header' }]);
+  });
+
+  it.each([
+    ['2026-11-20T12:05:00Z', true],
+    ['2026-11-20T12:05:00.000Z', true],
+    ['2026-11-20T12:05:01Z', false],
+    ['2026-11-20T12:05:00.001Z', false],
+    ['2027-03-01T11:00:00Z', false],
+  ])('takes a line collected at %s in a compile as of noon: %s', (collected_at, isTaken) => {
+    const { problems, readings } = read(ndjson([GOOD, { ...GOOD, collected_at }]));
+    expect(readings).toBe(isTaken ? 2 : 1);
+    if (isTaken) return expect(problems).toEqual([]);
+    expect(problems).toMatchObject([{ file: FILE, line: 2, field: 'collected_at' }]);
+    expect(problems[0]?.message).toBe(
+      `"${collected_at}" is after this compile, as of ${AS_OF}; correct it, or the clock or --as-of`,
+    );
   });
 
   it('I34: keeps a bounded number of problems of a file in which every line is bad', () => {

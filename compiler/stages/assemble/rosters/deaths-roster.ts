@@ -17,8 +17,11 @@ const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'as-events
 type Deaths = SettledRows<StablecoinDeathRow>;
 
 /** Stablecoins that died, with what was last measured before, and their preview, which leaves that out. */
-export const deathsPart: ReadPart = (collections) => {
-  const { rows, problems } = readCollection(collections[SIGNAL], stablecoinDeathRowSchema);
+export const deathsPart: ReadPart = (collections, asOf) => {
+  const { rows, problems } = readCollection(
+    { files: collections[SIGNAL], asOf },
+    stablecoinDeathRowSchema,
+  );
   const keyOf = ({ symbol, name }: StablecoinDeathRow): string => `${symbol}\n${name}`;
   const deaths = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
   return {

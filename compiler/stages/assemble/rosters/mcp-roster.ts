@@ -22,8 +22,11 @@ type Server = Subject<McpServerRow>;
 const idOf = ({ server_id }: McpServerRow): string => server_id;
 
 /** Everything about MCP servers: server, census, graveyard and their preview. */
-export const mcpPart: ReadPart = (collections) => {
-  const { rows, problems } = readCollection(collections[SIGNAL], mcpServerRowSchema);
+export const mcpPart: ReadPart = (collections, asOf) => {
+  const { rows, problems } = readCollection(
+    { files: collections[SIGNAL], asOf },
+    mcpServerRowSchema,
+  );
   const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
   return {
     problems: [...problems, ...roster.problems],

@@ -24,8 +24,11 @@ type Coin = Subject<StableCoinRow>;
 const idOf = ({ coin_id }: StableCoinRow): string => coin_id;
 
 /** Everything about stablecoins: coin, census, graveyard and their preview. */
-export const stablePart: ReadPart = (collections) => {
-  const { rows, problems } = readCollection(collections[SIGNAL], stableCoinRowSchema);
+export const stablePart: ReadPart = (collections, asOf) => {
+  const { rows, problems } = readCollection(
+    { files: collections[SIGNAL], asOf },
+    stableCoinRowSchema,
+  );
   const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
   return {
     problems: [...problems, ...roster.problems],

@@ -27,8 +27,11 @@ type Service = Subject<TrustServiceRow>;
 const idOf = ({ host }: TrustServiceRow): string => serviceId(host);
 
 /** Everything about x402 services: precheck, scorecard, graveyard and their preview. */
-export const trustPart: ReadPart = (collections) => {
-  const { rows, problems } = readCollection(collections[SIGNAL], trustServiceRowSchema);
+export const trustPart: ReadPart = (collections, asOf) => {
+  const { rows, problems } = readCollection(
+    { files: collections[SIGNAL], asOf },
+    trustServiceRowSchema,
+  );
   const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
   return {
     problems: [...problems, ...roster.problems, ...sharedIds(roster)],

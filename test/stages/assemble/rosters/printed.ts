@@ -25,7 +25,7 @@ export interface Printed {
 /** Reads rows as a compile does and writes their bodies; `removeFolders` takes the snapshots away. */
 export function printed(rows: Readonly<Record<string, readonly object[]>>): Printed {
   const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)));
-  const parts = ROSTER_PARTS.map((read) => read(collections));
+  const parts = ROSTER_PARTS.map((read) => read(collections, AS_OF));
   const bodies = new Map<string, Json>();
   const lookUps: VerifyEntry[] = [];
   const leaves: string[] = [];
