@@ -116,6 +116,9 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
     ...coins('2026-11-17', 1),
   ]),
   'repeated rows': file('2026-11-21', SPOT, coins('2026-11-18', 3)),
+  'repeated rows with other disclosures': file('2026-11-21', SPOT, [
+    ...coins('2026-11-18', 3).map((row) => ({ ...row, entity_name: 'renamed', grade: 'B' })),
+  ]),
   'a new entity, first and last by name': file('2026-11-21', SPOT, [
     ...coins('2026-11-19', 1, 999),
     reading('aaa', { price_usd: 1 }, at('2026-11-19')),

@@ -27,7 +27,7 @@ export type TimelineOutcome = { readonly ok: Timeline } | { readonly problem: Pr
 
 /**
  * Orders the readings of one entity. The same observation time with the same fact is one reading
- * (the first collected one stands); with another fact in a later batch it is a revision; with
+ * (the first collected one stands, with the newest disclosures); with another fact in a later batch it is a revision; with
  * another fact in the same batch it is a conflict. The outcome does not depend on arrival order.
  */
 export function buildTimeline(entity: string, stored: readonly StoredReading[]): TimelineOutcome {
@@ -118,13 +118,25 @@ function settle(group: readonly StoredReading[]): Settled {
       return { problem: conflict(said, item) };
     }
     if (fact !== factText(kept.reading)) {
-      replaced.push(kept);
+      replaced.push(disclosed(kept, said));
       kept = item;
     }
     said = item;
   }
   const repeats = group.length - 1 - replaced.length;
-  return { kept, replaced: otherHashes(kept, replaced), repeats };
+  const told = disclosed(kept, said);
+  return { kept: told, replaced: otherHashes(told, replaced), repeats };
+}
+
+/** A reading with what its newest repeat says beside the fact: names, thresholds, grades. Nothing of that is hashed. */
+function disclosed(first: StoredReading, newest: StoredReading): StoredReading {
+  if (newest === first) return first;
+  const { entity, observed_at, collected_at, lifecycle, ...others } = first.reading;
+  const { current, sources, source_ref, source_tier } = others;
+  const times = { observed_at, collected_at };
+  const fact = { entity, ...times, current, sources, source_ref, source_tier };
+  const state = lifecycle === undefined ? {} : { lifecycle };
+  return { ...first, reading: { ...newest.reading, ...fact, ...state } };
 }
 
 /** Replaced readings that hash differently from the kept one and from each other. */

@@ -47,6 +47,63 @@ describe('buildTimeline()', () => {
     expect(timeline.lastCollectedAt).toBe(at(12));
   });
 
+  it.each([
+    ['entity_name', 'old name', 'new name'],
+    ['thresholds', { minor: 30 }, { minor: 31 }],
+    ['grade', 'old', null],
+    ['scope', 'old', 'new'],
+    ['qualifiers', ['P'], ['A']],
+    ['uncertainty', 'old', 'new'],
+    ['validation_status', 'provisional', 'approved'],
+    ['grade', 'old', undefined],
+  ])('I37: takes %s of a repeat from the newest batch, in any order', (name, old, fresh) => {
+    const first = stored(1, { more: { [name]: old } });
+    const newer = { collected_at: at(12), source_ref: first.reading.source_ref };
+    const said = fresh === undefined ? {} : { [name]: fresh };
+    const again = stored(1, { batch: 2, more: { ...newer, ...said } });
+    const between = stored(1, { batch: 1, more: { ...newer, [name]: old } });
+    const timeline = good([first, between, again]);
+    expect(timeline.readings[0]).toEqual({ ...stored(1).reading, ...said });
+    expect(timeline.readings[0]?.collected_at).toBe(at(11));
+    expect(timeline.batchOf.get(timeline.readings[0] as Reading)).toBe(0);
+    for (const items of [
+      [again, first, between],
+      [between, again, first],
+    ]) {
+      expect(good(items).readings).toEqual(timeline.readings);
+    }
+  });
+
+  it('I36: keeps every hashed member, and its order, of the first of two repeats', () => {
+    const later = { collected_at: at(12), observed_at: '2026-11-20T10:00:00.000Z', grade: 'new' };
+    const two = stored(1, { batch: 1, more: later });
+    const source = { name: 'test source', independent: true, weight: 1, value: 2 };
+    const turned = { ...two, reading: { ...two.reading, sources: [source] } };
+    const { observed_at, collected_at, sources, grade } = good([stored(1), turned])
+      .readings[0] as Reading;
+    const { reading: first } = stored(1);
+    expect({ observed_at, collected_at, sources, grade }).toEqual({
+      observed_at: first.observed_at,
+      collected_at: first.collected_at,
+      sources: first.sources,
+      grade: 'new',
+    });
+  });
+
+  it('I37: a replaced reading and the one that replaces it keep their own disclosures', () => {
+    const said = [
+      [1, 'a'],
+      [1, 'b'],
+      [2, 'c'],
+      [2, 'd'],
+    ] as const;
+    const items = said.map(([price, grade], batch) => stored(price, { batch, more: { grade } }));
+    const timeline = good([...items].reverse());
+    const told = (readings: readonly Reading[]) =>
+      readings.map(({ current, grade }) => [current.price_usd, grade]);
+    expect([told(timeline.replaced), told(timeline.readings)]).toEqual([[[1, 'b']], [[2, 'd']]]);
+  });
+
   it('I37: lets a later batch replace a value, and keeps the replaced one', () => {
     const timeline = good([stored(2, { batch: 1 }), stored(1)]);
     expect([prices(timeline.readings), prices(timeline.replaced)]).toEqual([[2], [1]]);
