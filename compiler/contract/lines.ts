@@ -35,6 +35,8 @@ export interface SignalRow {
   readonly cadence: Cadence;
   /** Metric names with their unit as suffix; the main one first. Others may follow in a snapshot. */
   readonly metrics: readonly [string, ...string[]];
+  /** Values that the main metric can have; absent where its publisher names no limits. */
+  readonly range?: { readonly from: number; readonly to?: number };
   /** Mildest first. */
   readonly bands?: readonly string[];
   /** Official scales, oldest first; absent when no agency publishes one for every entity. */
@@ -49,6 +51,12 @@ export interface SignalRow {
 export interface Signal<Id extends string = string> extends SignalRow {
   readonly id: Id;
 }
+
+/** Limits that publishers name. */
+const FROM_ZERO = { from: 0 } as const;
+const PERCENTILE = { from: 0, to: 100 } as const;
+const VHI = { from: 0, to: 100 } as const;
+const DSCI = { from: 0, to: 500 } as const;
 
 /** One position of a causal chain: leading, current, then realized. */
 export interface Leg {
@@ -179,6 +187,7 @@ export const LINES = [
         measures: 'US air quality index',
         cadence: 'hourly',
         metrics: ['aqi_index'],
+        range: FROM_ZERO,
         bands: US_AQI.steps.map((step) => step.band),
         rulers: [US_AQI],
         seasonal: true,
@@ -187,6 +196,7 @@ export const LINES = [
         measures: 'fine particles in the air',
         cadence: 'hourly',
         metrics: ['pm25_ugm3'],
+        range: FROM_ZERO,
         bands: US_AQI.steps.map((step) => step.band),
         rulers: PM25,
         seasonal: true,
@@ -229,6 +239,7 @@ export const LINES = [
         measures: 'soil moisture against the official drought classes',
         cadence: 'weekly',
         metrics: ['soil_moisture_percentile_pct'],
+        range: PERCENTILE,
         bands: SOIL_MOISTURE_USDM.steps.map((step) => step.band),
         rulers: [SOIL_MOISTURE_USDM],
         seasonal: true,
@@ -243,6 +254,7 @@ export const LINES = [
         measures: 'vegetation health index',
         cadence: 'weekly',
         metrics: ['vhi_index'],
+        range: VHI,
         bands: CROP_VHI.steps.map((step) => step.band),
         rulers: [CROP_VHI],
         seasonal: true,
@@ -305,12 +317,14 @@ export const LINES = [
         measures: 'disruption of a sea route',
         cadence: 'hourly',
         metrics: ['wave_height_m'],
+        range: FROM_ZERO,
         bands: ['operable', 'marginal', 'disrupted', 'severe'],
       }),
       signal('shipping.sea-state', {
         measures: 'significant wave height',
         cadence: 'hourly',
         metrics: ['wave_height_m'],
+        range: FROM_ZERO,
         bands: SEA_STATE.steps.map((step) => step.band),
         rulers: [SEA_STATE],
         seasonal: true,
@@ -543,12 +557,14 @@ export const LINES = [
         measures: 'evaporative demand ahead of drought',
         cadence: 'weekly',
         metrics: ['eddi_percentile_pct'],
+        range: PERCENTILE,
         bands: ['nominal', 'ED0', 'ED1', 'ED2', 'ED3'],
       }),
       signal('drought.status', {
         measures: 'official drought class',
         cadence: 'weekly',
         metrics: ['dsci_index', 'd1_pct'],
+        range: DSCI,
         bands: [
           'none',
           'D0-abnormally-dry',

@@ -14,6 +14,8 @@ const label = z.string().min(1).max(TEXT_CHARS_MAX);
 const metricName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
 const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
 const metricValue = z.union([scalar, z.array(scalar).max(64)]);
+/** How sources write "nothing there" as a number; a reading holds null for it. */
+const NO_DATA_CODES: readonly unknown[] = [-999, -999.9, -9999, -999_999];
 /** Splicing at request time rests on the first word being ours alone; the second is a member of `change`. */
 const RESERVED_METRICS: readonly string[] = ['provenance', 'period'];
 
@@ -116,6 +118,7 @@ function checkAgainstTable(reading: Reading, signalId: string): LineFault[] {
   return [
     ...entityFaults(reading, signalId),
     ...metricFaults(reading, signal),
+    ...valueFaults(reading, signal),
     ...bandFaults(reading, signal),
     ...thresholdFaults(reading, signal),
     ...stateFaults(reading, signalId),
@@ -172,6 +175,34 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
     faults.push({ code: 'bad_field', field: `current.${main}`, message });
   }
   return faults;
+}
+
+/** What no publisher gives for a value: a code for a missing one, or a figure outside the limits of its scale. */
+function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFault[] {
+  const coded = metrics.filter((name) => NO_DATA_CODES.includes(current[name]));
+  const [main] = metrics;
+  const value = current[main];
+  const outside = range !== undefined && typeof value === 'number' && !isWithin(value, range);
+  return [
+    ...coded.map((name) => valueFault(name, `${current[name]} is a no-data code; store null`)),
+    ...(outside && !coded.includes(main)
+      ? [valueFault(main, `${value} is outside ${rangeText(range)}; correct it, or store null`)]
+      : []),
+  ];
+}
+
+type Range = NonNullable<Signal['range']>;
+
+function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: Range): boolean {
+  return value >= from && value <= to;
+}
+
+function rangeText({ from, to }: Range): string {
+  return to === undefined ? `${from} and up` : `${from} to ${to}`;
+}
+
+function valueFault(name: string, message: string): LineFault {
+  return { code: 'bad_field', field: `current.${name}`, message };
 }
 
 function bandFaults(reading: Reading, signal: Signal): LineFault[] {

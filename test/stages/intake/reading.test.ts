@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { entitiesOf } from '../../../compiler/contract/lines.ts';
 import { parseHeader, parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
 
@@ -91,6 +92,59 @@ describe('parseReading()', () => {
     ],
   ] as const)('refuses %s for %s', (...[fault, signal, change, current]) => {
     expect(faultsOf(change, signal, current)).toEqual([fault]);
+  });
+
+  it.each([-999, -999.9, -9999, -999_999])(
+    'refuses the no-data code %d in a declared metric, and no other negative value',
+    (code) => {
+      const said = (current: object, signal = SIGNAL, entity = '07010000') => {
+        const outcome = parseReading({ ...GOOD, entity, current }, {}, signal);
+        return 'faults' in outcome ? outcome.faults : [];
+      };
+      expect(said({ stage_ft: code })).toEqual([
+        {
+          code: 'bad_field',
+          field: 'current.stage_ft',
+          message: `${code} is a no-data code; store null`,
+        },
+      ]);
+      expect(said({ vhi_index: code }, 'agriculture.crop-vhi', 'ua-ukraine')).toHaveLength(1);
+      const second = { max_mag: 2, count_m25_count: code };
+      const [fault] = said(second, 'earthquake.current_activity', 'california-san-andreas');
+      expect(fault?.field).toBe('current.count_m25_count');
+      for (const value of [code - 0.5, -1, -0.2, 0, null, `${code}`]) {
+        expect(said({ stage_ft: value })).toEqual([]);
+      }
+      expect(said({ stage_ft: 1, datum_note: code })).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['airquality.aqi', 'aqi_index', 0, null, '0 and up'],
+    ['airquality.pm25', 'pm25_ugm3', 0, null, '0 and up'],
+    ['agriculture.crop-vhi', 'vhi_index', 0, 100, '0 to 100'],
+    ['agriculture.drought', 'soil_moisture_percentile_pct', 0, 100, '0 to 100'],
+    ['drought.onset-pressure', 'eddi_percentile_pct', 0, 100, '0 to 100'],
+    ['drought.status', 'dsci_index', 0, 500, '0 to 500'],
+    ['shipping.sea-state', 'wave_height_m', 0, null, '0 and up'],
+    ['shipping.route-disruption', 'wave_height_m', 0, null, '0 and up'],
+  ] as const)('takes of %s only %s from %d to %s', (...[signal, metric, from, to, text]) => {
+    const legal = entitiesOf(signal);
+    const entity = legal === 'open' ? 'any' : (legal[0] ?? '');
+    const said = (value: unknown) => {
+      const outcome = parseReading({ ...GOOD, entity, current: { [metric]: value } }, {}, signal);
+      return 'faults' in outcome ? outcome.faults : [];
+    };
+    for (const value of [from, from + 0.5, to ?? 1e6, null]) expect(said(value)).toEqual([]);
+    for (const value of [from - 0.1, -1, ...(to === null ? [] : [to + 0.1])]) {
+      expect(said(value)).toEqual([
+        {
+          code: 'bad_field',
+          field: `current.${metric}`,
+          message: `${value} is outside ${text}; correct it, or store null`,
+        },
+      ]);
+    }
   });
 
   it('names every field that is missing, unless the header has it', () => {
