@@ -14,11 +14,23 @@ export interface FilerList {
   readonly entity_name: string;
   readonly cik: string;
   readonly collected_at: string;
+  /** First filing day of the list where older pages exist; null when it is the whole list. */
+  readonly from: string | null;
   /** Newest first. */
   readonly filings: readonly StoredFiling[];
 }
 
-/** The three filing signals of a filer, counted from its list; 0 is a reading, for the list was read. */
+/** The windows, in days, that the list does not reach back over: what they hold is unknown. */
+export function openWindows(list: Pick<FilerList, 'from' | 'collected_at'>): number[] {
+  return Object.values(WINDOWS).filter((days) => !covers(list, days));
+}
+
+/** The first day of a list may be cut, so only one that begins before the window holds all of it. */
+function covers({ from, collected_at }: Pick<FilerList, 'from' | 'collected_at'>, days: number) {
+  return from === null || ageDays(from, collected_at) >= days;
+}
+
+/** The three filing signals of a filer, counted from its list; 0 is a reading where the list was read over the whole window. */
 export function filingReadings(list: FilerList): Map<string, Reading[]> {
   return new Map([
     ['filing.delinquency', [delinquency(list)]],
@@ -46,7 +58,7 @@ function delinquency(list: FilerList): Reading {
     nt_24mo_count: within(notices, list, WINDOWS.twoYears),
     latest_nt_form: latest?.form ?? null,
     latest_nt_date: latest?.filing_date ?? null,
-    days_since_nt: latest === undefined ? null : ageDays(latest, list),
+    days_since_nt: latest === undefined ? null : ageDays(latest.filing_date, list.collected_at),
   };
   return readingOf(list, latest, current);
 }
@@ -60,16 +72,16 @@ function insider(list: FilerList): Reading {
   return readingOf(list, trades[0], current);
 }
 
-function within(filings: readonly StoredFiling[], list: FilerList, days: number): number {
-  return filings.filter((filing) => {
-    const age = ageDays(filing, list);
-    return age >= 0 && age < days;
-  }).length;
+/** How many filings a window holds; null where the list does not reach back over it. */
+function within(filings: readonly StoredFiling[], list: FilerList, days: number): number | null {
+  if (!covers(list, days)) return null;
+  return filings.filter(({ filing_date }) => ageDays(filing_date, list.collected_at) < days).length;
 }
 
-function ageDays({ filing_date }: StoredFiling, { collected_at }: FilerList): number {
-  const today = Date.parse(`${collected_at.slice(0, 10)}T00:00:00Z`);
-  return Math.round((today - Date.parse(`${filing_date}T00:00:00Z`)) / DAY_MS);
+/** Whole days since a filing day; one that lies ahead, as of a filing of the evening, is today's. */
+function ageDays(filingDate: string, collectedAt: string): number {
+  const today = Date.parse(`${collectedAt.slice(0, 10)}T00:00:00Z`);
+  return Math.max(0, Math.round((today - Date.parse(`${filingDate}T00:00:00Z`)) / DAY_MS));
 }
 
 /** The newest filing is the reading's time; where there is none, the list itself was the observation. */
@@ -88,7 +100,7 @@ function readingOf(
     sources: [{ name: 'SEC EDGAR', weight: 1, role: 'measurement', independent: true }],
     source_ref: `https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK=${cik}`,
     source_tier: EDGAR_SOURCE.source_tier,
-    scope: `filings of CIK ${cik} by filing date, amendments left out; windows end with the day of collection`,
+    scope: `filings of CIK ${cik} by filing date, amendments left out; windows end with the day of collection, and a later filing day counts as that day`,
     validation_status: 'as listed by the SEC',
     uncertainty: 'counts of a list; a filing may be listed late',
   };

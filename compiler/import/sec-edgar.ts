@@ -3,7 +3,7 @@ import { cikOf, FILING_COLLECTION } from '../contract/filing.ts';
 import { newestFirst } from '../contract/settle-filings.ts';
 import type { FilingRow, StoredFiling } from '../stages/intake/filing-row.ts';
 import { type Columns, columnsSchema, EDGAR_SOURCE, readColumns } from './edgar-columns.ts';
-import { filingReadings } from './edgar-signals.ts';
+import { filingReadings, openWindows } from './edgar-signals.ts';
 import type { FetchNote } from './fetch-note.ts';
 import { ImportError } from './import-error.ts';
 import { type Imported, parsePayload, SkipCount } from './payload.ts';
@@ -49,6 +49,7 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
   refuseFuture(filings, note, subject);
   const inOrder = [...filings].sort(newestFirst);
   const days = filings.map(({ filing_date }) => filing_date).sort();
+  const from = files.length === 0 ? null : (days[0] ?? collected_at.slice(0, 10));
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
   const listing: FilingRow = {
     kind: 'listing',
@@ -57,18 +58,24 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
     ...EDGAR_SOURCE,
     name: submissions.name,
     tickers,
-    from: files.length === 0 ? null : (days[0] ?? collected_at.slice(0, 10)),
+    from,
     pages: files
       .map(({ filingFrom, filingTo }) => ({ from: filingFrom, to: filingTo }))
       .sort((a, b) => (a.to < b.to ? 1 : -1)),
     source_ref: note.url,
   };
-  const list = { entity: tickers[0] ?? cik, entity_name: submissions.name, cik, collected_at };
+  const list = {
+    entity: tickers[0] ?? cik,
+    entity_name: submissions.name,
+    cik,
+    collected_at,
+    from,
+  };
   return {
     readings: filingReadings({ ...list, filings: inOrder }),
     rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
     skipped: skips.list(),
-    remarks: [basisRemark(basis)],
+    remarks: [basisRemark(basis), ...windowRemarks(list)],
   };
 }
 
@@ -118,4 +125,12 @@ function basisRemark(basis: string): string {
     words[basis] ??
     'its hours do not tell whether acceptance times are UTC or New York time; only filing dates are used'
   );
+}
+
+function windowRemarks(list: { from: string | null; collected_at: string }): string[] {
+  const open = openWindows(list);
+  if (open.length === 0) return [];
+  return [
+    `its list begins on ${list.from}, so counts over ${open.join(' and ')} days are null; older filings stand on its other pages`,
+  ];
 }

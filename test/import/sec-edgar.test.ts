@@ -137,6 +137,56 @@ describe('importSubmissions()', () => {
     expect(readings.get('filing.insider')?.[0]?.observed_at).toBe(NOTE.fetched_at);
   });
 
+  it.each([
+    ['2024-03-05', [], 'nothing'],
+    ['2024-03-06', [730], '730 days'],
+    ['2025-12-05', [730], '730 days'],
+    ['2025-12-06', [730, 90], '90 and 730 days'],
+    ['2026-02-04', [730, 90, 30], '30 and 90 and 730 days'],
+  ])('counts in a list that begins on %s only what it reaches back over', (day, open, remark) => {
+    const files = [{ filingFrom: '2020-01-01', filingTo: '2024-01-01' }];
+    const rows: Row[] = [
+      ['8-K', '2026-03-01', '2026-03-01T23:00:00Z', '5.02'],
+      ['SC 13G', day, `${day}T21:00:00Z`],
+    ];
+    const made = (more: object) =>
+      importSubmissions(
+        bytes(submissions(rows, { filings: { recent: columns(rows), ...more } })),
+        NOTE,
+      );
+    const { readings, remarks } = made({ files });
+    const count = (window: number, known: number) => (open.includes(window) ? null : known);
+    const current = (id: string) => readings.get(id)?.[0]?.current;
+    expect(current('filing.delinquency')).toMatchObject({ nt_24mo_count: count(730, 0) });
+    expect(current('filing.material-events')).toMatchObject({
+      filings_8k_90d_count: count(90, 1),
+      filings_8k_30d_count: count(30, 1),
+    });
+    expect(current('filing.insider')).toEqual({
+      form4_90d_count: count(90, 0),
+      form4_30d_count: count(30, 0),
+    });
+    const said = `its list begins on ${day}, so counts over ${remark} are null; older filings stand on its other pages`;
+    expect(remarks.slice(1)).toEqual(open.length === 0 ? [] : [said]);
+    const whole = made({ files: [] });
+    expect(whole.readings.get('filing.delinquency')?.[0]?.current.nt_24mo_count).toBe(0);
+    expect(whole.remarks).toHaveLength(1);
+  });
+
+  it('counts a notice of the evening, whose filing day is tomorrow, and no age below 0', () => {
+    const rows: Row[] = [
+      ['NT 10-K', '2026-03-06', '2026-03-05T02:40:00Z'],
+      ['NT 10-Q', '2024-03-05', '2024-03-05T21:00:00Z'],
+    ];
+    const { readings } = importSubmissions(bytes(submissions(rows)), NOTE);
+    expect(readings.get('filing.delinquency')?.[0]?.current).toEqual({
+      nt_24mo_count: 1,
+      latest_nt_form: 'NT 10-K',
+      latest_nt_date: '2026-03-06',
+      days_since_nt: 0,
+    });
+  });
+
   it('takes the time of a reading from the acceptance that is newest, whatever number it has', () => {
     const rows: Row[] = [
       ['4', '2026-03-02', '2026-03-03T01:30:00Z'],
