@@ -25,8 +25,8 @@ const CAPTURED = ['capture_date', 'observed_at'] as const;
 const SOURCED = ['source_ref', 'source_tier'] as const;
 
 /**
- * Members of the hash core of each kind of roster row, the identity first, after `hash_core_version` (the number 3).
- * No two kinds share their identity member, so rows of two kinds never share a core.
+ * Members of the hash core of each kind of roster row, after `hash_core_version` (the number 3). No two kinds begin with
+ * the same member, and none has that of another, so rows of two kinds never share a core.
  */
 export const ROSTER_CORES = {
   'trust.service': [

@@ -1,6 +1,8 @@
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
-import { readCollection } from '../../intake/read-collection.ts';
+import type { Problem } from '../../intake/compile-error.ts';
+import { batchOrder } from '../../intake/list-snapshots.ts';
+import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
 import {
   type StablecoinDeathRow,
   stablecoinDeathRowSchema,
@@ -25,7 +27,7 @@ export const deathsPart: ReadPart = (collections, asOf) => {
   const keyOf = ({ symbol, name }: StablecoinDeathRow): string => `${symbol}\n${name}`;
   const deaths = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
-    problems: [...problems, ...deaths.problems],
+    problems: [...problems, ...deaths.problems, ...namesakes(deaths)],
     write(press) {
       putRoster(press, {
         path: '/stablecoin-deaths',
@@ -46,6 +48,32 @@ export const deathsPart: ReadPart = (collections, asOf) => {
     },
   };
 };
+
+/** A name is in no core: two names for the same facts would share one record hash, and nobody could tell them apart. */
+function namesakes({ kept, revised }: Deaths): Problem[] {
+  const seen = new Map<string, HashedRow<StablecoinDeathRow>>();
+  return [...revised, ...kept].sort(byPlace).flatMap((found) => {
+    if (found.record_hash === null) return [];
+    const known = seen.get(found.record_hash) ?? found;
+    seen.set(found.record_hash, known);
+    return known.row.name === found.row.name ? [] : [namesake(known, found)];
+  });
+}
+
+function byPlace(a: StoredRow<unknown>, b: StoredRow<unknown>): number {
+  if (a.batch !== b.batch) return batchOrder(a.batch) < batchOrder(b.batch) ? -1 : 1;
+  return a.line - b.line;
+}
+
+function namesake(
+  known: StoredRow<StablecoinDeathRow>,
+  { file, line, row }: StoredRow<StablecoinDeathRow>,
+): Problem {
+  const message =
+    `"${row.name}" tells the same facts as "${known.row.name}" in line ${known.line} of "${known.file}", ` +
+    'and the record hash holds no name; keep one of the two';
+  return { code: 'conflict', file, line, field: 'name', message };
+}
 
 function factsOf(row: StablecoinDeathRow) {
   return {
