@@ -232,6 +232,9 @@ describe('bundles', () => {
     expect(body.provenance.oldest_leg_as_of).toBe('2026-11-18T10:00:00Z');
     expect(body.provenance.data_as_of).toBe('2026-11-20T10:00:00Z');
     expect(body.provenance.data_lineage).toHaveLength(2);
+    // The oldest leg was an hour and a half old when it was collected, two days before the newest one was.
+    expect(body.provenance.data_age_hours).toBe(1.5);
+    expect(body._citation?.retrieved_at).toBe('2026-11-20T11:00:00Z');
   });
 
   it('put the life cycle first, and answer an id of two lines with both', () => {
