@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cikOf } from '../../contract/filing.ts';
-import { isAfter } from './reading.ts';
+import { address, isAfter } from './reading.ts';
 
 const instant = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
 const day = z.iso.date({ error: 'not a day such as 2026-11-20' });
@@ -37,7 +37,7 @@ const filing = z
     filing_date: day,
     disclosure_time: instant.nullable(),
     acceptance_basis: z.enum(['utc', 'new-york', 'undetermined']),
-    source_ref: z.url().nullable(),
+    source_ref: address.nullable(),
   })
   .refine(
     ({ disclosure_time, acceptance_basis }) =>
@@ -63,7 +63,7 @@ const listing = z.strictObject({
   from: day.nullable(),
   /** Older pages of the list, newest first. */
   pages: z.array(z.strictObject(span)).max(1000),
-  source_ref: z.url().nullable(),
+  source_ref: address.nullable(),
 });
 
 /** An older page of a filer's list. */

@@ -10,6 +10,17 @@ export const ENTITY_CHARS_MAX = 120;
 const TEXT_CHARS_MAX = 2000;
 
 const time = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
+const dayOrTime = z.union([z.iso.date(), z.iso.datetime()], {
+  error: 'not a day such as 2026-11-20, nor a UTC time such as 2026-11-20T10:45:00Z; or null',
+});
+const HTTP_ADDRESS = /^https?:\/\/\S+$/i;
+/** A web address as it is written: readers make a link of it, so it is nothing that a browser would run. */
+export const address = z
+  .string()
+  .refine(
+    (text) => HTTP_ADDRESS.test(text) && URL.canParse(text),
+    'not an address such as https://…, or null',
+  );
 const label = z.string().min(1).max(TEXT_CHARS_MAX);
 const metricName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
 const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
@@ -31,7 +42,7 @@ export const fieldsSchema = z.strictObject({
   collected_at: time,
   current: z.record(metricName, metricValue),
   sources: z.array(sourceSchema).min(1).max(16),
-  source_ref: z.url().nullable(),
+  source_ref: address.nullable(),
   source_tier: z
     .string()
     .regex(
@@ -42,8 +53,8 @@ export const fieldsSchema = z.strictObject({
   thresholds: z.record(z.string(), z.number()),
   lifecycle: z.strictObject({
     state: label,
-    birth_at: z.string().nullable(),
-    end_at: z.string().nullable(),
+    birth_at: dayOrTime.nullable(),
+    end_at: dayOrTime.nullable(),
     death_type: z.string().nullable(),
     context: z.record(z.string(), scalar).nullable(),
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEMAND_CLASSES, DEMAND_DEPTHS } from '../../contract/roster-bodies.ts';
 import { DEMAND_FIELDS, DEMAND_MODEL_SINCE, trustModel } from '../../contract/roster-core.ts';
+import { address } from './reading.ts';
 import { captureFields, checkTimes, refusals, text, wholeNumber } from './row-origin.ts';
 
 const HOST =
@@ -16,7 +17,7 @@ const rowSchema = z.strictObject({
   liveness_state: text.nullable(),
   liveness_streak: z.int().nullable(),
   baseline_delta: z.number().nullable(),
-  first_endpoint: z.url().nullable(),
+  first_endpoint: address.nullable(),
   calls_30d: wholeNumber.optional(),
   unique_payers_30d: wholeNumber.optional(),
   demand_class: z.enum(DEMAND_CLASSES).optional(),

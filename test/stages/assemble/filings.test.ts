@@ -147,6 +147,16 @@ describe('readFilings()', () => {
     expect(problem?.message).toContain('exactly where acceptance_basis');
   });
 
+  it.each(['javascript:alert(1)', 'ftp://www.sec.gov/x'])(
+    'refuses "%s" for the address of a filing and of a list',
+    async (source_ref) => {
+      for (const rows of [[listingRow({ source_ref })], [listingRow(), { ...ROW, source_ref }]]) {
+        const problems = await compileProblems(filingSet(rows));
+        expect(problems).toMatchObject([{ field: 'source_ref', line: rows.length }]);
+      }
+    },
+  );
+
   it('refuses a row collected after the clock of the compile, and an acceptance after its list', async () => {
     const ahead = { collected_at: '2026-11-20T12:05:01Z' };
     expect(await compileProblems(filingSet([listingRow(), { ...ROW, ...ahead }]))).toMatchObject([

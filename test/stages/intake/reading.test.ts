@@ -27,6 +27,26 @@ describe('parseReading()', () => {
     expect(faultsOf(full)).toEqual([]);
     expect(faultsOf({ current: { stage_ft: null } })).toEqual([]);
     expect(faultsOf({ source_ref: null, source_tier: null })).toEqual([]);
+    expect(faultsOf({ source_ref: 'http://example.org:8080/a?b=c#d' })).toEqual([]);
+  });
+
+  const LIFE = { state: 'dead', birth_at: null, end_at: null, death_type: null, context: null };
+  it.each([
+    ['banana', false],
+    ['2025', false],
+    ['2025-02-30', false],
+    ['2025-03-02T00:00:00', false],
+    ['2025-03-02T00:00:00+01:00', false],
+    ['', false],
+    ['2025-03-02', true],
+    ['2025-03-02T00:00:00Z', true],
+    [null, true],
+  ])('takes "%s" for the birth and the end of a life: %s', (time, isTaken) => {
+    for (const name of ['birth_at', 'end_at']) {
+      const lifecycle = { ...LIFE, [name]: time };
+      const faults = faultsOf({ lifecycle });
+      expect(faults).toEqual(isTaken ? [] : [`bad_field lifecycle.${name}`]);
+    }
   });
 
   it.each([
@@ -57,6 +77,11 @@ describe('parseReading()', () => {
     ['bad_field sources.0.weight', { sources: [{ name: 'a', independent: true }] }],
     ['bad_field sources.0', { sources: [{ name: 'a', weight: 1, independent: true, x: 1 }] }],
     ['bad_field source_ref', { source_ref: 'not an address' }],
+    ['bad_field source_ref', { source_ref: 'javascript:alert(1)' }],
+    ['bad_field source_ref', { source_ref: 'data:text/html,x' }],
+    ['bad_field source_ref', { source_ref: 'ftp://example.org/' }],
+    ['bad_field source_ref', { source_ref: ' https://example.org/' }],
+    ['bad_field source_ref', { source_ref: 'https:example.org' }],
     ['bad_field source_tier', { source_tier: 'T3' }],
     ['bad_field thresholds.action', { thresholds: { action: '28' } }],
     ['bad_field thresholds.flood', { thresholds: { flood: 28 } }],

@@ -28,6 +28,7 @@ describe('mcpServerRowSchema', () => {
     [{ missing_streak: 3 }, ''],
     [{ capture_date: '2026-11-21' }, 'capture_date'],
     [{ source_tier: 'T9' }, 'source_tier'],
+    [{ source_ref: 'javascript:alert(1)' }, 'source_ref'],
     [{ sources: [] }, 'sources'],
   ])('refuses %j', (more, field) => {
     expect(faults(mcpServerRowSchema, serverRow('a', '2026-11-20', more))).toContain(field);

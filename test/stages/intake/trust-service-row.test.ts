@@ -46,6 +46,7 @@ describe('trustServiceRowSchema', () => {
     { host: 'A.example' },
     { host: 'localhost' },
     { host: '../etc' },
+    { first_endpoint: 'javascript:alert(1)' },
     { host: `${'a'.repeat(190)}.example` },
     { capture_date: '2026-02-30' },
     { observed_at: '2026-11-20T06:00:00+02:00' },
