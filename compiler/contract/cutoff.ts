@@ -25,7 +25,8 @@ export function parseCutoff(text: string): Cutoff | null {
   return { basis: 'acceptance_time', at: new Date(epochMs).toISOString().replace('.000Z', 'Z') };
 }
 
-function isRealDay(day: string): boolean {
+/** True for a day of the calendar, written `2026-03-31`. */
+export function isRealDay(day: string): boolean {
   const epochMs = Date.parse(`${day}T00:00:00Z`);
   return DAY.test(day) && new Date(epochMs || 0).toISOString().startsWith(day);
 }

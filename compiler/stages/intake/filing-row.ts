@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { cikOf } from '../../contract/filing.ts';
 import { address, isAfter } from './reading.ts';
+import { day, utcTime } from './times.ts';
 
-const instant = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
-const day = z.iso.date({ error: 'not a day such as 2026-11-20' });
 const text = z.string().min(1).max(2000);
 const span = { from: day, to: day };
 
@@ -11,7 +10,7 @@ const span = { from: day, to: day };
 const shared = {
   /** Ten-digit CIK of the filer. */
   cik: z.string().refine((cik) => cikOf(cik) === cik, 'not a CIK of ten digits'),
-  collected_at: instant,
+  collected_at: utcTime,
   /** Who lists the filing, a slug: two sources of one filing are compared. */
   source: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'a source is a slug such as sec-edgar'),
   source_tier: z
@@ -35,7 +34,7 @@ const filing = z
     /** Period or event date. */
     event_time: day.nullable(),
     filing_date: day,
-    disclosure_time: instant.nullable(),
+    disclosure_time: utcTime.nullable(),
     acceptance_basis: z.enum(['utc', 'new-york', 'undetermined']),
     source_ref: address.nullable(),
   })

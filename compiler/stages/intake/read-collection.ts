@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { decodeUtf8, JsonError, type JsonValue, parseJson } from '../../contract/strict-json.ts';
 import { aheadOfClock } from './ahead-of-clock.ts';
 import type { Problem } from './compile-error.ts';
+import { FAULT_WORDS, jsonFaultText, SECOND_HEADER } from './fault-words.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
@@ -83,12 +84,16 @@ class RowReader<Row extends Collected> {
     if (line.bytes?.length === 0) return null;
     const value = this.#parse(line);
     if (value === undefined) return null;
-    const header = line.number === 1 ? headerOf(value) : null;
+    const header = headerOf(value);
     if (header !== null) {
-      this.#header = header;
+      if (line.number === 1) this.#header = header;
+      else this.#fault(line, 'header', SECOND_HEADER);
       return null;
     }
-    const parsed = this.#schema.safeParse(isObject(value) ? { ...this.#header, ...value } : value);
+    const parsed = this.#schema.safeParse(
+      isObject(value) ? { ...this.#header, ...value } : value,
+      FAULT_WORDS,
+    );
     if (parsed.success) return this.#inTime(line, parsed.data);
     for (const issue of parsed.error.issues) {
       this.#fault(line, issue.path.join('.') || 'line', issue.message);
@@ -112,7 +117,7 @@ class RowReader<Row extends Collected> {
       return parseJson(decodeUtf8(line.bytes));
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      this.#fault(line, error.path === '' ? 'line' : error.path, error.message);
+      this.#fault(line, error.path === '' ? 'line' : error.path, jsonFaultText(error));
       return undefined;
     }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
 import { aheadOfClock } from './ahead-of-clock.ts';
 import type { Problem } from './compile-error.ts';
+import { jsonFaultText, SECOND_HEADER } from './fault-words.ts';
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
 import {
   type BadLine,
@@ -128,9 +129,13 @@ export class ReadingReader {
       this.#header = header.ok as Partial<Fields>;
       return null;
     }
+    if (header !== null) {
+      const fault = { code: 'bad_line', field: 'header', message: SECOND_HEADER } as const;
+      return { faults: [fault], stops: RESTED_ON };
+    }
     const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
     if ('ok' in outcome) return outcome;
-    return { faults: outcome.faults, stops: isFirst || header !== null ? RESTED_ON : null };
+    return { faults: outcome.faults, stops: isFirst ? RESTED_ON : null };
   }
 }
 
@@ -144,6 +149,6 @@ function parseLine({ bytes }: Line): Outcome<unknown> {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const field = error.path === '' ? 'line' : error.path;
-    return { faults: [{ code: 'bad_line', field, message: error.message }] };
+    return { faults: [{ code: 'bad_line', field, message: jsonFaultText(error) }] };
   }
 }

@@ -4,15 +4,13 @@ import { encodeSegment } from '../../contract/path.ts';
 import { sourceSchema } from '../../contract/record.ts';
 import { foreignUnit } from '../../contract/units.ts';
 import type { Problem } from './compile-error.ts';
+import { FAULT_WORDS, MISSING } from './fault-words.ts';
+import { dayOrTime, utcTime } from './times.ts';
 
 /** Longest entity id; it must also fit one path segment. */
 export const ENTITY_CHARS_MAX = 120;
 const TEXT_CHARS_MAX = 2000;
 
-const time = z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z' });
-const dayOrTime = z.union([z.iso.date(), z.iso.datetime()], {
-  error: 'not a day such as 2026-11-20, nor a UTC time such as 2026-11-20T10:45:00Z; or null',
-});
 const HTTP_ADDRESS = /^https?:\/\/\S+$/i;
 /** A web address as it is written: readers make a link of it, so it is nothing that a browser would run. */
 export const address = z
@@ -24,7 +22,9 @@ export const address = z
 const label = z.string().min(1).max(TEXT_CHARS_MAX);
 const metricName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'a metric name is lower snake case');
 const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(), z.null()]);
-const metricValue = z.union([scalar, z.array(scalar).max(64)]);
+const metricValue = z.union([scalar, z.array(scalar).max(64)], {
+  error: 'a metric is a number, text, true, false, null or a flat list',
+});
 /** How sources write "nothing there" as a number; a reading holds null for it. */
 const NO_DATA_CODES: readonly unknown[] = [-999, -999.9, -9999, -999_999];
 /** Splicing at request time rests on the first word being ours alone; the second is a member of `change`. */
@@ -38,8 +38,8 @@ export const fieldsSchema = z.strictObject({
     .max(ENTITY_CHARS_MAX)
     .regex(/^[!-~]+$/, 'an entity is printable ASCII'),
   entity_name: label.nullable(),
-  observed_at: time,
-  collected_at: time,
+  observed_at: utcTime,
+  collected_at: utcTime,
   current: z.record(metricName, metricValue),
   sources: z.array(sourceSchema).min(1).max(16),
   source_ref: address.nullable(),
@@ -90,13 +90,13 @@ export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFa
 /** Reads the optional first line `{"header": {…}}`; null when the value is no header. */
 export function parseHeader(value: unknown): Outcome<Part> | null {
   if (typeof value !== 'object' || value === null || !('header' in value)) return null;
-  const parsed = headerSchema.safeParse(value);
+  const parsed = headerSchema.safeParse(value, FAULT_WORDS);
   return parsed.success ? { ok: parsed.data.header } : { faults: zodFaults(parsed.error) };
 }
 
 /** Reads one line of a signal's file; fields that it leaves out come from the header. */
 export function parseReading(value: unknown, header: Part, signalId: string): Outcome<Reading> {
-  const parsed = partSchema.safeParse(value);
+  const parsed = partSchema.safeParse(value, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error) };
   // A spread of two objects of varying shape costs microseconds a line, this does not.
   const merged: Part = Object.assign({}, header, parsed.data);
@@ -108,11 +108,7 @@ export function parseReading(value: unknown, header: Part, signalId: string): Ou
 }
 
 function missingFault(field: string): LineFault {
-  return {
-    code: 'bad_field',
-    field,
-    message: `missing; give it in the line or in the header line of the file`,
-  };
+  return { code: 'bad_field', field, message: MISSING };
 }
 
 function zodFaults(error: z.ZodError): LineFault[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { encodeSegment } from '../../contract/path.ts';
 import { fieldsSchema, isAfter } from './reading.ts';
+import { day } from './times.ts';
 
 /** Where and when a stored row was read: the same members as of a reading, spelled the same. */
 export const originFields = {
@@ -24,7 +25,6 @@ const FACTS_MAX = 64;
 const RESERVED = ['provenance', 'record_hash', 'hash_core_version', '_citation', '_hash_core'];
 
 export const text = z.string().min(1).max(TEXT_CHARS_MAX);
-export const day = z.iso.date({ error: 'not a day such as 2026-11-20' });
 /** An id that a query, a file name and an eye can hold. */
 export const rowId = z
   .string()

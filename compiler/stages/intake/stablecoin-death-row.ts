@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isAfter } from './reading.ts';
 import { checkTimes, facts, originFields, refusals, text, wholeNumber } from './row-origin.ts';
+import { utcTime } from './times.ts';
 
-const time = z.iso.datetime();
 const measured = z.union([z.number(), z.string().max(200), facts]).nullable();
 
 const rowSchema = z.strictObject({
@@ -11,9 +11,9 @@ const rowSchema = z.strictObject({
   name: text,
   /** An algorithmic label, not an adjudication. */
   death_type: text,
-  confirmed_dead_at: time,
-  pre_death_observed_at: time,
-  first_distress_at: time.nullable(),
+  confirmed_dead_at: utcTime,
+  pre_death_observed_at: utcTime,
+  first_distress_at: utcTime.nullable(),
   lifespan_days: wholeNumber.optional(),
   pre_death_payload: z.strictObject({
     price: measured,

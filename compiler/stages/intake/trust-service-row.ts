@@ -3,6 +3,7 @@ import { DEMAND_CLASSES, DEMAND_DEPTHS } from '../../contract/roster-bodies.ts';
 import { DEMAND_FIELDS, DEMAND_MODEL_SINCE, trustModel } from '../../contract/roster-core.ts';
 import { address } from './reading.ts';
 import { captureFields, checkTimes, refusals, text, wholeNumber } from './row-origin.ts';
+import { utcTime } from './times.ts';
 
 const HOST =
   /^(?=.{1,190}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$/;
@@ -24,7 +25,7 @@ const rowSchema = z.strictObject({
   demand_depth: z.enum(DEMAND_DEPTHS).nullable().optional(),
   endpoints: wholeNumber.optional(),
   endpoints_by_class: z.partialRecord(z.enum(DEMAND_CLASSES), z.int().min(0)).nullable().optional(),
-  last_called_at: z.iso.datetime().nullable().optional(),
+  last_called_at: utcTime.nullable().optional(),
   /** Payers of each endpoint, where the source gives them: only to check the lower bound with. */
   endpoint_payers: z.array(endpoint).max(10_000).optional(),
 });

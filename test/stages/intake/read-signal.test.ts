@@ -51,7 +51,7 @@ describe('readSignal()', () => {
     ['a byte order mark in the middle', price('\ufeff1'), 'byte order mark', 'current.price_usd'],
     ['a key twice', price('1,"price_usd":2'), 'twice', 'current'],
     ['a key twice in two spellings', price('1,"\\u0070rice_usd":2'), 'twice', 'current'],
-    ['1e400', price('1e400'), 'range of a double', 'current.price_usd'],
+    ['1e400', price('1e400'), 'beyond what a number can hold', 'current.price_usd'],
     ['2^53+1', price('9007199254740993'), 'integer beyond', 'current.price_usd'],
     [
       'more digits than a double has',

@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import type { JsonError } from '../../contract/strict-json.ts';
+
+const KEYS_SHOWN_MAX = 4;
+
+/** Says what is wrong with a stored line where the library's own words leave open what to do; for safeParse(). */
+export const FAULT_WORDS = { error: faultWords } satisfies Parameters<z.ZodType['safeParse']>[1];
+
+function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys') return unknownMembers(issue.keys);
+  if (issue.code === 'invalid_key') return badName(String(issue.input), issue.issues[0]?.message);
+  const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
+  return isMissing ? MISSING : undefined;
+}
+
+/** Of a needed member that neither a line nor its header has. */
+export const MISSING = 'missing; give it in the line or in the header';
+
+/** Of a header behind the first line. */
+export const SECOND_HEADER = 'a header may only be the first line; start another file';
+
+function unknownMembers(names: readonly string[]): string {
+  const shown = names.slice(0, KEYS_SHOWN_MAX).map((name) => `"${name}"`);
+  const all = names.length > KEYS_SHOWN_MAX ? [...shown, '…'] : shown;
+  return names.length === 1
+    ? `unknown member ${all.join()}; remove it, or see snapshots/README.md`
+    : `unknown members ${all.join(', ')}; remove them, or see snapshots/README.md`;
+}
+
+const SNAKE_CASE = /^[a-z][a-z0-9_]*$/;
+
+/** What the rule of the names says, and how the name would be written by it, where that can be told. */
+function badName(name: string, rule = 'not a name that may stand here'): string {
+  const snake = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .toLowerCase();
+  return snake !== name && SNAKE_CASE.test(snake) ? `${rule}; write "${snake}"` : rule;
+}
+
+/** What is wrong with a line that is no JSON of ours. */
+export function jsonFaultText({ code, message }: JsonError): string {
+  return code === 'number_not_finite'
+    ? 'beyond what a number can hold; correct it, or store null'
+    : message;
+}

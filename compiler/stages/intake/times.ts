@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { isRealDay } from '../../contract/cutoff.ts';
+
+const NO_TIME = 'not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z';
+const NO_DAY = 'not a day such as 2026-11-20';
+const WITHOUT_SECONDS = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(Z|[+-]\d{2}:\d{2})?$/;
+const DAY_FIRST = /^(\d{4}-\d{2}-\d{2})(T|$)/;
+
+/** A UTC time with its seconds, ending in `Z`. */
+export const utcTime = z.iso.datetime({ error: ({ input }) => timeFault(input) });
+/** A day of the calendar. */
+export const day = z.iso.date({ error: ({ input }) => dayFault(input) });
+/** How exactly a source knows when a life began or ended. */
+export const dayOrTime = z.union([z.iso.date(), z.iso.datetime()], {
+  error: ({ input }) =>
+    missingDay(input) ??
+    (input === undefined
+      ? undefined
+      : 'not a day, a UTC time such as 2026-11-20T10:45:00Z, or null'),
+});
+
+/** An absent time is told of like any other absent member. */
+function timeFault(input: unknown): string | undefined {
+  if (typeof input === 'string' && WITHOUT_SECONDS.test(input)) {
+    return `"${input}" has no seconds; write them, as in 2026-11-20T10:45:00Z`;
+  }
+  return input === undefined ? undefined : (missingDay(input) ?? NO_TIME);
+}
+
+function dayFault(input: unknown): string | undefined {
+  return input === undefined ? undefined : (missingDay(input) ?? NO_DAY);
+}
+
+/** Names a day that is written like one and does not exist. */
+function missingDay(input: unknown): string | null {
+  const [, text = ''] = DAY_FIRST.exec(String(input)) ?? [];
+  return text === '' || isRealDay(text) ? null : `there is no day ${text}; correct it`;
+}
