@@ -49,7 +49,11 @@ describe('rotateKey()', () => {
 
   it('I20: refuses beside a compile, says who holds the folder, and works when that has ended', async () => {
     const seeds = { seed: seed(1), asOf: FROM };
-    const { data } = await compileFolder(snapshots, seeds);
+    const before = { observed_at: '2026-11-09T10:00:00Z', collected_at: '2026-11-09T11:00:00Z' };
+    const early = writeSnapshots({
+      '2026-11-09/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 }, before)]),
+    });
+    const { data } = await compileFolder(early, seeds);
     const refused: unknown[] = [];
     const attempt = (change: () => unknown): void => {
       try {
@@ -62,7 +66,7 @@ describe('rotateKey()', () => {
       attempt(() => rotate(data));
       attempt(() => revoke(data, 1, { did: didOf(1) }));
     };
-    await compileFolder(snapshots, { ...seeds, data, progress });
+    await compileFolder(early, { ...seeds, data, progress });
     expect(refused.length).toBeGreaterThan(3);
     const state = `Cannot write into "${data}": another command (process ${process.pid})`;
     for (const error of refused) expect(String(error)).toContain(`LockedError: ${state}`);
