@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { compile } from '../compiler/compile.ts';
 import { loadConfig } from '../gatekeeper/config.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
+import { sampleClock } from './sample/sample-times.ts';
 
 /**
  * Runs the official conformance suite of the protocol against the real gatekeeper over the sample and
@@ -85,7 +86,7 @@ async function openGate(folder: string): ReturnType<typeof startGatekeeper> {
   await compile({
     snapshots: 'snapshots',
     data,
-    asOf: new Date().toISOString(),
+    asOf: sampleClock(new Date()),
     issuerName: 'Conformance',
     baseUrl: 'http://127.0.0.1:4021',
     seed: new Uint8Array(32).fill(7),

@@ -6,6 +6,7 @@ import { importSummaryText, runImport } from '../compiler/import/import-command.
 import { importDisk } from '../compiler/import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
 import { type Config, loadConfig } from '../gatekeeper/config.ts';
+import { sampleClock } from './sample/sample-times.ts';
 
 /** Says in every citation that most of what is compiled here was generated. */
 const ISSUER_NAME = 'Signalpress quick start (sample data)';
@@ -30,7 +31,7 @@ export async function prepareData({ root, baseUrl, asOf }: QuickStart) {
   const summary = await compile({
     snapshots,
     data: dataFolder(root),
-    asOf: asOf.toISOString().replace(/\.\d+Z$/, 'Z'),
+    asOf: sampleClock(asOf),
     issuerName: ISSUER_NAME,
     baseUrl,
     seed: readIssuerKey(issuerKey(root)),

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { loadConfig } from '../../gatekeeper/config.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
+import { sampleClock } from '../../scripts/sample/sample-times.ts';
 import { type StrictFacilitator, strictFacilitator } from './strict-facilitator.ts';
 
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -54,7 +55,7 @@ async function compileSample(data: string): Promise<string> {
   const { release } = await compile({
     snapshots: 'snapshots',
     data,
-    asOf: new Date().toISOString(),
+    asOf: sampleClock(new Date()),
     issuerName: 'Interop',
     baseUrl: 'http://127.0.0.1:4021',
     seed: new Uint8Array(32).fill(7),
