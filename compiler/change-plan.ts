@@ -13,14 +13,14 @@ const CHANGE_COST = 3;
 /** A larger share of the input than this is read whole. */
 const ADDED_SHARE_MAX = 0.25;
 
-/** What a compile does of which signal, when it goes on from the release before. */
+/** What a compile does of which signal, when it goes on from the previous release. */
 export interface ChangePlan {
   readonly memory: Memory;
   /** Signals with new files. */
   readonly changes: ReadonlyMap<string, SignalChange>;
 }
 
-/** Finds out whether the release before can be gone on from; null when a full compile is due, or cheaper. */
+/** Finds out whether the previous release can be gone on from; null when a full compile is due, or cheaper. */
 export function planChange(
   data: string,
   key: string,

@@ -82,7 +82,7 @@ export interface CompileSummary {
   readonly bytes: number;
   /** Folder that holds the lines which were left out; null when there is none. */
   readonly rejects: string | null;
-  /** Whether it went on from the release before instead of reading everything. */
+  /** Whether it went on from the previous release instead of reading everything. */
   readonly wentOn: boolean;
 }
 
@@ -100,7 +100,7 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   }
 }
 
-/** Goes on from the release before where that is known to be possible; else, and after any doubt, from nothing. */
+/** Goes on from the previous release where that is known to be possible; else, and after any doubt, from nothing. */
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
@@ -144,7 +144,7 @@ function openRun({ asOf, ...open }: OpenRun, stored: Snapshots, plan: ChangePlan
   return { ...open, plan, shards, leaves, writer, assembly, parts, notes, places };
 }
 
-/** A file of the release before; null when it has none of that path. */
+/** A file of the previous release; null when it has none of that path. */
 function previousBytes({ previous, data }: Staging, path: string): Buffer | null {
   const entry = previous?.files()?.find(path) ?? null;
   if (entry === null) return null;

@@ -48,7 +48,7 @@ export class PlaceNotes {
   }
 }
 
-/** What is known of every signal now: what the release before knew, and what the jobs counted. */
+/** What is known of every signal now: what the previous release knew, and what the jobs counted. */
 export function knownSignals(
   signals: readonly SignalFiles[],
   results: readonly JobResult[],

@@ -146,7 +146,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
 
 const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
 
-/** Files of the log of the release before, but for those that stand. */
+/** Files of the log of the previous release, but for those that stand. */
 function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
   const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
   return paths.filter((path) => !stands(path));

@@ -5,14 +5,14 @@ export const SHRINK_SHARE_MAX = 0.2;
 
 type Counts = Readonly<Record<'entities' | 'readings', number>>;
 
-/** What the release before has: its catalog, and what its compile counted, where that is still known. */
+/** What the previous release has: its catalog, and what its compile counted, where that is still known. */
 export interface Before {
   readonly catalog: Buffer;
   readonly signals: Readonly<Record<string, Pick<Counts, 'readings'>>>;
 }
 
 /**
- * Refuses to publish when a signal shrinks suspiciously against the release before: an emptied or cut snapshot must not
+ * Refuses to publish when a signal shrinks suspiciously against the previous release: an emptied or cut snapshot must not
  * empty the shop. Throws a CompileError that names every such signal.
  */
 export function refuseShrink(before: Before, now: ReadonlyMap<string, Counts>): void {
@@ -26,7 +26,7 @@ export function refuseShrink(before: Before, now: ReadonlyMap<string, Counts>): 
     );
     if (less === undefined) continue;
     const message =
-      `${has[less]} ${less} where the release before has ${had[less]}; restore the missing snapshots, ` +
+      `${has[less]} ${less} where the previous release has ${had[less]}; restore the missing snapshots, ` +
       'or publish all the same with --allow-shrink';
     problems.push({ code: 'cannot_publish', file: id, message });
   }

@@ -6,11 +6,11 @@ import { injectionsAt, type TracedCall } from './kill-campaign/traced-calls.ts';
 
 /**
  * Kills a compile at single system calls on its data folder, or lets them fail with EIO, ENOSPC and EDQUOT, as a trace of a good one
- * numbers them (I16): afterwards the release before or the new one is served whole, and the next compile succeeds. Needs strace.
- * Usage: campaign-syscalls [runs] ; half of them at a compile that goes on from the release before, half at a full one.
+ * numbers them (I16): afterwards the previous release or the new one is served whole, and the next compile succeeds. Needs strace.
+ * Usage: campaign-syscalls [runs] ; half of them at a compile that goes on from the previous release, half at a full one.
  */
 const RUNS_DEFAULT = 800;
-/** What a compile that goes on from the release before, and one of everything, are told. */
+/** What a compile that goes on from the previous release, and one of everything, are told. */
 const ROUNDS = [1, 3] as const;
 
 const script = join(import.meta.dirname, `campaign-kill${import.meta.url.slice(-3)}`);

@@ -88,7 +88,7 @@ function overwrite(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Compiles on what is remembered, and, from the same release before, on nothing. */
+/** Compiles on what is remembered, and, from the same previous release, on nothing. */
 async function both(here: { snapshots: string; data: string }, more: Partial<CompileOptions> = {}) {
   const other = linked(here.data, join(makeFolder(), 'data'));
   rmSync(join(other, 'state'), { recursive: true });

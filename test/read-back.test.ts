@@ -56,7 +56,7 @@ describe('compile() of less than before', () => {
     const fewer = snapshotsOf(7);
     const before = filesBelow(data);
     await expect(compileFolder(fewer, { data })).rejects.toThrow(
-      'crypto.spot 7 entities where the release before has 10',
+      'crypto.spot 7 entities where the previous release has 10',
     );
     expect(filesBelow(data)).toEqual(before);
     expect((await compileFolder(fewer, { data, allowShrink: true })).release.counts.entities).toBe(

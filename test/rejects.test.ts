@@ -50,7 +50,7 @@ async function published(files: SnapshotFiles, maxRejectsPpm = 0) {
 }
 
 describe('compile() of bad lines that may be left out', () => {
-  it('I23: half a file that is corrupt publishes nothing and leaves the release before', async () => {
+  it('I23: half a file that is corrupt publishes nothing and leaves the previous release', async () => {
     const { data } = await compileFolder(writeSnapshots({ [SPOT]: coins(20).join('') }));
     const before = filesBelow(data);
     const corrupt = writeSnapshots({ [SPOT]: torn(coins(20), 2).join(''), [JOBLESS]: jobless });
@@ -174,7 +174,7 @@ describe('compile() of a feed that was cut', () => {
   const whole = { [SPOT]: coins(10).join(''), [LATER]: coins(10, '20').join('') };
 
   it.each([
-    ['emptied', '', 'crypto.spot 10 readings where the release before has 20'],
+    ['emptied', '', 'crypto.spot 10 readings where the previous release has 20'],
     ['cut between two lines', coins(3, '20').join(''), 'crypto.spot 13 readings where'],
     ['cut inside a line', coins(3, '20').join('').slice(0, -9), `${LATER}:3`],
   ])(

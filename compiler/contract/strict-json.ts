@@ -52,7 +52,7 @@ const REASONS: Readonly<Record<JsonErrorCode, string>> = {
     'a number that a double cannot keep digit for digit; round it or write it as a string',
 };
 
-const CUT_OFF = 'the text ends too early; save or send all of it';
+const CUT_OFF = 'not JSON: the text ends too early; save or send all of it';
 
 const LINEAR_KEYS_MAX = 12;
 /** Fifteen significant digits survive a double unchanged, whatever they are. */

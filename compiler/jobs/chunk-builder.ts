@@ -34,7 +34,7 @@ export interface JobChunk {
   /** Where the lines of each entity stand, see formatPlaces. */
   readonly places: string;
   readonly sample: { readonly entity: string; readonly record: object };
-  /** What the release before said of these entities and this one does not. */
+  /** What the previous release said of these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
 
@@ -155,7 +155,7 @@ export class ChunkBuilder {
     this.#verify.push(formatVerifyEntry(entry));
   }
 
-  /** `former` is the output of the same entities as the release before has it. */
+  /** `former` is the output of the same entities as the previous release has it. */
   build(former: ChunkBuilder): JobChunk | null {
     if (this.#sample === null) return null;
     return {

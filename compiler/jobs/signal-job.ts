@@ -46,13 +46,13 @@ export interface SignalChange {
   readonly places: string | null;
 }
 
-/** An entity as the release before has it: its readings, and what was said, see formatSaid. */
+/** An entity as the previous release has it: its readings, and what was said, see formatSaid. */
 export interface Former {
   readonly stored: readonly StoredReading[];
   readonly said: string;
 }
 
-/** What a job counted; of a change only the difference to the release before. */
+/** What a job counted; of a change only the difference to the previous release. */
 export interface JobResult {
   readonly signal_id: string;
   readonly readings: number;
@@ -127,7 +127,7 @@ export class SignalRun {
     this.#flush();
   }
 
-  /** Entities, of which the release before has those of `former`, with the same readings. */
+  /** Entities, of which the previous release has those of `former`, with the same readings. */
   change(
     stored: ReadonlyMap<string, readonly StoredReading[]>,
     former: ReadonlyMap<string, Former>,

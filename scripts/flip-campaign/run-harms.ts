@@ -98,7 +98,7 @@ function add(options: HarmOptions): Harm {
   return { named: [extra], undo: () => rmSync(root) };
 }
 
-/** The release before in the place of the newest: by the link, or by its two files. */
+/** The previous release in the place of the newest: by the link, or by its two files. */
 function replay(options: HarmOptions): Harm {
   return options.random(2) === 0 ? replayLink(options) : replayFiles(options);
 }
@@ -124,7 +124,7 @@ function replayFiles({ data }: HarmOptions): Harm {
   return { named: [RELEASE_NAME], undo };
 }
 
-/** The folder of the release before the newest. */
+/** The folder of the previous release the newest. */
 function before(data: string): string {
   const name = readdirSync(join(data, 'releases')).sort().at(-2);
   if (name === undefined) throw new RangeError('Cannot replay a release: there is only one');

@@ -12,7 +12,7 @@ export interface InjectionCampaign {
   readonly root: string;
   /** A script that compiles: `child FOLDER ROUND`. */
   readonly script: string;
-  /** 1 goes on from the release before, 3 compiles everything. */
+  /** 1 goes on from the previous release, 3 compiles everything. */
   readonly round: 1 | 3;
   /** What goes wrong, of the calls that a good compile makes. */
   readonly choose: (calls: readonly TracedCall[]) => readonly Injection[];

@@ -30,7 +30,7 @@ interface LogDigests {
   readonly held: HeldDigests;
   /** Those that are new, with their positions. */
   readonly added: DigestSpill;
-  /** Whether a shard is in the release before and can be left as it is. */
+  /** Whether a shard is in the previous release and can be left as it is. */
   readonly stands: (path: string) => boolean;
 }
 

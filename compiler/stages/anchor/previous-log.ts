@@ -25,7 +25,7 @@ export interface PreviousRelease {
   read(path: string): Buffer | null;
 }
 
-/** What the log of a release before says of itself. */
+/** What the log of a previous release says of itself. */
 export interface SignedLog {
   readonly batches: readonly LogBatch[];
   /** What the signed note of its newest checkpoint states. */
@@ -33,7 +33,7 @@ export interface SignedLog {
 }
 
 /**
- * Reads what the log of the release before says of itself. Null when that release has no log; throws a CompileError when no
+ * Reads what the log of the previous release says of itself. Null when that release has no log; throws a CompileError when no
  * key of the issuer signed its checkpoint, or when its list of batches does not lead there.
  */
 export function readSignedLog(
@@ -58,7 +58,7 @@ export function readSignedLog(
 }
 
 /**
- * Replays the log of the release before into an empty tree: every entry is hashed again, and every checkpoint that was
+ * Replays the log of the previous release into an empty tree: every entry is hashed again, and every checkpoint that was
  * signed must come out of it. Throws a CompileError when it is not what was signed.
  */
 export function replayLog(
@@ -143,7 +143,7 @@ function growTo(
 
 function broken(file: string, state: string): CompileError {
   const message =
-    `the log of the release before cannot be continued: ${state}; nothing was signed. Restore that release from ` +
+    `the log of the previous release cannot be continued: ${state}; nothing was signed. Restore that release from ` +
     'a copy: a log never shrinks or forks';
   return new CompileError([{ code: 'log_refused', file, message }]);
 }

@@ -59,7 +59,7 @@ export interface WrittenLog {
   readonly stands: (path: string) => boolean;
 }
 
-/** Continues the log of the release before with the hashes that it does not hold yet, one signed checkpoint for each batch. */
+/** Continues the log of the previous release with the hashes that it does not hold yet, one signed checkpoint for each batch. */
 export function writeLog(parts: LogParts): WrittenLog {
   const { press, previous } = parts;
   const old = previous === null ? null : readSignedLog(previous, [press.issuer.did]);

@@ -29,7 +29,7 @@ export interface AssemblyOutput {
   readonly writer: FileWriter;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
-  /** What the release before was made of, where this one goes on from it. */
+  /** What the previous release was made of, where this one goes on from it. */
   readonly memory: Memory | null;
   /** The catalog of that release. */
   readonly catalog: Buffer;
@@ -39,7 +39,7 @@ export interface AssemblyOutput {
 export class Assembly {
   /** Number of bundles of each line. */
   readonly bundles: Record<string, number> = {};
-  /** Paths of the release before that these entities no longer have. */
+  /** Paths of the previous release that these entities no longer have. */
   readonly gone: string[] = [];
   readonly #output: AssemblyOutput;
   readonly #files: FileEntry[] = [];
@@ -245,7 +245,7 @@ export class Assembly {
   }
 }
 
-/** Census lines of a signal as the compile before had them, but for some entities. */
+/** Census lines of a signal as the previous compile had them, but for some entities. */
 function rowsBefore(memory: Memory, signalId: string, changed: ReadonlySet<string>): string {
   const lines = memory.read(`census/${signalId}`).toString('utf8').split('\n').slice(0, -1);
   const same = lines.filter((line) => !changed.has(censusEntity(line)));

@@ -18,11 +18,11 @@ export interface WrittenList {
   /** Of the file, in hex. */
   readonly sha256: string;
   readonly count: number;
-  /** By how much the bytes of all files differ from those of the release before. */
+  /** By how much the bytes of all files differ from those of the previous release. */
   readonly bytesAdded: number;
 }
 
-/** The list of files of a release: that of the release before, where this one goes on from it, with what differs. */
+/** The list of files of a release: that of the previous release, where this one goes on from it, with what differs. */
 export class ReleaseList {
   readonly #before: ListedFiles;
   readonly #countBefore: number;
@@ -40,7 +40,7 @@ export class ReleaseList {
     this.#isSorted = false;
   }
 
-  /** Takes paths away that the release before has. */
+  /** Takes paths away that the previous release has. */
   remove(paths: readonly string[]): void {
     for (const path of paths) this.#edits.push({ path, entry: null });
     this.#isSorted = false;

@@ -40,7 +40,7 @@ export interface Staging {
   readonly state: string;
   /** When it was opened, by the clock of the disk. */
   readonly openedMs: number;
-  /** Signatures of the release before, and where this compile puts its own until it is published. */
+  /** Signatures of the previous release, and where this compile puts its own until it is published. */
   readonly signatures: { readonly kept: string; readonly made: string };
   readonly writer: StoreWriter;
   readonly previous: PreviousFiles | null;

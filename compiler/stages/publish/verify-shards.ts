@@ -18,15 +18,15 @@ const LETTER_A = 0x61;
 /** Collects look-up lines into sorted shards, in memory that does not grow. */
 export interface VerifyShards {
   add(lines: string | Uint8Array): void;
-  /** Takes away lines that the release before has; an asterisk stands for a digit of their hash that is not known. */
+  /** Takes away lines that the previous release has; an asterisk stands for a digit of their hash that is not known. */
   remove(lines: string | Uint8Array): void;
-  /** Writes the shards that differ from those of the release before. */
+  /** Writes the shards that differ from those of the previous release. */
   write(writer: FileWriter): FileEntry[];
   /** Paths of shards of that release of which no line is left, once they are written. */
   readonly emptied: readonly string[];
 }
 
-/** The shards of the release before that this one goes on from, by their paths; null for one that it does not have. */
+/** The shards of the previous release that this one goes on from, by their paths; null for one that it does not have. */
 export type ShardsBefore = (path: string) => Buffer | null;
 
 /** `folder` holds unsorted lines until they are written. */

@@ -29,7 +29,7 @@ export class KeptRows {
     return this.#fresh.get(signalId)?.has(entity) === true;
   }
 
-  /** Whether the compile before had a row here. */
+  /** Whether the previous compile had a row here. */
   wasThere(signalId: string, entity: string): boolean {
     return this.#rowsBefore(signalId).has(entity);
   }

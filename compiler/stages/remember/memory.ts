@@ -51,7 +51,7 @@ const stateSchema = z.strictObject({
 export type State = z.infer<typeof stateSchema>;
 export type KnownSignal = z.infer<typeof knownSignal>;
 
-/** What the compile before remembered, known to fit the release that is current. */
+/** What the previous compile remembered, known to fit the release that is current. */
 export interface Memory {
   readonly state: State;
   /** Bytes of one of its files; throws a ForgottenError when they are not what was written. */
@@ -158,7 +158,7 @@ export class Notes {
   }
 }
 
-/** Files of a signal that are new since the compile before; null when others went or changed. */
+/** Files of a signal that are new since the previous compile; null when others went or changed. */
 export function addedFiles(signal: SignalFiles, state: State): readonly SnapshotFile[] | null {
   const known = new Map(state.signals[signal.signal_id]?.files.map((file) => [file.name, file]));
   const added = signal.files.filter(({ name }) => !known.has(name));

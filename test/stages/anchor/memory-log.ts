@@ -31,7 +31,7 @@ export function didOf(seed = 7): string {
   return issuerDid(signingKey(new Uint8Array(32).fill(seed)));
 }
 
-/** Writes the log of these leaves after that of a release before; answers its files. */
+/** Writes the log of these leaves after that of a previous release; answers its files. */
 export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles {
   const { previous, lastSigned = null, anchorOf = () => null, mayResume = false } = options;
   const files: LogFiles = new Map();
@@ -73,7 +73,7 @@ function storeOf(leaves: Leaves) {
   return store;
 }
 
-/** A release before that holds these files. */
+/** A previous release that holds these files. */
 export function releaseOf(files: LogFiles, seed = 7): PreviousRelease {
   return { issuerDid: didOf(seed), read: (path) => files.get(path) ?? null };
 }

@@ -123,7 +123,7 @@ describe('writeLog() that goes on from the right edge', () => {
     const leaves = { '2026-01-02': hashes(600, 1) };
     const go = () => memoryLog(leaves, { previous: harmed, mayResume: true });
     // The tiles of hashes follow from the entries: only a changed entry is beyond repair.
-    if (level === 'entries') expect(go).toThrow('the log of the release before');
+    if (level === 'entries') expect(go).toThrow('the log of the previous release');
     else expect(texts(go())).toEqual(texts(memoryLog(leaves, { previous })));
   });
 });

@@ -78,7 +78,7 @@ describe('openStaging()', () => {
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
   });
 
-  it('knows the release before it', async () => {
+  it('knows the release that it goes on from', async () => {
     const data = makeFolder();
     await publishOne(data, 4);
     const staging = openStaging(data);
