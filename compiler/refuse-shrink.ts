@@ -1,7 +1,7 @@
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
 
 /** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
-export const SHRINK_SHARE_MAX = 0.2;
+const SHRINK_SHARE_MAX = 0.2;
 
 type Counts = Readonly<Record<'entities' | 'readings', number>>;
 

@@ -5,7 +5,7 @@ const HEADER_BYTES = 80;
 const ROOT_AT = 36;
 const BITS_AT = 72;
 /** Compact form of the easiest target that the Bitcoin main chain ever allowed. */
-export const MAIN_CHAIN_LIMIT = 0x1d00ffff;
+const MAIN_CHAIN_LIMIT = 0x1d00ffff;
 
 /** A block header whose work was checked; that it is in the chain is for whoever brought it to know. */
 export interface BlockHeader {

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { CALENDAR_BYTES_MAX, parseTimestamp, type Timestamp } from '../contract/ots-proof.ts';
 
 /** How long one calendar is waited for. */
-export const CALENDAR_TIMEOUT_MS = 10_000;
+const CALENDAR_TIMEOUT_MS = 10_000;
 const ACCEPT = 'application/vnd.opentimestamps.v1';
 
 /** What a calendar answered; `later` means that it knows the digest but has no block for it yet. */

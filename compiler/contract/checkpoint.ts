@@ -109,7 +109,7 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /** The bytes of a standard base64 text in its one spelling; null for any other. */
-export function decodeBase64(text: string): Uint8Array | null {
+function decodeBase64(text: string): Uint8Array | null {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null;
   const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   return encodeBase64(bytes) === text ? bytes : null;

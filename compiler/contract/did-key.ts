@@ -5,7 +5,7 @@ const DID_KEY = 'did:key:';
 /** Multicodec of an Ed25519 public key, as a varint. */
 const ED25519_CODEC: readonly number[] = [0xed, 0x01];
 /** Bytes of an Ed25519 public key, RFC 8032 §5.1.5. */
-export const PUBLIC_KEY_BYTES = 32;
+const PUBLIC_KEY_BYTES = 32;
 
 /**
  * The y coordinates, little-endian, of the points whose order divides 8: signatures under such a key can be forged.

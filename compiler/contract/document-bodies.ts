@@ -44,7 +44,7 @@ const legSchema = z.strictObject({
 });
 
 /** A document of legs: a bundle whose legs carry their whole hash core. */
-export const legsDocumentSchema = bundleSchema
+const legsDocumentSchema = bundleSchema
   .omit({ last_fact: true, leg_availability: true, entity: true })
   .extend({
     title: z.string(),
@@ -54,7 +54,7 @@ export const legsDocumentSchema = bundleSchema
   .strict();
 
 /** A document of a text and rows: the document as a whole has one hash. */
-export const articleSchema = z.strictObject({
+const articleSchema = z.strictObject({
   nature: z.string(),
   operation: z.string(),
   params: z.record(z.string(), z.string()),

@@ -1,7 +1,7 @@
 const USD = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/;
 
 /** Decimals of USDC, the only asset that prices are quoted in. */
-export const USDC_DECIMALS = 6;
+const USDC_DECIMALS = 6;
 
 /**
  * Converts a decimal USD price into atomic USDC units without floats: `'0.005'` is `'5000'`.

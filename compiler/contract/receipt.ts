@@ -7,12 +7,12 @@ import { decodeUtf8, parseJson } from './strict-json.ts';
 /** What the fiat channel adds to a price, in per cent. */
 export const RECEIPT_FEE_PERCENT = 2;
 /** Longest receipt that is looked at. */
-export const RECEIPT_CHARS_MAX = 12_000;
+const RECEIPT_CHARS_MAX = 12_000;
 const VERSION = 'spr1';
 const PARTS = /^(spr1\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{86})$/;
 
 /** What a processor promises: this amount was taken for this one request. */
-export const receiptSchema = z.strictObject({
+const receiptSchema = z.strictObject({
   /** Millionths of a dollar, digits only. */
   amount: z.string().regex(/^[1-9][0-9]{0,11}$/),
   currency: z.literal('USD'),

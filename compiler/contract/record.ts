@@ -28,7 +28,7 @@ export const lifecycleSchema = z.looseObject({
 });
 export type Lifecycle = z.infer<typeof lifecycleSchema>;
 
-export const updateStatusSchema = z.strictObject({
+const updateStatusSchema = z.strictObject({
   state: z.enum(['on_schedule', 'overdue', 'not_published', 'unknown']),
   official_cadence: z.string().nullable(),
   overdue_days: z.int().nullable(),
@@ -78,7 +78,7 @@ const changeOf = z.strictObject({
 });
 export type MetricChange = z.infer<typeof changeOf>;
 
-export const standardRulerSchema = z.strictObject({
+const standardRulerSchema = z.strictObject({
   band: z.string(),
   official_category: z.string(),
   thresholds: z.array(z.strictObject({ band: z.string(), at: z.number() })),
@@ -90,14 +90,14 @@ export const standardRulerSchema = z.strictObject({
 });
 export type StandardRuler = z.infer<typeof standardRulerSchema>;
 
-export const statRulerSchema = z.strictObject({
+const statRulerSchema = z.strictObject({
   current_percentile: z.number().min(0).max(1),
   frequency_label: z.string(),
   window_years: z.int(),
   n: z.int(),
 });
 
-export const strataSchema = z.strictObject({
+const strataSchema = z.strictObject({
   window_years: z.int(),
   n: z.int(),
   basis: z.string(),
@@ -105,7 +105,7 @@ export const strataSchema = z.strictObject({
   current_band: z.string(),
 });
 
-export const historySchema = z.strictObject({
+const historySchema = z.strictObject({
   seasonal_percentile: z.number(),
   frequency: z.string(),
   percentile_table: z.array(z.strictObject({ percentile: z.int(), value: z.number() })),
@@ -293,7 +293,7 @@ export const thinBundleSchema = bundleSchema
   .strict();
 
 /** One row of a census: the whole hash core of a reading beside its name, age and class. */
-export const censusRowSchema = z.strictObject({
+const censusRowSchema = z.strictObject({
   signal_id: z.string(),
   entity: z.string(),
   entity_name: z.string().nullable(),

@@ -220,7 +220,7 @@ const preDeathPayloadSchema = z.strictObject({
 });
 
 /** One record of `/stablecoin-deaths`. */
-export const deathRecordSchema = z.strictObject({
+const deathRecordSchema = z.strictObject({
   symbol: z.string(),
   name: z.string(),
   death_type: z.string(),

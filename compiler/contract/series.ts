@@ -24,7 +24,7 @@ const hash = z.string().regex(RECORD_HASH);
 const count = z.int().min(0);
 
 /** One snapshot of a series; `current` has the main metric first, `data_age_hours` is frozen at collection. */
-export const seriesRowSchema = z.strictObject({
+const seriesRowSchema = z.strictObject({
   snapshot_date: dateTime,
   observed_at: dateTime,
   data_age_hours: z.number(),
@@ -50,7 +50,7 @@ export function chainLink<Row>(before: ChainState, row: Row): readonly [ChainSta
 }
 
 /** Members of a delivered series that its signature does not cover; the signed chain proves them. */
-export const SERIES_CUT_FIELDS = ['days', 'count', 'before', 'rows', 'cuts'] as const;
+const SERIES_CUT_FIELDS = ['days', 'count', 'before', 'rows', 'cuts'] as const;
 
 /** What the citation of a series signs: the body without the members that a cut changes. */
 export function seriesHead(body: object): Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@ import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
 /** Days that an acceptance may lie before its filing day: a long weekend and a day to spare. */
-export const ACCEPTANCE_LEAD_DAYS = 7;
+const ACCEPTANCE_LEAD_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 export type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';

@@ -17,7 +17,7 @@ export type JsonValue =
 export const JSON_DEPTH_MAX = 64;
 
 /** Keys that are refused by name, because copying them by assignment changes an object's prototype or shadows it. */
-export const RESERVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+const RESERVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 /** Every reason for refusing a JSON text. */
 export type JsonErrorCode =

@@ -12,7 +12,7 @@ export const SWEEP_PAGE_ROWS = 5000;
 const recordHash = z.string().regex(RECORD_HASH);
 
 /** One signal of a watched item: the latest reading as its record holds it. */
-export const watchRowSchema = z.strictObject({
+const watchRowSchema = z.strictObject({
   signal_id: z.string(),
   entity: z.string(),
   entity_name: z.string().nullable(),

@@ -56,7 +56,7 @@ export function regionScope(area: RegionBox): string {
 /** Smallest magnitude of counts and rates: smaller quakes are listed completely in few regions only. */
 export const COUNT_MAG_MIN = 2.5;
 /** Below this many quakes in 24 hours a ratio says nothing, so the band stays `baseline`. */
-export const SWARM_COUNT_MIN = 5;
+const SWARM_COUNT_MIN = 5;
 
 interface BandStep {
   readonly band: string;
@@ -83,7 +83,7 @@ export const IMPACT_STEPS: readonly BandStep[] = [
   { band: 'significant', from: 6.5 },
   { band: 'severe', from: 7.5 },
 ];
-export const ALERT_BANDS: Readonly<Record<string, string>> = {
+const ALERT_BANDS: Readonly<Record<string, string>> = {
   yellow: 'significant',
   orange: 'severe',
   red: 'severe',

@@ -3,10 +3,10 @@ import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { ImportError } from './import-error.ts';
 
 /** Query parameters that carry a data key at the official sources, in lower case. */
-export const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
+const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
 
 /** When and where a payload was fetched; many payloads hold no time of their own. */
-export const fetchNoteSchema = z.strictObject({
+const fetchNoteSchema = z.strictObject({
   url: z.url().transform(withoutKeys),
   fetched_at: z.iso.datetime({ error: 'not an ISO-8601 UTC time such as 2026-11-20T11:00:12Z' }),
   http_status: z.int(),

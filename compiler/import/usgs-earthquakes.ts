@@ -16,7 +16,7 @@ import { ImportError } from './import-error.ts';
 import { type Imported, isoTime, parsePayload, SkipCount } from './payload.ts';
 
 /** The feed is made anew every few minutes; an older one does not say what is there now. */
-export const FEED_AGE_HOURS_MAX = 6;
+const FEED_AGE_HOURS_MAX = 6;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

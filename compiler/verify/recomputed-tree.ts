@@ -9,7 +9,7 @@ export function leafOf(entry: Uint8Array): Uint8Array {
 }
 
 /** The hash over two subtrees, RFC 6962 §2.1. */
-export function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
+function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256.create().update(Uint8Array.of(NODE)).update(left).update(right).digest();
 }
 

@@ -20,7 +20,7 @@ import { LINE_BYTES_MAX } from './release-tree.ts';
 import { isSignedBy } from './verify-citation.ts';
 
 /** The head of a release is a few hundred bytes. */
-export const HEAD_BYTES_MAX = 65_536;
+const HEAD_BYTES_MAX = 65_536;
 
 const OWN_TABLES = canonicalHash(tables());
 

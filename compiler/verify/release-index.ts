@@ -22,7 +22,7 @@ const LINE_BYTES_MAX = 65_536;
 /** Files whose record hash stands for a reading. */
 export const RECORD = /^record\//;
 /** Files whose record hash, where they have one, stands for a roster row. */
-export const SUBJECT = /^subject\//;
+const SUBJECT = /^subject\//;
 
 export interface IndexCheck {
   readonly disk: Disk;

@@ -11,7 +11,7 @@ import { EXIT, jsonText, noRelease, undecided, type VerifyOutcome } from './veri
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
-export const INPUT_BYTES_MAX = 67_108_864;
+const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
 /** Clocks of issuer and reader may differ by this much. */
 const CLOCK_SKEW_MS = 300_000;

@@ -43,7 +43,7 @@ function noteIn(file: string, disk: Disk): string {
 }
 
 /** The report on a log: the verdict, what failed by file, what was looked at, and the proof of a fork. */
-export function logText(target: string, report: LogReport): string {
+function logText(target: string, report: LogReport): string {
   const { verdict, faults, faultCount, evidence } = report;
   const shown = faults.slice(0, LINES_MAX);
   const rest = faultCount - shown.length;

@@ -28,7 +28,7 @@ export function checkPayment(payment: Payment, terms: Terms, nowSeconds: number)
 }
 
 /** Scheme, network, payee and, in v2, what the payer says to have accepted. */
-export function checkTerms(payment: Payment, { network, requirements }: Terms): Refusal | null {
+function checkTerms(payment: Payment, { network, requirements }: Terms): Refusal | null {
   if (payment.scheme !== requirements.scheme) {
     return { reason: 'invalid_scheme', error: `the scheme must be "${requirements.scheme}"` };
   }
@@ -62,7 +62,7 @@ export function checkValue(payment: Payment, { requirements }: Terms): Refusal |
 }
 
 /** The authorization must be valid now and stay valid long enough to settle, but not for ever. */
-export function checkWindow(payment: Payment, nowSeconds: number): Refusal | null {
+function checkWindow(payment: Payment, nowSeconds: number): Refusal | null {
   const { validAfter, validBefore } = payment.authorization;
   const now = BigInt(Math.floor(nowSeconds));
   if (BigInt(validAfter) > now) {

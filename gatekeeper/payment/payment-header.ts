@@ -31,7 +31,7 @@ export interface Refusal {
 /** Longest payment header in characters. */
 export const PAYMENT_HEADER_CHARS_MAX = 8192;
 /** Containers that may be open at once in a payment; v2 carries echoed extensions. */
-export const PAYMENT_DEPTH_MAX = 16;
+const PAYMENT_DEPTH_MAX = 16;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const UINT256_MAX = 2n ** 256n - 1n;

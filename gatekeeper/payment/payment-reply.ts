@@ -25,9 +25,9 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly error: string };
 
 /** Seconds after which a payment without an outcome is worth sending again. */
-export const UNKNOWN_RETRY_S = 5;
+const UNKNOWN_RETRY_S = 5;
 /** Seconds after which a request that failed on our side is worth repeating. */
-export const FAILED_RETRY_S = 2;
+const FAILED_RETRY_S = 2;
 
 /** The request that an outcome is told to. */
 export interface Asked {

@@ -19,7 +19,7 @@ import {
 } from './request-time.ts';
 
 /** Name of the link that the compiler swaps. */
-export const CURRENT_NAME = 'current';
+const CURRENT_NAME = 'current';
 
 /** A stored body whose hash was checked when it was read. */
 export interface Body {

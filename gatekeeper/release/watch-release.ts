@@ -5,7 +5,7 @@ import { StartError } from '../start-error.ts';
 import { currentLink, type ReleaseIndex } from './release-index.ts';
 
 /** How often the link is read when the file system reports nothing. */
-export const POLL_MS = 1000;
+const POLL_MS = 1000;
 /** How long a release that did not verify is left alone before it is tried again. */
 export const RETRY_MS = 30_000;
 

@@ -13,7 +13,7 @@ export type Manner =
   /** Cancels the authorization at the same time. */
   | 'cancel';
 
-export const MANNERS: readonly (readonly [Manner, number])[] = [
+const MANNERS: readonly (readonly [Manner, number])[] = [
   ['plain', 50],
   ['hang-up', 20],
   ['copies', 15],

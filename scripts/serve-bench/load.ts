@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Keep-alive connections, each with one request in flight. */
-export const CONNECTIONS = 32;
+const CONNECTIONS = 32;
 /** One read buffer per connection; a body that is larger arrives in several reads. */
 const READ_BYTES = 65_536;
 const HEAD_END = Buffer.from('\r\n\r\n');

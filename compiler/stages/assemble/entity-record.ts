@@ -13,7 +13,7 @@ import { GRADE, type Lineage, lineageOf, NATURE, provenanceOf, SCOPE } from './p
 import { summaryEn, summaryZh } from './summary.ts';
 
 /** Points of `trend_7d`, the current reading included. */
-export const TREND_POINTS = 7;
+const TREND_POINTS = 7;
 
 /** The latest reading of an entity with everything derived from its timeline. */
 export interface EntityFacts {

@@ -5,7 +5,7 @@ import { type EntityFacts, orderedCurrent } from './entity-record.ts';
 import { NATURE } from './provenance.ts';
 
 /** Snapshots shown by `/gauge/history-preview`. */
-export const HISTORY_PREVIEW_ROWS = 7;
+const HISTORY_PREVIEW_ROWS = 7;
 
 /** `/gauge/history-preview`: the last snapshots, oldest first, each with its own record hash. */
 export function historyPreview(facts: EntityFacts, hashOf: (reading: Reading) => string) {

@@ -4,9 +4,9 @@ import type { Reading } from '../intake/reading.ts';
 import { classify, rulerFor } from './ruler.ts';
 
 /** Same-season years that statistics look back. */
-export const WINDOW_YEARS = 5;
+const WINDOW_YEARS = 5;
 /** Days on either side of the same calendar day. */
-export const WINDOW_DAYS = 15;
+const WINDOW_DAYS = 15;
 /** Fewer window readings than this say nothing, so nothing is said. */
 export const WINDOW_READINGS_MIN = 10;
 

@@ -94,7 +94,7 @@ function operation(row: Endpoint, parts: Parts): object {
 }
 
 /** `GET /gauge/history-series` is `getGaugeHistorySeries`. */
-export function operationId({ method, path }: Endpoint): string {
+function operationId({ method, path }: Endpoint): string {
   const words = path.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
   return method.toLowerCase() + words.map(capital).join('');

@@ -1,7 +1,7 @@
 import { isAfter } from './reading.ts';
 
 /** Clocks differ: a line may have been collected so much later than the instant that the compile speaks about. */
-export const CLOCK_ALLOWANCE_MINUTES = 5;
+const CLOCK_ALLOWANCE_MINUTES = 5;
 
 /**
  * Says what is wrong with a time of collection that lies behind the clock of the compile; null for one that does not.

@@ -8,7 +8,7 @@ import { FAULT_WORDS, MISSING } from './fault-words.ts';
 import { dayOrTime, utcTime } from './times.ts';
 
 /** Longest entity id; it must also fit one path segment. */
-export const ENTITY_CHARS_MAX = 120;
+const ENTITY_CHARS_MAX = 120;
 const TEXT_CHARS_MAX = 2000;
 
 const HTTP_ADDRESS = /^https?:\/\/\S+$/i;

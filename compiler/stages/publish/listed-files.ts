@@ -15,7 +15,7 @@ export interface ListedFiles {
 }
 
 /** Path of a line of FILES_NAME. */
-export function pathOfLine(line: string): string {
+function pathOfLine(line: string): string {
   return line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1);
 }
 

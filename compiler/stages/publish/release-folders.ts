@@ -12,7 +12,7 @@ import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
 /** Releases kept beside the current one, so that requests in flight and rollbacks find theirs. */
 export const RELEASES_KEPT = 3;
 /** Twice the longest payment: a paid retry within it still finds the bytes that were bought. */
-export const RELEASE_AGE_MIN_MS = 600_000;
+const RELEASE_AGE_MIN_MS = 600_000;
 /** The link to the release that is served. */
 export const CURRENT_LINK = 'current';
 export const RELEASES_FOLDER = 'releases';

@@ -23,7 +23,7 @@ export function formatPlaces(entity: string, { places, said }: KnownEntity): str
 }
 
 /** Reads back what formatPlaces wrote after the entity and its tab. */
-export function parsePlaces(text: string): KnownEntity {
+function parsePlaces(text: string): KnownEntity {
   const [cells = '', said = ''] = text.split('\t');
   const places = cells.split(',').map((cell): LinePlace => {
     const [file = Number.NaN, at = Number.NaN, size = Number.NaN] = cell.split(':').map(Number);

@@ -5,7 +5,7 @@ import type { HashPlaces } from './put-roster.ts';
 import type { HashedRow } from './settle-rows.ts';
 
 /** Absences after which a service or a server is in the graveyard: the first one. */
-export const CONFIRM_ABSENCES = 1;
+const CONFIRM_ABSENCES = 1;
 
 /** Subjects that the newest capture did not find; one that comes back is not among them. */
 export function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRoster<Row>) {

@@ -48,7 +48,7 @@ export function verifiableFile(path: EndpointPath): string | null {
 }
 
 /** When the last of some rows was collected. */
-export function lastCollection(rows: readonly HashedRow[]): string {
+function lastCollection(rows: readonly HashedRow[]): string {
   return (
     rows
       .map(({ row }) => row.collected_at)
