@@ -167,9 +167,12 @@ const cityLoc = oneOf('city', CITY_LOCS);
 
 const openEntity = (row: Line): Param => ({
   ...text(`one of the ${row.title}`, ...row.entities.slice(0, 3)),
-  ...(row.id === 'filing' ? { aliases: ['issuer'] } : {}),
+  ...(row.entityAliases ? { aliases: row.entityAliases } : {}),
   ...(row.upperCase ? { upperCase: true } : {}),
 });
+
+/** Of every answer that joins the legs of a chain. */
+const BUNDLE_PRICE_USD = '0.25';
 
 /** The bundle row of a line; its enum, legs and file follow from the line. */
 function bundleOf(
@@ -177,7 +180,7 @@ function bundleOf(
 ): Known<BundlePath, Row & { readonly params: Params }, string> {
   const { path, param, legs } = row.bundle;
   const subject = row.open ? openEntity(row) : oneOf(`one of the ${row.title}`, row.entities);
-  return paid(path, '0.25', {
+  return paid(path, BUNDLE_PRICE_USD, {
     tag: '[3-LEG]',
     params: { [param]: subject, format: thin },
     file: `bundle/${row.id}/{${param}}.json`,
@@ -364,17 +367,17 @@ export const ENDPOINTS = [
     answer: 'watch',
     summary: 'every signal and entity with its latest time and hash',
   }),
-  paid('/gauge/taiwan-region', '0.25', {
+  paid('/gauge/taiwan-region', BUNDLE_PRICE_USD, {
     tag: '[3-LEG]',
     file: 'document/taiwan-region.json',
     summary: 'Taiwan',
   }),
-  paid('/gauge/japan-region', '0.25', {
+  paid('/gauge/japan-region', BUNDLE_PRICE_USD, {
     tag: '[3-LEG]',
     file: 'document/japan-region.json',
     summary: 'Japan',
   }),
-  paid('/gauge/chokepoint-region', '0.25', {
+  paid('/gauge/chokepoint-region', BUNDLE_PRICE_USD, {
     tag: '[3-LEG]',
     params: { loc: text('chokepoint', 'hormuz') },
     file: 'document/chokepoint-region/{loc}.json',

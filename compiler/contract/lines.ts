@@ -74,7 +74,9 @@ export interface Line<Path extends string = string, Id extends string = string> 
   readonly entities: readonly string[];
   readonly open: boolean;
   readonly upperCase?: boolean;
-  /** Price, parameter and legs of the bundle; absent where the line has none. */
+  /** Other names of the entity parameter that live clients send. */
+  readonly entityAliases?: readonly string[];
+  /** Path, parameter and legs of the bundle; absent where the line has none. */
   readonly bundle?: {
     readonly path: Path;
     readonly param: 'loc' | 'entity';
@@ -349,6 +351,7 @@ export const LINES = [
     entities: TICKERS,
     open: true,
     upperCase: true,
+    entityAliases: ['issuer'],
     signals: [
       signal('filing.delinquency', {
         measures: 'notices of late filing',
