@@ -45,9 +45,32 @@ export function problemText(problem: Problem): string {
 }
 
 function report(problems: readonly Problem[]): string {
-  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX).map((problem) => `  ${problemText(problem)}`);
-  const rest = problems.length - shown.length;
-  const tail = rest > 0 ? [`  … and ${rest} more`] : [];
+  const files = byFile(problems);
+  const isAll = problems.length <= PROBLEMS_SHOWN_MAX;
+  const share = isAll ? problems.length : Math.max(1, Math.floor(PROBLEMS_SHOWN_MAX / files.size));
+  const told = [...files].slice(0, PROBLEMS_SHOWN_MAX);
+  const others = files.size - told.length;
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  return [`Cannot compile: ${count}, nothing was published`, ...shown, ...tail].join('\n');
+  return [
+    `Cannot compile: ${count}, nothing was published`,
+    ...told.flatMap(([file, own]) => fileLines(file, own, share)),
+    ...(others > 0 ? [`  … and in ${others} more files`] : []),
+  ].join('\n');
+}
+
+/** Every file is named, so that none waits for the next compile to be corrected. */
+function fileLines(file: string, problems: readonly Problem[], share: number): string[] {
+  const shown = problems.slice(0, share).map((problem) => `  ${problemText(problem)}`);
+  const rest = problems.length - shown.length;
+  return rest > 0 ? [...shown, `  … and ${rest} more in ${file}`] : shown;
+}
+
+function byFile(problems: readonly Problem[]): ReadonlyMap<string, readonly Problem[]> {
+  const files = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    const known = files.get(problem.file);
+    if (known === undefined) files.set(problem.file, [problem]);
+    else known.push(problem);
+  }
+  return files;
 }

@@ -19,8 +19,28 @@ describe('CompileError', () => {
     const { message, problems } = new CompileError(Array(PROBLEMS_SHOWN_MAX + 7).fill(problem));
     expect(problems).toHaveLength(PROBLEMS_SHOWN_MAX + 7);
     expect(message).toContain('57 problems');
-    expect(message).toMatch(/\n {2}… and 7 more$/);
+    expect(message).toMatch(/\n {2}… and 7 more in a\.ndjson$/);
     expect(message.split('\n')).toHaveLength(PROBLEMS_SHOWN_MAX + 2);
+  });
+});
+
+describe('CompileError of many files', () => {
+  const many = (file: string, count: number) => Array(count).fill({ ...problem, file });
+
+  it('names every file, however much is wrong in the first', () => {
+    const { message } = new CompileError([...many('a', 200), ...many('b', 1), ...many('c', 30)]);
+    expect(message).toContain('231 problems');
+    for (const line of ['… and 184 more in a', 'b is bad', '… and 14 more in c']) {
+      expect(message).toContain(`\n  ${line}`);
+    }
+    expect(message).not.toContain('more in b');
+  });
+
+  it('says how many files are left when they are too many', () => {
+    const all = Array.from({ length: PROBLEMS_SHOWN_MAX + 3 }, (_, at) => many(`file ${at}`, 2));
+    const { message } = new CompileError(all.flat());
+    expect(message).toMatch(/\n {2}… and in 3 more files$/);
+    expect(message).toContain('\n  … and 1 more in file 49');
   });
 });
 
