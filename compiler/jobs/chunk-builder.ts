@@ -11,20 +11,20 @@ import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
 import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
+import type { ChunkMemory } from './chunk-memory.ts';
 import type { SaidFile } from './said-files.ts';
-import { TextBytes } from './text-bytes.ts';
 
-/** What a job hands over while it runs. */
+/** What a job hands over while it runs; its bytes are valid until as many more chunks were taken as there are ChunkMemories. */
 export interface JobChunk {
   readonly signal_id: string;
   /** Files, and their bytes one behind the other in the same order. */
   readonly files: readonly FileEntry[];
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly catalog: string;
   /** Rows of the census of the signal, as censusLine writes them. */
   readonly census: string;
   /** Look-up entries, see formatVerifyEntry. */
-  readonly verify: Uint8Array<ArrayBuffer>;
+  readonly verify: Uint8Array;
   /** What the log is to hold. */
   readonly leaves: LeafLines;
   /** LegReading of each entity that some bundle reads: `<entity>` tab JSON. */
@@ -52,14 +52,11 @@ export interface Origins {
 const ENTITIES_MAX = 64;
 const READINGS_MAX = 2048;
 
-/** What it makes has a memory of its own, which can be given to another thread without a copy. */
-const ENCODER = new TextEncoder();
-
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
   readonly #signalId: string;
   readonly #files: FileEntry[] = [];
-  readonly #bytes = new TextBytes();
+  readonly #memory: ChunkMemory;
   readonly #paths: string[] = [];
   #entities = 0;
   #readings = 0;
@@ -72,8 +69,9 @@ export class ChunkBuilder {
   readonly #leaves: Leaf[] = [];
   #sample: JobChunk['sample'] | null = null;
 
-  constructor(signalId: string) {
+  constructor(signalId: string, memory: ChunkMemory) {
     this.#signalId = signalId;
+    this.#memory = memory;
   }
 
   get isFull(): boolean {
@@ -81,7 +79,7 @@ export class ChunkBuilder {
   }
 
   file({ path, body, text }: PublishedFile): void {
-    const bytes = this.#bytes.add(text ?? JSON.stringify(body));
+    const bytes = this.#memory.bodies.add(text ?? JSON.stringify(body));
     this.#files.push(fileEntry(path, bytes));
     this.#paths.push(path);
   }
@@ -158,14 +156,16 @@ export class ChunkBuilder {
   /** `former` is the output of the same entities as the previous release has it. */
   build(former: ChunkBuilder): JobChunk | null {
     if (this.#sample === null) return null;
+    const { bodies, lookUps, leaves } = this.#memory;
+    for (const line of without(this.#verify, former.#verify)) lookUps.add(line);
     return {
       signal_id: this.#signalId,
       files: this.#files,
-      bytes: this.#bytes.all(),
+      bytes: bodies.all(),
       catalog: this.#catalog,
       census: this.census,
-      verify: ENCODER.encode(without(this.#verify, former.#verify).join('')),
-      leaves: leafLines(this.#leaves),
+      verify: lookUps.all(),
+      leaves: leafLines(this.#leaves, leaves),
       legs: this.#legs,
       cities: this.#cities,
       places: this.places,

@@ -16,9 +16,6 @@ export interface JobRunner {
 const YOUNG_MB = { inMemory: 64, partitioned: 8 };
 const OLD_MB_MAX = 512;
 
-/** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
-export const CHUNKS_WAITING_MAX = 4;
-
 /** What a worker is given: its job, and the count of its chunks that are not written yet. */
 export interface WorkerOrder {
   readonly job: SignalJob;

@@ -22,6 +22,7 @@ import {
 } from '../stages/seal/sealer.ts';
 import type { SignatureStore } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
+import { ChunkMemories, chunkMemory } from './chunk-memory.ts';
 import { formatSaid, parseSaid } from './said-files.ts';
 
 /** Bodies of a signal are made only when they changed, so a remembered signature would never be used. */
@@ -95,6 +96,7 @@ export class SignalRun {
   readonly #sealer: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
   readonly #problems: Problem[] = [];
+  readonly #memories = new ChunkMemories();
   /** Of the readings of the entities that are held. */
   #hashes = new Map<Reading, string>();
   #held: ChunkBuilder;
@@ -117,8 +119,8 @@ export class SignalRun {
     this.#numberOf = new Map(numbered.map(({ name }, number) => [name, number]));
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_STORE);
     this.#emit = emit;
-    this.#held = new ChunkBuilder(id);
-    this.#former = new ChunkBuilder(id);
+    this.#held = new ChunkBuilder(id, this.#memories.next());
+    this.#former = new ChunkBuilder(id, chunkMemory());
   }
 
   /** Entities in the order of their ids, whatever order they were stored in. */
@@ -227,10 +229,10 @@ export class SignalRun {
 
   #flush(): void {
     const chunk = this.#held.build(this.#former);
-    this.#held = new ChunkBuilder(this.#signal.id);
-    this.#former = new ChunkBuilder(this.#signal.id);
-    this.#hashes = new Map();
     if (chunk !== null) this.#emit(chunk);
+    this.#held = new ChunkBuilder(this.#signal.id, this.#memories.next());
+    this.#former = new ChunkBuilder(this.#signal.id, chunkMemory());
+    this.#hashes = new Map();
   }
 }
 

@@ -1,18 +1,19 @@
 import { parentPort } from 'node:worker_threads';
 import type { JobChunk } from './chunk-builder.ts';
-import { CHUNKS_WAITING_MAX, type WorkerMessage, type WorkerOrder } from './job-runner.ts';
+import { CHUNKS_WAITING_MAX } from './chunk-memory.ts';
+import type { WorkerMessage, WorkerOrder } from './job-runner.ts';
 import { runJob } from './run-job.ts';
 
 const port = parentPort;
 
-function send(message: WorkerMessage, given: readonly ArrayBuffer[] = []): void {
-  port?.postMessage(message, given);
+function send(message: WorkerMessage): void {
+  port?.postMessage(message);
 }
 
 /** Hands a chunk over without a copy, and waits while too many are not written yet. */
 function handOver(chunk: JobChunk, waiting: WorkerOrder['waiting']): void {
   Atomics.add(waiting, 0, 1);
-  send({ chunk }, [chunk.bytes.buffer, chunk.verify.buffer, chunk.leaves.lines.buffer]);
+  send({ chunk });
   for (let count = Atomics.load(waiting, 0); count >= CHUNKS_WAITING_MAX; ) {
     Atomics.wait(waiting, 0, count);
     count = Atomics.load(waiting, 0);

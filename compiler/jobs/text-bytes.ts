@@ -1,10 +1,12 @@
+import { sharedBytes } from './shared-bytes.ts';
+
 const BYTES_AT_FIRST = 262_144;
 /** UTF-8 takes no more of one UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 
-/** Texts as UTF-8, one behind the other in one memory of their own, which can be given to another thread without a copy. */
+/** Texts as UTF-8, one behind the other in one memory that other threads can read, and that serves again once it is cleared. */
 export class TextBytes {
-  #memory = Buffer.allocUnsafeSlow(0);
+  #memory = sharedBytes(0);
   #end = 0;
 
   /** Adds a text; the bytes of it are valid until the next one is added. */
@@ -15,14 +17,19 @@ export class TextBytes {
     return this.#memory.subarray(start, this.#end);
   }
 
-  all(): Uint8Array<ArrayBuffer> {
+  /** All texts; valid until it is cleared. */
+  all(): Uint8Array {
     return this.#memory.subarray(0, this.#end);
+  }
+
+  clear(): void {
+    this.#end = 0;
   }
 
   #makeRoom(more: number): void {
     const { length } = this.#memory;
     if (this.#end + more <= length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(BYTES_AT_FIRST, 2 * length, this.#end + more));
+    const grown = sharedBytes(Math.max(BYTES_AT_FIRST, 2 * length, this.#end + more));
     grown.set(this.all());
     this.#memory = grown;
   }

@@ -25,13 +25,21 @@ describe('TextBytes', () => {
     expect(text(bytes.all())).toBe(`°C${long}x`);
   });
 
-  it('has a memory of its own, so that giving it away takes nothing from others', () => {
-    const [one, other] = [new TextBytes(), new TextBytes()];
-    one.add('one');
-    other.add('other');
-    const given = one.all();
-    expect(text(structuredClone(given, { transfer: [given.buffer] }))).toBe('one');
-    expect(given).toHaveLength(0);
-    expect(text(other.all())).toBe('other');
+  it('stands in memory that another thread reads without a copy', () => {
+    const bytes = new TextBytes();
+    bytes.add('one');
+    const seen = structuredClone(bytes.all());
+    bytes.clear();
+    bytes.add('two');
+    expect(text(seen)).toBe('two');
+  });
+
+  it('begins anew when it is cleared, in the same memory', () => {
+    const bytes = new TextBytes();
+    const { buffer } = bytes.add('something');
+    bytes.clear();
+    expect(bytes.all()).toHaveLength(0);
+    expect(bytes.add('else').buffer).toBe(buffer);
+    expect(text(bytes.all())).toBe('else');
   });
 });

@@ -1,10 +1,11 @@
 import type { Leaf } from '../../contract/release.ts';
 import { DIGEST_LINE_BYTES, writeDigestLine } from './digest-lines.ts';
+import { ReusedBytes } from './reused-bytes.ts';
 
 /** Leaves as bytes: digests, each with the place of its batch in `batches`; see DIGEST_LINE_BYTES. */
 export interface LeafLines {
   readonly batches: readonly string[];
-  readonly lines: Uint8Array<ArrayBuffer>;
+  readonly lines: Uint8Array;
 }
 
 /** Numbers names in the order in which they first come. */
@@ -23,10 +24,10 @@ export class Numbering {
   }
 }
 
-/** The lines have a memory of their own, which can be given to another thread without a copy. */
-export function leafLines(leaves: readonly Leaf[]): LeafLines {
+/** The lines stand in `memory`, and are valid as long as that is not taken again. */
+export function leafLines(leaves: readonly Leaf[], memory = new ReusedBytes()): LeafLines {
   const batches = new Numbering();
-  const lines = Buffer.allocUnsafeSlow(leaves.length * DIGEST_LINE_BYTES);
+  const lines = memory.take(leaves.length * DIGEST_LINE_BYTES);
   for (const [at, { batch, record_hash }] of leaves.entries()) {
     writeDigestLine(lines, at * DIGEST_LINE_BYTES, [record_hash, batches.of(batch)]);
   }

@@ -147,11 +147,18 @@ function linesOf(bytes: Buffer): string[] {
   return bytes.toString('latin1').split('\n').slice(0, -1);
 }
 
+/** Where each line begins, and where the last one ends; an array that grew to so many would leave its smaller selves behind. */
+function startsOf(bytes: Buffer): Uint32Array {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) count += 1;
+  const starts = new Uint32Array(count + 1);
+  for (let line = 0, at = 0; line <= count; line += 1, at = endOf(bytes, at)) starts[line] = at;
+  return starts;
+}
+
 /** Sorts by bytes without making a string of each line: a shard of a large release has tens of thousands. */
 function sortLines(bytes: Buffer, lines: GatheredLines): void {
-  const starts: number[] = [];
-  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) starts.push(at);
-  starts.push(bytes.length);
+  const starts = startsOf(bytes);
   const [from, to] = [(at: number) => starts[at] ?? 0, (at: number) => starts[at + 1] ?? 0];
   const order = leadingOrder({
     count: starts.length - 1,
