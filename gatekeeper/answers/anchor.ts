@@ -1,3 +1,4 @@
+import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { noCharge } from '../offer/no-charge.ts';
@@ -20,7 +21,8 @@ export const BATCHES_SHOWN_MAX = 200;
 /** `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. */
 export async function anchor({ route }: Question, service: Service): Promise<Answered> {
   const { day, hash } = route.values;
-  if (day !== undefined && !isDay(day)) return illegal(route, { name: 'day', legal: DAY }, service);
+  if (day !== undefined && !isRealDay(day))
+    return illegal(route, { name: 'day', legal: DAY }, service);
   const digits = hash === undefined ? null : hashPrefix(hash);
   if (hash !== undefined && digits === null) return illegal(route, { name: 'hash' }, service);
   try {
@@ -30,11 +32,6 @@ export async function anchor({ route }: Question, service: Service): Promise<Ans
   } catch (error) {
     return undetermined({ endpoint: 'gauge/anchor' }, error, service);
   }
-}
-
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text) && text.length === 10;
 }
 
 const DAY = 'day must be a calendar day like 2026-11-20';

@@ -5,6 +5,7 @@ import {
 } from '../../compiler/contract/check-body.ts';
 import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import { type BodyReport, verifyBody } from '../../compiler/verify/verify-body.ts';
@@ -17,7 +18,6 @@ import { CHECK_COST_MAX, checkCost } from './check-cost.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 const INCLUSIONS_MAX = 64;
-const CHECKPOINT = 'log/checkpoint';
 const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON';
 
 type Outcome = CheckBody['checks']['hash'];
@@ -86,7 +86,7 @@ async function inclusionOf(
 ): Promise<CheckBody['checks']['inclusion']> {
   if (hashes.size === 0)
     return { status: 'not_applicable', detail: 'the body names no record hash' };
-  if (!release.has(CHECKPOINT)) {
+  if (!release.has(CHECKPOINT_PATH)) {
     return { status: 'not_applicable', detail: 'this release has no log' };
   }
   try {

@@ -1,3 +1,4 @@
+import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import { filePath } from '../../compiler/contract/path.ts';
@@ -80,11 +81,6 @@ function sinceOf(text: string): number | null {
   const epochMs = Date.parse(isDay ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+'));
   const exists = !Number.isNaN(epochMs) && isRealDay(text.slice(0, 10));
   return exists ? epochMs : null;
-}
-
-function isRealDay(day: string): boolean {
-  const epochMs = Date.parse(`${day}T00:00:00Z`);
-  return new Date(epochMs || 0).toISOString().startsWith(day);
 }
 
 function isoTime(epochMs: number): string {

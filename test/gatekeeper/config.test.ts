@@ -151,11 +151,12 @@ describe('loadConfig()', () => {
     expect(() => load({ env })).not.toThrow(/hunter2/);
   });
 
-  it.each(['hunter2', ': x', 'a b: x', 'a: x\r\nb: y', 'a: xé'])(
-    'takes no header like %j for the facilitator',
+  it.each(['hunter2', ': hunter2', 'a b: hunter2', 'a: hunt\r\nb: er2', 'a: hunté'])(
+    'takes no header like %j for the facilitator, and does not repeat it',
     (header) => {
       const env = { SIGNALPRESS_FACILITATOR_AUTH: header };
       expect(() => load({ env })).toThrow(/^.*1 setting to correct\n {2}\w+_AUTH: not one header/);
+      expect(() => load({ env })).not.toThrow(/hunt/);
       expect(load({ env: { SIGNALPRESS_FACILITATOR_AUTH: 'X-Key:  a b:c\n' } })).toMatchObject({
         facilitatorAuth: 'X-Key:  a b:c\n',
       });

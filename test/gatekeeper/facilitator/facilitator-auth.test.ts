@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { facilitatorAuth } from '../../../gatekeeper/facilitator/facilitator-auth.ts';
-import { StartError } from '../../../gatekeeper/start-error.ts';
 
 const call = { method: 'POST', url: 'https://f.example/settle' } as const;
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-auth-'));
@@ -28,14 +27,6 @@ describe('facilitatorAuth()', () => {
   it('facilitatorAuth() sends one fixed header', async () => {
     const auth = await facilitatorAuth({ header: 'X-Api-Key:  a b:c', module: null });
     expect(await auth?.(call)).toEqual({ 'X-Api-Key': 'a b:c' });
-  });
-
-  it('facilitatorAuth() refuses a header that is none, without repeating it', async () => {
-    for (const header of ['secret', ': secret', 'a b: secret', 'a: sec\r\nret', 'a: secrét']) {
-      const error = await facilitatorAuth({ header, module: null }).catch((cause) => cause);
-      expect(error, header).toBeInstanceOf(StartError);
-      expect(String(error)).not.toContain('sec');
-    }
   });
 
   it('facilitatorAuth() asks a module for each call', async () => {
