@@ -24,6 +24,8 @@ import { caseRows, headRow, type Sample } from './serve-bench/table.ts';
  */
 const PEER_MANIFEST = resolve('test/interop/package.json');
 const PAYMENTS_PER_LOAD = 4000;
+/** Requests at once; a buyer waits longer than a reader, so more of them wait together. */
+const CONNECTIONS = { unpaid: 32, paid: 256 };
 /** A payment runs through much more code than a challenge, so that it needs longer to be compiled. */
 const WARM_UP_MS = { unpaid: 400, paid: 2000 };
 
@@ -182,7 +184,9 @@ async function loadOne(
 ): Promise<Sample> {
   const before = await child.usage();
   const idle = performance.eventLoopUtilization();
-  const result = await load({ port, requests, once: one.paid, status: one.status, ms });
+  const connections = one.paid ? CONNECTIONS.paid : CONNECTIONS.unpaid;
+  const by = { port, connections, requests, ms };
+  const result = await load({ ...by, once: one.paid, status: one.status });
   const { utilization } = performance.eventLoopUtilization(idle);
   const after = await child.usage();
   return {

@@ -16,6 +16,9 @@ export interface SignaturePool {
   judge(payment: Payment, network: Network): Promise<void>;
 }
 
+/** Jobs of one block: while its payments are written down, the next block is recovered. */
+export const BLOCK_JOBS_MAX = 64;
+
 interface Waiting extends SignatureJob {
   readonly payment: Payment;
   readonly network: Network;
@@ -24,15 +27,14 @@ interface Waiting extends SignatureJob {
 
 /** One block is under way at a time; what comes meanwhile makes the next one. */
 export function signaturePool(port: SignaturePort): SignaturePool {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let under: Waiting[] = [];
   let isScheduled = false;
   let isBroken = false;
   const send = (): void => {
     isScheduled = false;
     if (under.length > 0 || waiting.length === 0) return;
-    under = waiting;
-    waiting = [];
+    under = waiting.splice(0, BLOCK_JOBS_MAX);
     const block = packJobs(under);
     port.postMessage(block, [block.buffer]);
   };
@@ -45,9 +47,8 @@ export function signaturePool(port: SignaturePort): SignaturePool {
   // Without the thread every signature is recovered where it is needed.
   port.on('error', () => {
     isBroken = true;
-    for (const { resolve } of [...under, ...waiting]) resolve();
+    for (const { resolve } of [...under, ...waiting.splice(0)]) resolve();
     under = [];
-    waiting = [];
   });
   return {
     judge(payment, network) {

@@ -18,6 +18,8 @@ export interface RatioRunOptions {
   readonly payments: number;
   /** Purchases before the first round: the code of a server that has just started is not compiled yet. */
   readonly warmUp: number;
+  /** Buyers who wait for an answer at the same time. */
+  readonly atOnce: number;
   readonly pin: boolean;
   readonly profile: string | null;
 }
@@ -41,10 +43,13 @@ export async function ratioRun(options: RatioRunOptions): Promise<void> {
   const children: Child[] = [];
   try {
     const { sellers, stub, sign } = await open(options, children);
-    for (const seller of sellers) await buy(seller, stub, sign(options.warmUp));
+    const { atOnce } = options;
+    for (const seller of sellers)
+      await buy(seller, stub, { requests: sign(options.warmUp), atOnce });
     for (let round = 0; round < options.rounds; round++) {
       for (const seller of sellers) {
-        seller.samples.push(await buy(seller, stub, sign(options.payments)));
+        const requests = sign(options.payments);
+        seller.samples.push(await buy(seller, stub, { requests, atOnce }));
       }
     }
     print(sellers);
@@ -78,6 +83,10 @@ async function open(
     seller('gatekeeper, facilitator inside', inside, 5),
   ];
   const body = await boughtBody(both.ports[0] ?? 0, sign);
+  const floor = (calls: readonly string[]) => start({ kind: 'floor', facilitator, calls, body });
+  sellers.push(seller('floor, verify and settle', await floor(['/verify', '/settle']), null));
+  sellers.push(seller('floor, settle only', await floor(['/settle']), null));
+  sellers.push(seller('floor, no call', await floor([]), null));
   const peer = await startPeer(start, facilitator, body);
   if (peer !== null) sellers.push(seller(PEER, peer, null));
   if (options.pin) for (const { child } of sellers) pin(child.pid, CORES.server);
@@ -112,11 +121,18 @@ async function startPeer(
   return start({ kind: 'peer', manifest: PEER_MANIFEST, facilitator, body });
 }
 
-async function buy({ child }: Seller, stub: Child, requests: readonly Buffer[]): Promise<Sample> {
+interface Buyers {
+  readonly requests: readonly Buffer[];
+  readonly atOnce: number;
+}
+
+async function buy({ child }: Seller, stub: Child, buyers: Buyers): Promise<Sample> {
   const before = [await child.usage(), await stub.usage()] as const;
   const own = process.cpuUsage();
   const port = child.ports[0] ?? 0;
-  const { answers, ms } = await load({ port, requests, once: true, status: 200, ms: LOAD_MS });
+  const { requests, atOnce: connections } = buyers;
+  const by = { port, connections, requests, ms: LOAD_MS };
+  const { answers, ms } = await load({ ...by, once: true, status: 200 });
   const { user, system } = process.cpuUsage(own);
   const after = [await child.usage(), await stub.usage()] as const;
   return {

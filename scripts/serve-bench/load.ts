@@ -1,7 +1,5 @@
 import { connect, type Socket } from 'node:net';
 
-/** Keep-alive connections, each with one request in flight. */
-const CONNECTIONS = 32;
 /** One read buffer per connection; a body that is larger arrives in several reads. */
 const READ_BYTES = 65_536;
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -12,6 +10,8 @@ const STATUS_AT = 'HTTP/1.1 '.length;
 
 export interface LoadOptions {
   readonly port: number;
+  /** Keep-alive connections, each with one request in flight. */
+  readonly connections: number;
   /** Prebuilt request bytes, one request each; the same ones again where `once` is false. */
   readonly requests: readonly Buffer[];
   /** Each request is sent once, then the load ends. */
@@ -39,8 +39,7 @@ interface Run {
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const started = performance.now();
   const run: Run = { options, until: started + options.ms, sent: 0, answers: 0 };
-  const connections = Math.min(CONNECTIONS, options.requests.length * (options.once ? 1 : 32));
-  await Promise.all(Array.from({ length: connections }, () => connection(run)));
+  await Promise.all(Array.from({ length: options.connections }, () => connection(run)));
   return { answers: run.answers, ms: performance.now() - started };
 }
 

@@ -2,11 +2,13 @@ import { createServer, type RequestListener } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import { type FloorOptions, floor } from './floor.ts';
 import { type GateOptions, PAYEE, startGate } from './gate.ts';
 
 /** What one child process serves. Ports come back in the same order. */
 export type Role =
   | ({ readonly kind: 'gate' } & GateOptions)
+  | ({ readonly kind: 'floor' } & FloorOptions)
   | { readonly kind: 'bare'; readonly answers: readonly ReadyAnswer[] }
   | {
       readonly kind: 'peer';
@@ -63,6 +65,8 @@ async function serve(role: Role): Promise<readonly number[]> {
       return Promise.all(role.answers.map((answer) => listen(bare(answer))));
     case 'peer':
       return [await listen(await peer(role))];
+    case 'floor':
+      return [await listen(floor(role))];
     case 'facilitator':
       return [await listen(facilitator(role.delayMs ?? 0))];
   }

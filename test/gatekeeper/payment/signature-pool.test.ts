@@ -12,7 +12,7 @@ import {
   recoverJobs,
   unpackSigners,
 } from '../../../gatekeeper/payment/signature-batch.ts';
-import { signaturePool } from '../../../gatekeeper/payment/signature-pool.ts';
+import { BLOCK_JOBS_MAX, signaturePool } from '../../../gatekeeper/payment/signature-pool.ts';
 import { headerOf } from '../payer.ts';
 import { alice, bench, expectRefused, PAY_TO, v1 } from '../payment-bench.ts';
 
@@ -60,6 +60,15 @@ describe('signaturePool()', () => {
     const others = [pool.judge(await payment(), base), pool.judge(await payment(), base)];
     await Promise.all([first, ...others]);
     expect(port.blocks.reduce((sum, bytes) => sum + bytes, 0)).toBe(3 * 97);
+  });
+
+  it('fills no block beyond its size, and leaves nobody behind', async () => {
+    const port = new Port();
+    const pool = signaturePool(port);
+    const one = await payment();
+    const copies = Array.from({ length: 2 * BLOCK_JOBS_MAX + 1 }, () => structuredClone(one));
+    await Promise.all(copies.map((copy) => pool.judge(copy, base)));
+    expect(port.blocks).toEqual([97 * BLOCK_JOBS_MAX, 97 * BLOCK_JOBS_MAX, 97]);
   });
 
   it('lets nobody wait for a thread that died', async () => {
