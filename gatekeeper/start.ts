@@ -197,7 +197,8 @@ function firstService(
   const { receiptKey: processor } = config;
   const by = { journal: books.journal, challenger: terms, clock, report };
   const receipts = processor === null ? null : receiptDesk({ ...by, processor });
-  return { release, baseUrl, operator, challenger: terms, desk, receipts, clock, log };
+  const { journal: sold } = books;
+  return { release, baseUrl, operator, challenger: terms, desk, sold, receipts, clock, log };
 }
 
 /** A receipt needs nobody's word: what a crash left open is settled. */

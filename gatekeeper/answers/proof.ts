@@ -1,6 +1,5 @@
 import { inclusionOf } from '../release/inclusion.ts';
 import { findLeaf } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import {
   type Answered,
@@ -18,7 +17,7 @@ export async function proof({ route }: Question, service: Service): Promise<Answ
   const digits = hashPrefix(route.values.record_hash ?? '');
   if (digits === null) return { kind: 'reply', reply: usage() };
   try {
-    return jsonContent(await proofBody(digits, service.release), KEEP_FOR_RELEASE);
+    return jsonContent(await proofBody(digits, service), KEEP_FOR_RELEASE);
   } catch (error) {
     return undetermined({ endpoint: 'proof' }, error, service);
   }
@@ -32,9 +31,10 @@ function usage(): Reply {
   });
 }
 
-async function proofBody(digits: string, release: ReleaseIndex): Promise<object> {
+async function proofBody(digits: string, service: Service): Promise<object> {
+  const { release } = service;
   const [listed, leaf] = await Promise.all([
-    lookUpHash(digits, release),
+    lookUpHash(digits, service),
     findLeaf(digits, release),
   ]);
   const head = { endpoint: 'proof', hash: `sha256:${digits}` };

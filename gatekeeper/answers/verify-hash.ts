@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
+import { type Citation, citationSchema } from '../../compiler/contract/citation.ts';
+import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { verifyShardPath } from '../../compiler/contract/path.ts';
 import { recordHashText } from '../../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
-import { citationText } from '../release/citation-text.ts';
+import { citationOf } from '../release/citation-text.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedCore } from '../release/stored-core.ts';
+import type { Service } from '../service.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;
 
 /** Longest stored body that a free look-up parses: a few milliseconds of the serving thread. */
 export const RECOMPUTED_BYTES_MAX = 256 * 1024;
-/** More than any citation is long. */
-const CITATION_BYTES_MAX = 16 * 1024;
 
 const HASH_PREFIX = new RegExp(`^(?:sha256:)?([0-9a-f]{${HASH_PREFIX_MIN},64})$`);
 
@@ -22,7 +23,7 @@ export function hashPrefix(text: string): string | null {
   return HASH_PREFIX.exec(text)?.[1] ?? null;
 }
 
-/** What this release knows about a hash. */
+/** What this release and the memory of what was sold know about a hash. */
 export type LookUp =
   | { readonly state: 'not_found' }
   | { readonly state: 'ambiguous'; readonly matches: number }
@@ -40,17 +41,54 @@ export interface Recomputed {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Looks a hash up in its shard and recomputes it from the stored record; throws when the disk does not allow it. */
-export async function lookUpHash(digits: string, release: ReleaseIndex): Promise<LookUp> {
-  const shard = verifyShardPath(`sha256:${digits}`);
-  if (!release.has(shard)) return { state: 'not_found' };
-  const { bytes } = await release.body(shard);
-  const entries = matching(bytes.toString('utf8'), digits);
+/**
+ * Looks a hash up in its shard and recomputes it from the stored record, or, where a newer release has
+ * replaced what it signed, from the body that was sold; throws when the disk does not allow it.
+ */
+export async function lookUpHash(
+  digits: string,
+  { release, sold }: Pick<Service, 'release' | 'sold'>,
+): Promise<LookUp> {
+  const entries = await listed(digits, release);
   const [entry] = entries;
-  if (entry === undefined) return { state: 'not_found' };
   if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
+  if (entry === undefined) return lookUpSold(await sold.citing(digits), release);
   const check = entry.file === null ? null : await recompute(entry, entry.file, release);
   return { state: 'listed', entry, check };
+}
+
+async function listed(digits: string, release: ReleaseIndex): Promise<readonly VerifyEntry[]> {
+  const shard = verifyShardPath(`sha256:${digits}`);
+  if (!release.has(shard)) return [];
+  const { bytes } = await release.body(shard);
+  return matching(bytes.toString('utf8'), digits);
+}
+
+/** Bodies of an earlier release; only their citations, since what else they say is known under other hashes. */
+function lookUpSold(bodies: readonly Buffer[], { keys }: ReleaseIndex): LookUp {
+  if (bodies.length > 1) return { state: 'ambiguous', matches: bodies.length };
+  const [bytes] = bodies;
+  if (bytes === undefined) return { state: 'not_found' };
+  const _citation = citationSchema.parse(citationOf(bytes));
+  const standing = keyStanding(keys, _citation.issuer_DID, _citation.retrieved_at);
+  // Sold here by somebody else, before this issuer took over.
+  if (standing === 'unknown') return { state: 'not_found' };
+  const entry = soldEntry(_citation);
+  return { state: 'listed', entry, check: recomputed(entry, { _citation }) };
+}
+
+/** The subject of a citation stands in the address that sold its body. */
+function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry {
+  const asked = new URL(source.url ?? '', 'http://unknown').searchParams;
+  return {
+    record_hash,
+    kind: 'citation',
+    state: 'superseded',
+    file: null,
+    signal_id: asked.get('signal_id'),
+    entity: asked.get('loc') ?? asked.get('entity') ?? [...asked.values()][0] ?? '',
+    observed_at: source.published_at ?? retrieved_at,
+  };
 }
 
 /** Entries of a shard whose hash starts with the digits, one for each hash. */
@@ -73,14 +111,12 @@ async function recompute(
   const isLong = (release.files.get(file)?.size ?? 0) > RECOMPUTED_BYTES_MAX;
   if (isLong && entry.kind !== 'citation') return null;
   const { bytes } = await release.body(file);
-  const body = isLong ? citedEnd(bytes) : JSON.parse(bytes.toString('utf8'));
+  const body = isLong ? { _citation: citationOf(bytes) } : JSON.parse(bytes.toString('utf8'));
+  return recomputed(entry, body);
+}
+
+function recomputed(entry: VerifyEntry, body: Recomputed['body']): Recomputed {
   const core = storedCore(entry, body);
   const digest = createHash('sha256').update(canonicalJson(core)).digest('hex');
   return { body, core, recomputedHash: recordHashText(digest) };
-}
-
-/** Of a long body only what its citation says. */
-function citedEnd(bytes: Buffer): Recomputed['body'] {
-  const end = bytes.subarray(-CITATION_BYTES_MAX).toString('utf8');
-  return { _citation: JSON.parse(citationText(end)) };
 }

@@ -42,7 +42,7 @@ export async function verify(question: Question, service: Service): Promise<Answ
   if (digits === null) return { kind: 'reply', reply: verifyUsage() };
   let found: LookUp;
   try {
-    found = await lookUpHash(digits, service.release);
+    found = await lookUpHash(digits, service);
   } catch (error) {
     return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
   }
@@ -98,9 +98,9 @@ function verification(digits: string, found: LookUp): Verification {
         ...NOTHING,
         record_status: { state: 'not_found' },
         note:
-          'no record of this release has a hash that starts with these digits; a body that an earlier release sold is ' +
+          'neither this release nor a body that was sold lately has a hash that starts with these digits; an older body is ' +
           'judged by its own signature, offline or with POST /verify',
-        statement: 'This hash attests nothing that this release holds.',
+        statement: 'This hash attests nothing that is known here.',
       };
     case 'ambiguous':
       return {
@@ -134,7 +134,7 @@ function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification 
     observed_at,
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
-    note: check === null ? uncheckedNote(entry) : CURRENT_NOTES[entry.kind],
+    note: check === null ? uncheckedNote(entry) : checkedNote(entry),
     ots_status: textOrNull(body.ots_status),
     statement: statementOf(entry, check),
   };
@@ -149,6 +149,14 @@ const LONG_NOTE =
 function uncheckedNote({ file }: VerifyEntry): string {
   return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
 }
+
+/** From what a listed hash was recomputed. */
+function checkedNote({ kind, file }: VerifyEntry): string {
+  return file === null ? SOLD_NOTE : CURRENT_NOTES[kind];
+}
+
+const SOLD_NOTE =
+  'recomputed just now: sha256 over the canonical JSON of the signed citation statement of the body as it was sold; a newer release has taken its place';
 const CURRENT_NOTES = {
   reading:
     'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
@@ -167,7 +175,8 @@ function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
   if (check.recomputedHash !== record_hash) {
     return 'The stored record does not give this hash; do not rely on it.';
   }
-  return `This hash attests ${what}, exactly as this issuer published it; it describes and does not advise.`;
+  const standing = file === null ? 'as an earlier release sold it' : 'as this issuer published it';
+  return `This hash attests ${what}, exactly ${standing}; it describes and does not advise.`;
 }
 
 const ATTESTED = {

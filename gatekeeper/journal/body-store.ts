@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type Database from 'libsql';
+import { z } from 'zod';
+import { citationOf } from '../release/citation-text.ts';
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
 export const GZIP_BYTES_MIN = 16_384;
@@ -10,17 +12,32 @@ export const PURGE_ROWS_MAX = 200;
 const KEEP_EXTRA_MS = 86_400_000;
 
 const KEEP = `
-INSERT INTO body(sha256, encoding, bytes, purge_at) VALUES(?, ?, ?, ?)
+INSERT INTO body(sha256, encoding, bytes, purge_at, citation) VALUES(?, ?, ?, ?, ?)
 ON CONFLICT(sha256) DO UPDATE SET purge_at = max(purge_at, excluded.purge_at)`;
+// Hex digits come before the letter g. Two rows are enough to know that a prefix is ambiguous.
+const CITING = `
+SELECT DISTINCT citation FROM body WHERE citation >= ?1 AND citation < ?1 || 'g' LIMIT 2`;
+const SOLD = 'SELECT sha256, encoding, bytes FROM body WHERE citation = ?';
 const PURGE = 'DELETE FROM body WHERE rowid IN (SELECT rowid FROM body WHERE purge_at < ? LIMIT ?)';
+
+const citingRow = z.object({ citation: z.string() });
+const soldRow = z.object({
+  sha256: z.instanceof(Uint8Array),
+  encoding: z.string(),
+  bytes: z.instanceof(Uint8Array),
+});
 
 /** Sold bytes by their hash: the same body is stored once, whoever buys it. */
 export class BodyStore {
   readonly #keep: Database.Statement;
+  readonly #citing: Database.Statement;
+  readonly #sold: Database.Statement;
   readonly #purge: Database.Statement;
 
   constructor(db: Database.Database) {
     this.#keep = db.prepare(KEEP);
+    this.#citing = db.prepare(CITING);
+    this.#sold = db.prepare(SOLD);
     this.#purge = db.prepare(PURGE);
   }
 
@@ -29,13 +46,29 @@ export class BodyStore {
     const gzip = body.length >= GZIP_BYTES_MIN;
     const stored = gzip ? gzipSync(body, { level: 1 }) : body;
     const until = Math.min(purgeAt + KEEP_EXTRA_MS, Number.MAX_SAFE_INTEGER);
-    this.#keep.run([sha256, gzip ? 'gzip' : 'identity', stored, until]);
+    this.#keep.run([sha256, gzip ? 'gzip' : 'identity', stored, until, citedHash(body)]);
+  }
+
+  /** See SoldBodies. */
+  citing(digits: string): Buffer[] {
+    return this.#citing.all([digits]).map((row) => {
+      const { citation } = citingRow.parse(row);
+      const { sha256, encoding, bytes } = soldRow.parse(this.#sold.get([citation]));
+      return soldBytes(bytes, encoding, sha256);
+    });
   }
 
   purge(now: number): void {
     this.#purge.run([now, PURGE_ROWS_MAX]);
   }
 }
+
+/** Record hash of the citation of a body in hex; null for a body without one. */
+function citedHash(body: Buffer): string | null {
+  return RECORD_HASH.exec(String(citationOf(body)?.record_hash))?.[1] ?? null;
+}
+
+const RECORD_HASH = /^sha256:([0-9a-f]{64})$/;
 
 /** SHA-256 of the bytes. */
 export function bodyHash(body: Uint8Array): Buffer {

@@ -6,7 +6,9 @@ import { StartError } from '../start-error.ts';
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';
 /** Layout of the tables; another number is another program's file. */
-export const JOURNAL_FORMAT = 2;
+export const JOURNAL_FORMAT = 3;
+/** Its rows are the same; what it lacks of a body is not known. */
+const FORMAT_WITHOUT_CITATIONS = 2;
 /** Longest wait for a write of another process. */
 const BUSY_TIMEOUT_MS = 2000;
 /** Pages that the write-ahead log collects before they are moved: each move waits for the disk. */
@@ -16,7 +18,8 @@ const CHECKPOINT_PAGES = 2000;
 // payments are never deleted once they are settled, for they are the ledger; bodies go after the retention.
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS body(
-  sha256 BLOB NOT NULL UNIQUE, encoding TEXT NOT NULL, bytes BLOB NOT NULL, purge_at INTEGER NOT NULL) STRICT;
+  sha256 BLOB NOT NULL UNIQUE, encoding TEXT NOT NULL, bytes BLOB NOT NULL, purge_at INTEGER NOT NULL,
+  citation TEXT) STRICT;
 CREATE INDEX IF NOT EXISTS body_purge_at ON body(purge_at);
 CREATE TABLE IF NOT EXISTS payment(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, resource TEXT NOT NULL,
@@ -26,7 +29,9 @@ CREATE TABLE IF NOT EXISTS payment(
 CREATE TABLE IF NOT EXISTS accepted_clock(
   id INTEGER PRIMARY KEY, at INTEGER NOT NULL, newest INTEGER NOT NULL, payment_id INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
+CREATE INDEX IF NOT EXISTS body_citation ON body(citation) WHERE citation IS NOT NULL;
 `;
+const ADD_CITATIONS = 'ALTER TABLE body ADD COLUMN citation TEXT';
 
 const versionRow = z.object({ user_version: z.number() });
 
@@ -39,21 +44,23 @@ export function openJournalFile(path: string): Database.Database {
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
   db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-  checkFormat(db, path, [0, JOURNAL_FORMAT]);
-  db.exec(`${SCHEMA} PRAGMA user_version = ${JOURNAL_FORMAT};`);
+  const format = checkFormat(db, path, [0, FORMAT_WITHOUT_CITATIONS, JOURNAL_FORMAT]);
+  const change = format === FORMAT_WITHOUT_CITATIONS ? `${ADD_CITATIONS};` : '';
+  db.exec(`BEGIN IMMEDIATE; ${change} ${SCHEMA} PRAGMA user_version = ${JOURNAL_FORMAT}; COMMIT;`);
   return db;
 }
 
 /** Opens the journal beside the gatekeeper that writes it, for reading alone; throws when it is not there. */
 export function readJournalFile(path: string): Database.Database {
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true, fileMustExist: true });
-  checkFormat(db, path, [JOURNAL_FORMAT]);
+  checkFormat(db, path, [FORMAT_WITHOUT_CITATIONS, JOURNAL_FORMAT]);
   return db;
 }
 
-function checkFormat(db: Database.Database, path: string, known: readonly number[]): void {
+/** The format of the file; throws when it is none of those that are known. */
+function checkFormat(db: Database.Database, path: string, known: readonly number[]): number {
   const { user_version } = versionRow.parse(db.prepare('PRAGMA user_version').get());
-  if (known.includes(user_version)) return;
+  if (known.includes(user_version)) return user_version;
   db.close();
   throw new StartError(
     `Cannot open payment journal "${path}": format ${user_version}, this version writes ${JOURNAL_FORMAT}; ` +

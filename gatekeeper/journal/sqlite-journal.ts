@@ -81,8 +81,9 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   const bound = db.prepare(BOUND);
   const conclude = db.prepare(CONCLUDE);
   const unresolved = db.prepare(UNRESOLVED);
-  const claimer = new Claimer(db);
-  const purge = purger(db, clock);
+  const bodies = new BodyStore(db);
+  const claimer = new Claimer(db, bodies);
+  const purge = purger(db, bodies, clock);
   let newest = newestTime(db);
   return {
     async find(key) {
@@ -115,6 +116,9 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
     async unresolved(after, limit) {
       return unresolved.all([after, limit]).map((row) => openRow.parse(row));
     },
+    async citing(digits) {
+      return bodies.citing(digits);
+    },
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.
       if (clockIsBehind(clock(), newest)) newest = newestTime(db);
@@ -138,9 +142,9 @@ class Claimer {
   readonly #insert: Database.Statement;
   readonly #bodies: BodyStore;
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, bodies: BodyStore) {
     this.#insert = db.prepare(CLAIM);
-    this.#bodies = new BodyStore(db);
+    this.#bodies = bodies;
   }
 
   /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
@@ -192,8 +196,11 @@ function filledFilter(db: Database.Database): FilledFilter {
   };
 }
 
-function purger(db: Database.Database, clock: () => number): (now: number) => void {
-  const bodies = new BodyStore(db);
+function purger(
+  db: Database.Database,
+  bodies: BodyStore,
+  clock: () => number,
+): (now: number) => void {
   const forget = db.prepare(FORGET);
   let last = clock();
   return (now) => {

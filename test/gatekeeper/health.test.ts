@@ -18,6 +18,7 @@ const journalAt = (newestMs: number): Journal => ({
   claim: async () => false,
   conclude: async () => {},
   unresolved: async () => [],
+  citing: async () => [],
   newestMs: () => newestMs,
 });
 

@@ -18,6 +18,7 @@ const EMPTY_JOURNAL: Journal = {
   claim: async () => false,
   conclude: async () => {},
   unresolved: async () => [],
+  citing: async () => [],
   newestMs: () => 0,
 };
 const BY = { clock: Date.now, log: () => undefined };
@@ -67,7 +68,7 @@ describe('startGatekeeper()', () => {
     const newer = new Database(path);
     newer.pragma(`user_version = ${JOURNAL_FORMAT + 1}`);
     newer.close();
-    expect(await refusal(config)).toMatch(/format 3, this version writes 2; run the version that/);
+    expect(await refusal(config)).toMatch(/format 4, this version writes 3; run the version that/);
     for (const name of readdirSync(config.stateDir)) rmSync(join(config.stateDir, name));
     await (await startGatekeeper(config, BY)).close();
   });

@@ -19,10 +19,10 @@ async function rowEntries(release: ReleaseIndex): Promise<VerifyEntry[]> {
 describe('lookUpHash() over compiled rosters and documents', () => {
   it('I36: finds every published row and recomputes the current ones', async () => {
     const { data } = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
-    const { release } = await compiledService(data, AS_OF);
-    const entries = await rowEntries(release);
+    const service = await compiledService(data, AS_OF);
+    const entries = await rowEntries(service.release);
     for (const { record_hash, state } of entries) {
-      const found = await lookUpHash(record_hash.slice('sha256:'.length), release);
+      const found = await lookUpHash(record_hash.slice('sha256:'.length), service);
       const hash = found.state === 'listed' ? (found.check?.recomputedHash ?? null) : 'none';
       expect(hash).toBe(state === 'current' ? record_hash : null);
     }

@@ -33,13 +33,13 @@ describe('hashPrefix()', () => {
 
 describe('lookUpHash()', () => {
   it('finds by prefix at the start of a line only', async () => {
-    const { release } = await tinyService();
-    expect(await lookUpHash(DIGITS.slice(0, 8), release)).toMatchObject({
+    const service = await tinyService();
+    expect(await lookUpHash(DIGITS.slice(0, 8), service)).toMatchObject({
       state: 'listed',
       entry: { record_hash: SUPERSEDED_HASH },
       check: null,
     });
-    expect(await lookUpHash(`${DIGITS.slice(0, 8)}00`, release)).toEqual({ state: 'not_found' });
+    expect(await lookUpHash(`${DIGITS.slice(0, 8)}00`, service)).toEqual({ state: 'not_found' });
   });
 });
 
@@ -90,7 +90,7 @@ describe('lookUpHash() of a long body', () => {
     async (bytes) => {
       const { hashes, service } = await longCensus(bytes);
       const parsed = vi.spyOn(JSON, 'parse');
-      const found = await lookUpHash(hashes.citation.slice('sha256:'.length), service.release);
+      const found = await lookUpHash(hashes.citation.slice('sha256:'.length), service);
       expect(found).toMatchObject({ state: 'listed', check: { recomputedHash: hashes.citation } });
       const longest = Math.max(...parsed.mock.calls.map(([text]) => text.length));
       expect(longest).toBeGreaterThan(0);
@@ -128,7 +128,8 @@ describe('lookUpHash() of a long body', () => {
             : service.release.body(path),
       },
     });
-    const found = await lookUpHash(hashes.citation.slice('sha256:'.length), broken);
+    const digits = hashes.citation.slice('sha256:'.length);
+    const found = await lookUpHash(digits, { ...service, release: broken });
     expect(found).toMatchObject({ check: { recomputedHash: other.hashes.citation } });
   });
 });

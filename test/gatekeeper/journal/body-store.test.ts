@@ -48,6 +48,70 @@ describe('BodyStore', () => {
   });
 });
 
+describe('citing()', () => {
+  const sealed = (digits: string, more = '') =>
+    Buffer.from(`{"rows":[1]${more},"_citation":{"fact":"x","record_hash":"sha256:${digits}"}}\n`);
+  const [ONE, TWIN] = ['ab'.repeat(32), `${'ab'.repeat(31)}cd`];
+
+  it('finds a sold body by its citation, whole or by a prefix, however long the body is', async () => {
+    const path = join(folder, 'citing.db');
+    const journal = sqliteJournal({ path, clock: () => NOW_MS });
+    const long = sealed(TWIN, `,"filler":"${'x'.repeat(400_000)}"`);
+    await journal.claim(claimOf('a', sealed(ONE)));
+    await journal.claim(claimOf('b', sealed(ONE, ',"cut":1')));
+    await journal.claim(claimOf('c', long));
+    expect(await journal.citing(TWIN)).toEqual([long]);
+    expect(await journal.citing(ONE)).toHaveLength(1);
+    expect(await journal.citing('abababab')).toHaveLength(2);
+    journal.close();
+  });
+
+  it('finds nothing for what no sold body cites, and no body without a citation', async () => {
+    const path = join(folder, 'uncited.db');
+    const journal = sqliteJournal({ path, clock: () => NOW_MS });
+    const unsigned = [
+      'day,value\n',
+      '{"body":1}',
+      `{"record_hash":"sha256:${ONE}"}`,
+      '"_citation":',
+    ];
+    const odd = sealed(ONE.toUpperCase()).toString('utf8');
+    for (const text of [...unsigned, odd]) await journal.claim(claimOf(text, Buffer.from(text)));
+    for (const digits of [ONE, 'abababab', '00000000', TWIN]) {
+      expect(await journal.citing(digits)).toEqual([]);
+    }
+    journal.close();
+  });
+});
+
+describe('openJournalFile() of a journal without citations', () => {
+  /** As the version before wrote it. */
+  const older = (path: string): void => {
+    const db = openJournalFile(path);
+    db.exec('DROP INDEX body_citation; ALTER TABLE body DROP COLUMN citation;');
+    db.exec('PRAGMA user_version = 2');
+    db.close();
+  };
+
+  it('goes on with it, and knows the citations of what is sold from then on', async () => {
+    const path = join(folder, 'older.db');
+    const before = sqliteJournal({ path, clock: () => NOW_MS });
+    await before.claim(claimOf('old', Buffer.from('sold')));
+    before.close();
+    older(path);
+    const ledger = readJournalFile(path);
+    expect(ledger.prepare('SELECT count(*) AS n FROM payment').get([])).toMatchObject({ n: 1 });
+    ledger.close();
+    const journal = sqliteJournal({ path, clock: () => NOW_MS });
+    expect((await journal.find('old'))?.body?.toString()).toBe('sold');
+    const hash = '1f'.repeat(32);
+    const body = Buffer.from(`{"_citation":{"record_hash":"sha256:${hash}"}}`);
+    await journal.claim(claimOf('new', body));
+    expect(await journal.citing(hash)).toEqual([body]);
+    journal.close();
+  });
+});
+
 describe('soldBytes()', () => {
   it('returns what was stored, and nothing else', () => {
     const body = Buffer.from('sold');

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { type Gatekeeper, startGatekeeper } from '../../../gatekeeper/start.ts';
+import {
+  compileFolder,
+  ndjson,
+  reading,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from '../../snapshot-folder.ts';
+import { NOW_MS, payer } from '../payer.ts';
+import { tinyConfig } from '../tiny-gate.ts';
+
+const DAY_MS = 86_400_000;
+const SIGNAL = 'hydrology.river-level';
+const [SOLD, UNSOLD] = ['08167000', '08158000'];
+const product = (entity = SOLD) => `/gauge?entity=${entity}&signal_id=${SIGNAL}`;
+const series = `/gauge/history-series?entity=${SOLD}&signal_id=${SIGNAL}`;
+const batch = (hour: string, stage_ft: number) =>
+  ndjson(
+    [SOLD, UNSOLD].map((entity) =>
+      reading(
+        entity,
+        { stage_ft },
+        {
+          observed_at: `2026-11-20T${hour}:00:00Z`,
+          collected_at: `2026-11-20T${hour}:20:00Z`,
+        },
+      ),
+    ),
+  );
+
+let gate: Gatekeeper;
+const shop = { now: NOW_MS, snapshots: '', data: '' };
+beforeAll(async () => {
+  shop.snapshots = writeSnapshots({ [`2026-11-20/${SIGNAL}.ndjson`]: batch('09', 4) });
+  shop.data = (await compileFolder(shop.snapshots)).data;
+  const by = { clock: () => shop.now, log: () => undefined };
+  gate = await startGatekeeper(tinyConfig(shop.data), by);
+});
+afterAll(async () => {
+  await gate.close();
+  removeFolders();
+});
+
+/** Sells other readings from now on. */
+async function publishNewer(hour: string): Promise<void> {
+  writeSnapshots(
+    { [`2026-11-20T${hour}Z/${SIGNAL}.ndjson`]: batch(hour, Number(hour)) },
+    shop.snapshots,
+  );
+  await compileFolder(shop.snapshots, { data: shop.data, asOf: `2026-11-20T${hour}:30:00Z` });
+  await gate.checkRelease();
+}
+
+async function buy(target: string): Promise<string> {
+  const { accepts } = (await (await fetch(gate.url + target)).json()) as {
+    accepts: readonly [RequirementsV1];
+  };
+  const validBefore = String(shop.now / 1000 + 300);
+  const header = await payer(NETWORKS['base-sepolia']).header(accepts[0], { validBefore });
+  const answer = await fetch(gate.url + target, { headers: { 'x-payment': header } });
+  expect(answer.status).toBe(200);
+  return verifyPath((await answer.json()) as Cited);
+}
+
+interface Cited {
+  readonly _citation: { readonly verify_url: string };
+}
+
+function verifyPath({ _citation }: Cited): string {
+  return new URL(_citation.verify_url).pathname;
+}
+
+async function lookUp(path: string): Promise<Readonly<Record<string, unknown>>> {
+  return (await (await fetch(gate.url + path)).json()) as Record<string, unknown>;
+}
+
+describe('the verify_url of a sold body', () => {
+  it('I19: still finds it when a newer release has replaced it, and nothing that was not sold', async () => {
+    const [record, rows] = [await buy(product()), await buy(series)];
+    const unsold = verifyPath(readJson(`${shop.data}/current`, `record/${SIGNAL}/${UNSOLD}.json`));
+    for (const path of [record, rows, unsold]) {
+      const current = { found: true, verified: true, record_status: { state: 'current' } };
+      expect(await lookUp(path)).toMatchObject(current);
+    }
+    await publishNewer('12');
+    for (const path of [record, rows, `${record.slice(0, 20)}`]) {
+      expect(await lookUp(path)).toMatchObject({
+        found: true,
+        verified: true,
+        is_issuer_record: true,
+        record_status: { state: 'superseded' },
+        signal_id: SIGNAL,
+        entity: SOLD,
+        observed_at: '2026-11-20T09:00:00Z',
+        statement: expect.stringContaining('as an earlier release sold it'),
+      });
+    }
+    const proven = await lookUp(record.replace('/v/', '/proof/'));
+    expect(proven).toMatchObject({ found: true, kind: 'citation', inclusion: null });
+    expect(proven.hash_core).toMatchObject({ statement_type: 'description' });
+    expect(await lookUp(unsold)).toMatchObject({ found: false });
+  });
+
+  it('I19: finds it for as long as the body is kept', async () => {
+    const sold = await buy(product());
+    await publishNewer('13');
+    expect(await lookUp(sold)).toMatchObject({ record_status: { state: 'superseded' } });
+    shop.now += 32 * DAY_MS;
+    expect(await lookUp(sold)).toMatchObject({ found: true });
+    await buy(product(UNSOLD));
+    expect(await lookUp(sold)).toMatchObject({ found: false });
+  });
+});
