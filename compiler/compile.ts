@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
-import { signalOf } from './contract/lines.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
 import type { JobResult, SignalJob } from './jobs/signal-job.ts';
+import { joinShares, type SharedSignal, signalShares, wholeSignals } from './jobs/signal-shares.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
 import { knownSignals, PlaceNotes } from './next-state.ts';
@@ -19,7 +19,7 @@ import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
 import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
-import { CompileError, type Problem } from './stages/intake/compile-error.ts';
+import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles, type Snapshots } from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
@@ -221,41 +221,61 @@ function issuerKeys(
   return keys;
 }
 
-/** Every signal is one job; jobs start with the most work, their output is joined in any order. */
+/** Jobs start with the most work, their output is joined in any order. */
 async function runJobs(
   options: CompileOptions,
   run: Run,
   signals: readonly SignalFiles[],
 ): Promise<JobResult[]> {
-  const runner = runnerFor(options, run, signals);
-  const queue = [...signals].sort((a, b) => effort(b) - effort(a));
+  const queue = sharedOut(options, run, signals);
+  const runner = runnerFor(options, run, queue);
   const report = progressOf(options, queue);
   const take = (chunk: JobChunk): void => {
     run.assembly.add(chunk);
     run.places.add(chunk);
   };
   try {
-    const jobs = queue.map(async (signal) => {
-      const result = await runner.run(jobOf(options, run, signal), take);
-      report(signal);
+    const jobs = queue.map(async (shared) => {
+      const result = await runner.run(jobOf(options, run, shared), take);
+      report(shared);
       return result;
     });
-    return await Promise.all(jobs);
+    return joinedBySignal(await Promise.all(jobs));
   } finally {
     await runner.close();
   }
 }
 
+/** Changes are small, and how many lines of a file may be left out is for one job to judge. */
+function sharedOut(
+  { workers, maxRejectsPpm = 0 }: CompileOptions,
+  { plan }: Run,
+  signals: readonly SignalFiles[],
+): SharedSignal[] {
+  const mayShare = plan === null && maxRejectsPpm === 0;
+  return mayShare ? signalShares(signals, workers) : wholeSignals(signals);
+}
+
+function joinedBySignal(results: readonly JobResult[]): JobResult[] {
+  const bySignal = new Map<string, [JobResult, ...JobResult[]]>();
+  for (const result of results) {
+    const known = bySignal.get(result.signal_id);
+    if (known === undefined) bySignal.set(result.signal_id, [result]);
+    else known.push(result);
+  }
+  return [...bySignal.values()].map(joinShares);
+}
+
 function runnerFor(
   { workers }: CompileOptions,
   { plan }: Run,
-  signals: readonly SignalFiles[],
+  queue: readonly SharedSignal[],
 ): JobRunner {
   const isSmall = plan !== null && addedBytes(plan) < INLINE_BYTES_MAX;
   if (workers === 0 || isSmall) return inlineRunner();
-  const isLong = signals.some(({ bytes }) => bytes > SIGNAL_BYTES_IN_MEMORY);
+  const isLong = queue.some((shared) => bytesOf(shared) > SIGNAL_BYTES_IN_MEMORY);
   return workerRunner({
-    count: Math.min(workers, signals.length),
+    count: Math.min(workers, queue.length),
     grouping: isLong ? 'partitioned' : 'inMemory',
   });
 }
@@ -265,17 +285,15 @@ function addedBytes({ changes }: ChangePlan): number {
   return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
-/** Readings on an official scale become about twice as many files. */
-function effort({ signal_id, bytes }: SignalFiles): number {
-  const signal = signalOf(signal_id);
-  const scaled = signal?.rulers !== undefined || signal?.ownThresholds !== undefined;
-  return scaled ? 2 * bytes : bytes;
+function bytesOf({ signal, share }: SharedSignal): number {
+  return Math.ceil(signal.bytes / share.of);
 }
 
-function jobOf(options: CompileOptions, run: Run, signal: SignalFiles): SignalJob {
+function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSignal): SignalJob {
   const ppm = options.maxRejectsPpm ?? 0;
   return {
     signal,
+    share,
     issuer: run.issuer,
     seed: options.seed,
     scratch: run.staging.scratch,
@@ -294,20 +312,15 @@ function noteRejects({ notes }: Run, results: readonly JobResult[]): void {
   }
 }
 
-function progressOf(options: CompileOptions, queue: readonly SignalFiles[]) {
-  const total = queue.reduce((sum, signal) => sum + signal.bytes, 0);
+function progressOf(options: CompileOptions, queue: readonly SharedSignal[]) {
+  const total = queue.reduce((sum, shared) => sum + bytesOf(shared), 0);
   let done = 0;
-  return (signal: SignalFiles): void => {
-    done += signal.bytes;
-    options.progress?.({ stage: 'read', done, total, label: signal.signal_id });
+  return (shared: SharedSignal): void => {
+    done += bytesOf(shared);
+    options.progress?.({ stage: 'read', done, total, label: shared.signal.signal_id });
   };
 }
 
 function refuseProblems(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new CompileError([...problems].sort(byPlace));
-}
-
-function byPlace(a: Problem, b: Problem): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
-  return (a.line ?? 0) - (b.line ?? 0);
 }

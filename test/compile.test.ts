@@ -8,6 +8,7 @@ import { compile } from '../compiler/compile.ts';
 import { canonicalJson } from '../compiler/contract/canonical.ts';
 import { decodeSegment } from '../compiler/contract/path.ts';
 import { parseFiles, releaseSchema } from '../compiler/contract/release.ts';
+import { SHARE_BYTES_MIN } from '../compiler/jobs/signal-shares.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from '../compiler/stages/intake/partition.ts';
@@ -142,6 +143,29 @@ describe('determinism', () => {
     }
   }, 30_000);
 
+  it('I18: gives the same bytes and the same report when workers share one large signal', async () => {
+    const lines = Array.from({ length: 2400 }, (_, at) => {
+      const observed_at = new Date(Date.parse('2026-11-20T10:00:00Z') - 3_600_000 * (at % 40));
+      const more = { observed_at: observed_at.toISOString(), entity_name: 'x'.repeat(1800) };
+      return ndjson([reading(`coin-${Math.floor(at / 40)}`, { price_usd: at }, more)]);
+    });
+    const path = '2026-11-20/crypto.spot.ndjson';
+    const snapshots = writeSnapshots({ [path]: lines.join('') });
+    expect(lines.join('').length).toBeGreaterThan(2 * SHARE_BYTES_MIN);
+    const want = heads((await compileFolder(snapshots)).folder);
+    const data = join(makeFolder(), 'data');
+    compileInChild({ snapshots, data, workers: 2 });
+    expect(heads(join(data, 'current'))).toEqual(want);
+
+    const bad = lines.map((line, at) =>
+      at % 300 === 7 ? line.replace('price_usd', 'Price') : line,
+    );
+    const broken = writeSnapshots({ [path]: `${bad.join('')}no json\n{"entity":7}\n` });
+    const report = await compileFolder(broken).catch((error: CompileError) => error.message);
+    expect(report).toMatch(/10 problems/);
+    expect(() => compileInChild({ snapshots: broken, data, workers: 2 })).toThrow(String(report));
+  }, 60_000);
+
   it('I37: 100 readings permuted over lines and batches give one release', async () => {
     const rows = Array.from({ length: 100 }, (_, index) => {
       const observed_at = `2026-11-${String(1 + (index % 20)).padStart(2, '0')}T10:00:00Z`;
@@ -203,6 +227,7 @@ function compileInChild({ snapshots, data, workers, env = {} }: Child): number {
   const text = execFileSync(process.execPath, [script], {
     env: { PATH: process.env.PATH, ...env },
     encoding: 'utf8',
+    stdio: 'pipe',
   });
   return Number(text);
 }

@@ -67,12 +67,13 @@ export interface JobResult {
 }
 
 /**
- * Intake, derive, assemble and seal of one signal. The bytes of its files are handed over too: creating
+ * Intake, derive, assemble and seal of a share of one signal. The bytes of its files are handed over too: creating
  * files from several threads makes the file system's locks cost more than the threads save.
  */
 export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): JobResult {
   const id = job.signal.signal_id;
-  const groups = grouping(job.signal.bytes, join(job.scratch, id));
+  const { index, of } = job.share;
+  const groups = grouping(job.signal.bytes / of, join(job.scratch, `${id}-${index}`));
   try {
     const read = readSignal(job.signal, (stored) => groups.add(stored), job);
     const run = new SignalRun(job, emit);

@@ -44,6 +44,12 @@ export function problemText(problem: Problem): string {
   return `${problem.file}${line}${field} ${problem.message}`;
 }
 
+/** The order of a report: by file and line. */
+export function byPlace(a: Problem, b: Problem): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0);
+}
+
 function report(problems: readonly Problem[]): string {
   const files = byFile(problems);
   const isAll = problems.length <= PROBLEMS_SHOWN_MAX;

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { entityHash } from './entity-hash.ts';
 import { LINE_BYTES_MAX, readLines } from './read-lines.ts';
 import type { StoredReading } from './read-signal.ts';
 import type { Reading } from './reading.ts';
@@ -24,7 +25,7 @@ export interface Grouping {
   dispose(): void;
 }
 
-/** Chooses memory or disk by the size of the signal's files; `folder` is created when needed. */
+/** Chooses memory or disk by how many bytes of files are to be grouped; `folder` is created when needed. */
 export function grouping(bytes: number, folder: string): Grouping {
   return bytes <= SIGNAL_BYTES_IN_MEMORY ? memoryGrouping() : diskGrouping(bytes, folder);
 }
@@ -51,7 +52,7 @@ function diskGrouping(bytes: number, folder: string): Grouping {
   const spills = Array.from({ length: count }, (_, index) => new Spill(join(folder, `${index}`)));
   const shared = new SharedSources();
   return {
-    add: (stored) => spills[partitionOf(stored.reading.entity, count)]?.add(toRow(stored, shared)),
+    add: (stored) => spills[entityHash(stored.reading.entity) % count]?.add(toRow(stored, shared)),
     *groups() {
       for (const spill of spills) {
         const group = new Map<string, StoredReading[]>();
@@ -61,15 +62,6 @@ function diskGrouping(bytes: number, folder: string): Grouping {
     },
     dispose: () => rmSync(folder, { recursive: true, force: true }),
   };
-}
-
-/** FNV-1a over UTF-16 code units: spreads entities evenly and always the same way. */
-function partitionOf(entity: string, count: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < entity.length; at++) {
-    hash = Math.imul(hash ^ entity.charCodeAt(at), 0x01000193);
-  }
-  return (hash >>> 0) % count;
 }
 
 /** A stored reading as it is spilled; most readings of a signal repeat their sources. */

@@ -13,6 +13,7 @@ import {
 } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
 import { type Fields, type Outcome, parseHeader, parseReading, type Reading } from './reading.ts';
+import { type Share, takes, WHOLE } from './share.ts';
 
 /** A reading with the place it came from; `batch` is its position in batch order. */
 export interface StoredReading {
@@ -40,6 +41,8 @@ export interface IntakeRules {
   readonly rejects: RejectRule | null;
   /** The instant that the compile speaks about, ISO-8601 UTC. */
   readonly asOf: string;
+  /** The entities that are read; all others are left to other jobs. */
+  readonly share: Share;
 }
 
 const RESTED_ON =
@@ -59,7 +62,7 @@ export function readSignal(
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
     const quarantine = new Quarantine(file, rules.rejects);
-    const reader = new ReadingReader(signal.signal_id);
+    const reader = new ReadingReader(signal.signal_id, rules.share);
     const take = (line: Line): boolean => {
       const read = inTime(reader.read(line), ahead);
       if (read === null) return false;
@@ -111,31 +114,47 @@ function joined(rejects: readonly Rejects[]): Rejects {
 /** Reads the lines of one file, whose header it keeps. */
 export class ReadingReader {
   readonly #signalId: string;
+  readonly #share: Share;
   #header: Partial<Fields> = {};
 
-  constructor(signalId: string) {
+  constructor(signalId: string, share = WHOLE) {
     this.#signalId = signalId;
+    this.#share = share;
   }
 
-  /** Null for a line that is no reading: an empty one, or the header. */
+  /** Null for a line that is no reading of this share, and for an empty one and the header. */
   read(line: Line): LineRead {
     if (line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
     const parsed = parseLine(line);
-    if ('faults' in parsed) return { faults: parsed.faults, stops: isFirst ? RESTED_ON : null };
+    if ('faults' in parsed) return this.#shared({ ...parsed, stops: isFirst ? RESTED_ON : null });
     const header = parseHeader(parsed.ok);
-    if (header !== null && isFirst) {
-      if ('faults' in header) return { faults: header.faults, stops: RESTED_ON };
-      this.#header = header.ok as Partial<Fields>;
-      return null;
-    }
-    if (header !== null) {
-      const fault = { code: 'bad_line', field: 'header', message: SECOND_HEADER } as const;
-      return { faults: [fault], stops: RESTED_ON };
-    }
+    if (header !== null) return this.#readHeader(header, isFirst);
+    if (!takes(this.#share, this.#entityOf(parsed.ok))) return null;
     const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
     if ('ok' in outcome) return outcome;
     return { faults: outcome.faults, stops: isFirst ? RESTED_ON : null };
+  }
+
+  #readHeader(header: NonNullable<ReturnType<typeof parseHeader>>, isFirst: boolean): LineRead {
+    if (!isFirst) {
+      const fault = { code: 'bad_line', field: 'header', message: SECOND_HEADER } as const;
+      return this.#shared({ faults: [fault], stops: RESTED_ON });
+    }
+    if ('faults' in header) return this.#shared({ faults: header.faults, stops: RESTED_ON });
+    this.#header = header.ok as Partial<Fields>;
+    return null;
+  }
+
+  /** What every share of the signal sees is told by one of them. */
+  #shared(bad: BadLine): LineRead {
+    return takes(this.#share, null) ? bad : null;
+  }
+
+  #entityOf(value: unknown): string | null {
+    const isObject = typeof value === 'object' && value !== null;
+    const named = isObject && 'entity' in value ? value.entity : this.#header.entity;
+    return typeof named === 'string' ? named : null;
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../../compiler/stages/intake/quarantine.ts';
 import { LINE_BYTES_MAX } from '../../../compiler/stages/intake/read-lines.ts';
 import { readSignal } from '../../../compiler/stages/intake/read-signal.ts';
+import { WHOLE } from '../../../compiler/stages/intake/share.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import {
   AS_OF,
@@ -30,7 +31,7 @@ function judge(lines: readonly (string | Uint8Array)[], ppm: number) {
   const text = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
   const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
   const folder = join(makeFolder(), 'rejects');
-  const rules = { rejects: { ppm, folder }, asOf: AS_OF };
+  const rules = { rejects: { ppm, folder }, asOf: AS_OF, share: WHOLE };
   const outcome = readSignal(signal as SignalFiles, () => undefined, rules);
   const path = join(folder, FILE);
   const written = existsSync(path) ? readFileSync(path, 'utf8') : '';

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { listSnapshots, type SignalFiles } from '../../../compiler/stages/intake/list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from '../../../compiler/stages/intake/quarantine.ts';
 import { readSignal, type StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
+import { WHOLE } from '../../../compiler/stages/intake/share.ts';
 import { AS_OF, ndjson, reading, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
 
 afterAll(removeFolders);
@@ -9,7 +10,7 @@ afterAll(removeFolders);
 const FILE = '2026-11-20/crypto.spot.ndjson';
 const GOOD = reading('btc', { price_usd: 1.5 });
 const TEXT = JSON.stringify(GOOD);
-const RULES = { rejects: null, asOf: AS_OF };
+const RULES = { rejects: null, asOf: AS_OF, share: WHOLE };
 
 function read(text: string | Uint8Array) {
   const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;

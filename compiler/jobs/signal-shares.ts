@@ -1,0 +1,81 @@
+import { signalOf } from '../contract/lines.ts';
+import { byPlace, type Problem } from '../stages/intake/compile-error.ts';
+import type { SignalFiles } from '../stages/intake/list-snapshots.ts';
+import { FILE_PROBLEMS_MAX } from '../stages/intake/quarantine.ts';
+import { type Share, WHOLE } from '../stages/intake/share.ts';
+import type { JobResult } from './signal-job.ts';
+
+/** A share with less input would cost more to read again than it saves. */
+export const SHARE_BYTES_MIN = 2_000_000;
+/** A signal with more input is one job: each share has memory of its own, and its bound is meant for all. */
+export const SHARED_BYTES_MAX = 100_000_000;
+
+/** What one job is to work on. */
+export interface SharedSignal {
+  readonly signal: SignalFiles;
+  readonly share: Share;
+}
+
+/** One job for each signal, several for one that would keep the others waiting; those with the most work first. */
+export function signalShares(signals: readonly SignalFiles[], workers: number): SharedSignal[] {
+  const total = signals.reduce((sum, signal) => sum + effort(signal), 0);
+  const shared = signals.flatMap((signal) => {
+    const of = shareCount(signal, total / Math.max(1, workers));
+    return Array.from({ length: of }, (_, index) => ({ signal, share: { index, of } }));
+  });
+  return shared.sort((a, b) => effort(b.signal) / b.share.of - effort(a.signal) / a.share.of);
+}
+
+export function wholeSignals(signals: readonly SignalFiles[]): SharedSignal[] {
+  const whole = signals.map((signal) => ({ signal, share: WHOLE }));
+  return whole.sort((a, b) => effort(b.signal) - effort(a.signal));
+}
+
+/** `fair` is the effort that each worker has when all have the same. */
+function shareCount(signal: SignalFiles, fair: number): number {
+  const { bytes } = signal;
+  if (bytes > SHARED_BYTES_MAX) return 1;
+  const most = Math.floor(bytes / SHARE_BYTES_MIN);
+  return Math.max(1, Math.min(most, Math.ceil(effort(signal) / fair)));
+}
+
+/** Readings on an official scale become about twice as many files. */
+function effort({ signal_id, bytes }: SignalFiles): number {
+  const signal = signalOf(signal_id);
+  const scaled = signal?.rulers !== undefined || signal?.ownThresholds !== undefined;
+  return scaled ? 2 * bytes : bytes;
+}
+
+/** What the shares of one signal found together; all of them read the same files. */
+export function joinShares(results: readonly [JobResult, ...JobResult[]]): JobResult {
+  const [first, ...others] = results;
+  if (others.length === 0) return first;
+  const sum = (count: 'readings' | 'entities' | 'revisions' | 'repeats'): number =>
+    results.reduce((total, result) => total + result[count], 0);
+  const told = results.flatMap(({ problems }) => problems);
+  return {
+    ...first,
+    readings: sum('readings'),
+    entities: sum('entities'),
+    revisions: sum('revisions'),
+    repeats: sum('repeats'),
+    problems: [...fewOfEachFile(told), ...others.flatMap((other) => changedFiles(first, other))],
+  };
+}
+
+/** As many problems of a file as one job tells. */
+function fewOfEachFile(problems: readonly Problem[]): Problem[] {
+  const told = new Map<string, number>();
+  return [...problems].sort(byPlace).filter(({ file }) => {
+    told.set(file, (told.get(file) ?? 0) + 1);
+    return (told.get(file) ?? 0) <= FILE_PROBLEMS_MAX;
+  });
+}
+
+function changedFiles(one: JobResult, other: JobResult): Problem[] {
+  const changed = Object.keys(one.digests).filter(
+    (name) => one.digests[name] !== other.digests[name],
+  );
+  const message = 'changed while it was read; compile again when it is complete';
+  return changed.map((file) => ({ code: 'cannot_publish', file, message }));
+}

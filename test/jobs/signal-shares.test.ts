@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { JobResult } from '../../compiler/jobs/signal-job.ts';
+import {
+  joinShares,
+  SHARE_BYTES_MIN,
+  SHARED_BYTES_MAX,
+  signalShares,
+  wholeSignals,
+} from '../../compiler/jobs/signal-shares.ts';
+import type { SignalFiles } from '../../compiler/stages/intake/list-snapshots.ts';
+import { FILE_PROBLEMS_MAX } from '../../compiler/stages/intake/quarantine.ts';
+import { takes } from '../../compiler/stages/intake/share.ts';
+
+const PLAIN = ['crypto.spot', 'macro.unemployment', 'shipping.throughput'] as const;
+const signals = (...sizes: number[]): SignalFiles[] =>
+  sizes.map((bytes, at) => ({ signal_id: PLAIN[at] ?? '', bytes, files: [] }));
+const counts = (bytes: readonly number[], workers: number) =>
+  signalShares(signals(...bytes), workers).map(({ signal, share }) => {
+    return `${signal.signal_id} ${share.index + 1}/${share.of}`;
+  });
+
+describe('signalShares()', () => {
+  const LARGE = 8 * SHARE_BYTES_MIN;
+
+  it('gives a signal that would keep the others waiting to several workers', () => {
+    expect(counts([LARGE], 2)).toEqual(['crypto.spot 1/2', 'crypto.spot 2/2']);
+    expect(counts([LARGE], 4)).toHaveLength(4);
+    expect(counts([LARGE, 100], 2)).toEqual([
+      'crypto.spot 1/2',
+      'crypto.spot 2/2',
+      'macro.unemployment 1/1',
+    ]);
+  });
+
+  it('leaves signals whole that keep all workers busy, and what one worker does', () => {
+    expect(counts([LARGE, LARGE], 2)).toEqual(['crypto.spot 1/1', 'macro.unemployment 1/1']);
+    for (const workers of [0, 1]) expect(counts([LARGE], workers)).toEqual(['crypto.spot 1/1']);
+  });
+
+  it('makes no share smaller than its least, and none of a signal beyond the largest', () => {
+    expect(counts([2 * SHARE_BYTES_MIN - 1], 2)).toHaveLength(1);
+    expect(counts([2 * SHARE_BYTES_MIN], 2)).toHaveLength(2);
+    expect(counts([2 * SHARE_BYTES_MIN], 8)).toHaveLength(2);
+    expect(counts([SHARED_BYTES_MAX], 2)).toHaveLength(2);
+    expect(counts([SHARED_BYTES_MAX + 1], 2)).toHaveLength(1);
+  });
+
+  it('starts with the most work, whole or shared', () => {
+    const sizes = [SHARE_BYTES_MIN, 100, 9 * SHARE_BYTES_MIN];
+    const first = 'shipping.throughput';
+    expect(counts(sizes, 2).map((text) => text.split(' ')[0])).toEqual([
+      first,
+      first,
+      'crypto.spot',
+      'macro.unemployment',
+    ]);
+    const whole = wholeSignals(signals(...sizes)).map(({ signal }) => signal.signal_id);
+    expect(whole).toEqual([first, 'crypto.spot', 'macro.unemployment']);
+  });
+});
+
+describe('takes()', () => {
+  it('gives every entity to one share, about as many to each, and what has none to the first', () => {
+    for (const of of [1, 2, 3, 8]) {
+      const shares = Array.from({ length: of }, (_, index) => ({ index, of }));
+      const taken = Array.from({ length: 4000 }, (_, at) => {
+        return shares.filter((share) => takes(share, String(10_000_000 + at)));
+      });
+      expect(taken.every(({ length }) => length === 1)).toBe(true);
+      for (const { index } of shares) {
+        const own = taken.filter(([share]) => share?.index === index).length;
+        expect(own).toBeGreaterThan((4000 / of) * 0.8);
+        expect(own).toBeLessThan((4000 / of) * 1.2 + 1);
+      }
+      expect(shares.filter((share) => takes(share, null))).toEqual([{ index: 0, of }]);
+    }
+  });
+});
+
+describe('joinShares()', () => {
+  const FILE = '2026-11-20/crypto.spot.ndjson';
+  const result = (more: Partial<JobResult>): JobResult => ({
+    signal_id: 'crypto.spot',
+    readings: 1,
+    entities: 2,
+    revisions: 3,
+    repeats: 4,
+    rejects: { count: 0, digests: {} },
+    problems: [],
+    digests: { [FILE]: 'ab' },
+    ...more,
+  });
+  const problem = (line: number, file = FILE) =>
+    ({ code: 'bad_line', file, line, message: `line ${line}` }) as const;
+
+  it('adds up what the shares counted', () => {
+    const joined = joinShares([result({}), result({ readings: 10, repeats: 40 })]);
+    expect(joined).toEqual(result({ readings: 11, entities: 4, revisions: 6, repeats: 44 }));
+    expect(joinShares([result({})])).toEqual(result({}));
+  });
+
+  it('tells the problems that one job would, in their order', () => {
+    const odd = Array.from({ length: FILE_PROBLEMS_MAX }, (_, at) => problem(2 * at + 1));
+    const even = Array.from({ length: FILE_PROBLEMS_MAX }, (_, at) => problem(2 * at + 2));
+    const other = problem(7, '2026-11-21/crypto.spot.ndjson');
+    const { problems } = joinShares([
+      result({ problems: odd }),
+      result({ problems: [...even, other] }),
+    ]);
+    const lines = problems.filter(({ file }) => file === FILE).map(({ line }) => line);
+    expect(lines).toEqual(Array.from({ length: FILE_PROBLEMS_MAX }, (_, at) => at + 1));
+    expect(problems.at(-1)).toEqual(other);
+  });
+
+  it('refuses a file that was not the same for all of them', () => {
+    const { problems } = joinShares([result({}), result({ digests: { [FILE]: 'cd' } })]);
+    expect(problems).toEqual([
+      { code: 'cannot_publish', file: FILE, message: expect.stringMatching(/changed while/) },
+    ]);
+  });
+});
