@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { envName, OPTION_NAMES, SETTING_NAMES } from './config.ts';
 import { nearest } from './offer/nearest.ts';
+import { envName, OPTION_NAMES, SETTING_NAMES } from './settings.ts';
 import { StartError } from './start-error.ts';
 
 /** Flags of all settings that the command line takes. */

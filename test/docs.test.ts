@@ -49,11 +49,11 @@ function exists(path: string, doc: string): boolean {
   return SOURCES.some((source) => source.endsWith(`/${path}`));
 }
 
-/** Variables that the program reads, from the two files that name them. */
+/** Variables that the program reads, from the files that name them. */
 function variablesKnown(): Set<string> {
-  const config = read('gatekeeper/config.ts');
-  const fields = [...config.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
-  const texts = [config, read('compiler/cli.ts'), read('compiler/keys/issuer-key.ts')].join('\n');
+  const settings = read('gatekeeper/settings.ts');
+  const fields = [...settings.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
+  const texts = [settings, read('compiler/cli.ts'), read('compiler/keys/issuer-key.ts')].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);
   return new Set([...spelled, ...fields.map((name) => `SIGNALPRESS_${name.toUpperCase()}`)]);
 }

@@ -1,17 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type ConfigSources,
-  envName,
   loadConfig,
   loadStateDir,
-  OPTION_NAMES,
-  SETTING_NAMES,
   strangeVariables,
   TEST_PAYEE,
 } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { SETTING_NAMES } from '../../gatekeeper/settings.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>
@@ -90,8 +86,6 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
     [{ SIGNALPRESS_PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
     [{ SIGNALPRESS_NETWORK: 'mainnet' }, /base or base-sepolia/],
-    [{ SIGNALPRESS_NETWORK: 'base' }, /SIGNALPRESS_FACILITATOR_URL: missing/],
-    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }, /SIGNALPRESS_PAY_TO: missing/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
     [
       { SIGNALPRESS_FACILITATOR_URL: 'https://f.example,http://g.example' },
@@ -101,26 +95,8 @@ describe('loadConfig()', () => {
       { SIGNALPRESS_FACILITATOR_URL: 'https://f.example/x402?apiKey=k' },
       /_FACILITATOR_URL: .*"https:\/\/f\.example": .*_FACILITATOR_AUTH/,
     ],
-    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example' }, /_RPC_URL: missing/],
-    [{ SIGNALPRESS_RELAYER_KEY: 'file' }, /SIGNALPRESS_RPC_URL: missing.*PAY_TO: missing/s],
-    [
-      { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' },
-      /SIGNALPRESS_RELAYER_KEY: set beside/,
-    ],
-    [
-      { SIGNALPRESS_FACILITATOR_AUTH: 'a: b', SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' },
-      /SIGNALPRESS_FACILITATOR_AUTH: set beside/,
-    ],
-    [
-      {
-        SIGNALPRESS_FACILITATOR_AUTH: 'a: b',
-        SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example',
-      },
-      /one secret for several/,
-    ],
     [{ SIGNALPRESS_CONFIRMATIONS: '0' }, /SIGNALPRESS_CONFIRMATIONS/],
     [{ SIGNALPRESS_MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
-    [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
     [{ SIGNALPRESS_ASSET: '0x12' }, /_ASSET "0x12": [^;]*; leave it out: only the USDC/],
     [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
     [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
@@ -130,6 +106,12 @@ describe('loadConfig()', () => {
 
   it.each(['{', '[]', '{"port":{}}', '{"prot":1}'])('refuses the file %s', (fileText) => {
     expect(() => load({ fileText })).toThrow(/signalpress\.config\.json/);
+  });
+
+  it('takes no other name in the file than a setting', () => {
+    expect(() => load({ fileText: '{"nothing":1}' })).toThrow(
+      `use one of ${SETTING_NAMES.join(', ')}`,
+    );
   });
 
   it('names all problems at once', () => {
@@ -173,25 +155,6 @@ describe('loadConfig()', () => {
     expect(load({ env: { ...env, SIGNALPRESS_PAY_TO: PAYEE } })).toMatchObject({ payTo: PAYEE });
   });
 
-  it.each([
-    [{ SIGNALPRESS_PAY_TO: '0x12', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }],
-    [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_FACILITATOR_URL: 'f' }],
-    [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RELAYER_KEY: 'k', SIGNALPRESS_RPC_URL: 'n' }],
-    [{ SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_ASSET: NETWORKS.base.asset }],
-  ])('tells the problem of %j once', (env) => {
-    expect(() => load({ env })).toThrow(/^Cannot start: 1 setting to correct/);
-  });
-
-  it('does not start where money is real and nobody settles', () => {
-    const env = { SIGNALPRESS_PAY_TO: PAYEE };
-    expect(load({ env })).toMatchObject({ payTo: PAYEE });
-    expect(() => load({ env: { ...env, SIGNALPRESS_NETWORK: 'base' } })).toThrow(
-      /1 setting.*FACILITATOR_URL: missing for network "base".*; set an https URL, or set SIGNALPRESS_RELAYER_KEY$/s,
-    );
-    const url = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' };
-    expect(load({ env: { ...env, ...url } })).toMatchObject({ payTo: PAYEE });
-  });
-
   it('I49: never repeats a secret', () => {
     const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
     expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
@@ -226,33 +189,5 @@ describe('strangeVariables()', () => {
     const env = Object.fromEntries(names.map((name) => [name, 'x']));
     expect(strangeVariables(env)).toEqual([]);
     expect(strangeVariables({ ...env, SIGNALPRESS_PAYTO: 'x' })).toEqual(['SIGNALPRESS_PAYTO']);
-  });
-});
-
-/** Variables of the settings table of the README; a short one takes the prefix of the one before. */
-function documented(): string[] {
-  const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, section = ''] = text.split('## Settings of the gatekeeper');
-  const cells = section.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
-  const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:SIGNALPRESS)?_([A-Z_]+)`/g)]);
-  return names.map(([, name]) => `SIGNALPRESS_${name}`);
-}
-
-describe('SETTING_NAMES', () => {
-  it('are exactly the rows of the settings table in the README', () => {
-    expect(documented().sort()).toEqual(SETTING_NAMES.map(envName).sort());
-  });
-
-  it('are the only names that the file may hold', () => {
-    expect(() => load({ fileText: '{"nothing":1}' })).toThrow(
-      `use one of ${SETTING_NAMES.join(', ')}`,
-    );
-  });
-});
-
-describe('OPTION_NAMES', () => {
-  it('I49: are all settings but the secrets, which process lists would show', () => {
-    const secret = SETTING_NAMES.filter((name) => !OPTION_NAMES.includes(name));
-    expect(secret.sort()).toEqual(['facilitator_auth', 'relayer_key', 'token_secret']);
   });
 });

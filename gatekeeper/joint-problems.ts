@@ -1,0 +1,83 @@
+import type { Network } from './payment/networks.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
+
+/** What the gatekeeper would go by. */
+interface Meant {
+  readonly network: Network;
+  readonly facilitatorUrls: readonly string[];
+}
+
+/** What was written and what of it could be read. */
+interface Written {
+  readonly values: Partial<Record<SettingName, unknown>>;
+  /** Whether anything was written, right or wrong: a problem is told once. */
+  readonly isGiven: (name: SettingName) => boolean;
+}
+
+type Rule = readonly [applies: boolean, problem: string];
+
+/** Problems of settings that only make sense together. */
+export function jointProblems(meant: Meant, written: Written): string[] {
+  const rules = [...settlerRules(meant, written), ...payeeRules(meant, written)];
+  return [...rules, assetRule(meant, written)].flatMap(([applies, problem]) =>
+    applies ? [problem] : [],
+  );
+}
+
+/** Whether the network is the one that was meant: of another nobody knows contract and money. */
+function isNetworkKnown({ values, isGiven }: Written): boolean {
+  return values.network !== undefined || !isGiven('network');
+}
+
+/** Money needs somebody who is paid and somebody who moves it. */
+function payeeRules({ network }: Meant, { isGiven }: Written): Rule[] {
+  const settles = isGiven('facilitator_url') || isGiven('relayer_key');
+  const isReal = network.name === 'base';
+  const settler = 'set an https URL, or set SIGNALPRESS_RELAYER_KEY';
+  return [
+    [
+      (settles || isReal) && !isGiven('pay_to'),
+      `SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`,
+    ],
+    [
+      !settles && isReal,
+      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; ${settler}`,
+    ],
+  ];
+}
+
+function settlerRules({ facilitatorUrls }: Meant, { isGiven }: Written): Rule[] {
+  const many = facilitatorUrls.length > 1;
+  const hasNode = isGiven('rpc_url');
+  return [
+    [
+      isGiven('facilitator_url') && isGiven('relayer_key'),
+      'SIGNALPRESS_RELAYER_KEY: set beside SIGNALPRESS_FACILITATOR_URL; set the one that settles',
+    ],
+    [
+      !hasNode && isGiven('relayer_key'),
+      `SIGNALPRESS_RPC_URL: missing beside a relayer key; set ${SETTINGS.rpc_url.help}`,
+    ],
+    [
+      !hasNode && many,
+      `SIGNALPRESS_RPC_URL: missing beside several facilitators, which need to know what the others did; set ${SETTINGS.rpc_url.help}`,
+    ],
+    [
+      many && isGiven('facilitator_auth'),
+      'SIGNALPRESS_FACILITATOR_AUTH: one secret for several facilitators; set SIGNALPRESS_FACILITATOR_AUTH_MODULE',
+    ],
+    [
+      isGiven('facilitator_auth') && isGiven('facilitator_auth_module'),
+      'SIGNALPRESS_FACILITATOR_AUTH: set beside SIGNALPRESS_FACILITATOR_AUTH_MODULE; set one of them',
+    ],
+  ];
+}
+
+function assetRule({ network }: Meant, written: Written): Rule {
+  const { asset } = written.values;
+  const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
+  return [
+    isNetworkKnown(written) && isOther,
+    `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${network.name}; set ${network.asset} or leave it out`,
+  ];
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { parseDidKey } from '../compiler/contract/did-key.ts';
+import { facilitatorUrl, remoteUrl } from './facilitator/remote-url.ts';
+import { trustedProxies } from './http/client-address.ts';
+import { messageOf } from './message-of.ts';
+import { payeeAddress } from './offer/payee-address.ts';
+import { findNetwork } from './payment/networks.ts';
+import { TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
+
+/** Whether a setting means something to the one who reads it later. */
+const fits =
+  (read: (text: string) => unknown) =>
+  (text: string): boolean => {
+    try {
+      read(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
+const origin = url.refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query');
+const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
+const payee = address.refine(fits(payeeAddress), 'checksum does not match; copy it again');
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, 'not a whole number')
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
+
+/** What is wrong with a URL is said without what a path or query may hold: a key. */
+const usable =
+  (read: (text: string) => URL) =>
+  (text: string, context: z.RefinementCtx): void => {
+    try {
+      read(text);
+    } catch (error) {
+      context.addIssue(messageOf(error));
+    }
+  };
+const facilitator = url.superRefine(usable(facilitatorUrl));
+const node = url.superRefine(usable((text) => remoteUrl(text, 'chain node')));
+
+/** `Name: value`, which cannot become two headers. */
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]*\s*$/;
+
+/** URLs between commas, each of them checked. */
+const facilitators = z
+  .string()
+  .transform((list) => list.split(',').map((one) => one.trim()))
+  .pipe(z.array(facilitator));
+
+/** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
+export const SETTINGS = {
+  host: { schema: z.string().min(1), help: 'address to listen on, for example 127.0.0.1' },
+  port: { schema: integer(0, 65_535), help: 'TCP port, for example 4021' },
+  base_url: { schema: origin, help: 'public address, for example https://api.example.com' },
+  pay_to: { schema: payee, help: 'address that is paid, 0x and 40 hex digits' },
+  network: {
+    schema: z.string().refine((name) => findNetwork(name) !== undefined, 'not a known network'),
+    help: 'base or base-sepolia',
+  },
+  asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
+  facilitator_url: {
+    schema: facilitators,
+    help: 'https URL, or several in order of preference with commas between them, or leave it out for the local test facilitator',
+  },
+  facilitator_auth: {
+    schema: z.string().regex(HEADER, 'not one header'),
+    help: 'one header, "Authorization: Bearer …"',
+  },
+  facilitator_auth_module: {
+    schema: z.string(),
+    help: 'path of a module that exports an async function authHeaders({ method, url })',
+  },
+  rpc_url: { schema: node, help: 'https URL of a node of the network' },
+  confirmations: {
+    schema: integer(1, 1000),
+    help: 'blocks from 1, as soon as a transfer is mined',
+  },
+  relayer_key: {
+    schema: z.string(),
+    help: 'path of a key file of mode 600, or 64 hex digits, of an account that holds some gas money',
+  },
+  max_fee_gwei: {
+    schema: z.string().regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number'),
+    help: 'most gwei for one unit of gas, for example 2',
+  },
+  data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
+  state: { schema: z.string().min(1), help: 'folder of the payment journal' },
+  token_secret: {
+    schema: z.string().refine(fits(tokenSecrets), 'not one or two texts of at least 32 characters'),
+    help: 'random text; while it changes, new,old',
+  },
+  receipt_key: { schema: processor, help: 'the did:key:z6Mk… of your payment processor' },
+  token_days: { schema: integer(1, TOKEN_DAYS_MAX), help: 'days that a token is valid' },
+  issuer_did: {
+    schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
+    help: 'the did:key:z6Mk… whose releases are served',
+  },
+  rate_limit: { schema: integer(0, 1_000_000), help: 'requests a second and client, 0 for none' },
+  trusted_proxy: {
+    schema: z.string().refine(fits(trustedProxies), 'not a list of addresses'),
+    help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',
+  },
+  verify: {
+    schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
+    help: 'always, or settle-only to spare the call of /verify',
+  },
+} as const;
+export type SettingName = keyof typeof SETTINGS;
+
+/** Values that do not go into an error. */
+export const SECRET: readonly string[] = [
+  'token_secret',
+  'facilitator_auth',
+  'facilitator_url',
+  'relayer_key',
+  'rpc_url',
+];
+
+/** Settings that are no command-line options: process lists show those. */
+const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key'];
+
+/** Every setting, spelt as in the file beside the working directory. */
+export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);
+/** Settings that the command line takes, with hyphens there. */
+export const OPTION_NAMES = SETTING_NAMES.filter((name) => !NO_OPTION.includes(name));
+
+/** The environment variable of a setting. */
+export function envName(name: string): string {
+  return `SIGNALPRESS_${name.toUpperCase()}`;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { type Config, type ConfigSources, loadConfig } from '../../gatekeeper/config.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+
+const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const load = (env: ConfigSources['env']): Config =>
+  loadConfig({ options: {}, env, fileText: null });
+
+describe('jointProblems()', () => {
+  it.each([
+    [{ SIGNALPRESS_NETWORK: 'base' }, /SIGNALPRESS_FACILITATOR_URL: missing/],
+    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }, /SIGNALPRESS_PAY_TO: missing/],
+    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example' }, /_RPC_URL: missing/],
+    [{ SIGNALPRESS_RELAYER_KEY: 'file' }, /SIGNALPRESS_RPC_URL: missing.*PAY_TO: missing/s],
+    [
+      { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' },
+      /SIGNALPRESS_RELAYER_KEY: set beside/,
+    ],
+    [
+      { SIGNALPRESS_FACILITATOR_AUTH: 'a: b', SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' },
+      /SIGNALPRESS_FACILITATOR_AUTH: set beside/,
+    ],
+    [
+      {
+        SIGNALPRESS_FACILITATOR_AUTH: 'a: b',
+        SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example',
+      },
+      /one secret for several/,
+    ],
+    [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
+  ])('refuses %j and says what to set', (env, message) => {
+    expect(() => load(env)).toThrow(message);
+  });
+
+  it.each([
+    [{ SIGNALPRESS_PAY_TO: '0x12', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }],
+    [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_FACILITATOR_URL: 'f' }],
+    [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RELAYER_KEY: 'k', SIGNALPRESS_RPC_URL: 'n' }],
+    [{ SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_ASSET: NETWORKS.base.asset }],
+  ])('tells the problem of %j once', (env) => {
+    expect(() => load(env)).toThrow(/^Cannot start: 1 setting to correct/);
+  });
+
+  it('does not start where money is real and nobody settles', () => {
+    const env = { SIGNALPRESS_PAY_TO: PAYEE };
+    expect(load(env)).toMatchObject({ payTo: PAYEE });
+    expect(() => load({ ...env, SIGNALPRESS_NETWORK: 'base' })).toThrow(
+      /1 setting.*FACILITATOR_URL: missing for network "base".*; set an https URL, or set SIGNALPRESS_RELAYER_KEY$/s,
+    );
+    const url = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' };
+    expect(load({ ...env, ...url })).toMatchObject({ payTo: PAYEE });
+  });
+});

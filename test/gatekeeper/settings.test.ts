@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { envName, OPTION_NAMES, SETTING_NAMES } from '../../gatekeeper/settings.ts';
+
+/** Variables of the settings table of the README; a short one takes the prefix of the one before. */
+function documented(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const [, section = ''] = text.split('## Settings of the gatekeeper');
+  const cells = section.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
+  const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:SIGNALPRESS)?_([A-Z_]+)`/g)]);
+  return names.map(([, name]) => `SIGNALPRESS_${name}`);
+}
+
+describe('SETTING_NAMES', () => {
+  it('are exactly the rows of the settings table in the README', () => {
+    expect(documented().sort()).toEqual(SETTING_NAMES.map(envName).sort());
+  });
+});
+
+describe('OPTION_NAMES', () => {
+  it('I49: are all settings but the secrets, which process lists would show', () => {
+    const secret = SETTING_NAMES.filter((name) => !OPTION_NAMES.includes(name));
+    expect(secret.sort()).toEqual(['facilitator_auth', 'relayer_key', 'token_secret']);
+  });
+});
