@@ -11,6 +11,7 @@ import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { compile } from './compile.ts';
+import { isoTime } from './contract/iso-time.ts';
 import {
   IMPORT_SOURCES,
   type ImportOptions,
@@ -252,7 +253,7 @@ function contact(uri: string | undefined): string | null {
 }
 
 function now(): string {
-  return timeText(Date.now());
+  return isoTime(Date.now());
 }
 
 function issuerName(text: string): string {
@@ -265,14 +266,10 @@ function issuerName(text: string): string {
 /** A time as an option gives it; now where it is not given. */
 function instant(option: string, text: string | undefined): string {
   if (text === undefined) return now();
-  if (z.iso.datetime().safeParse(text).success) return timeText(Date.parse(text));
+  if (z.iso.datetime().safeParse(text).success) return isoTime(Date.parse(text));
   throw new RangeError(
     `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
   );
-}
-
-function timeText(time: number): string {
-  return new Date(time).toISOString().replace('.000Z', 'Z');
 }
 
 function baseUrl(text: string): string {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
+import { HOUR_MS } from '../compiler/contract/iso-time.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 
@@ -248,7 +249,7 @@ function readingLine({
   entity: number;
   back: number;
 }): string {
-  const observed = new Date(Date.UTC(2026, 10, 20, 10) - back * 3_600_000).toISOString();
+  const observed = new Date(Date.UTC(2026, 10, 20, 10) - back * HOUR_MS).toISOString();
   const value = ((entity * 7 + back * 13) % 400) / 10;
   return JSON.stringify({
     entity: String(10_000_000 + entity),

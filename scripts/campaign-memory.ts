@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile } from '../compiler/compile.ts';
+import { HOUR_MS } from '../compiler/contract/iso-time.ts';
 
 /**
  * Shows that the memory of a compile is bounded by configuration and not by its input (I34): a batch of
@@ -14,7 +15,6 @@ const RSS_MB_MAX = 256;
 const WORKERS = 2;
 /** Hourly readings of one gauge; the number of gauges follows from the size. */
 const READINGS_PER_ENTITY = 2000;
-const HOUR_MS = 3_600_000;
 const END = Date.UTC(2026, 10, 20, 11);
 const BUFFER_CHARS = 4_000_000;
 const SIGNAL = 'hydrology.river-level';

@@ -1,3 +1,4 @@
+import { isoTime } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
 /** Until when a filing counts. */
@@ -22,7 +23,7 @@ export function parseCutoff(text: string): Cutoff | null {
   if (!isRealDay(day)) return null;
   const epochMs = Date.parse(text.replace(zone, zone.replace(' ', '+')));
   if (Number.isNaN(epochMs)) return null;
-  return { basis: 'acceptance_time', at: new Date(epochMs).toISOString().replace('.000Z', 'Z') };
+  return { basis: 'acceptance_time', at: isoTime(epochMs) };
 }
 
 /** True for a day of the calendar, written `2026-03-31`. */

@@ -1,3 +1,5 @@
+import { HOUR_MS } from './iso-time.ts';
+
 /** How often the official source publishes, as the specification spells it. */
 export const CADENCES = [
   'hourly',
@@ -36,8 +38,6 @@ export interface Freshness {
   /** Present only past the dead-source threshold: a sentence for people. */
   readonly dead_source?: string;
 }
-
-const HOUR_MS = 3_600_000;
 
 /** The one freshness rule of the service: `observedAt` ISO-8601 UTC, `now` in epoch milliseconds. */
 export function freshness(cadence: Cadence, observedAt: string, now: number): Freshness {

@@ -1,8 +1,8 @@
 // The securities regulator keeps New York time. Its rules are written out, so that no time zone database of a machine
 // can change what was compiled.
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, isoTime } from './iso-time.ts';
+
 const STANDARD_OFFSET_MS = -5 * HOUR_MS;
 
 /** The UTC instant, in epoch milliseconds, of a New York wall-clock time written as if it were UTC. */
@@ -13,8 +13,7 @@ export function newYorkInstant(wallClockMs: number): number {
 
 /** The last second of a New York day (`2026-03-31`) as ISO-8601 UTC. */
 export function newYorkDayEnd(date: string): string {
-  const end = newYorkInstant(Date.parse(`${date}T23:59:59Z`));
-  return new Date(end).toISOString().replace('.000Z', 'Z');
+  return isoTime(newYorkInstant(Date.parse(`${date}T23:59:59Z`)));
 }
 
 /** Daylight time begins and ends at 02:00 of a Sunday; the rules of 1987 and of 2007. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SERIES_DAYS_MAX } from './endpoints.ts';
+import { DAY_MS, isoTime } from './iso-time.ts';
 import { provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
@@ -90,12 +91,9 @@ export const seriesSchema = z.strictObject({
   _citation: recordSchema.shape._citation,
 });
 
-const DAY_MS = 86_400_000;
-
 /** The first snapshot date that `days` reach, counted back from the newest one: 1 is that day alone. */
 export function seriesFrom(newest: string, days: number): string {
-  const from = new Date(Date.parse(newest) - (days - 1) * DAY_MS);
-  return from.toISOString().replace('.000Z', 'Z');
+  return isoTime(Date.parse(newest) - (days - 1) * DAY_MS);
 }
 
 /** The earliest day that a series with this newest snapshot retains. */

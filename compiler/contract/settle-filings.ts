@@ -1,10 +1,10 @@
 import type { Cutoff } from './cutoff.ts';
 import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
+import { DAY_MS } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
 /** Days that an acceptance may lie before its filing day: a long weekend and a day to spare. */
 const ACCEPTANCE_LEAD_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 export type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';
 

@@ -1,5 +1,5 @@
+import { isoTime } from '../contract/iso-time.ts';
 import { newYorkInstant } from '../contract/new-york-time.ts';
-import { isoTime } from './payload.ts';
 
 /** What the `Z` of the acceptance times of one answer means. */
 export type AcceptanceBasis = 'utc' | 'new-york' | 'undetermined';

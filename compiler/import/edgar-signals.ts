@@ -1,9 +1,9 @@
 import { isAmendment } from '../contract/filing.ts';
+import { DAY_MS } from '../contract/iso-time.ts';
 import type { StoredFiling } from '../stages/intake/filing-row.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { EDGAR_SOURCE } from './edgar-columns.ts';
 
-const DAY_MS = 86_400_000;
 /** Days of the windows that are counted back from the fetch. */
 const WINDOWS = { month: 30, quarter: 90, twoYears: 730 } as const;
 

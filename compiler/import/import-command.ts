@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { isoTime } from '../contract/iso-time.ts';
 import { type FetchNote, parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
 import { mergeBatch } from './merge-batch.ts';
-import { type Imported, isoTime, type Skipped } from './payload.ts';
+import type { Imported, Skipped } from './payload.ts';
 import { importSubmissions } from './sec-edgar.ts';
 import { earthquakeFeedNote, importEarthquakes } from './usgs-earthquakes.ts';
 import { importGauges } from './usgs-nwis.ts';

@@ -59,8 +59,3 @@ export class SkipCount {
     return [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, skipped]) => skipped);
   }
 }
-
-/** An instant as snapshots write it: milliseconds only where there are any. */
-export function isoTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('.000Z', 'Z');
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS, HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { EPOCH_MS_MAX, FELT_REPORTS_MIN, type Quake, readQuakes } from './earthquake-events.ts';
 import {
@@ -13,13 +14,10 @@ import {
 } from './earthquake-regions.ts';
 import { type FetchNote, withoutKeys } from './fetch-note.ts';
 import { ImportError } from './import-error.ts';
-import { type Imported, isoTime, parsePayload, SkipCount } from './payload.ts';
+import { type Imported, parsePayload, SkipCount } from './payload.ts';
 
 /** The feed is made anew every few minutes; an older one does not say what is there now. */
 const FEED_AGE_HOURS_MAX = 6;
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const DAYS_BEFORE = 6;
 const SOURCE = 'USGS Earthquake Hazards Program';
 const FEED_NAME = /(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)/;

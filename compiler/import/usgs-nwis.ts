@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { isoTime } from '../contract/iso-time.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import type { FetchNote } from './fetch-note.ts';
 import { ImportError } from './import-error.ts';
 import { ogcSeries } from './nwis-ogc.ts';
 import type { GaugeSeries, SeriesPoint } from './nwis-series.ts';
 import { waterMlSeries } from './nwis-waterml.ts';
-import { type Imported, isoTime, parsePayload, SkipCount } from './payload.ts';
+import { type Imported, parsePayload, SkipCount } from './payload.ts';
 
 /** Parameter codes that become readings; stage on another datum has another code and is left out. */
 const PARAMETERS: Readonly<Record<string, { readonly signal: string; readonly metric: string }>> = {

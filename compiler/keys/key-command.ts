@@ -1,3 +1,4 @@
+import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import {
   firstHistory,
   historyOf,
@@ -20,7 +21,6 @@ import { readKeys, writeKeys } from './key-store.ts';
 export const OVERLAP_DAYS = 30;
 /** A key that two hold for longer is no rotation. */
 export const OVERLAP_DAYS_MAX = 3660;
-const DAY_MS = 86_400_000;
 
 export interface Rotate {
   readonly data: string;
@@ -62,7 +62,7 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
     new_did,
     stated_at: now,
     valid_from: from,
-    overlap_until: timeText(Date.parse(from) + overlapDays * DAY_MS),
+    overlap_until: isoTime(Date.parse(from) + overlapDays * DAY_MS),
   };
   const statement: Rotation = { ...signed, signature: signatureOf(signed, old) };
   return keep(
@@ -152,10 +152,6 @@ function signatureOf(
   seed: Uint8Array,
 ): string {
   return signBytes(statementBytes({ ...signed, signature: '' }), signingKey(seed));
-}
-
-function timeText(time: number): string {
-  return new Date(time).toISOString().replace('.000Z', 'Z');
 }
 
 /** Throws a KeyError that says what to do when a release of this time may not be signed with a key. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../contract/iso-time.ts';
 import {
   anchorStatePath,
   LOG_INDEX_BYTES,
@@ -14,8 +15,6 @@ import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
 import { type JsonObject, objectNodes } from './object-nodes.ts';
 import { StoredBodies } from './stored-bodies.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Something that a revoked key signed. */
 export interface AnchorQuestion {

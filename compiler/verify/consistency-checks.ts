@@ -1,5 +1,6 @@
 import { type Citation, keyIdOf } from '../contract/citation.ts';
 import { roundDecimal } from '../contract/decimal.ts';
+import { HOUR_MS } from '../contract/iso-time.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import {
   isObject,
@@ -8,8 +9,6 @@ import {
   type ObjectNode,
   objectNodes,
 } from './object-nodes.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Whether the lineage of a body names the readings that the body holds, and no other. */
 export function lineageChecks({ path, value }: ObjectNode): BodyCheck[] {

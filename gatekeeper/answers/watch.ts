@@ -1,5 +1,6 @@
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
@@ -27,7 +28,6 @@ const WATCH_NOTE = 'the latest stored reading of every signal of each item';
 const CHANGES_NOTE =
   'only readings whose observed_at is after since; an item without any has no rows';
 
-const HOUR_MS = 3_600_000;
 const ITEM = /^([a-z][a-z0-9-]*):(\S.*)$/;
 const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -81,10 +81,6 @@ function sinceOf(text: string): number | null {
   const epochMs = Date.parse(isDay ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+'));
   const exists = !Number.isNaN(epochMs) && isRealDay(text.slice(0, 10));
   return exists ? epochMs : null;
-}
-
-function isoTime(epochMs: number): string {
-  return new Date(epochMs).toISOString().replace('.000Z', 'Z');
 }
 
 /** The pairs of a list, each once; null for a malformed one and for more than WATCH_ITEMS_MAX. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type Database from 'libsql';
 import { z } from 'zod';
+import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { citationOf } from '../release/citation-text.ts';
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
@@ -9,7 +10,7 @@ export const GZIP_BYTES_MIN = 16_384;
 /** Rows that one clean-up removes, so that it never holds up payments for long. */
 export const PURGE_ROWS_MAX = 200;
 /** Kept longer than asked for by this much, so that a body sold every minute is not touched every minute. */
-const KEEP_EXTRA_MS = 86_400_000;
+const KEEP_EXTRA_MS = DAY_MS;
 
 const KEEP = `
 INSERT INTO body(sha256, encoding, bytes, purge_at, citation) VALUES(?, ?, ?, ?, ?)

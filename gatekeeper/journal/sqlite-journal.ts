@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import { z } from 'zod';
+import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { clockIsBehind } from '../payment/clock-guard.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_ROWS_MAX, soldBytes, soldHash } from './body-store.ts';
@@ -19,8 +20,6 @@ import { KeyFilter } from './key-filter.ts';
 export const PURGE_INTERVAL_MS = 600_000;
 /** Keys that are read at once while the filter is filled. */
 const FILTER_ROWS = 10_000;
-
-const DAY_MS = 86_400_000;
 
 // Nothing is claimed for a body that is not stored, or would be cleaned up too early.
 const CLAIM = `

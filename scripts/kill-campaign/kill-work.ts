@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CompileOptions, compile } from '../../compiler/compile.ts';
+import { HOUR_MS } from '../../compiler/contract/iso-time.ts';
 
 const ENTITIES = 60;
 const AS_OF = '2026-11-20T12:00:00Z';
@@ -44,7 +45,7 @@ export async function compileApart(root: string, round: number): Promise<void> {
 
 /** The first batch has every entity, later ones a few. */
 export function writeBatch(root: string, round: number): void {
-  const time = new Date(Date.UTC(2026, 0, 1) + round * 3_600_000).toISOString();
+  const time = new Date(Date.UTC(2026, 0, 1) + round * HOUR_MS).toISOString();
   const folder = join(root, 'snapshots', `${time.slice(0, 13)}Z`);
   mkdirSync(folder, { recursive: true });
   const count = round === 0 ? ENTITIES : 2;

@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { Line, Signal } from '../../compiler/contract/lines.ts';
 import type { Values } from './sample-signals.ts';
 import { fixedNumber } from './sample-values.ts';
 
-const DAY_MS = 86_400_000;
 const NOTE = 'generated sample; says nothing about a real subject';
 
 /** Where a generated life goes: the days on which it begins, falters and ends. */

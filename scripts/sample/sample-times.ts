@@ -1,4 +1,5 @@
 import type { Cadence } from '../../compiler/contract/freshness.ts';
+import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { isoSeconds } from './sample-lifecycle.ts';
 
 /** The instant at which the sample ends; compile it with this `--as-of`. */
@@ -6,14 +7,13 @@ export const SAMPLE_AS_OF = '2026-11-20T12:00:00Z';
 
 /** The instant that a compile of the sample speaks about: a clock before the sample's own would refuse it as of the future. */
 export function sampleClock(now: Date): string {
-  const text = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  const text = isoSeconds(now.getTime());
   return text < SAMPLE_AS_OF ? SAMPLE_AS_OF : text;
 }
 /** Recent readings of each entity, so that a trend has its seven points before the newest one. */
 export const RECENT_READINGS = 8;
 const HISTORY_YEARS = [2021, 2022, 2023, 2024, 2025];
 const HISTORY_DAYS = [6, 10, 14, 17, 20];
-const DAY_MS = 86_400_000;
 
 export interface Moment {
   readonly observedAt: string;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { Signal } from '../../compiler/contract/lines.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Values,
 } from './sample-signals.ts';
 
-const DAY_MS = 86_400_000;
 /** Days between two points that a series moves between. */
 const KNOT_DAYS = 6;
 const UNIT = 2 ** 32;

@@ -1,9 +1,9 @@
 import type { Cadence } from '../../contract/freshness.ts';
+import { HOUR_MS } from '../../contract/iso-time.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import type { Reading } from '../intake/reading.ts';
 
-const HOUR_MS = 3_600_000;
-const TENTH_HOUR_MS = 360_000;
+const TENTH_HOUR_MS = HOUR_MS / 10;
 
 /** UTC day of the collection, at midnight; intake takes no time but UTC. */
 export function snapshotDate(reading: Reading): string {

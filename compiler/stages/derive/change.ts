@@ -1,9 +1,8 @@
 import { subtractDecimal } from '../../contract/decimal.ts';
+import { HOUR_MS } from '../../contract/iso-time.ts';
 import type { Signal } from '../../contract/lines.ts';
 import type { MetricChange, SignalRecord } from '../../contract/record.ts';
 import type { Reading } from '../intake/reading.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** Metrics of the previous reading that the current one has too, or a note when there is none. */
 export function previousOf(current: Reading, previous: Reading | undefined) {

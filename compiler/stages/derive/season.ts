@@ -1,4 +1,5 @@
 import { roundDecimal } from '../../contract/decimal.ts';
+import { DAY_MS } from '../../contract/iso-time.ts';
 import type { Signal } from '../../contract/lines.ts';
 import type { Reading } from '../intake/reading.ts';
 import { classify, rulerFor } from './ruler.ts';
@@ -10,7 +11,6 @@ const WINDOW_DAYS = 15;
 /** Fewer window readings than this say nothing, so nothing is said. */
 export const WINDOW_READINGS_MIN = 10;
 
-const DAY_MS = 86_400_000;
 const TABLE = [5, 10, 25, 50, 75, 90, 95];
 
 /** Statistics of one reading against its season; null where the history does not carry them. */

@@ -1,9 +1,9 @@
+import { DAY_MS } from '../../contract/iso-time.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import type { ManifestEntry } from './manifest.ts';
 
 /** Days for which the security contact is said to hold; RFC 9116 asks for less than a year. */
 const SECURITY_DAYS = 364;
-const DAY_MS = 86_400_000;
 
 export interface TextOptions {
   readonly issuer: Issuer;

@@ -1,8 +1,7 @@
+import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
 import type { CaptureRow } from '../../intake/row-origin.ts';
 import { type HashedRow, type Identity, type SettledRows, settleRows } from './settle-rows.ts';
-
-const DAY_MS = 86_400_000;
 
 /** A subject with everything that was captured of it. */
 export interface Subject<Row extends CaptureRow> {

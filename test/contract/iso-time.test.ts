@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+
+describe('isoTime()', () => {
+  it('writes milliseconds only where there are any', () => {
+    expect(isoTime(Date.parse('2026-11-20T12:00:00.000Z'))).toBe('2026-11-20T12:00:00Z');
+    expect(isoTime(Date.parse('2026-11-20T12:00:00.010Z'))).toBe('2026-11-20T12:00:00.010Z');
+  });
+
+  it('throws where there is no instant', () => {
+    expect(() => isoTime(Number.NaN)).toThrow(RangeError);
+  });
+});
+
+describe('HOUR_MS and DAY_MS', () => {
+  it('lead from one instant to the same minute of the next hour and day', () => {
+    const start = Date.parse('2026-02-28T23:30:00Z');
+    expect(isoTime(start + HOUR_MS)).toBe('2026-03-01T00:30:00Z');
+    expect(isoTime(start + DAY_MS)).toBe('2026-03-01T23:30:00Z');
+  });
+});
