@@ -9,6 +9,7 @@ import { type CompileSummary, compile } from '../compiler/compile.ts';
 import { HOUR_MS } from '../compiler/contract/iso-time.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
+import { median } from './median.ts';
 
 /**
  * Times a whole compile beside its floor in the same run: hash, sign and write of the same bytes
@@ -47,9 +48,10 @@ async function main([readings = 100_000, entities = 5000, rounds = 3]: number[])
       ratios.push(await runRound(root, { round, readings, entities }));
       rmSync(join(root, 'snapshots', CHANGED_BATCH), { recursive: true });
     }
-    const one = median(ratios.map((ratio) => ratio.one));
-    const two = median(ratios.map((ratio) => ratio.two));
-    const changed = median(ratios.map((ratio) => 100 * ratio.changed));
+    const middle = (of: (ratio: Ratios) => number): string => median(ratios.map(of)).toFixed(2);
+    const one = middle((ratio) => ratio.one);
+    const two = middle((ratio) => ratio.two);
+    const changed = middle((ratio) => 100 * ratio.changed);
     console.log(
       `compile / floor, median of ${rounds} rounds: ` +
         `${one} x one thread, ${two} x ${WORKERS} threads; one percent changed / whole: ${changed} %`,
@@ -71,11 +73,6 @@ interface Round {
   readonly round: number;
   readonly readings: number;
   readonly entities: number;
-}
-
-function median(values: readonly number[]): string {
-  const sorted = [...values].sort((a, b) => a - b);
-  return (sorted[Math.floor(sorted.length / 2)] ?? Number.NaN).toFixed(2);
 }
 
 async function runRound(root: string, { round, readings, entities }: Round): Promise<Ratios> {

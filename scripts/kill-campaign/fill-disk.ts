@@ -2,7 +2,7 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { currentName } from '../../compiler/stages/publish/release-folders.ts';
-import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { expectVerified } from './expect-verified.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
 
 export interface FullDisk {
@@ -70,9 +70,4 @@ async function compileWith(bytes: number, { disk, options, tally, wrong }: Attem
 function isFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === 'ENOSPC') || isFull(error.cause);
-}
-
-async function expectVerified(data: string, wrong: (what: string) => void): Promise<void> {
-  const { faults } = await verifyRelease(data, { trust: 'any' });
-  for (const { file, detail } of faults.slice(0, 2)) wrong(`${file} ${detail}`);
 }

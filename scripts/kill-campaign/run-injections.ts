@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { currentName } from '../../compiler/stages/publish/release-folders.ts';
-import { verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { expectVerified } from './expect-verified.ts';
 import { optionsOf, writeBatch } from './kill-work.ts';
 import { CALLS, callsOn, type Injection, injectArgs, type TracedCall } from './traced-calls.ts';
 
@@ -110,9 +110,4 @@ function outcomeOf(
 function hasFired(trace: string, data: string): boolean {
   const lines = trace.split('\n').filter((line) => line.includes(data));
   return lines.some((line) => /\(INJECTED\)$| = \?|<unfinished \.\.\.>$/.test(line));
-}
-
-async function expectVerified(data: string, wrong: (what: string) => void): Promise<void> {
-  const { faults } = await verifyRelease(data, { trust: 'any' });
-  for (const { file, detail } of faults.slice(0, 2)) wrong(`${file} ${detail}`);
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { median } from '../median.ts';
 import { type Child, startChild } from '../serve-bench/child.ts';
 import { load } from '../serve-bench/load.ts';
 import { boughtBody, type Signer, signerFor } from './stage.ts';
@@ -179,9 +180,4 @@ function ratio(
 
 function columns(cells: readonly string[]): string {
   return cells.map((cell, at) => (at === 0 ? cell.padEnd(34) : cell.padStart(12))).join('');
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -1,3 +1,4 @@
+import { median } from '../median.ts';
 import type { Case, ServerName } from './cases.ts';
 
 /** One load on one server. */
@@ -69,9 +70,4 @@ function verdict({ name, goal }: Case, samples: Samples): string {
   if (ratio === null) return `  ${name}: not judged, ${goal.of} did not run`;
   const word = ratio >= goal.least ? 'reached' : 'MISSED';
   return `  ${name}: target ${goal.least} x ${goal.of} ${word} with ${ratio.toFixed(2)}`;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
