@@ -6,6 +6,7 @@ import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
 import type { Service } from '../gatekeeper/service.ts';
+import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './compiled-sample.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';
 import { question } from './gatekeeper/tiny-service.ts';
@@ -27,7 +28,7 @@ const DESCRIPTIONS = /^([a-z0-9]+\/)?well-known\//;
 
 beforeAll(async () => {
   sample = await compiledSample();
-  service = await compiledService(sample.data, '2026-11-20T12:00:00Z');
+  service = await compiledService(sample.data, SAMPLE_AS_OF);
   const answers = sample.paths.filter((path) => !DESCRIPTIONS.test(path));
   bodies = sampleBodies(answers).map((place) => ({
     place,
