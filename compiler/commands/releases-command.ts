@@ -20,6 +20,7 @@ import { ReleaseList } from '../stages/publish/release-list.ts';
 import { openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { jcs } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 
 /** Paths of each kind that a difference spells out. */
 const PATHS_SHOWN_MAX = 20;
@@ -109,8 +110,7 @@ function writeAgain(staging: Staging, { data, name, asOf, seed }: Rollback): Rel
   const digest = `sha256:${hash('sha256', jcs(previous), 'hex')}`;
   const next = { ...rest, sequence: previous.sequence + 1, as_of: asOf, previous: digest };
   const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
-  const none = { get: () => undefined, put: () => undefined };
-  const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, none);
+  const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, NO_SIGNATURES);
   const list = new ReleaseList(files, files_count);
   takeLogOf(current, { files, list });
   refuseDamage(data, { name, list, unread: onlyIn(files.bytes, current.bytes) });

@@ -20,13 +20,10 @@ import {
   type Sealer,
   signingKey,
 } from '../stages/seal/sealer.ts';
-import type { SignatureStore } from '../stages/seal/signature-store.ts';
+import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { ChunkMemories, chunkMemory } from './chunk-memory.ts';
 import { formatSaid, parseSaid } from './said-files.ts';
-
-/** Bodies of a signal are made only when they changed, so a remembered signature would never be used. */
-const NO_STORE: SignatureStore = { get: () => undefined, put: () => undefined };
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob extends IntakeRules {
@@ -118,7 +115,8 @@ export class SignalRun {
     this.#line = line;
     this.#batches = files.map((file) => file.batch);
     this.#numberOf = new Map(numbered.map(({ name }, number) => [name, number]));
-    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_STORE);
+    // Bodies of a signal are made only when they changed, so a remembered signature would never be used.
+    this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_SIGNATURES);
     this.#emit = emit;
     this.#held = new ChunkBuilder(id, this.#memories.next());
     this.#former = new ChunkBuilder(id, chunkMemory());

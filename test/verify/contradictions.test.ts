@@ -7,8 +7,8 @@ import type { Citation } from '../../compiler/contract/citation.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles } from '../../compiler/contract/release.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { NO_SIGNATURES } from '../no-signatures.ts';
 import { resign } from './resign.ts';
 import {
   BASE_URL,

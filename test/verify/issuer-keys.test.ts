@@ -5,9 +5,9 @@ import { rollBack } from '../../compiler/commands/releases-command.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { revokeKey, rotateKey } from '../../compiler/keys/key-command.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
-import { NO_SIGNATURES } from '../no-signatures.ts';
 import {
   compileFolder,
   fileOf,

@@ -5,7 +5,7 @@ import { keyIdOf } from '../../compiler/contract/citation.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../no-signatures.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 
 /** The hash of a head as the next release names it. */
 export function headHash(head: object): string {

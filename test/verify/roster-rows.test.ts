@@ -6,8 +6,8 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { makeSealer, signingKey } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { NO_SIGNATURES } from '../no-signatures.ts';
 import { rosterFiles, rosterSet } from '../roster-rows.ts';
 import { compileFolder, removeFolders, SEED, writeSnapshots } from '../snapshot-folder.ts';
 

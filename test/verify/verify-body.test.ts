@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
-import { NO_SIGNATURES } from '../no-signatures.ts';
 import { alterations } from './alterations.ts';
 import {
   BASE_URL,

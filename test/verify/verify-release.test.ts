@@ -17,8 +17,8 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { NO_SIGNATURES } from '../no-signatures.ts';
 import { flipBit, overlayDisk, seeded } from './overlay-disk.ts';
 import { BASE_URL, ISSUER_NAME, KEY, type SmallRelease, smallRelease } from './small-release.ts';
 

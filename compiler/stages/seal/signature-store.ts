@@ -8,6 +8,9 @@ export interface SignatureStore {
   put(digest: string, signature: string): void;
 }
 
+/** Remembers nothing: everything is signed anew. */
+export const NO_SIGNATURES: SignatureStore = { get: () => undefined, put: () => undefined };
+
 /** What `put` was called with since the store was opened, ready for the next compile. */
 export interface StoredSignatures extends SignatureStore {
   save(): void;

@@ -11,7 +11,7 @@ import { type LogParts, writeLog } from '../../../compiler/stages/anchor/write-l
 import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
 import type { Press } from '../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../no-signatures.ts';
+import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
 
 /** A log in memory: its files by path. */
 export type LogFiles = Map<string, Buffer>;

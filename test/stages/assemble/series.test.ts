@@ -5,9 +5,9 @@ import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts'
 import { seriesFile } from '../../../compiler/stages/assemble/series.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
-import { NO_SIGNATURES } from '../../no-signatures.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
 import {
   compileFolder,

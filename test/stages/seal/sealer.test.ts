@@ -8,13 +8,15 @@ import {
   makeSealer,
   signingKey,
 } from '../../../compiler/stages/seal/sealer.ts';
-import type { SignatureStore } from '../../../compiler/stages/seal/signature-store.ts';
+import {
+  NO_SIGNATURES,
+  type SignatureStore,
+} from '../../../compiler/stages/seal/signature-store.ts';
 import {
   isSignedBy,
   isVerified,
   verifyCitation,
 } from '../../../compiler/verify/verify-citation.ts';
-import { NO_SIGNATURES } from '../../no-signatures.ts';
 import { sha256Text } from '../../sha256-text.ts';
 
 const KEY = signingKey(new Uint8Array(32).fill(7));

@@ -6,7 +6,7 @@ import type { Problem } from '../../../../compiler/stages/intake/compile-error.t
 import { listSnapshots } from '../../../../compiler/stages/intake/list-snapshots.ts';
 import { makePress } from '../../../../compiler/stages/publish/press.ts';
 import { issuerDid, makeSealer, signingKey } from '../../../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../../no-signatures.ts';
+import { NO_SIGNATURES } from '../../../../compiler/stages/seal/signature-store.ts';
 import { rosterFiles } from '../../../roster-rows.ts';
 import { AS_OF, SEED, writeSnapshots } from '../../../snapshot-folder.ts';
 
