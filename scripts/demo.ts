@@ -11,6 +11,7 @@ import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
 import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
+import { messageOf } from '../gatekeeper/message-of.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { demoSettings, prepareData, tryPort } from './quick-start-data.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
@@ -40,7 +41,7 @@ const indent = (text: string): void => text.split('\n').forEach(show);
 try {
   await main();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
   process.exitCode = 1;
 }
 

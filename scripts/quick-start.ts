@@ -1,6 +1,7 @@
 import { summaryText } from '../compiler/commands/progress.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { lineLog } from '../gatekeeper/http/line-log.ts';
+import { messageOf } from '../gatekeeper/message-of.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
 import { demoSettings, prepareData, tryPort, unusedText } from './quick-start-data.ts';
 import { bold, cyan, dim, green } from './terminal-style.ts';
@@ -21,7 +22,7 @@ const PAID_EXAMPLE = '/gauge?signal_id=earthquake.current_activity&entity=califo
 try {
   await main(process.env.SIGNALPRESS_PORT ?? '4021', process.env.SIGNALPRESS_BASE_URL);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
   process.exitCode = 1;
 }
 

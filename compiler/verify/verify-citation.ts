@@ -5,6 +5,7 @@ import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, citationStatement } from '../contract/citation.ts';
 import { decodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { recordHashText } from '../contract/record-hash.ts';
+import { reason } from './body-check.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 
@@ -142,8 +143,4 @@ function keyIdCheck({ key_id, issuer_DID }: Citation): NamedCheck {
     return { check: 'key_id', status: 'not_applicable', detail: `"${key_id}" is not a DID URL` };
   }
   return outcome('key_id', key_id.startsWith(`${issuer_DID}#`), `a key of ${issuer_DID}`);
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { reason } from './body-check.ts';
 import { bulkSignatureCheck } from './bulk-signature.ts';
 import { nodeDisk } from './disk.ts';
 import { FileList } from './file-list.ts';
@@ -32,6 +33,6 @@ parentPort?.on('message', (task: PoolTask) => {
     }
     send({ done: task });
   } catch (error) {
-    send({ failure: error instanceof Error ? error.message : String(error) });
+    send({ failure: reason(error) });
   }
 });
