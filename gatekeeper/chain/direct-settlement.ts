@@ -6,11 +6,14 @@ import {
   parseSignature,
 } from 'viem';
 import { estimateGas, getBalance, getCode } from 'viem/actions';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  NoVerdict,
-  SettleOutcome,
+import {
+  authorizationKey,
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type NoVerdict,
+  type SettleOutcome,
+  settledBy,
 } from '../facilitator/facilitator.ts';
 import { priceOf } from '../payment/payment-check.ts';
 import { type Authorization, signedBy } from '../payment/signature.ts';
@@ -95,7 +98,7 @@ async function settle(
   request: FacilitatorRequest,
   flights: Flights,
 ): Promise<SettleOutcome> {
-  const key = keyOf(authorizationOf(request));
+  const key = authorizationKey(request);
   const flying = flights.get(key);
   if (flying !== undefined) return landed(options, request, await flying);
   const trial = await simulate(options, request);
@@ -234,22 +237,6 @@ function transferCall({ paymentPayload }: FacilitatorRequest): Hex {
       s,
     ],
   });
-}
-
-function settledBy(
-  transaction: string,
-  request: FacilitatorRequest,
-): SettleOutcome & { verdict: 'settled' } {
-  const { network } = request.paymentRequirements;
-  return { verdict: 'settled', transaction, payer: authorizationOf(request).from, network };
-}
-
-function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
-  return paymentPayload.payload.authorization;
-}
-
-function keyOf({ from, nonce }: Authorization): string {
-  return `${from}|${nonce}`.toLowerCase();
 }
 
 async function orNull<T>(work: Promise<T | null>, timeoutMs: number): Promise<T | null> {

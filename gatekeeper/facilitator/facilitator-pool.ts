@@ -1,11 +1,13 @@
 import { type Circuit, circuit } from './circuit.ts';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  NoVerdict,
-  SettleOutcome,
-  SupportedOutcome,
-  VerifyOutcome,
+import {
+  authorizationKey,
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type NoVerdict,
+  type SettleOutcome,
+  type SupportedOutcome,
+  type VerifyOutcome,
 } from './facilitator.ts';
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
@@ -70,7 +72,7 @@ async function verify(pool: Pool, request: FacilitatorRequest): Promise<VerifyOu
       last = outcome;
       continue;
     }
-    const key = keyOf(request);
+    const key = authorizationKey(request);
     if (outcome.verdict === 'valid' && !pool.seen.has(key)) remember(pool, key, null);
     return outcome;
   }
@@ -83,7 +85,7 @@ async function verify(pool: Pool, request: FacilitatorRequest): Promise<VerifyOu
  * it is, too, for a payment of which this process does not know whom it was given to.
  */
 async function settle(pool: Pool, request: FacilitatorRequest): Promise<SettleOutcome> {
-  const key = keyOf(request);
+  const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known !== null;
   let last: NoVerdict = ALL_OUT;
@@ -120,13 +122,9 @@ async function asked<T extends { readonly verdict: string; readonly unsent?: tru
 ): Promise<T | NoVerdict> {
   if (!mayAsk()) return LEFT_OUT;
   const outcome = await ask();
-  const payer = outcome.unsent === true ? undefined : payerOf(request);
+  const payer = outcome.unsent === true ? undefined : authorizationOf(request).from.toLowerCase();
   note(outcome.verdict !== 'none', payer);
   return outcome;
-}
-
-function payerOf({ paymentPayload }: FacilitatorRequest): string {
-  return paymentPayload.payload.authorization.from.toLowerCase();
 }
 
 async function supported({ members }: Pool): Promise<SupportedOutcome> {
@@ -147,11 +145,6 @@ function remember({ seen }: Pool, key: string, member: Member | null | undefined
     seen.delete(oldest);
     return;
   }
-}
-
-function keyOf({ paymentPayload }: FacilitatorRequest): string {
-  const { from, nonce } = paymentPayload.payload.authorization;
-  return `${from}|${nonce}`.toLowerCase();
 }
 
 const ALL_OUT: NoVerdict = { verdict: 'none', detail: 'no facilitator answers', unsent: true };

@@ -39,13 +39,14 @@ export type VerifyOutcome =
   | { readonly verdict: 'valid'; readonly payer: string }
   | { readonly verdict: 'invalid'; readonly reason: string }
   | NoVerdict;
+interface Settled {
+  readonly verdict: 'settled';
+  readonly transaction: string;
+  readonly payer: string;
+  readonly network: string;
+}
 export type SettleOutcome =
-  | {
-      readonly verdict: 'settled';
-      readonly transaction: string;
-      readonly payer: string;
-      readonly network: string;
-    }
+  | Settled
   | {
       readonly verdict: 'refused';
       readonly reason: string;
@@ -158,6 +159,23 @@ export function facilitatorRequest(
   return { x402Version: version, paymentPayload, paymentRequirements: requirements };
 }
 
+/** What the payer signed. */
+export function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
+  return paymentPayload.payload.authorization;
+}
+
+/** What a token takes once. */
+export function authorizationKey(request: FacilitatorRequest): string {
+  const { from, nonce } = authorizationOf(request);
+  return `${from}|${nonce}`.toLowerCase();
+}
+
+/** The settlement of a request by a transaction. */
+export function settledBy(transaction: string, request: FacilitatorRequest): Settled {
+  const { network } = request.paymentRequirements;
+  return { verdict: 'settled', transaction, payer: authorizationOf(request).from, network };
+}
+
 const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
 const requirementTails = new WeakMap<Requirements, Buffer>();
 
@@ -248,7 +266,7 @@ function verifyOutcome(json: unknown, request: FacilitatorRequest): VerifyOutcom
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
   if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: speaks of another payer' });
-  return { verdict: 'valid', payer: payerOf(request) };
+  return { verdict: 'valid', payer: authorizationOf(request).from };
 }
 
 function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcome {
@@ -260,26 +278,16 @@ function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcom
     return { verdict: 'refused', reason: reasonText(errorReason), ...named };
   }
   if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: speaks of another payer' });
-  const { network: asked } = request.paymentRequirements;
-  if (network && findNetwork(network) !== findNetwork(asked)) {
+  if (network && findNetwork(network) !== findNetwork(request.paymentRequirements.network)) {
     return noVerdict({ detail: '/settle: speaks of another network' });
   }
   if (!TRANSACTION.test(transaction ?? ''))
     return noVerdict({ detail: '/settle: names no transaction' });
-  return {
-    verdict: 'settled',
-    transaction: transaction ?? '',
-    payer: payerOf(request),
-    network: asked,
-  };
-}
-
-function payerOf(request: FacilitatorRequest): string {
-  return request.paymentPayload.payload.authorization.from;
+  return settledBy(transaction ?? '', request);
 }
 
 function isOurs(payer: string | null | undefined, request: FacilitatorRequest): boolean {
-  return !payer || payer.toLowerCase() === payerOf(request).toLowerCase();
+  return !payer || payer.toLowerCase() === authorizationOf(request).from.toLowerCase();
 }
 
 /** Reasons are an open set, of other shapes too; control characters of a stranger go no further. */

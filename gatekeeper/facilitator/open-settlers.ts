@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { messageOf } from '../message-of.ts';
 import type { Settlers } from '../payment/settlement.ts';
 import { StartError } from '../start-error.ts';
-import { type Facilitator, remoteFacilitator } from './facilitator.ts';
+import { authorizationOf, type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { facilitatorAuth } from './facilitator-auth.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
 import { facilitatorPool } from './facilitator-pool.ts';
@@ -70,7 +70,7 @@ function settlerOf(
   if (chain === null) return facilitatorPool({ facilitators, clock });
   const { evidence } = chain;
   const isUnused: Parameters<typeof facilitatorPool>[0]['isUnused'] = async (request) => {
-    const { state } = await evidence.find(request.paymentPayload.payload.authorization);
+    const { state } = await evidence.find(authorizationOf(request));
     return state === 'unused';
   };
   return provenFacilitator({

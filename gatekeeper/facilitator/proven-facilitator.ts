@@ -1,5 +1,11 @@
 import type { ChainEvidence, Finding } from '../chain/chain-evidence.ts';
-import type { Facilitator, FacilitatorRequest, SettleOutcome } from './facilitator.ts';
+import {
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type SettleOutcome,
+  settledBy,
+} from './facilitator.ts';
 
 /** How long the node may lag behind the facilitator before its silence counts: three blocks of Base. */
 const PROOF_WAIT_MS = 6000;
@@ -62,13 +68,3 @@ const NOT_THERE: SettleOutcome = {
   verdict: 'none',
   detail: '/settle: success, but the chain does not show the transfer',
 };
-
-function settledBy(transaction: string, request: FacilitatorRequest): Settled {
-  const { network } = request.paymentRequirements;
-  const { from: payer } = authorizationOf(request);
-  return { verdict: 'settled', transaction, payer, network };
-}
-
-function authorizationOf({ paymentPayload }: FacilitatorRequest) {
-  return paymentPayload.payload.authorization;
-}
