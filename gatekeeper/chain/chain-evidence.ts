@@ -1,4 +1,5 @@
 import { isHash } from 'viem';
+import { inTime } from '../in-time.ts';
 import type { Evidence } from '../payment/settlement.ts';
 import type { Authorization } from '../payment/signature.ts';
 import type { ChainNode, Receipt } from './chain-node.ts';
@@ -36,7 +37,9 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
   const { report, timeoutMs = EVIDENCE_TIMEOUT_MS } = options;
   const answered = async (asking: Promise<Finding>): Promise<Finding> => {
     try {
-      return await within(asking, timeoutMs);
+      const finding = await inTime(asking, timeoutMs);
+      if (finding === null) throw new Error(`no answer in ${timeoutMs} ms`);
+      return finding;
     } catch (error) {
       report(nodeTrouble(error));
       return { state: 'unknown' };
@@ -95,16 +98,4 @@ async function paid({ node, confirmations }: Options, receipt: Receipt): Promise
   const { number } = await node.block('latest');
   const depth = number - receipt.blockNumber + 1n;
   return depth >= BigInt(confirmations) ? { state: 'paid', transaction } : { state: 'unconfirmed' };
-}
-
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -15,6 +15,7 @@ import {
   type SettleOutcome,
   settledBy,
 } from '../facilitator/facilitator.ts';
+import { inTime } from '../in-time.ts';
 import { priceOf } from '../payment/payment-check.ts';
 import { type Authorization, signedBy } from '../payment/signature.ts';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
@@ -123,7 +124,7 @@ async function landed(
   relayed: Relayed,
 ): Promise<SettleOutcome> {
   if (relayed.state === 'unsent') return { verdict: 'none', detail: relayed.detail, unsent: true };
-  const receipt = await orNull(relayed.receipt, options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
+  const receipt = await inTime(relayed.receipt, options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
   if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
   return confirmed(options, request, receipt);
 }
@@ -237,14 +238,6 @@ function transferCall({ paymentPayload }: FacilitatorRequest): Hex {
       s,
     ],
   });
-}
-
-async function orNull<T>(work: Promise<T | null>, timeoutMs: number): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, null);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no answer' };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inTime } from '../in-time.ts';
 import type { Requirements } from '../offer/challenge.ts';
 import { findNetwork } from '../payment/networks.ts';
 import type { Payment, X402Version } from '../payment/payment-header.ts';
@@ -242,17 +243,11 @@ async function headersOf(
   auth: FacilitatorAuth,
   call: Parameters<FacilitatorAuth>[0],
 ): Promise<readonly string[] | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, AUTH_TIMEOUT_MS, null);
-  });
   try {
-    const made = await Promise.race([auth(call), late]);
+    const made = await inTime(auth(call), AUTH_TIMEOUT_MS);
     return made === null ? null : [...Object.entries(made).flat(), ...CALL_HEADERS];
   } catch {
     return null;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
