@@ -17,7 +17,7 @@ import { type Answered, jsonContent, type Question, type Service } from '../serv
 import { CHECK_COST_MAX, checkCost } from './check-cost.ts';
 
 /** Record hashes of one body that are looked up in the log. */
-const INCLUSIONS_MAX = 64;
+export const INCLUSIONS_MAX = 64;
 const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON';
 
 type Outcome = CheckBody['checks']['hash'];

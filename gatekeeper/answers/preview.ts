@@ -8,7 +8,7 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
 
 /** Entities that one list shows; the catalog has them all. */
-const PREVIEW_LIST_MAX = 500;
+export const PREVIEW_LIST_MAX = 500;
 
 /** Lists that are not called after their path. */
 const LIST_NAMES: Readonly<Record<string, string>> = {

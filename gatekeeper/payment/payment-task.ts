@@ -21,7 +21,7 @@ export interface Task extends Claim, Binding {
 }
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
-const TERMS_CACHE_MAX = 4096;
+export const TERMS_CACHE_MAX = 4096;
 
 /** Reads payments against the terms of one seller. */
 export interface TaskReader {

@@ -15,7 +15,7 @@ export const RECONCILE_INTERVAL_MS = 30_000;
 /** A payment that stays in doubt rests, at first until the next pass, then twice as long each time, up to the second. */
 export const RECONCILE_REST_MS = [20_000, 600_000] as const;
 /** Rests that are remembered; to forget them only means to ask earlier. */
-const RECONCILE_RESTS_MAX = 20_000;
+export const RECONCILE_RESTS_MAX = 20_000;
 
 export interface RoundsOptions {
   readonly journal: Pick<Journal, 'unresolved'>;

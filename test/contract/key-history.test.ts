@@ -4,6 +4,7 @@ import {
   firstHistory,
   historyOf,
   isContinued,
+  KEYS_MAX,
   type KeyHistory,
   keyStanding,
   type Revocation,
@@ -130,6 +131,16 @@ describe('readKeyHistory()', () => {
     expect(problem(value)).toContain(says === 'K1' ? K1.did : says);
   });
 
+  it('I43: takes as many keys and revocations as an issuer may have', () => {
+    expect(problem(chainOf(KEYS_MAX))).toBe('');
+    expect(problem(repeated(KEYS_MAX))).toBe('');
+  });
+
+  it('I43: refuses one key or one revocation more', () => {
+    expect(problem(chainOf(KEYS_MAX + 1))).toContain('"keys" is amiss');
+    expect(problem(repeated(KEYS_MAX + 1))).toContain('"revocations" is amiss');
+  });
+
   it('refuses a key of small order', () => {
     const neutral = Uint8Array.from([0xed, 0x01, 0x01, ...new Array<number>(31).fill(0)]);
     const weak = `did:key:z${encodeBase58(neutral)}`;
@@ -137,6 +148,22 @@ describe('readKeyHistory()', () => {
     expect(problem(firstHistory(weak))).toContain('no key to trust');
   });
 });
+
+/** So many keys, each announced by the one before it. */
+function chainOf(count: number): KeyHistory {
+  const keys = Array.from({ length: count }, (_, at) => numberedKey(at));
+  const rotations = keys.slice(1).map((next, at) => rotation(keys[at] ?? K1, next));
+  return historyOf(keys[0]?.did ?? '', rotations, []);
+}
+
+function numberedKey(at: number): Key {
+  const secret = signingKey(Buffer.alloc(32, `key ${at} `));
+  return { secret, did: issuerDid(secret) };
+}
+
+/** The same revocation, so many times. */
+const repeated = (count: number): KeyHistory =>
+  historyOf(K1.did, [], Array<Revocation>(count).fill(revocation(K1, K1)));
 
 function derived(change: object): unknown {
   return { ...TWO, keys: [{ ...TWO.keys[0], ...change }, TWO.keys[1]] };

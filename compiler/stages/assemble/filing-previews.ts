@@ -3,7 +3,7 @@ import type { FilerLine } from '../../contract/filing-index.ts';
 import type { Press } from '../publish/press.ts';
 
 /** Filers that a preview lists; all of them may be asked for. */
-const PREVIEW_FILERS_MAX = 500;
+export const PREVIEW_FILERS_MAX = 500;
 
 const NATURE =
   'Which filers and form types have stored filing records; descriptive only, never adjudicates an event, no advice';

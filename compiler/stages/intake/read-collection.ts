@@ -8,7 +8,7 @@ import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
 
 /** Most rows that one collection may hold; rosters are thousands, not millions. */
-const COLLECTION_ROWS_MAX = 500_000;
+export const COLLECTION_ROWS_MAX = 500_000;
 
 /** A stored row with the place it came from. */
 export interface StoredRow<Row> {

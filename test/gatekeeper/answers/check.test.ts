@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
-import { check } from '../../../gatekeeper/answers/check.ts';
+import { check, INCLUSIONS_MAX } from '../../../gatekeeper/answers/check.ts';
 import { resolve } from '../../../gatekeeper/answers/resolve.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
@@ -124,6 +124,21 @@ describe('check()', () => {
     const body = await post(JSON.stringify({ parts }));
     if (over === 0) expect(checkSchema.parse(body).verdict).toBe('failed');
     else expect(body).toMatchObject({ status: 413, no_charge: true });
+  });
+
+  it('I43: looks up so many record hashes of one body, and says where it left off', async () => {
+    const { record_hash } = JSON.parse((await text(RECORD)).toString());
+    const inclusionBehind = async (count: number) => {
+      const others = Array.from({ length: count }, (_, at) => String(at).padStart(64, '0'));
+      const parts = others.map((hex) => ({ record_hash: `sha256:${hex}` }));
+      const body = JSON.stringify({ parts: [...parts, { record_hash }] });
+      return (await checked(body)).checks.inclusion.detail;
+    };
+    const [last, of] = [INCLUSIONS_MAX - 1, `of ${INCLUSIONS_MAX}`];
+    expect(await inclusionBehind(last)).toBe(`1 ${of} are entries of the log`);
+    expect(await inclusionBehind(last + 1)).toBe(
+      `0 ${of} of the first ${INCLUSIONS_MAX} are entries of the log`,
+    );
   });
 
   it('I43: refuses what costs more to judge than one request may, however short it is', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LINES, type Line } from '../../../compiler/contract/lines.ts';
-import { preview } from '../../../gatekeeper/answers/preview.ts';
+import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/answers/preview.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
 describe('preview()', () => {
@@ -40,5 +40,21 @@ describe('preview()', () => {
     const body = jsonOf(await preview(await tinyService({ files })));
     expect(body.filing_watchlist).toContain('ZZ');
     expect(body.regions).not.toContain('ZZ');
+  });
+
+  it.each([
+    [PREVIEW_LIST_MAX, PREVIEW_LIST_MAX],
+    [PREVIEW_LIST_MAX + 1, PREVIEW_LIST_MAX],
+  ])('I43: of %i that are stored it lists %i', async (stored, listed) => {
+    const names = Array.from({ length: stored }, (_, at) => String(at).padStart(4, '0'));
+    const paths = names.flatMap((name) => [
+      `bundle/filing/${name}.json`,
+      `document/region-plus/${name}/~41.json`,
+    ]);
+    const files = new Map(paths.sort().map((path) => [path, Buffer.from('{}')]));
+    const body = jsonOf(await preview(await tinyService({ files })));
+    const { filing_watchlist, documents } = body as Readonly<Record<string, string[]>>;
+    expect(filing_watchlist?.filter((name) => names.includes(name))).toHaveLength(listed);
+    expect(documents).toHaveLength(listed);
   });
 });

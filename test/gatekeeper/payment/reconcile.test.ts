@@ -11,6 +11,7 @@ import {
   RECONCILE_PARALLEL,
   RECONCILE_PASS_MS,
   RECONCILE_REST_MS,
+  RECONCILE_RESTS_MAX,
   RECONCILE_ROWS_MAX,
   Rounds,
   type RoundsOptions,
@@ -244,6 +245,26 @@ describe('pass() after pass()', () => {
       (RECONCILE_REST_MS[1] + RECONCILE_INTERVAL_MS) / 1000,
     );
     expect((await new Rounds(book).pass()).asked).toBe(1);
+  });
+
+  /** Whom it asks about within one rest, with time enough to ask about each of them again. */
+  async function askedWithinRest(count: number): Promise<readonly number[]> {
+    const book = openBook(count);
+    const rounds = new Rounds(book);
+    const passes = Math.ceil(count / RECONCILE_ASKS_MAX) + 3;
+    for (let pass = 0; pass < passes; pass++) await rounds.pass();
+    return book.asked;
+  }
+
+  it('I43: remembers the rests of as many payments as it may', async () => {
+    const asked = await askedWithinRest(RECONCILE_RESTS_MAX);
+    expect(times(asked)).toEqual(Array(RECONCILE_RESTS_MAX).fill(1));
+  });
+
+  it('I43: forgets them all with one payment more, which only means to ask earlier', async () => {
+    const asked = await askedWithinRest(RECONCILE_RESTS_MAX + 1);
+    expect(new Set(asked).size).toBe(RECONCILE_RESTS_MAX + 1);
+    expect(asked.length).toBeGreaterThan(RECONCILE_RESTS_MAX + 1);
   });
 
   it('asks again about one that was decided and is open once more, and rests no longer when the clock is set back', async () => {

@@ -4,7 +4,7 @@ import type { Press } from '../../publish/press.ts';
 import { NATURE } from '../provenance.ts';
 
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
-const PREVIEW_VALUES_MAX = 500;
+export const PREVIEW_VALUES_MAX = 500;
 
 export interface Previewed {
   readonly kind: RosterKind;

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../gatekeeper/journal/journal.ts';
+import type { Challenger } from '../../../gatekeeper/offer/challenge.ts';
+import { TERMS_CACHE_MAX, taskReader } from '../../../gatekeeper/payment/payment-task.ts';
+import { NOW_S } from '../payer.ts';
+import { network, PAY_TO, shop, v1 } from '../payment-bench.ts';
+
+const FROM = `0x${'11'.repeat(20)}`;
+const NONCE = `0x${'22'.repeat(32)}`;
+const KEY = `base|${network.asset}|${FROM}|${NONCE}`.toLowerCase();
+
+/** The row of a payment for the reading of one entity. */
+function entryOf(entity: string): JournalEntry {
+  const [value, end] = ['10000', NOW_S + 300];
+  return {
+    key: KEY,
+    resource: `GET /gauge?entity=${entity}&signal_id=airquality.aqi`,
+    version: 1,
+    signed: `${FROM}|${PAY_TO}|${value}|0|${end}|${NONCE}|0x00`,
+    contentType: 'application/json',
+    value,
+    validBefore: end,
+    state: 'unknown',
+    body: null,
+    transaction: null,
+    detail: null,
+  };
+}
+
+describe('recall()', () => {
+  /** The requests whose terms were written out. */
+  let written: string[];
+  let reader: ReturnType<typeof taskReader>;
+  beforeEach(() => {
+    written = [];
+    const requirements: Challenger['requirements'] = (_, target) => {
+      written.push(target);
+      return v1;
+    };
+    reader = taskReader({ ...shop, requirements });
+  });
+  const recall = (entity: string) => reader.recall(entryOf(entity));
+
+  it('takes a payment of our network, and no other', () => {
+    expect(recall('us-denver')).toMatchObject({ key: KEY, payment: { network: 'base' } });
+    const foreign = { ...entryOf('us-denver'), key: KEY.replace('base', 'other') };
+    expect(reader.recall(foreign)).toBeNull();
+  });
+
+  it('I43: keeps the terms of as many requests as it may', () => {
+    for (let at = 0; at < TERMS_CACHE_MAX; at += 1) recall(`e${at}`);
+    expect(written).toHaveLength(TERMS_CACHE_MAX);
+    recall('e0');
+    expect(written).toHaveLength(TERMS_CACHE_MAX);
+  });
+
+  it('I43: forgets them all with one request more', () => {
+    for (let at = 0; at <= TERMS_CACHE_MAX; at += 1) recall(`e${at}`);
+    recall('e0');
+    expect(written).toHaveLength(TERMS_CACHE_MAX + 2);
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import {
+  PREVIEW_VALUES_MAX,
+  previewValues,
+} from '../../../../compiler/stages/assemble/rosters/roster-preview.ts';
+
+describe('previewValues()', () => {
+  it.each([
+    [PREVIEW_VALUES_MAX, PREVIEW_VALUES_MAX],
+    [PREVIEW_VALUES_MAX + 1, PREVIEW_VALUES_MAX],
+  ])('I43: counts all of %i values and lists %i', (count, listed) => {
+    const all = Array.from({ length: count }, (_, at) => `value ${at}`);
+    const { values, values_total } = previewValues('/stable/coin', all);
+    expect([values, values_total]).toEqual([all.slice(0, listed), count]);
+  });
+
+  it('shows a request of the first value, and none where there is no value', () => {
+    expect(previewValues('/stable/coin', ['a b']).example_request).toMatch(
+      /^\/stable\/coin\?[a-z_]+=a%20b$/,
+    );
+    expect(previewValues('/stable/coin', []).example_request).toBeNull();
+  });
+});

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import {
+  COLLECTION_ROWS_MAX,
+  readCollection,
+} from '../../../compiler/stages/intake/read-collection.ts';
+import { AS_OF, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+const rowSchema = z.object({ collected_at: z.string() });
+
+/** Reads batches that hold so many rows each. */
+function readRows(...counts: readonly number[]) {
+  const line = `${JSON.stringify({ collected_at: AS_OF })}\n`;
+  const names = counts.map((_, at) => `2026-11-1${at}/rows.ndjson`);
+  const root = writeSnapshots(
+    Object.fromEntries(names.map((name, at) => [name, line.repeat(counts[at] ?? 0)])),
+  );
+  const files = names.map((name) => ({
+    name,
+    path: join(root, name),
+    batch: name.slice(0, 10),
+    bytes: 0,
+    stamp: '',
+    changedMs: 0,
+  }));
+  return readCollection({ files, asOf: AS_OF }, rowSchema);
+}
+
+describe('readCollection()', () => {
+  it('I43: takes as many rows as a collection may hold', () => {
+    const { rows, problems } = readRows(COLLECTION_ROWS_MAX - 1, 1);
+    expect([rows.length, problems]).toEqual([COLLECTION_ROWS_MAX, []]);
+  });
+
+  it('I43: refuses one row more in all batches, and names the file that it stands in', () => {
+    const { problems } = readRows(COLLECTION_ROWS_MAX - 1, 2);
+    expect(problems).toEqual([
+      {
+        code: 'too_many_readings',
+        file: '2026-11-11/rows.ndjson',
+        message: `more than ${COLLECTION_ROWS_MAX} rows in all batches; drop the oldest batches`,
+      },
+    ]);
+  });
+});
