@@ -33,13 +33,16 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
       if (outcome.verdict !== 'invalid') return outcome;
       const { from } = authorizationOf(request);
       const { state } = await evidence.find(authorizationOf(request));
-      return state === 'paid' ? { verdict: 'valid', payer: from } : outcome;
+      // A transfer that is not deep enough yet is a doubt, which the claim and the settlement sort out.
+      const isThere = state === 'paid' || state === 'unconfirmed';
+      return isThere ? { verdict: 'valid', payer: from } : outcome;
     },
     async settle(request) {
       const outcome = await facilitator.settle(request);
       if (outcome.verdict === 'settled') return proven(options, request, outcome);
       if (outcome.verdict === 'none') return outcome;
       const finding = await evidence.find(authorizationOf(request));
+      if (finding.state === 'unconfirmed') return NOT_DEEP;
       return finding.state === 'paid' ? settledBy(finding.transaction, request) : outcome;
     },
     supported: () => facilitator.supported(),
@@ -64,6 +67,10 @@ async function proven(
   }
 }
 
+const NOT_DEEP: SettleOutcome = {
+  verdict: 'none',
+  detail: '/settle: refused, but the transfer is on the chain and not deep enough yet',
+};
 const NOT_THERE: SettleOutcome = {
   verdict: 'none',
   detail: '/settle: success, but the chain does not show the transfer',

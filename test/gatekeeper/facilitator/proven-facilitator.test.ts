@@ -90,6 +90,17 @@ describe('provenFacilitator()', () => {
     expect(await proven({}).verify(request)).toEqual(invalid);
   });
 
+  it('I9: provenFacilitator() leaves a refusal in doubt while a transfer is not deep enough', async () => {
+    const shallow = { find: [{ state: 'unconfirmed' } as const], settle: refused };
+    const verified = await proven(shallow).verify(request);
+    expect(verified).toEqual({ verdict: 'valid', payer: alice.address });
+    const outcome = await proven(shallow).settle(request);
+    expect(outcome).toEqual({ verdict: 'none', detail: expect.stringMatching(/not deep enough/) });
+    const cancelled = { find: [{ state: 'cancelled' } as const], settle: refused };
+    expect(await proven(cancelled).verify(request)).toEqual(invalid);
+    expect(await proven(cancelled).settle(request)).toEqual(refused);
+  });
+
   it('provenFacilitator() adds nothing to a missing verdict', async () => {
     const none = { verdict: 'none', detail: '/settle: status 500' } as const;
     const silent = proven({ settle: none, verify: none, find: [paid(TX)] });
