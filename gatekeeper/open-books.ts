@@ -7,13 +7,17 @@ import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts'
 import type { Log } from './http/line-log.ts';
 import type { Journal } from './journal/journal.ts';
 import { JOURNAL_NAME } from './journal/journal-file.ts';
+import { keepingSettlements } from './journal/kept-settlements.ts';
 import { sqliteJournal } from './journal/sqlite-journal.ts';
+import { watchingWrites } from './journal/watched-writes.ts';
 import { messageOf } from './message-of.ts';
 import { StartError } from './start-error.ts';
 
 /** Who settles, and the memory of what was settled. */
 export interface Books extends OpenSettlers {
   readonly journal: Journal;
+  /** Whether payments cannot be written down at this moment. */
+  readonly isJournalFailing: () => boolean;
 }
 
 /** What the books are kept with. */
@@ -33,9 +37,11 @@ export async function openBooks(config: Config, by: BooksSurroundings): Promise<
   const settlers = given(config, by) ?? (await openSettlers(config, { clock, report }));
   try {
     const { journal, close } = await openJournal(config, by);
+    const watched = watchingWrites(keepingSettlements(journal), clock);
     return {
       ...settlers,
-      journal,
+      journal: watched.journal,
+      isJournalFailing: watched.isFailing,
       async close() {
         await settlers.close();
         close();

@@ -166,7 +166,8 @@ class FrontDesk {
   #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
     const { method = '', url: target = '', socket } = request;
     const knock = { address: socket.remoteAddress ?? '', method, target, facts };
-    const wait = this.#options.admit(knock, performance.now());
+    // Whoever watches over the service must not take a crowd of strangers for its failure.
+    const wait = isHealth(target) ? 0 : this.#options.admit(knock, performance.now());
     if (wait > 0) return tooMany(wait);
     if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
     // Any other method may carry one and is refused for itself.

@@ -151,6 +151,7 @@ function obstacles({ by, books }: Setting, watcher: ReleaseWatcher): string[] {
   const isBehind = clockIsBehind(by.clock(), books.journal.newestMs());
   return [
     ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
+    ...(books.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
     ...(watcher.isReadable() ? [] : ['the folder of releases cannot be read']),
   ];
 }

@@ -2,6 +2,9 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Journal } from '../../gatekeeper/journal/journal.ts';
+import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { payer } from './payer.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
@@ -64,6 +67,35 @@ describe('/healthz', () => {
       }
       await at.close();
     }
+  });
+
+  it('I46: is told to whoever is over the rate limit, and nothing else is', async () => {
+    const at = await tinyGate({ config: { rateLimit: 1 } });
+    const statuses = async (target: string): Promise<Set<number>> => {
+      const all = await Promise.all(Array.from({ length: 40 }, () => ask(target, 'GET', at)));
+      return new Set(all.map(({ status }) => status));
+    };
+    expect(await statuses('/gauge/preview')).toContain(429);
+    expect(await statuses('/healthz')).toEqual(new Set([200]));
+    await at.close();
+  });
+
+  it('is not ready while payments cannot be written down', async () => {
+    const full = { ...journalAt(0), claim: () => Promise.reject(new Error('disk is full')) };
+    const at = await tinyGate({ journal: full });
+    const target = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+    const challenge = await ask(target, 'GET', at);
+    const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
+    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+    expect((await ask('/healthz', 'GET', at)).status).toBe(200);
+    const bought = await fetch(at.url + target, { headers: { 'x-payment': header } });
+    expect(bought.status).toBe(503);
+    const answer = await ask('/healthz', 'GET', at);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      why: [expect.stringMatching(/cannot be written/)],
+    });
+    await at.close();
   });
 
   it('is not ready while the folder of releases is gone, and ready again when it is back', async () => {

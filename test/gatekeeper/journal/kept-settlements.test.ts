@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { Conclusion, JournalClaim } from '../../../gatekeeper/journal/journal.ts';
+import {
+  KEPT_SETTLEMENTS_MAX,
+  keepingSettlements,
+} from '../../../gatekeeper/journal/kept-settlements.ts';
+import { NOW_S } from '../payer.ts';
+import { freshJournal, TX } from '../payment-bench.ts';
+
+const claimOf = (key: string): JournalClaim => ({
+  key,
+  resource: 'GET /gauge',
+  version: 1,
+  signed: 's',
+  body: Buffer.from(key),
+  contentType: 'text/plain',
+  value: '1',
+  validBefore: NOW_S + 300,
+});
+
+/** A journal whose disk can be full, with what really stands in it. */
+function onDisk() {
+  const disk = { isFull: false, tried: 0 };
+  const inner = freshJournal();
+  const conclude = async (conclusion: Conclusion): Promise<void> => {
+    disk.tried += 1;
+    if (disk.isFull) throw new Error('disk is full');
+    await inner.conclude(conclusion);
+  };
+  return { disk, inner, journal: keepingSettlements({ ...inner, conclude }) };
+}
+const settledAs = (key: string): Conclusion => ({ key, state: 'settled', transaction: TX });
+
+describe('keepingSettlements()', () => {
+  it('I2: a settlement that could not be written is known, delivered and written later', async () => {
+    const { disk, inner, journal } = onDisk();
+    await journal.claim(claimOf('a'));
+    disk.isFull = true;
+    await expect(journal.conclude(settledAs('a'))).rejects.toThrow('full');
+    expect(await inner.find('a')).toMatchObject({ state: 'settling' });
+    expect(await journal.find('a')).toMatchObject({ state: 'settled', transaction: TX });
+    expect(await journal.unresolved(0, 10)).toEqual([]);
+    disk.isFull = false;
+    expect(await journal.find('a')).toMatchObject({ state: 'settled', transaction: TX });
+    expect(await inner.find('a')).toMatchObject({ state: 'settled', transaction: TX });
+    inner.close();
+  });
+
+  it('I2: writes what it kept with the next look for open payments, and only once', async () => {
+    const { disk, inner, journal } = onDisk();
+    disk.isFull = true;
+    for (const key of ['a', 'b', 'open']) await journal.claim(claimOf(key));
+    for (const key of ['a', 'b'])
+      await expect(journal.conclude(settledAs(key))).rejects.toThrow('full');
+    disk.isFull = false;
+    expect((await journal.unresolved(0, 10)).map(({ key }) => key)).toEqual(['open']);
+    for (const key of ['a', 'b']) expect(await inner.find(key)).toMatchObject({ state: 'settled' });
+    const { tried } = disk;
+    await journal.unresolved(0, 10);
+    await journal.find('a');
+    expect(disk.tried).toBe(tried);
+    inner.close();
+  });
+
+  it('keeps no refusal and no doubt: the next answer may be another one', async () => {
+    const { disk, inner, journal } = onDisk();
+    await journal.claim(claimOf('a'));
+    disk.isFull = true;
+    for (const state of ['refused', 'unknown'] as const)
+      await expect(journal.conclude({ key: 'a', state })).rejects.toThrow('full');
+    expect(await journal.find('a')).toMatchObject({ state: 'settling' });
+    expect((await journal.unresolved(0, 10)).map(({ key }) => key)).toEqual(['a']);
+    inner.close();
+  });
+
+  it('gives way to what somebody else wrote meanwhile, and forgets a key that is not there', async () => {
+    const { disk, inner, journal } = onDisk();
+    await journal.claim(claimOf('a'));
+    disk.isFull = true;
+    for (const key of ['a', 'absent'])
+      await expect(journal.conclude(settledAs(key))).rejects.toThrow('full');
+    disk.isFull = false;
+    await inner.conclude({ key: 'a', state: 'settled', transaction: '0xother' });
+    expect(await journal.find('a')).toMatchObject({ transaction: '0xother' });
+    expect(await journal.find('absent')).toBeNull();
+    const { tried } = disk;
+    await journal.unresolved(0, 10);
+    expect(disk.tried).toBe(tried);
+    inner.close();
+  });
+
+  it('keeps a bounded number, and asks a full disk once for all of them', async () => {
+    const { disk, inner, journal } = onDisk();
+    disk.isFull = true;
+    await journal.claim(claimOf('last'));
+    for (let at = 0; at < KEPT_SETTLEMENTS_MAX; at++) {
+      await journal.conclude(settledAs(`${at}`)).catch(() => {});
+    }
+    await journal.conclude(settledAs('last')).catch(() => {});
+    expect(await journal.find('last')).toMatchObject({ state: 'settling' });
+    inner.close();
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import type { JournalClaim } from '../../../gatekeeper/journal/journal.ts';
+import { WRITE_FAILURE_MS, watchingWrites } from '../../../gatekeeper/journal/watched-writes.ts';
+import { NOW_MS } from '../payer.ts';
+import { freshJournal } from '../payment-bench.ts';
+
+const CLAIM: JournalClaim = {
+  key: 'a',
+  resource: 'GET /',
+  version: 1,
+  signed: 's',
+  body: Buffer.from('x'),
+  contentType: 't',
+  value: '1',
+  validBefore: 1,
+};
+
+describe('watchingWrites()', () => {
+  it('tells that a claim failed until one succeeds, or for a while', async () => {
+    const by = { isFull: false, now: NOW_MS };
+    const inner = freshJournal();
+    const claim = (one: JournalClaim): Promise<boolean> =>
+      by.isFull ? Promise.reject(new Error('full')) : inner.claim(one);
+    const { journal, isFailing } = watchingWrites({ ...inner, claim }, () => by.now);
+    expect(await journal.claim(CLAIM)).toBe(true);
+    expect(isFailing()).toBe(false);
+    by.isFull = true;
+    await expect(journal.claim(CLAIM)).rejects.toThrow('full');
+    expect(isFailing()).toBe(true);
+    by.isFull = false;
+    // Taken by the first claim, which is an answer and no failure.
+    expect(await journal.claim(CLAIM)).toBe(false);
+    expect(isFailing()).toBe(false);
+    by.isFull = true;
+    await expect(journal.claim(CLAIM)).rejects.toThrow('full');
+    by.now += WRITE_FAILURE_MS - 1;
+    expect(isFailing()).toBe(true);
+    by.now += 1;
+    expect(isFailing()).toBe(false);
+    inner.close();
+  });
+});
