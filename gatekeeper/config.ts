@@ -3,11 +3,15 @@ import { jointProblems } from './joint-problems.ts';
 import { nearest } from './offer/nearest.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from './payment/token.ts';
-import { envName, SECRET, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+import {
+  envName,
+  SECRET,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  TEST_PAYEE,
+} from './settings.ts';
 import { StartError } from './start-error.ts';
-
-/** Who is "paid" while the local facilitator is on: plainly nobody. */
-export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
 /** Cap on gas where none is set: on Base a hundred times what is usual. */
 const MAX_FEE_GWEI = '2';

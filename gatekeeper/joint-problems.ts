@@ -1,5 +1,5 @@
 import type { Network } from './payment/networks.ts';
-import { SETTINGS, type SettingName } from './settings.ts';
+import { SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 
 /** What the gatekeeper would go by. */
 interface Meant {
@@ -29,8 +29,13 @@ function isNetworkKnown({ values, isGiven }: Written): boolean {
   return values.network !== undefined || !isGiven('network');
 }
 
+/** Nobody has the key of these: what is paid to them is gone. */
+const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
+
 /** Money needs somebody who is paid and somebody who moves it. */
-function payeeRules({ network }: Meant, { isGiven }: Written): Rule[] {
+function payeeRules({ network }: Meant, { values, isGiven }: Written): Rule[] {
+  const payTo = String(values.pay_to).toLowerCase();
+  const isNobodys = [...NOBODYS, network.asset.toLowerCase()].includes(payTo);
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   const isReal = network.name === 'base';
   const settler = 'set an https URL, or set SIGNALPRESS_RELAYER_KEY';
@@ -38,6 +43,10 @@ function payeeRules({ network }: Meant, { isGiven }: Written): Rule[] {
     [
       (settles || isReal) && !isGiven('pay_to'),
       `SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`,
+    ],
+    [
+      (settles || isReal) && isNobodys,
+      `SIGNALPRESS_PAY_TO "${values.pay_to}": an address that nobody has the key of; set one of your own`,
     ],
     [
       !settles && isReal,

@@ -98,13 +98,17 @@ async function main(): Promise<void> {
   const signatures = signatureThread();
   const gatekeeper = await startGatekeeper(config, { clock, log, ...signatures });
   announce(config, gatekeeper.url);
+  let isStopping = false;
   const stop = async (): Promise<void> => {
+    // Whoever asks again must not cut off what is being paid for.
+    if (isStopping) return;
+    isStopping = true;
     await gatekeeper.close();
     log.flush();
     process.exit(0);
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
   const trouble = await gatekeeper.facilitatorTrouble;
   if (trouble !== null) console.error(`WARNING: ${trouble}`);
 }

@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import type { Facilitator } from './facilitator/facilitator.ts';
 import { facilitatorTrouble } from './facilitator/facilitator-health.ts';
 import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts';
+import { type Silence, toldFacilitator } from './facilitator/told-facilitator.ts';
 import type { Log } from './http/line-log.ts';
 import type { Journal } from './journal/journal.ts';
 import { JOURNAL_NAME } from './journal/journal-file.ts';
@@ -38,8 +39,10 @@ export async function openBooks(config: Config, by: BooksSurroundings): Promise<
   try {
     const { journal, close } = await openJournal(config, by);
     const watched = watchingWrites(keepingSettlements(journal), clock);
+    const tell = (silence: Silence): void => log({ event: 'no_verdict', ...silence });
     return {
       ...settlers,
+      facilitator: toldFacilitator({ ...settlers, tell, clock }),
       journal: watched.journal,
       isJournalFailing: watched.isFailing,
       async close() {

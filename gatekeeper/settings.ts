@@ -7,6 +7,9 @@ import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork } from './payment/networks.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
 
+/** Who is "paid" while the local facilitator is on: plainly nobody. */
+export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
+
 /** Whether a setting means something to the one who reads it later. */
 const fits =
   (read: (text: string) => unknown) =>

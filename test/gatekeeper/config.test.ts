@@ -4,10 +4,9 @@ import {
   loadConfig,
   loadStateDir,
   strangeVariables,
-  TEST_PAYEE,
 } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
-import { SETTING_NAMES } from '../../gatekeeper/settings.ts';
+import { SETTING_NAMES, TEST_PAYEE } from '../../gatekeeper/settings.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>

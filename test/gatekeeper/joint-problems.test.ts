@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Config, type ConfigSources, loadConfig } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const load = (env: ConfigSources['env']): Config =>
@@ -39,6 +40,17 @@ describe('jointProblems()', () => {
     [{ SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_ASSET: NETWORKS.base.asset }],
   ])('tells the problem of %j once', (env) => {
     expect(() => load(env)).toThrow(/^Cannot start: 1 setting to correct/);
+  });
+
+  it('does not start where what is paid would be lost', () => {
+    const settled = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' };
+    const lost = [`0x${'0'.repeat(40)}`, TEST_PAYEE, TEST_PAYEE.toLowerCase()];
+    for (const payTo of [...lost, NETWORKS['base-sepolia'].asset]) {
+      expect(() => load({ ...settled, SIGNALPRESS_PAY_TO: payTo })).toThrow(/nobody has the key/);
+      // Nothing moves without a settler.
+      expect(load({ SIGNALPRESS_PAY_TO: payTo })).toMatchObject({ payTo });
+    }
+    expect(load({ ...settled, SIGNALPRESS_PAY_TO: PAYEE })).toMatchObject({ payTo: PAYEE });
   });
 
   it('does not start where money is real and nobody settles', () => {

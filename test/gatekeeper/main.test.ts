@@ -1,8 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { payer } from './payer.ts';
 import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
 const MAIN = resolve('build/gatekeeper/main.js');
@@ -34,6 +39,28 @@ async function started(env: Record<string, string>): Promise<Run & { url: string
     await new Promise((done) => setTimeout(done, 25));
   }
   throw new Error(`not started: ${running.output.err}`);
+}
+
+/** Says yes to everything, but settles only when it is let to. */
+async function slowFacilitator() {
+  let [wasAsked, answer] = [() => {}, () => {}];
+  const asked = new Promise<void>((done) => {
+    wasAsked = done;
+  });
+  const answered = new Promise<void>((done) => {
+    answer = done;
+  });
+  const server = createServer(async (request, response) => {
+    if (request.url === '/settle') {
+      wasAsked();
+      await answered;
+    }
+    response.setHeader('content-type', 'application/json');
+    response.end('{"isValid":true,"success":true,"transaction":"0x12","kinds":[]}');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, asked, answer, close: () => server.close() };
 }
 
 // The build is the program; without it there is nothing to run.
@@ -99,5 +126,32 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     expect(performance.now() - stopping).toBeLessThan(10_000);
     const line = output.out.split('\n').find((text) => text.includes('/gauge/sample')) ?? '';
     expect(JSON.parse(line)).toMatchObject({ method: 'GET', status: 200, ms: expect.any(Number) });
+  });
+
+  it('I47: answers what is being paid for, also when it is told to stop twice', async () => {
+    const settling = await slowFacilitator();
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const { url, child, exit } = await started({
+      SIGNALPRESS_DATA: dataDir,
+      SIGNALPRESS_PORT: '0',
+      SIGNALPRESS_PAY_TO: '0x52908400098527886E0F7030069857D2E4169EE7',
+      SIGNALPRESS_FACILITATOR_URL: settling.url,
+    });
+    const target = `${url}/gauge?entity=us-chicago&signal_id=airquality.aqi`;
+    const { accepts } = (await (await fetch(target)).json()) as { accepts: [RequirementsV1] };
+    const now = Math.floor(Date.now() / 1000);
+    const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
+    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0], window);
+    const bought = fetch(target, { headers: { 'x-payment': header } });
+    await settling.asked;
+    for (const signal of ['SIGTERM', 'SIGTERM', 'SIGINT'] as const) {
+      child.kill(signal);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    settling.answer();
+    expect((await bought).status).toBe(200);
+    expect(await exit).toBe(0);
+    settling.close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TEST_PAYEE } from '../../gatekeeper/config.ts';
 import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
 import { payer } from './payer.ts';
 import { rawHttp, rawRequest } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';

@@ -1,11 +1,11 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
-import { TEST_PAYEE } from '../../gatekeeper/config.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import { jsonReply } from '../../gatekeeper/reply.ts';
 import type { Answered, Question, Service } from '../../gatekeeper/service.ts';
+import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
 import {
   TINY_BASE_URL,
   TINY_NOW,

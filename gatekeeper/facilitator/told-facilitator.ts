@@ -1,0 +1,45 @@
+import type { Facilitator, SettleOutcome, VerifyOutcome } from './facilitator.ts';
+
+/** An outage is told this often at most, however many payments meet it. */
+export const TOLD_EVERY_MS = 1000;
+
+/** A call that brought no verdict. */
+export interface Silence {
+  readonly call: 'verify' | 'settle';
+  readonly detail: string;
+  /** Calls that came to nothing since this was told last. */
+  readonly more: number;
+}
+
+export interface ToldFacilitatorOptions {
+  readonly facilitator: Facilitator;
+  readonly tell: (silence: Silence) => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** A facilitator whose missing verdicts are told to the operator: buyers only hear that they may come again. */
+export function toldFacilitator({ facilitator, tell, clock }: ToldFacilitatorOptions): Facilitator {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let more = 0;
+  const note = (call: Silence['call'], outcome: VerifyOutcome | SettleOutcome): void => {
+    if (outcome.verdict !== 'none') return;
+    const isNew = Math.abs(clock() - toldAt) >= TOLD_EVERY_MS;
+    if (isNew) tell({ call, detail: outcome.detail, more });
+    if (isNew) toldAt = clock();
+    more = isNew ? 0 : more + 1;
+  };
+  return {
+    async verify(request) {
+      const outcome = await facilitator.verify(request);
+      note('verify', outcome);
+      return outcome;
+    },
+    async settle(request) {
+      const outcome = await facilitator.settle(request);
+      note('settle', outcome);
+      return outcome;
+    },
+    supported: () => facilitator.supported(),
+  };
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import {
+  type Facilitator,
+  facilitatorRequest,
+  type SettleOutcome,
+  type VerifyOutcome,
+} from '../../../gatekeeper/facilitator/facilitator.ts';
+import {
+  type Silence,
+  TOLD_EVERY_MS,
+  toldFacilitator,
+} from '../../../gatekeeper/facilitator/told-facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+import { shop } from '../example-shop.ts';
+import { payer } from '../payer.ts';
+
+const terms = shop.requirements(endpointAt('/gauge'), '/gauge', 1);
+const payment = decodePayment(await payer(NETWORKS.base).header(terms), 1);
+if (isRefusal(payment)) throw new Error(payment.error);
+const request = facilitatorRequest(payment, terms);
+const SILENT = { verdict: 'none', detail: '/verify: status 500' } as const;
+
+function told(says: { verify: VerifyOutcome; settle: SettleOutcome }) {
+  const by = { now: 0 };
+  const silences: Silence[] = [];
+  const facilitator: Facilitator = {
+    verify: async () => says.verify,
+    settle: async () => says.settle,
+    supported: async () => ({ verdict: 'supported', kinds: [] }),
+  };
+  const tell = (silence: Silence) => void silences.push(silence);
+  return { by, silences, asked: toldFacilitator({ facilitator, tell, clock: () => by.now }) };
+}
+
+describe('toldFacilitator()', () => {
+  it('tells what brought no verdict, now and then, and counts the rest', async () => {
+    const { by, silences, asked } = told({ verify: SILENT, settle: SILENT });
+    for (let times = 0; times < 5; times++) expect(await asked.verify(request)).toEqual(SILENT);
+    by.now += TOLD_EVERY_MS;
+    expect(await asked.settle(request)).toEqual(SILENT);
+    const { detail } = SILENT;
+    expect(silences).toEqual([
+      { call: 'verify', detail, more: 0 },
+      { call: 'settle', detail, more: 4 },
+    ]);
+  });
+
+  it('has nothing to tell of verdicts, whatever they are', async () => {
+    const verify = { verdict: 'invalid', reason: 'x' } as const;
+    const settle = { verdict: 'refused', reason: 'x' } as const;
+    const { silences, asked } = told({ verify, settle });
+    expect([await asked.verify(request), await asked.settle(request)]).toEqual([verify, settle]);
+    expect(await asked.supported()).toMatchObject({ verdict: 'supported' });
+    expect(silences).toEqual([]);
+  });
+});
