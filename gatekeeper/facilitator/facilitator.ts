@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { inTime } from '../in-time.ts';
-import type { Requirements } from '../offer/challenge.ts';
+import type { Listing, Requirements } from '../offer/challenge.ts';
 import { findNetwork } from '../payment/networks.ts';
 import type { Payment, X402Version } from '../payment/payment-header.ts';
 import type { Authorization } from '../payment/signature.ts';
@@ -25,11 +25,11 @@ export type PaymentPayload =
       readonly network: string;
       readonly payload: SignedPayload;
     }
-  | {
+  | ({
       readonly x402Version: 2;
       readonly accepted: Requirements;
       readonly payload: SignedPayload;
-    };
+    } & Partial<Listing>);
 
 /** No verdict at all: the call may have had its effect, unless it was never sent. */
 export interface NoVerdict extends Silence {
@@ -146,17 +146,21 @@ export function remoteFacilitator(
   };
 }
 
-/** A decoded payment as it travels; whatever else the payer sent stays here. */
+/**
+ * A decoded payment as it travels; whatever else the payer sent stays here. A v2 payment takes the listing of
+ * our own challenge along, because catalogues are made from payments.
+ */
 export function facilitatorRequest(
   payment: Payment,
   requirements: Requirements,
+  listing?: Listing,
 ): FacilitatorRequest {
   const { version, scheme, network, signature, authorization } = payment;
   const payload = { signature, authorization };
   const paymentPayload: PaymentPayload =
     version === 1
       ? { x402Version: version, scheme, network, payload }
-      : { x402Version: version, accepted: requirements, payload };
+      : { x402Version: version, accepted: requirements, payload, ...listing };
   return { x402Version: version, paymentPayload, paymentRequirements: requirements };
 }
 
@@ -178,27 +182,44 @@ export function settledBy(transaction: string, request: FacilitatorRequest): Set
 }
 
 const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
-const requirementTails = new WeakMap<Requirements, Buffer>();
+const sharedParts = new WeakMap<object, Buffer>();
 
-/** The body of both calls: made once for a payment, and its largest part once for all payments of one price. */
+/** The body of both calls: made once for a payment, and what payments share once for all of them. */
 function requestBody(request: FacilitatorRequest): Buffer {
   const known = requestBodies.get(request);
   if (known !== undefined) return known;
-  const { x402Version, paymentPayload, paymentRequirements } = request;
-  const payload = JSON.stringify(paymentPayload);
-  const head = `{"x402Version":${x402Version},"paymentPayload":${payload},`;
-  const body = Buffer.concat([Buffer.from(head, 'utf8'), requirementsTail(paymentRequirements)]);
+  const parts = bodyParts(request).map((part) =>
+    typeof part === 'string' ? Buffer.from(part, 'utf8') : sharedPart(part),
+  );
+  const body = Buffer.concat(parts);
   requestBodies.set(request, body);
   return body;
 }
 
-/** The last member of a request body and the bracket behind it. */
-function requirementsTail(requirements: Requirements): Buffer {
-  const known = requirementTails.get(requirements);
+/** Texts, and between them the objects that other payments carry too. */
+function bodyParts(request: FacilitatorRequest): readonly (string | object)[] {
+  const { x402Version, paymentPayload, paymentRequirements } = request;
+  const head = `{"x402Version":${x402Version},"paymentPayload":`;
+  const tail = [',"paymentRequirements":', paymentRequirements, '}'];
+  if (paymentPayload.x402Version === 1) return [head + JSON.stringify(paymentPayload), ...tail];
+  const { accepted, payload, resource, extensions } = paymentPayload;
+  return [
+    `${head}{"x402Version":2,"accepted":`,
+    accepted,
+    `,"payload":${JSON.stringify(payload)}`,
+    ...(resource === undefined ? [] : [',"resource":', resource]),
+    ...(extensions === undefined ? [] : [',"extensions":', extensions]),
+    '}',
+    ...tail,
+  ];
+}
+
+function sharedPart(part: object): Buffer {
+  const known = sharedParts.get(part);
   if (known !== undefined) return known;
-  const tail = Buffer.from(`"paymentRequirements":${JSON.stringify(requirements)}}`, 'utf8');
-  requirementTails.set(requirements, tail);
-  return tail;
+  const bytes = Buffer.from(JSON.stringify(part), 'utf8');
+  sharedParts.set(part, bytes);
+  return bytes;
 }
 
 interface Call {

@@ -38,6 +38,17 @@ export interface RequirementsV2 extends CommonRequirements {
 }
 export type Requirements = RequirementsV1 | RequirementsV2;
 
+/** What v2 says of a sale beside its terms; catalogues of facilitators list sellers by it. */
+export interface Listing {
+  readonly resource: {
+    readonly url: string;
+    readonly description: string;
+    readonly mimeType: string;
+    readonly serviceName: string;
+  };
+  readonly extensions?: object;
+}
+
 /** A 402 in both versions: the v1 body and the base64 value of the v2 `PAYMENT-REQUIRED` header. */
 export interface Challenge {
   readonly status: 402;
@@ -73,6 +84,8 @@ const RESOURCE_SLOT = '@@resource@@';
 /** Inside of a text, unlike the others. */
 const REQUEST_SLOT = '@@request@@';
 const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT})"|${REQUEST_SLOT}`);
+/** Beside the terms and not in them: a facilitator compares these with what the payer accepted. */
+const listings = new WeakMap<Requirements, Listing>();
 const SERVICE_NAME = /^[\x20-\x7e]{1,32}$/;
 
 /** Checks the operator's terms once and makes everything that no request changes ready; throws a RangeError. */
@@ -102,8 +115,9 @@ export function challenger(options: ChallengerOptions): Challenger {
       return made;
     },
     requirements(endpoint, target, version) {
-      const { v1, v2 } = templateOf(endpoint, target);
-      return version === 2 ? v2 : { ...v1, resource: checked.baseUrl + target };
+      const ready = templateOf(endpoint, target);
+      if (version === 2) return listed(ready, target);
+      return { ...ready.v1, resource: checked.baseUrl + target };
     },
     show(next) {
       examples = next;
@@ -111,6 +125,11 @@ export function challenger(options: ChallengerOptions): Challenger {
       cache.clear();
     },
   };
+}
+
+/** How the challenge of these v2 terms describes what is sold; absent for v1, whose terms say it themselves. */
+export function listingOf(requirements: Requirements): Listing | undefined {
+  return listings.get(requirements);
 }
 
 /** The reply that carries a challenge. */
@@ -143,6 +162,8 @@ interface Template {
   readonly anyRequest: string;
   readonly v1: RequirementsV1;
   readonly v2: RequirementsV2;
+  /** With the slot for its URL. */
+  readonly listing: Listing;
   readonly body: readonly string[];
   readonly header: readonly string[];
 }
@@ -160,13 +181,9 @@ function template(offer: Offer, options: ChallengerOptions): Template {
     ...(hint === null ? {} : { client_hint: hint }),
   };
   const { description } = v1;
-  const header = {
-    x402Version: 2,
-    error: ERROR_SLOT,
-    resource: { url: RESOURCE_SLOT, description, mimeType, serviceName },
-    accepts: [v2],
-    ...extensions(offer),
-  };
+  const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
+  const more = extensions(offer);
+  const header = { x402Version: 2, error: ERROR_SLOT, resource, accepts: [v2], ...more };
   const { path } = endpoint;
   return {
     baseUrl,
@@ -174,13 +191,14 @@ function template(offer: Offer, options: ChallengerOptions): Template {
     anyRequest: anyRequest(offer),
     v1,
     v2,
+    listing: { resource, ...more },
     body: cut(body),
     header: cut(header),
   };
 }
 
 /** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
-function extensions(offer: Offer): object {
+function extensions(offer: Offer): Pick<Listing, 'extensions'> {
   return offer.example === null ? {} : { extensions: { bazaar: bazaar(offer, offer.example) } };
 }
 
@@ -189,20 +207,29 @@ function cut(value: object): string[] {
 }
 
 function fill(ready: Template, target: string, error?: string): Challenge {
-  const resource = ready.baseUrl + target;
-  const short = target.length <= CHALLENGE_TARGET_CHARS_MAX;
-  const shown = short ? resource : ready.baseUrl + ready.path;
-  const texts = [
-    JSON.stringify(error ?? ERROR_V1),
-    JSON.stringify(resource),
-    hinted(ready, target),
-  ];
-  const headerTexts = [JSON.stringify(error ?? ERROR_V2), JSON.stringify(shown)];
+  const resource = JSON.stringify(ready.baseUrl + target);
+  const texts = [JSON.stringify(error ?? ERROR_V1), resource, hinted(ready, target)];
+  const shown = JSON.stringify(shownUrl(ready, target));
+  const headerTexts = [JSON.stringify(error ?? ERROR_V2), shown];
   return {
     status: 402,
     body: Buffer.from(joined(ready.body, texts), 'utf8'),
     paymentRequired: Buffer.from(joined(ready.header, headerTexts), 'utf8').toString('base64'),
   };
+}
+
+/** The resource as v2 names it: without its query where that would make the header too long. */
+function shownUrl({ baseUrl, path }: Template, target: string): string {
+  return baseUrl + (target.length <= CHALLENGE_TARGET_CHARS_MAX ? target : path);
+}
+
+/** The v2 terms of one target, with the listing of its challenge. */
+function listed(ready: Template, target: string): RequirementsV2 {
+  const { v2, listing } = ready;
+  const terms = { ...v2 };
+  const resource = { ...listing.resource, url: shownUrl(ready, target) };
+  listings.set(terms, { ...listing, resource });
+  return terms;
 }
 
 /** What the hint calls, for the inside of a JSON text that holds it between single quotes. */

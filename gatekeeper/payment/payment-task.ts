@@ -2,7 +2,7 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import type { Challenger, Requirements } from '../offer/challenge.ts';
+import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
 import type { Binding } from './flights.ts';
 import type { Network } from './networks.ts';
 import type { Order } from './payment.ts';
@@ -84,7 +84,7 @@ function taskOf({ payment, network, resource, requirements, refusal, deliver }: 
     resource,
     signed: signedText(payment),
     payment,
-    request: facilitatorRequest(payment, asSigned(requirements, payment)),
+    request: facilitatorRequest(payment, asSigned(requirements, payment), listingOf(requirements)),
     refusal,
     deliver,
   };

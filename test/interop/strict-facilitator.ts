@@ -1,6 +1,10 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PaymentPayloadV2Schema, PaymentRequirementsV2Schema } from '@x402/core/schemas';
+import {
+  PaymentPayloadV2Schema,
+  PaymentRequirementsV2Schema,
+  ResourceInfoSchema,
+} from '@x402/core/schemas';
 import { verifyTypedData } from 'viem';
 import {
   SettleRequestSchema,
@@ -97,7 +101,8 @@ async function problemOf(call: FacilitatorRequest, settling: boolean): Promise<s
   try {
     if (call.x402Version === 1) (settling ? SettleRequestSchema : VerifyRequestSchema).parse(call);
     else {
-      PaymentPayloadV2Schema.parse(call.paymentPayload);
+      // The schema lets the resource out, a catalogue of sellers does not.
+      ResourceInfoSchema.parse(PaymentPayloadV2Schema.parse(call.paymentPayload).resource);
       PaymentRequirementsV2Schema.parse(call.paymentRequirements);
     }
     return (await isSigned(call)) ? null : 'invalid_exact_evm_payload_signature';

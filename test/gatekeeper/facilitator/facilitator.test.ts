@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { PaymentPayloadV2Schema, ResourceInfoSchema } from '@x402/core/schemas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import {
@@ -8,10 +9,11 @@ import {
   facilitatorRequest,
   remoteFacilitator,
 } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
-import { shop } from '../example-shop.ts';
-import { payer } from '../payer.ts';
+import { PAY_TO, shop } from '../example-shop.ts';
+import { encoded, payer } from '../payer.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
@@ -61,6 +63,36 @@ const answering =
     response.writeHead(status, headers).end(text);
   };
 
+/** The v2 terms of a target in a shop with a release, and the listing of its challenge. */
+function listed(target: string) {
+  const options = { payTo: PAY_TO, network: NETWORKS.base, serviceName: 'Example' };
+  const open = challenger({ baseUrl: 'https://api.example.com', ...options });
+  open.show(() => '/gauge?entity=us-denver&signal_id=airquality.aqi');
+  const terms = open.requirements(endpointAt('/gauge'), target, 2);
+  return { terms, listing: listingOf(terms) };
+}
+
+/** A signed v2 payment that says these things beside what was signed. */
+async function decodedV2(members: object) {
+  const header = await alice.header(v2);
+  const signed = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+  const payment = decodePayment(encoded({ ...signed, ...members }), 2);
+  if (isRefusal(payment)) throw new Error(payment.error);
+  return payment;
+}
+
+/** What both calls post for a request. */
+async function bodiesOf(sent: ReturnType<typeof facilitatorRequest>): Promise<unknown[]> {
+  const got: unknown[] = [];
+  handler = (_, response, body) => {
+    got.push(JSON.parse(body));
+    response.end('{"isValid":true,"success":false}');
+  };
+  await remote.verify(sent);
+  await remote.settle(sent);
+  return got;
+}
+
 describe('remoteFacilitator()', () => {
   it('remoteFacilitator() posts version, payload and requirements, and asks for plain bytes', async () => {
     let got: unknown;
@@ -84,7 +116,50 @@ describe('remoteFacilitator()', () => {
     });
     expect([path, encoding]).toEqual(['/x402/verify', 'identity']);
     await remote.verify(second);
-    expect(got).toMatchObject({ x402Version: 2, paymentPayload: { accepted: v2 } });
+    const { payload } = second.paymentPayload;
+    expect(got).toStrictEqual({
+      x402Version: 2,
+      paymentPayload: { x402Version: 2, accepted: v2, payload },
+      paymentRequirements: v2,
+    });
+  });
+
+  it('remoteFacilitator() posts both calls of a v2 payment with the listing of our challenge', async () => {
+    const { terms, listing } = listed('/gauge?entity=us-denver&signal_id=airquality.aqi');
+    const sent = facilitatorRequest(await decodedV2({ accepted: terms }), terms, listing);
+    const got = await bodiesOf(sent);
+    const { payload } = sent.paymentPayload;
+    const paymentPayload = { x402Version: 2, accepted: terms, payload, ...listing };
+    const body = { x402Version: 2, paymentPayload, paymentRequirements: terms };
+    expect(got).toStrictEqual([body, body]);
+    expect(() => PaymentPayloadV2Schema.parse(paymentPayload)).not.toThrow();
+    expect(() => ResourceInfoSchema.parse(paymentPayload.resource)).not.toThrow();
+    expect(listing?.extensions).toHaveProperty('bazaar.info.input.queryParams.entity', 'us-denver');
+  });
+
+  it('remoteFacilitator() posts each request with the listing of its own, and none where there is none', async () => {
+    for (const entity of ['us-denver', 'us-fresno']) {
+      const { terms, listing } = listed(`/gauge?entity=${entity}&signal_id=airquality.aqi`);
+      const payment = await decodedV2({ accepted: terms });
+      const [body] = await bodiesOf(facilitatorRequest(payment, terms, listing));
+      expect(body).toHaveProperty('paymentPayload.resource.url', listing?.resource.url);
+      const [bare] = await bodiesOf(facilitatorRequest(payment, terms));
+      expect(bare).not.toHaveProperty('paymentPayload.resource');
+      expect(bare).not.toHaveProperty('paymentPayload.extensions');
+    }
+  });
+
+  it('remoteFacilitator() posts no word that the payer says of resource and extensions', async () => {
+    const { terms, listing } = listed('/gauge');
+    const resource = { url: 'https://elsewhere.example' };
+    const extensions = { bazaar: { info: 'elsewhere' } };
+    const payment = await decodedV2({ accepted: terms, resource, extensions });
+    for (const sent of [
+      facilitatorRequest(payment, terms, listing),
+      facilitatorRequest(payment, terms),
+    ]) {
+      expect(JSON.stringify(await bodiesOf(sent))).not.toContain('elsewhere');
+    }
   });
 
   it('remoteFacilitator() takes a boolean verdict under any status below 500', async () => {

@@ -9,6 +9,7 @@ import {
   type ChallengerOptions,
   challengeReply,
   challenger,
+  listingOf,
 } from '../../../gatekeeper/offer/challenge.ts';
 import type { RequestExamples } from '../../../gatekeeper/offer/offer.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
@@ -247,6 +248,28 @@ describe('challenger()', () => {
       { serviceName: 'naïve' },
     ];
     for (const part of wrong) expect(() => challenger({ ...options, ...part })).toThrow(RangeError);
+  });
+});
+
+describe('listingOf()', () => {
+  it('listingOf() is what the challenge of the same target says in v2, and nothing for v1', () => {
+    for (const row of PAID) {
+      for (const target of [row.path, `${row.path}?x=1`, `${row.path}?x=${'1'.repeat(2000)}`]) {
+        const { resource, extensions } = both(row, target).v2;
+        const listing = listingOf(shop.requirements(row, target, 2));
+        expect(listing).toStrictEqual(
+          extensions === undefined ? { resource } : { resource, extensions },
+        );
+        expect(listingOf(shop.requirements(row, target, 1))).toBeUndefined();
+      }
+    }
+  });
+
+  it('listingOf() knows the terms that were made and no copy of them', () => {
+    const terms = shop.requirements(endpointAt('/gauge'), '/gauge?entity=a', 2);
+    shop.requirements(endpointAt('/gauge'), '/gauge?entity=b', 2);
+    expect(listingOf(terms)?.resource.url).toBe('https://api.example.com/gauge?entity=a');
+    expect(listingOf({ ...terms })).toBeUndefined();
   });
 });
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../gatekeeper/journal/journal.ts';
-import type { Challenger } from '../../../gatekeeper/offer/challenge.ts';
+import { type Challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { TERMS_CACHE_MAX, taskReader } from '../../../gatekeeper/payment/payment-task.ts';
 import { NOW_S } from '../payer.ts';
-import { network, PAY_TO, shop, v1 } from '../payment-bench.ts';
+import { gauge, network, PAY_TO, shop, v1 } from '../payment-bench.ts';
 
 const FROM = `0x${'11'.repeat(20)}`;
 const NONCE = `0x${'22'.repeat(32)}`;
@@ -45,6 +45,18 @@ describe('recall()', () => {
     expect(recall('us-denver')).toMatchObject({ key: KEY, payment: { network: 'base' } });
     const foreign = { ...entryOf('us-denver'), key: KEY.replace('base', 'other') };
     expect(reader.recall(foreign)).toBeNull();
+  });
+
+  it('recalls a v2 payment with the listing that its challenge had, also at an older price', () => {
+    const { recall: recallV2 } = taskReader(shop);
+    const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+    const listing = listingOf(shop.requirements(gauge, target, 2));
+    const entry = { ...entryOf('us-denver'), version: 2 } as const;
+    const cheap = { ...entry, signed: entry.signed.replace('|10000|', '|1|') };
+    for (const one of [entry, cheap]) {
+      expect(recallV2(one)?.request.paymentPayload).toMatchObject({ ...listing });
+    }
+    expect(recall('us-denver')?.request.paymentPayload).not.toHaveProperty('resource');
   });
 
   it('I43: keeps the terms of as many requests as it may', () => {
