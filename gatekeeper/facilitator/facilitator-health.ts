@@ -1,9 +1,13 @@
 import type { Network } from '../payment/networks.ts';
-import type { Facilitator } from './facilitator.ts';
+import type { X402Version } from '../payment/payment-header.ts';
+import type { Facilitator, PaymentKind } from './facilitator.ts';
+
+/** What every 402 offers. */
+const VERSIONS: readonly X402Version[] = [1, 2];
 
 /**
- * Asks a facilitator what it settles. Null when our network is among it, otherwise what is wrong and
- * what to do; never throws. Free answers go on in any case, and nobody is charged without a verdict.
+ * Asks a facilitator what it settles. Null when our network is among it in both versions, otherwise what is
+ * wrong and what to do; never throws. Free answers go on in any case, and nobody is charged without a verdict.
  */
 export async function facilitatorTrouble(
   facilitator: Facilitator,
@@ -16,13 +20,36 @@ export async function facilitatorTrouble(
       'changes; check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer'
     );
   }
-  const names = [network.name, network.caip2];
-  const settles = outcome.kinds.some(
-    ({ scheme, network: name }) => scheme === 'exact' && names.includes(name),
-  );
-  if (settles) return null;
+  const missing = VERSIONS.filter((version) => !isListed(outcome.kinds, version, network));
+  const [first] = missing;
+  if (first === undefined) return null;
+  if (missing.length < VERSIONS.length) return versionTrouble(first, network);
   return (
     `Cannot settle on "${network.name}": the facilitator does not list it; ` +
     'set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
+  );
+}
+
+/** The name that a network has in one version. */
+function nameOf({ name, caip2 }: Network, version: X402Version): string {
+  return version === 1 ? name : caip2;
+}
+
+function isListed(kinds: readonly PaymentKind[], version: X402Version, network: Network): boolean {
+  return kinds.some(
+    (kind) =>
+      kind.x402Version === version &&
+      kind.scheme === 'exact' &&
+      kind.network === nameOf(network, version),
+  );
+}
+
+/** Of a facilitator that settles payments of the other version. */
+function versionTrouble(missing: X402Version, network: Network): string {
+  const listed = missing === 1 ? 2 : 1;
+  return (
+    `Cannot settle x402 version ${missing} on "${network.name}": the facilitator lists version ${listed} alone; ` +
+    `who pays in version ${missing} may be refused or answered 503 and is not charged then, version ${listed} is ` +
+    `sold; use a facilitator that lists "${nameOf(network, missing)}" for version ${missing}`
   );
 }

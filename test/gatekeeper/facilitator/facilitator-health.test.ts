@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Facilitator, SupportedOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
+import type {
+  Facilitator,
+  PaymentKind,
+  SupportedOutcome,
+} from '../../../gatekeeper/facilitator/facilitator.ts';
 import { facilitatorTrouble } from '../../../gatekeeper/facilitator/facilitator-health.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 
@@ -8,25 +12,45 @@ function listing(outcome: SupportedOutcome): Facilitator {
   return { verify: none, settle: none, supported: async () => outcome };
 }
 const network = NETWORKS['base-sepolia'];
+const V1 = { x402Version: 1, scheme: 'exact', network: 'base-sepolia' };
+const V2 = { x402Version: 2, scheme: 'exact', network: 'eip155:84532' };
+const troubleOf = (kinds: readonly PaymentKind[]) =>
+  facilitatorTrouble(listing({ verdict: 'supported', kinds }), network);
 
 describe('facilitatorTrouble()', () => {
-  it('is null when our network is listed under either name', async () => {
-    for (const name of ['base-sepolia', 'eip155:84532']) {
-      const kinds = [{ x402Version: 1, scheme: 'exact', network: name }];
-      expect(
-        await facilitatorTrouble(listing({ verdict: 'supported', kinds }), network),
-      ).toBeNull();
-    }
+  it('is null when our network is listed in both versions, each under its own name', async () => {
+    expect(await troubleOf([V2, { ...V1, scheme: 'upto' }, V1])).toBeNull();
   });
 
+  it.each([
+    ['2', [V1], 'eip155:84532'],
+    ['1', [V2], 'base-sepolia'],
+    ['2', [V1, { ...V2, network: 'base-sepolia' }], 'eip155:84532'],
+    ['2', [V1, { ...V2, network: 'eip155:8453' }], 'eip155:84532'],
+    ['1', [{ ...V1, network: 'eip155:84532' }, V2], 'base-sepolia'],
+    ['1', [{ ...V1, scheme: 'upto' }, V2], 'base-sepolia'],
+  ])(
+    'says what happens to buyers of version %s where %j lacks it',
+    async (missing, kinds, name) => {
+      const trouble = (await troubleOf(kinds)) ?? '';
+      const listed = missing === '1' ? '2' : '1';
+      expect(trouble).toMatch(`Cannot settle x402 version ${missing} on "base-sepolia"`);
+      expect(trouble).toContain(`the facilitator lists version ${listed} alone`);
+      expect(trouble).toContain(`who pays in version ${missing} may be refused or answered 503`);
+      expect(trouble).toContain(`lists "${name}" for version ${missing}`);
+    },
+  );
+
   it('names the network when only another one, or another scheme, is listed', async () => {
-    for (const [scheme, name] of [
-      ['exact', 'base'],
-      ['upto', 'base-sepolia'],
-    ] as const) {
-      const kinds = [{ x402Version: 1, scheme, network: name }];
-      const trouble = await facilitatorTrouble(listing({ verdict: 'supported', kinds }), network);
-      expect(trouble).toContain('SIGNALPRESS_NETWORK');
+    for (const kinds of [
+      [],
+      [{ ...V1, network: 'base' }],
+      [{ ...V1, scheme: 'upto' }],
+      [{ ...V1, x402Version: 3 }],
+    ]) {
+      expect(await troubleOf(kinds)).toMatch(
+        /^Cannot settle on "base-sepolia".*SIGNALPRESS_NETWORK/,
+      );
     }
   });
 

@@ -40,9 +40,15 @@ async function refusal(options: Record<string, string>): Promise<string> {
   return String(error);
 }
 
-/** A facilitator that lists one network and refuses every payment. */
-async function facilitator(network: string): Promise<{ url: string; server: Server }> {
-  const kinds = [{ x402Version: 1, scheme: 'exact', network }];
+/** A facilitator that lists one network, in these versions, and refuses every payment. */
+async function facilitator(
+  network: keyof typeof NETWORKS,
+  versions = [1, 2],
+): Promise<{ url: string; server: Server }> {
+  const { name, caip2 } = NETWORKS[network];
+  const kinds = versions.map((x402Version) => {
+    return { x402Version, scheme: 'exact', network: x402Version === 1 ? name : caip2 };
+  });
   const server = createServer((request, response) => {
     const isSupported = request.url === '/supported';
     response.end(JSON.stringify(isSupported ? { kinds } : { isValid: false, success: false }));
@@ -108,6 +114,14 @@ describe('openSettlers()', () => {
     await Promise.all([only.close(), both.close()]);
     good.server.close();
     bad.server.close();
+  });
+
+  it('openSettlers() names the version that a facilitator does not list', async () => {
+    const { url, server } = await facilitator('base', [1]);
+    const settlers = await open({ facilitator_url: url });
+    expect(await settlers.trouble()).toMatch(/^Cannot settle x402 version 2 on "base"/);
+    await settlers.close();
+    server.close();
   });
 
   it('openSettlers() pretends where nobody is named', async () => {
