@@ -1,6 +1,6 @@
 import type { Network } from '../payment/networks.ts';
 import type { X402Version } from '../payment/payment-header.ts';
-import type { Facilitator, PaymentKind } from './facilitator.ts';
+import type { Facilitator, NoVerdict, PaymentKind } from './facilitator.ts';
 
 /** What every 402 offers. */
 const VERSIONS: readonly X402Version[] = [1, 2];
@@ -14,19 +14,26 @@ export async function facilitatorTrouble(
   network: Network,
 ): Promise<string | null> {
   const outcome = await facilitator.supported();
-  if (outcome.verdict === 'none') {
-    return (
-      `Cannot settle yet: ${outcome.detail}; payments are answered 503 and nobody is charged until that ` +
-      'changes; check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer'
-    );
-  }
+  if (outcome.verdict === 'none') return silenceTrouble(outcome);
   const missing = VERSIONS.filter((version) => !isListed(outcome.kinds, version, network));
   const [first] = missing;
   if (first === undefined) return null;
   if (missing.length < VERSIONS.length) return versionTrouble(first, network);
   return (
-    `Cannot settle on "${network.name}": the facilitator does not list it; ` +
-    'set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
+    `Cannot settle on "${network.name}": the facilitator does not list it; payments may be refused or answered ` +
+    '503, and nobody is charged then; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
+  );
+}
+
+/** Only the question was tried, so payments may fare better than it. */
+function silenceTrouble({ detail, status }: NoVerdict): string {
+  const isStranger = status === 401 || status === 403;
+  const cause = isStranger
+    ? 'SIGNALPRESS_FACILITATOR_AUTH or SIGNALPRESS_FACILITATOR_AUTH_MODULE'
+    : 'SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer';
+  return (
+    `Cannot settle yet: ${detail}; payments may be answered 503 until that changes, and nobody is charged then; ` +
+    `check ${cause}`
   );
 }
 

@@ -96,8 +96,11 @@ const settleAnswer = z.object({
   network: optionalText,
   payer: optionalText,
 });
-const supportedAnswer = z.object({
-  kinds: z.array(z.object({ x402Version: z.number(), scheme: z.string(), network: z.string() })),
+const supportedAnswer = z.object({ kinds: z.array(z.unknown()) });
+const supportedKind = z.object({
+  x402Version: z.number(),
+  scheme: z.string(),
+  network: z.string(),
 });
 /** Shown in receipts, which are base64, so any printable name of a transaction will do. */
 const TRANSACTION = /^[\x21-\x7e]{1,128}$/;
@@ -129,18 +132,15 @@ export function remoteFacilitator(
   return {
     async verify(request) {
       const answer = await post('verify', request, verifyTimeoutMs);
-      return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer.json, request);
+      return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer, request);
     },
     async settle(request) {
       const answer = await post('settle', request, settleTimeoutMs);
-      return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer.json, request);
+      return 'detail' in answer ? noVerdict(answer) : settleOutcome(answer, request);
     },
     async supported() {
       const answer = await call({ method: 'GET', name: 'supported', timeoutMs: verifyTimeoutMs });
-      if ('detail' in answer) return noVerdict(answer);
-      const parsed = supportedAnswer.safeParse(answer.json);
-      if (!parsed.success) return noVerdict({ detail: '/supported lists no kinds' });
-      return { verdict: 'supported', kinds: parsed.data.kinds };
+      return 'detail' in answer ? noVerdict(answer) : supportedOutcome(answer);
     },
     close: call.close,
   };
@@ -228,6 +228,7 @@ interface Call {
   readonly body?: Buffer;
   readonly timeoutMs: number;
 }
+type Answered = Exclude<JsonAnswer, Silence>;
 type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
 function caller(options: RemoteFacilitatorOptions): Caller {
@@ -276,18 +277,31 @@ function noVerdict(silence: Silence): NoVerdict {
   return { verdict: 'none', ...silence };
 }
 
-function verifyOutcome(json: unknown, request: FacilitatorRequest): VerifyOutcome {
-  const parsed = verifyAnswer.safeParse(json);
-  if (!parsed.success) return noVerdict({ detail: '/verify: no boolean "isValid"' });
+/** JSON that is not what the call asks for. */
+function strange({ status }: Answered, call: Call['name'], lacks: string): NoVerdict {
+  return noVerdict({ detail: `/${call}: status ${status}, ${lacks}`, status });
+}
+
+/** One entry that we cannot read must not hide the others. */
+function supportedOutcome(answer: Answered): SupportedOutcome {
+  const parsed = supportedAnswer.safeParse(answer.json);
+  if (!parsed.success) return strange(answer, 'supported', 'no list of kinds');
+  const kinds = parsed.data.kinds.map((kind) => supportedKind.safeParse(kind).data);
+  return { verdict: 'supported', kinds: kinds.filter((kind) => kind !== undefined) };
+}
+
+function verifyOutcome(answer: Answered, request: FacilitatorRequest): VerifyOutcome {
+  const parsed = verifyAnswer.safeParse(answer.json);
+  if (!parsed.success) return strange(answer, 'verify', 'no boolean "isValid"');
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
   if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: speaks of another payer' });
   return { verdict: 'valid', payer: authorizationOf(request).from };
 }
 
-function settleOutcome(json: unknown, request: FacilitatorRequest): SettleOutcome {
-  const parsed = settleAnswer.safeParse(json);
-  if (!parsed.success) return noVerdict({ detail: '/settle: no boolean "success"' });
+function settleOutcome(answer: Answered, request: FacilitatorRequest): SettleOutcome {
+  const parsed = settleAnswer.safeParse(answer.json);
+  if (!parsed.success) return strange(answer, 'settle', 'no boolean "success"');
   const { success, errorReason, transaction, network, payer } = parsed.data;
   if (!success) {
     const named = transaction ? ({ namesTransaction: true } as const) : {};

@@ -13,10 +13,12 @@ export interface JsonCall {
   readonly timeoutMs: number;
 }
 /** A JSON value with a status below 300 or from 400 to 499, or what came instead of one. */
-export type JsonAnswer = { readonly json: unknown } | Silence;
+export type JsonAnswer = { readonly json: unknown; readonly status: number } | Silence;
 /** No answer. */
 export interface Silence {
   readonly detail: string;
+  /** Of what came, where that was no JSON or said nothing that was asked for. */
+  readonly status?: number;
   /** No byte of the call left this process. */
   readonly unsent?: true;
 }
@@ -67,6 +69,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
+  #status = 0;
   #over = false;
   #chunks: Buffer[] = [];
   #size = 0;
@@ -87,6 +90,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
+    this.#status = status;
     const encoding = headers['content-encoding'] ?? 'identity';
     const redirected = status >= 300 && status < 400;
     if (status < 500 && !redirected && encoding === 'identity') return;
@@ -103,7 +107,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const [first = Buffer.alloc(0)] = this.#chunks;
     const bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    this.#end(parsed(bytes.toString('utf8')));
+    this.#end(parsed(bytes.toString('utf8'), this.#status));
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -128,11 +132,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 const ENDED = new Error('The call was given up');
 
-function parsed(text: string): JsonAnswer {
+function parsed(text: string, status: number): JsonAnswer {
   try {
-    return { json: JSON.parse(text) };
+    return { json: JSON.parse(text), status };
   } catch {
-    return { detail: 'not JSON' };
+    return { detail: `status ${status}, not JSON`, status };
   }
 }
 

@@ -57,8 +57,24 @@ describe('facilitatorTrouble()', () => {
   it('says that nobody is charged and which setting to check when it cannot be reached', async () => {
     const facilitator = listing({ verdict: 'none', detail: 'connection refused' });
     const trouble = await facilitatorTrouble(facilitator, network);
-    expect(trouble).toContain('connection refused');
+    expect(trouble).toContain('connection refused; payments may be answered 503');
     expect(trouble).toContain('nobody is charged');
     expect(trouble).toContain('SIGNALPRESS_FACILITATOR_URL');
+    expect(trouble).not.toContain('SIGNALPRESS_FACILITATOR_AUTH');
+  });
+
+  it.each([
+    [401, 'AUTH'],
+    [403, 'AUTH'],
+    [400, 'URL'],
+    [402, 'URL'],
+    [404, 'URL'],
+    [200, 'URL'],
+  ])('names the setting that may be wrong when the status is %i', async (status, setting) => {
+    const outcome = { verdict: 'none', detail: `status ${status}`, status } as const;
+    const trouble = await facilitatorTrouble(listing(outcome), network);
+    expect(trouble).toContain(`status ${status}; payments may be answered 503`);
+    expect(trouble?.includes('SIGNALPRESS_FACILITATOR_AUTH')).toBe(setting === 'AUTH');
+    expect(trouble?.includes('SIGNALPRESS_FACILITATOR_URL')).toBe(setting === 'URL');
   });
 });

@@ -352,7 +352,42 @@ describe('remoteFacilitator()', () => {
     const kinds = [{ x402Version: 1, scheme: 'exact', network: 'base' }];
     handler = answering({ kinds, extra: 1 });
     expect(await remote.supported()).toEqual({ verdict: 'supported', kinds });
+    handler = answering({ kinds: [] });
+    expect(await remote.supported()).toEqual({ verdict: 'supported', kinds: [] });
     handler = answering({ kinds: 'all' });
     expect((await remote.supported()).verdict).toBe('none');
+  });
+
+  it('remoteFacilitator() reads every kind that it can, whatever stands beside it', async () => {
+    const good = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
+    const odd = [null, 'exact', { scheme: 'exact' }, { ...good, x402Version: '2' }, [good]];
+    handler = answering({ kinds: [...odd, { ...good, extra: { asset: 'x' } }, ...odd] });
+    expect(await remote.supported()).toEqual({ verdict: 'supported', kinds: [good] });
+    handler = answering({ kinds: odd });
+    expect(await remote.supported()).toEqual({ verdict: 'supported', kinds: [] });
+  });
+
+  it.each([
+    [401, { error: 'unauthorized' }, 'no list of kinds'],
+    [403, '<html>', 'not JSON'],
+    [404, { message: 'not found' }, 'no list of kinds'],
+    [200, 'hello', 'not JSON'],
+  ])(
+    'remoteFacilitator() tells the status %i of %j, which lists no kinds',
+    async (status, body, lacks) => {
+      handler = answering(body, status);
+      const detail = `/supported: status ${status}, ${lacks}`;
+      expect(await remote.supported()).toEqual({ verdict: 'none', detail, status });
+    },
+  );
+
+  it('remoteFacilitator() tells the status of what is no verdict', async () => {
+    handler = answering({ error: 'unauthorized' }, 401);
+    const none = { verdict: 'none', status: 401 };
+    const detail = (call: string, word: string) => `/${call}: status 401, no boolean "${word}"`;
+    expect(await remote.verify(first)).toEqual({ ...none, detail: detail('verify', 'isValid') });
+    expect(await remote.settle(first)).toEqual({ ...none, detail: detail('settle', 'success') });
+    handler = answering({ isValid: false, success: false }, 401);
+    expect(await remote.verify(first)).toEqual({ verdict: 'invalid', reason: 'unspecified' });
   });
 });

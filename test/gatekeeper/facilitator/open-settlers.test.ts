@@ -116,6 +116,18 @@ describe('openSettlers()', () => {
     bad.server.close();
   });
 
+  it('openSettlers() names the auth setting where a facilitator does not know us', async () => {
+    const server = createServer((_, response) => response.writeHead(401).end('{"error":"who?"}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
+    expect(await settlers.trouble()).toMatch(
+      /^Cannot settle yet: \/supported: status 401, .*check SIGNALPRESS_FACILITATOR_AUTH or/,
+    );
+    await settlers.close();
+    server.close();
+  });
+
   it('openSettlers() names the version that a facilitator does not list', async () => {
     const { url, server } = await facilitator('base', [1]);
     const settlers = await open({ facilitator_url: url });
