@@ -11,6 +11,7 @@ import {
   LEDGER_COLUMNS,
   type LedgerFilter,
   type LedgerRow,
+  type LedgerTime,
   ledgerRows,
   type RevenueBy,
   revenueBy,
@@ -54,7 +55,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
     .description('settled amounts, summed exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
     .action((options: RevenueOptions) => {
-      const sums = read(options, (rows) => revenueBy(rows, options.by));
+      const sums = read(options, (rows) => revenueBy(rows, options.by), 'settled_at');
       write(csvLine([options.by, 'network', 'asset', 'payments', 'value', 'usd']));
       for (const { group, network, asset, payments, value, usd } of sums) {
         write(csvLine([group, network, asset, String(payments), value, usd]));
@@ -151,9 +152,14 @@ function wholeNumber(text: string): number {
   throw new StartError(`Cannot read number "${text}": not whole or not above 0; give 50`);
 }
 
-function read<T>(options: FilterOptions, use: (rows: Iterable<LedgerRow>) => T): T {
+function read<T>(
+  options: FilterOptions,
+  use: (rows: Iterable<LedgerRow>) => T,
+  time: LedgerTime = 'created_at',
+): T {
   const { since, until, only } = options;
   const filter: LedgerFilter = {
+    time,
     ...(since === undefined ? {} : { sinceMs: since }),
     ...(until === undefined ? {} : { untilMs: until }),
     ...(only === undefined ? {} : { state: only }),

@@ -8,9 +8,9 @@ const USD_DIGITS_MAX = 30;
 /** Rows that are read at once: a reader that stays in one place would keep the write-ahead log from shrinking. */
 const PAGE_ROWS = 1000;
 
-const SELECT = `
+const selectBy = (time: LedgerTime): string => `
 SELECT id, key, state, resource, version, value, tx, detail, created_at, settled_at FROM payment
-WHERE id > ? AND created_at >= ? AND created_at < ? AND (? IS NULL OR state = ?) ORDER BY id LIMIT ?`;
+WHERE id > ? AND ${time} >= ? AND ${time} < ? AND (? IS NULL OR state = ?) ORDER BY id LIMIT ?`;
 
 const ledgerRow = z.object({
   id: z.number(),
@@ -68,8 +68,12 @@ export const LEDGER_COLUMNS = [
   'detail',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
+/** What a payment is dated by: its claim, or its settlement, which those that never settled do not have. */
+export type LedgerTime = 'created_at' | 'settled_at';
+
 export interface LedgerFilter {
-  /** Milliseconds since the epoch of the claim, from the first to before the second. */
+  readonly time: LedgerTime;
+  /** Milliseconds since the epoch, from the first to before the second. */
   readonly sinceMs?: number;
   readonly untilMs?: number;
   readonly state?: string;
@@ -77,8 +81,8 @@ export interface LedgerFilter {
 
 /** Reads payments in the order in which they were taken, page by page. */
 export function* ledgerRows(db: Database.Database, filter: LedgerFilter): Generator<LedgerRow> {
-  const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, state = null } = filter;
-  const select = db.prepare(SELECT);
+  const { time, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, state = null } = filter;
+  const select = db.prepare(selectBy(time));
   let after = 0;
   for (;;) {
     const rows = select.all([after, sinceMs, untilMs, state, state, PAGE_ROWS]);

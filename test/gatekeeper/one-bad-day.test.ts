@@ -211,7 +211,9 @@ async function badDay(seed: number): Promise<{ day: Day; stories: readonly Story
 
 function openIn(journal: string): number {
   const db = readJournalFile(journal);
-  const open = [...ledgerRows(db, {})].filter(({ state }) => state !== 'settled').length;
+  const open = [...ledgerRows(db, { time: 'created_at' })].filter(
+    ({ state }) => state !== 'settled',
+  ).length;
   db.close();
   return open;
 }
@@ -237,7 +239,7 @@ describe('one bad day', () => {
   it('I50: facilitator down, disk full, clock wrong, restarts and new releases together: nothing is lost, nothing unpaid, and the books agree', async () => {
     const { day, stories } = await badDay(50);
     const db = readJournalFile(day.path);
-    const books = [...ledgerRows(db, {})];
+    const books = [...ledgerRows(db, { time: 'created_at' })];
     db.close();
     expect(faultsOf(stories, day.transfers, books)).toEqual([]);
     expect([day.overlaps, books.length, day.transfers.size]).toEqual([0, PURCHASES, PURCHASES]);

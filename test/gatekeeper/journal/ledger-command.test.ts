@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { JOURNAL_NAME } from '../../../gatekeeper/journal/journal-file.ts';
 import { ledgerCommand } from '../../../gatekeeper/journal/ledger-command.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
@@ -62,6 +62,25 @@ function ledger(...args: string[]): string {
 
 const ATOMIC = 9007199254740993n;
 
+/** A ledger command over a journal of its own, and what it says. */
+function freshLedger() {
+  const state = mkdtempSync(join(tmpdir(), 'ledger-'));
+  let at = NOW_MS;
+  const own = sqliteJournal({ path: join(state, JOURNAL_NAME), clock: () => at });
+  onTestFinished(() => {
+    own.close();
+    rmSync(state, { recursive: true, force: true });
+  });
+  async function sell(row: ReturnType<typeof claim>, settledMs: number): Promise<void> {
+    await own.claim(row);
+    at = settledMs;
+    await own.conclude({ key: row.key, state: 'settled', transaction: '0xt' });
+  }
+  return { journal: own, sell, ledger: (...args: string[]) => ledger(...args, '--state', state) };
+}
+
+const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
 describe('ledger', () => {
   it('revenue sums exactly what was settled, beyond what a double holds', () => {
     const total = ATOMIC * BigInt(SALES);
@@ -72,6 +91,18 @@ describe('ledger', () => {
     const paths = ledger('revenue', '--by', 'path').trim().split('\r\n').slice(1);
     expect(paths.map((row) => row.split(',')[0])).toEqual(['/gauge', '/trust/precheck']);
     expect(ledger('revenue', '--by', 'payer').trim().split('\r\n')).toHaveLength(4);
+  });
+
+  it('revenue takes the days asked for by the settlement, and list by the claim', async () => {
+    const fresh = freshLedger();
+    await fresh.sell(claim(1, '5000'), NOW_MS + DAY_MS);
+    const [claimed, settled] = [isoDay(NOW_MS), isoDay(NOW_MS + DAY_MS)];
+    expect(fresh.ledger('revenue', '--since', settled)).toContain(
+      `${settled},base,0xasset,1,5000,`,
+    );
+    expect(fresh.ledger('revenue', '--until', settled)).not.toContain('5000');
+    expect(fresh.ledger('list', '--until', settled)).toMatch(new RegExp(`^${claimed}`));
+    expect(fresh.ledger('list', '--since', settled)).toBe('');
   });
 
   it('list shows the last payments with their state', () => {
