@@ -64,7 +64,10 @@ function readLedger(args: readonly string[]): void {
   const write = (text: string): void => {
     process.stdout.write(text);
   };
-  ledgerCommand({ stateDir, write, clock: () => Date.now() }).parse(args, { from: 'user' });
+  const note = (text: string): void => {
+    process.stderr.write(text);
+  };
+  ledgerCommand({ stateDir, write, note, clock: () => Date.now() }).parse(args, { from: 'user' });
 }
 
 /** Signatures go to a thread of their own where there is a second core for it. */

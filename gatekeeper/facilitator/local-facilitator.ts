@@ -52,6 +52,8 @@ export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitato
   };
 }
 
+/** Atomic units, a billion dollars: whoever signs more does not hold it. */
+const VALUE_MAX = 10n ** 15n;
 const NONCE_USED = 'invalid_exact_evm_nonce_already_used';
 const WINDOW = 'invalid_exact_evm_payload_authorization_valid_before';
 const KINDS: readonly PaymentKind[] = Object.values(NETWORKS).flatMap((row) => [
@@ -88,6 +90,7 @@ function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
   if (BigInt(authorization.value) < BigInt(priceOf(paymentRequirements))) {
     return { reason: 'invalid_exact_evm_payload_authorization_value' };
   }
+  if (BigInt(authorization.value) > VALUE_MAX) return { reason: 'insufficient_funds' };
   const key = `${network.name}|${network.asset}|${payer}|${authorization.nonce}`.toLowerCase();
   return { key, payer, digest: signed.digest, validAfter, validBefore };
 }

@@ -26,6 +26,8 @@ export interface LedgerSurroundings {
   /** Folder of the journal where `--state` names none. */
   readonly stateDir: string;
   readonly write: (text: string) => void;
+  /** What people are told beside the output. */
+  readonly note: (text: string) => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -33,7 +35,7 @@ export interface LedgerSurroundings {
 /** `signalpress-gate ledger`: works on the journal beside the gatekeeper that writes it. */
 export function ledgerCommand(by: LedgerSurroundings): Command {
   const command = new Command('ledger').description('What was sold, out of the payment journal');
-  const { write } = by;
+  const { write, note } = by;
   withFilter(command.command('list'), by)
     .description('the last payments, one a line')
     .option('--limit <n>', 'how many', wholeNumber, LIST_ROWS)
@@ -55,11 +57,12 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
     .description('settled amounts, summed exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
     .action((options: RevenueOptions) => {
-      const sums = read(options, (rows) => revenueBy(rows, options.by), 'settled_at');
+      const revenue = read(options, (rows) => revenueBy(rows, options.by), 'settled_at');
       write(csvLine([options.by, 'network', 'asset', 'payments', 'value', 'usd']));
-      for (const { group, network, asset, payments, value, usd } of sums) {
+      for (const { group, network, asset, payments, value, usd } of revenue.rows) {
         write(csvLine([group, network, asset, String(payments), value, usd]));
       }
+      if (revenue.leftOut > 0) note(`${leftOutText(revenue.leftOut)}\n`);
     });
   stateOption(command.command('backup'), by)
     .description('a whole copy of the journal, while it is in use')
@@ -204,6 +207,13 @@ function backedUp(db: Database.Database, file: string): void {
       },
     );
   }
+}
+
+function leftOutText(count: number): string {
+  return (
+    `left out: ${count} settled payments of amounts that do not exist; ` +
+    'find them by their empty usd in: ledger export --only settled'
+  );
 }
 
 function listLine(row: LedgerRow): string {

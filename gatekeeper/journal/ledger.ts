@@ -111,11 +111,16 @@ function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
     asset,
     nonce,
     value: row.value,
-    usd: row.value.length > USD_DIGITS_MAX ? '' : usdAmount(row.value),
+    usd: usdOf(row.value),
     transaction: row.tx ?? '',
     x402_version: String(row.version),
     detail: row.detail ?? '',
   };
+}
+
+/** '' for an amount that does not exist. */
+function usdOf(value: string): string {
+  return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
 /** What revenue is summed by. */
@@ -132,14 +137,26 @@ export interface RevenueRow {
   readonly usd: string;
 }
 
+/** Sums of what was settled, and how many settled payments are in none of them. */
+export interface Revenue {
+  readonly rows: readonly RevenueRow[];
+  /** Payments of amounts that do not exist. */
+  readonly leftOut: number;
+}
+
 /** Sums what was settled, per network and asset; the day is that of the settlement, UTC. */
-export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): RevenueRow[] {
+export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): Revenue {
   const sums = new Map<
     string,
     { row: LedgerRow; group: string; payments: number; value: bigint }
   >();
+  let leftOut = 0;
   for (const row of rows) {
     if (row.state !== 'settled') continue;
+    if (row.usd === '') {
+      leftOut += 1;
+      continue;
+    }
     const group = by === 'day' ? row.settled_at.slice(0, 10) : row[by];
     const key = `${group}|${row.network}|${row.asset}`;
     const sum = sums.get(key) ?? { row, group, payments: 0, value: 0n };
@@ -147,12 +164,21 @@ export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): RevenueRow[
     sum.value += BigInt(row.value);
     sums.set(key, sum);
   }
-  return [...sums.entries()]
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([, { row, group, payments, value }]) => {
-      const { network, asset } = row;
-      return { group, network, asset, payments, value: `${value}`, usd: usdAmount(`${value}`) };
-    });
+  const sorted = [...sums.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
+  const summed = sorted.map(
+    ([
+      ,
+      {
+        row: { network, asset },
+        group,
+        payments,
+        value,
+      },
+    ]) => {
+      return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${value}`) };
+    },
+  );
+  return { rows: summed, leftOut };
 }
 
 /** Writes a whole copy of the journal while it is being written; throws when the file is there already. */

@@ -231,7 +231,7 @@ describe('I49: nothing that is logged or answered holds a secret', () => {
       written.push(text);
     };
     for (const form of ['list', 'export --format ndjson', 'revenue --by payer']) {
-      const command = ledgerCommand({ stateDir, write, clock: () => TINY_NOW });
+      const command = ledgerCommand({ stateDir, write, note: write, clock: () => TINY_NOW });
       command.exitOverride().parse(form.split(' '), { from: 'user' });
     }
     expect(written.join('')).toContain('/gauge/subscribe');

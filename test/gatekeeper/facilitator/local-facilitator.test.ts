@@ -73,6 +73,17 @@ describe('localFacilitator()', () => {
     expect((await local.settle(good)).verdict).toBe('settled');
   });
 
+  it('localFacilitator() refuses a value that nobody has', async () => {
+    const local = localFacilitator({ clock: () => NOW_MS });
+    const reason = 'insufficient_funds';
+    const most = await request({ value: '1000000000000000' });
+    const more = await request({ value: '1000000000000001' });
+    expect(await local.verify(more)).toEqual({ verdict: 'invalid', reason });
+    expect(await local.settle(more)).toEqual({ verdict: 'refused', reason });
+    expect((await local.verify(most)).verdict).toBe('valid');
+    expect((await local.settle(most)).verdict).toBe('settled');
+  });
+
   it('localFacilitator() supports both versions of both networks', async () => {
     const supported = await localFacilitator({ clock: () => NOW_MS }).supported();
     expect(supported).toMatchObject({ verdict: 'supported' });

@@ -51,13 +51,21 @@ beforeAll(async () => {
 });
 
 function ledger(...args: string[]): string {
-  let out = '';
+  return said(...args).out;
+}
+
+/** What a command writes, and what it tells people beside that. */
+function said(...args: string[]): { out: string; notes: string } {
+  let [out, notes] = ['', ''];
   const write = (text: string): void => {
     out += text;
   };
-  const command = ledgerCommand({ stateDir: folder, write, clock: () => now });
+  const note = (text: string): void => {
+    notes += text;
+  };
+  const command = ledgerCommand({ stateDir: folder, write, note, clock: () => now });
   command.exitOverride().parse(args, { from: 'user' });
-  return out;
+  return { out, notes };
 }
 
 const ATOMIC = 9007199254740993n;
@@ -76,7 +84,7 @@ function freshLedger() {
     at = settledMs;
     await own.conclude({ key: row.key, state: 'settled', transaction: '0xt' });
   }
-  return { journal: own, sell, ledger: (...args: string[]) => ledger(...args, '--state', state) };
+  return { sell, said: (...args: string[]) => said(...args, '--state', state) };
 }
 
 const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
@@ -97,12 +105,31 @@ describe('ledger', () => {
     const fresh = freshLedger();
     await fresh.sell(claim(1, '5000'), NOW_MS + DAY_MS);
     const [claimed, settled] = [isoDay(NOW_MS), isoDay(NOW_MS + DAY_MS)];
-    expect(fresh.ledger('revenue', '--since', settled)).toContain(
+    expect(fresh.said('revenue', '--since', settled).out).toContain(
       `${settled},base,0xasset,1,5000,`,
     );
-    expect(fresh.ledger('revenue', '--until', settled)).not.toContain('5000');
-    expect(fresh.ledger('list', '--until', settled)).toMatch(new RegExp(`^${claimed}`));
-    expect(fresh.ledger('list', '--since', settled)).toBe('');
+    expect(fresh.said('revenue', '--until', settled).out).not.toContain('5000');
+    expect(fresh.said('list', '--until', settled).out).toMatch(new RegExp(`^${claimed}`));
+    expect(fresh.said('list', '--since', settled).out).toBe('');
+  });
+
+  it('revenue leaves out amounts that do not exist, and says how many', async () => {
+    const fresh = freshLedger();
+    await fresh.sell(claim(1, '5000'), NOW_MS);
+    expect(fresh.said('revenue').notes).toBe('');
+    await fresh.sell(claim(2, '9'.repeat(31)), NOW_MS);
+    const { out, notes } = fresh.said('revenue');
+    expect(out).toMatch(/,1,5000,0\.005\r\n$/);
+    expect(notes).toMatch(/^left out: 1 settled payments of amounts that do not exist/);
+    expect(fresh.said('export').out).toContain(`${'9'.repeat(31)},,0xt`);
+  });
+
+  it('revenue goes on where real amounts add up to more dollars than can be written', async () => {
+    const fresh = freshLedger();
+    await fresh.sell(claim(1, '9'.repeat(30)), NOW_MS);
+    expect(fresh.said('revenue').out).toMatch(/,9{30},9{24}\.999999\r\n$/);
+    await fresh.sell(claim(2, '9'.repeat(30)), NOW_MS);
+    expect(fresh.said('revenue').out).toMatch(/,2,19{29}8,\r\n$/);
   });
 
   it('list shows the last payments with their state', () => {
@@ -146,17 +173,18 @@ describe('ledger', () => {
 
   it('I33: accept-clock takes a clock only by the word of another one, and changes no sale', async () => {
     const before = ledger('export');
-    const said = () => ledger('accept-clock', '--utc', new Date(now).toISOString().slice(0, 16));
-    expect(said()).toMatch(/^nothing to accept/);
+    const accepted = () =>
+      ledger('accept-clock', '--utc', new Date(now).toISOString().slice(0, 16));
+    expect(accepted()).toMatch(/^nothing to accept/);
     now -= 7 * DAY_MS;
     expect(() => ledger('accept-clock', '--utc', '2026-11-21T12:34')).toThrow(
       /^Cannot accept clock .* correct the clock of this machine first$/,
     );
     expect(() => ledger('accept-clock', '--utc', '12:34')).toThrow(/give 2026-01-31T12:34, UTC/);
     expect(journal.newestMs()).toBe(now + 7 * DAY_MS);
-    expect(said()).toMatch(/^accepted the clock at .* stay as they are \(2504\)/);
+    expect(accepted()).toMatch(/^accepted the clock at .* stay as they are \(2504\)/);
     expect(journal.newestMs()).toBe(now);
-    expect(said()).toMatch(/^nothing to accept/);
+    expect(accepted()).toMatch(/^nothing to accept/);
     expect(ledger('export')).toBe(before);
   });
 
