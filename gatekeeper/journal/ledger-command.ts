@@ -2,6 +2,7 @@ import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type Database from 'libsql';
+import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
@@ -117,13 +118,12 @@ function withFilter(command: Command, by: LedgerSurroundings): Command {
 }
 
 function day(text: string): number {
-  const ms = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN;
-  if (!Number.isNaN(ms)) return ms;
-  throw new StartError(`Cannot read day "${text}": not a date; give 2026-01-31`);
+  if (isRealDay(text)) return Date.parse(`${text}T00:00:00Z`);
+  throw new StartError(`Cannot read day "${text}": not a day of the calendar; give 2026-01-31`);
 }
 
 function minute(text: string): number {
-  const isMinute = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$/.test(text);
+  const isMinute = /^.{10}T[0-9]{2}:[0-9]{2}$/.test(text) && isRealDay(text.slice(0, 10));
   const ms = isMinute ? Date.parse(`${text}Z`) : NaN;
   if (!Number.isNaN(ms)) return ms;
   throw new StartError(`Cannot read time "${text}": not a minute; give 2026-01-31T12:34, UTC`);

@@ -198,6 +198,9 @@ describe('ledger', () => {
   it('says what to do where there is no journal, and for wrong options', () => {
     expect(() => ledger('list', '--state', join(folder, 'none'))).toThrow(/with --state/);
     expect(() => ledger('list', '--since', 'yesterday')).toThrow(/give 2026-01-31/);
+    expect(() => ledger('list', '--until', '2026-02-29')).toThrow(/"2026-02-29": not a day/);
+    expect(ledger('list', '--since', '2024-02-29')).not.toBe('');
+    expect(() => ledger('accept-clock', '--utc', '2026-02-31T12:34')).toThrow(/not a minute/);
     expect(() => ledger('list', '--limit', '0')).toThrow(/give 50/);
   });
 });
