@@ -37,14 +37,15 @@ export interface LedgerSurroundings {
 export function ledgerCommand(by: LedgerSurroundings): Command {
   const command = new Command('ledger').description('What was sold, out of the payment journal');
   const { write, note } = by;
-  withFilter(command.command('list'), by)
+  onlyOption(daysOption(command.command('list'), by))
     .description('the last payments, one a line')
     .option('--limit <n>', 'how many', wholeNumber, LIST_ROWS)
     .action((options: ListOptions) => {
       const last = read(options, (rows) => [...rows].slice(-options.limit));
       for (const row of last) write(`${listLine(row)}\n`);
+      if (last.length === 0) note('no payments\n');
     });
-  withFilter(command.command('export'), by)
+  onlyOption(daysOption(command.command('export'), by))
     .description('all payments as CSV or NDJSON')
     .addOption(new Option('--format <name>').choices(['csv', 'ndjson']).default('csv'))
     .action((options: ExportOptions) => {
@@ -54,7 +55,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
         for (const row of rows) write(isCsv ? csvRow(row) : `${JSON.stringify(row)}\n`);
       });
     });
-  withFilter(command.command('revenue'), by)
+  daysOption(command.command('revenue'), by)
     .description('settled amounts, summed exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
     .action((options: RevenueOptions) => {
@@ -63,6 +64,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
       for (const { group, network, asset, payments, value, usd } of revenue.rows) {
         write(csvLine([group, network, asset, String(payments), value, usd]));
       }
+      if (revenue.rows.length === 0) note('no settled payments\n');
       if (revenue.leftOut > 0) note(`${leftOutText(revenue.leftOut)}\n`);
     });
   stateOption(command.command('backup'), by)
@@ -87,9 +89,11 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
 interface StateOptions {
   readonly state: string;
 }
-interface FilterOptions extends StateOptions {
+interface DaysOptions extends StateOptions {
   readonly since?: number;
   readonly until?: number;
+}
+interface FilterOptions extends DaysOptions {
   readonly only?: string;
 }
 interface ListOptions extends FilterOptions {
@@ -101,7 +105,7 @@ interface ExportOptions extends FilterOptions {
 interface AcceptOptions extends StateOptions {
   readonly utc: number;
 }
-interface RevenueOptions extends FilterOptions {
+interface RevenueOptions extends DaysOptions {
   readonly by: RevenueBy;
 }
 
@@ -109,12 +113,15 @@ function stateOption(command: Command, { stateDir }: LedgerSurroundings): Comman
   return command.option('--state <folder>', 'folder of the payment journal', stateDir);
 }
 
-function withFilter(command: Command, by: LedgerSurroundings): Command {
-  const states = ['settled', 'settling', 'unknown', 'refused'];
+function daysOption(command: Command, by: LedgerSurroundings): Command {
   return stateOption(command, by)
     .option('--since <day>', 'first day, 2026-01-31, UTC', day)
-    .option('--until <day>', 'day after the last, UTC', day)
-    .addOption(new Option('--only <state>', 'payments in one state').choices(states));
+    .option('--until <day>', 'day after the last, UTC', day);
+}
+
+function onlyOption(command: Command): Command {
+  const states = ['settled', 'settling', 'unknown', 'refused'];
+  return command.addOption(new Option('--only <state>', 'payments in one state').choices(states));
 }
 
 function day(text: string): number {

@@ -141,6 +141,21 @@ describe('ledger', () => {
     expect(ledger('list', '--only', 'refused').trim().split('\n').length).toBeGreaterThan(0);
   });
 
+  it('list and revenue say that there is nothing, and say nothing where there is something', async () => {
+    const fresh = freshLedger();
+    expect(fresh.said('list')).toEqual({ out: '', notes: 'no payments\n' });
+    expect(fresh.said('revenue').notes).toBe('no settled payments\n');
+    await fresh.sell(claim(1, '5000'), NOW_MS);
+    expect([fresh.said('list').notes, fresh.said('revenue').notes]).toEqual(['', '']);
+  });
+
+  it('revenue knows no --only, for what is not settled is no revenue; list and export do', () => {
+    const write = (): void => {};
+    const command = ledgerCommand({ stateDir: folder, write, note: write, clock: () => now });
+    const withOnly = command.commands.filter((one) => one.helpInformation().includes('--only'));
+    expect(withOnly.map((one) => one.name())).toEqual(['list', 'export']);
+  });
+
   it('export holds every payment once, in both formats, and no signature', () => {
     const rows = ledger('export', '--format', 'ndjson')
       .trim()
