@@ -13,7 +13,7 @@ import { readKeys } from './keys/key-store.ts';
 import { knownSignals, PlaceNotes } from './next-state.ts';
 import { publishRun, type Run } from './publish-run.ts';
 import type { ReadBack } from './read-back.ts';
-import { refuseShrink } from './refuse-shrink.ts';
+import { refuseNothing, refuseShrink } from './refuse-shrink.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
@@ -28,7 +28,7 @@ import { readStored } from './stages/publish/listed-files.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
-import { Notes, stateOf } from './stages/remember/memory.ts';
+import { type KnownSignal, Notes, stateOf } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
@@ -180,11 +180,23 @@ async function compileRun(
   refuseProblems(problems);
   noteRejects(run, results);
   const known = knownSignals(signals, results, plan);
-  if (plan === null && options.allowShrink !== true) {
-    const counted = stateOf(options.data)?.signals ?? {};
-    refuseShrink({ catalog: catalogBefore(run.staging), signals: counted }, known);
-  }
+  if (options.allowShrink !== true) refuseLoss(options, run, known);
   return publishRun(options, run, known);
+}
+
+/** What goes on from the previous release has lost nothing of it. */
+function refuseLoss(
+  { snapshots, data }: CompileOptions,
+  { plan, staging, parts }: Run,
+  known: ReadonlyMap<string, KnownSignal>,
+): void {
+  if (plan === null) {
+    const counted = stateOf(data)?.signals ?? {};
+    refuseShrink({ catalog: catalogBefore(staging), signals: counted }, known);
+  }
+  const readings = [...known.values()].reduce((sum, signal) => sum + signal.readings, 0);
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  refuseNothing(snapshots, readings, rows);
 }
 
 /** Publication time never goes back: a clock before the last release is wrong, or this folder is not ours. */

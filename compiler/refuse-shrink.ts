@@ -1,4 +1,5 @@
 import { CompileError, type Problem } from './stages/intake/compile-error.ts';
+import { nothingStored } from './stages/intake/list-snapshots.ts';
 
 /** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
 const SHRINK_SHARE_MAX = 0.2;
@@ -31,6 +32,18 @@ export function refuseShrink(before: Before, now: ReadonlyMap<string, Counts>): 
     problems.push({ code: 'cannot_publish', file: id, message });
   }
   if (problems.length > 0) throw new CompileError(problems);
+}
+
+/**
+ * Refuses a release of nothing: files that are empty, or hold a header alone, are a failed fetch more often than a wish.
+ * Throws a CompileError that says what to do.
+ */
+export function refuseNothing(root: string, readings: number, rows: number): void {
+  if (readings + rows > 0) return;
+  const found = 'no snapshots found but files that are empty or hold a header alone';
+  const problem = nothingStored(root, found);
+  const message = `${problem.message}; publish all the same with --allow-shrink`;
+  throw new CompileError([{ ...problem, message }]);
 }
 
 /** A catalog line begins with the signal: `["genus.species",`. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
@@ -14,6 +14,7 @@ import { CompileError } from '../compiler/stages/intake/compile-error.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from '../compiler/stages/intake/partition.ts';
 import { isSignedBy, isVerified, verifyCitation } from '../compiler/verify/verify-citation.ts';
 import { HOSTILE_NAMES } from './hostile-names.ts';
+import { deathRow } from './roster-rows.ts';
 import { sha256Text } from './sha256-text.ts';
 import { smallSet } from './small-set.ts';
 import {
@@ -365,5 +366,29 @@ describe('compile() of nothing', () => {
       workers: 0,
     });
     await expect(run).rejects.toThrow('no snapshots found');
+  });
+
+  it.each([
+    ['an empty file', '2026-11-20/crypto.spot.ndjson', ''],
+    ['a header alone', '2026-11-20/crypto.spot.ndjson', '{"header":{"entity":"btc"}}\n'],
+    ['an empty collection', '2026-11-20/trust.service.ndjson', ''],
+  ])('refuses %s, publishes nothing, and does with --allow-shrink', async (_, file, text) => {
+    const snapshots = writeSnapshots({ [file]: text });
+    const data = join(makeFolder(), 'data');
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow(
+      /no snapshots found but files that are empty.* signalpress import .* --allow-shrink/,
+    );
+    expect(existsSync(join(data, 'current'))).toBe(false);
+    const { release } = await compileFolder(snapshots, { data, allowShrink: true });
+    expect(release.counts.readings).toBe(0);
+  });
+
+  it('takes one reading, or one row of a collection, beside an empty file', async () => {
+    const empty = { '2026-11-20/trust.service.ndjson': '' };
+    const one = writeSnapshots({ ...empty, '2026-11-20/crypto.spot.ndjson': GOOD });
+    expect((await compileFolder(one)).release.counts.readings).toBe(1);
+    const death = ndjson([deathRow('ZED')]);
+    const row = writeSnapshots({ ...empty, '2026-11-20/stablecoin.death.ndjson': death });
+    expect((await compileFolder(row)).release.sequence).toBe(1);
   });
 });

@@ -27,6 +27,7 @@ export const documentPart: ReadPart = (collections, asOf) => {
   const settled = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
     problems: [...problems, ...settled.problems],
+    rows: rows.length,
     write(press) {
       const others = paramValues(settled.kept);
       for (const document of settled.kept) putDocument(press, document, others);

@@ -20,6 +20,7 @@ export const readFilings: ReadPart = (collections, asOf) => {
   const sorted = onePlaceForEachTicker(filers).sort((a, b) => (a.cik < b.cik ? -1 : 1));
   return {
     problems: faults,
+    rows: rows.length,
     write: (press) => {
       if (sorted.length > 0) writeFilers(sorted, press);
     },

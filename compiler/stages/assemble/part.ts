@@ -5,6 +5,8 @@ import type { Press } from '../publish/press.ts';
 /** A part of a release that comes from collections: all of them are read before any of them is written. */
 export interface Part {
   readonly problems: readonly Problem[];
+  /** How many rows were read. */
+  readonly rows: number;
   write(press: Press): void;
 }
 

@@ -55,12 +55,13 @@ function signalFiles(signal_id: string, files: readonly SnapshotFile[]): SignalF
   return { signal_id, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
-function nothingStored(root: string): Problem {
+/** The problem of a folder that there is nothing to compile in, and what to do. */
+export function nothingStored(root: string, found = 'no snapshots found'): Problem {
   return {
     code: 'no_snapshots',
     file: root,
     message:
-      'no snapshots found; put readings into <batch>/<signal_id>.ndjson there, ' +
+      `${found}; put readings into <batch>/<signal_id>.ndjson there, ` +
       'or import an official payload with: signalpress import usgs-earthquakes FILE',
   };
 }

@@ -28,6 +28,7 @@ export const deathsPart: ReadPart = (collections, asOf) => {
   const deaths = settleRows(rows, { kind: SIGNAL, keyOf, factsOf });
   return {
     problems: [...problems, ...deaths.problems, ...namesakes(deaths)],
+    rows: rows.length,
     write(press) {
       putRoster(press, {
         path: '/stablecoin-deaths',

@@ -30,6 +30,7 @@ export const mcpPart: ReadPart = (collections, asOf) => {
   const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
   return {
     problems: [...problems, ...roster.problems],
+    rows: rows.length,
     write(press) {
       for (const server of roster.subjects) putServer(press, server);
       putCensus(press, roster);

@@ -32,6 +32,7 @@ export const stablePart: ReadPart = (collections, asOf) => {
   const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
   return {
     problems: [...problems, ...roster.problems],
+    rows: rows.length,
     write(press) {
       const ranked = [...roster.subjects].sort(byMarketCap);
       const bySymbol = groupBySymbol(ranked);

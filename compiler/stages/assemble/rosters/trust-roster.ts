@@ -35,6 +35,7 @@ export const trustPart: ReadPart = (collections, asOf) => {
   const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
   return {
     problems: [...problems, ...roster.problems, ...sharedIds(roster)],
+    rows: rows.length,
     write(press) {
       for (const service of roster.subjects) putPrecheck(press, service);
       putScorecard(press, roster);
