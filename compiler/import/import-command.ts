@@ -53,7 +53,7 @@ const SOURCES: Readonly<
       /** The note that the payload itself holds; null where it holds no time of its own. */
       readonly ownNote: ((bytes: Uint8Array, subject: string) => FetchNote) | null;
       readonly defaultUrl: (bytes: Uint8Array, subject: string) => string;
-      /** One payload is about one subject, so several of an hour share the files of their batch. */
+      /** One payload is about some of the subjects, so several of an hour share the files of their batch. */
       readonly merges?: true;
     }
   >
@@ -63,7 +63,12 @@ const SOURCES: Readonly<
     ownNote: earthquakeFeedNote,
     defaultUrl: (bytes, subject) => earthquakeFeedNote(bytes, subject).url,
   },
-  'usgs-nwis': { read: importGauges, ownNote: null, defaultUrl: () => NWIS_URL },
+  'usgs-nwis': {
+    read: importGauges,
+    ownNote: null,
+    defaultUrl: () => NWIS_URL,
+    merges: true,
+  },
   'sec-edgar': {
     read: importSubmissions,
     ownNote: null,

@@ -1,3 +1,4 @@
+import { parseJson } from '../contract/strict-json.ts';
 import { ImportError } from './import-error.ts';
 import type { Imported } from './payload.ts';
 import {
@@ -9,8 +10,9 @@ import {
 } from './write-batch.ts';
 
 /**
- * Adds what was imported to the files of its batch, for a source that answers about one subject at a time. Nothing
- * stored is replaced: throws an ImportError, and then wrote nothing, where a stored reading says something else.
+ * Adds what was imported to the files of its batch, for a source that answers about some of its subjects at a time.
+ * Nothing stored is replaced: throws an ImportError, and then wrote nothing, where a stored reading says something else
+ * or the stored file cannot be read. A reading that differs in its fetch or its notes alone stands beside the stored one.
  */
 export function mergeBatch(imported: Imported, fetchedAt: string, disk: BatchDisk): BatchFile[] {
   const batch = batchName(fetchedAt);
@@ -26,7 +28,7 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
   const stored = disk.read(path);
   const byText = new Map<string, BatchRow>();
   const readings = new Map<string, string>();
-  for (const row of [...(stored === null ? [] : storedRows(stored)), ...rows]) {
+  for (const row of [...(stored === null ? [] : storedRows(path, stored)), ...rows]) {
     const key = readingKey(row);
     const current = JSON.stringify(row.current);
     if (key !== null && (readings.get(key) ?? current) !== current) {
@@ -34,26 +36,47 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
       throw new ImportError({ subject: path, state });
     }
     if (key !== null) readings.set(key, current);
-    byText.set(sortText(row), row);
+    const text = sortText(row);
+    // The stored spelling stays, so that the bytes do when a payload comes again.
+    if (!byText.has(text)) byText.set(text, row);
   }
   const sorted = [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   const text = batchText(sorted);
   return { path, text, written: text !== stored };
 }
 
-/** Rows as they were before what they share went into the header. */
-function storedRows(text: string): BatchRow[] {
-  const [first = '{}', ...lines] = text.trimEnd().split('\n');
-  const { header } = JSON.parse(first) as { readonly header: BatchRow };
-  return lines.map((line) => ({ ...header, ...JSON.parse(line) }));
+/** Rows as they were before what they share went into the header; a file that was written by hand may have none. */
+function storedRows(path: string, text: string): BatchRow[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const [first, ...others] = lines.map((line) => storedRow(path, line));
+  if (first === undefined) return [];
+  const { header } = first;
+  if (!isObject(header) || Object.keys(first).length > 1) return [first, ...others];
+  return others.map((row) => ({ ...header, ...row }));
+}
+
+function storedRow(path: string, line: string): BatchRow {
+  const state = 'a line that is stored there is no JSON object; correct it, or move the file away';
+  try {
+    const row = parseJson(line);
+    if (isObject(row)) return row;
+  } catch (cause) {
+    throw new ImportError({ subject: path, state }, { cause });
+  }
+  throw new ImportError({ subject: path, state });
+}
+
+function isObject(value: unknown): value is BatchRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readingKey({ entity, observed_at, current }: BatchRow): string | null {
   return current === undefined ? null : `${String(entity)} at ${String(observed_at)}`;
 }
 
-/** Members in one order, so that a stored row equals itself imported again. */
+/** Members in one order, so that a stored row equals itself imported again; readings by entity and time. */
 function sortText(row: BatchRow): string {
   const members = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([row.entity ?? row.cik, row.kind, row.filing_date, members]);
+  const time = row.current === undefined ? null : row.observed_at;
+  return JSON.stringify([row.entity ?? row.cik, row.kind, row.filing_date, time, members]);
 }

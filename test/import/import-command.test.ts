@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importSummaryText, runImport } from '../../compiler/import/import-command.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
+import { compileFolder, removeFolders } from '../snapshot-folder.ts';
 import { bytesOf, feed, quake } from './feed.ts';
 
 let folder = '';
@@ -11,6 +12,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'signalpress-import-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(removeFolders);
 
 function put(name: string, bytes: Uint8Array | string): string {
   const path = join(folder, name);
@@ -18,21 +20,28 @@ function put(name: string, bytes: Uint8Array | string): string {
   return path;
 }
 
-const gauges = JSON.stringify({
-  value: {
-    timeSeries: [
+/** An answer about the stage of one site; a point is its value and the minute past 04:00. */
+function gaugesOf(site: string, ...points: readonly (readonly [string, string])[]): string {
+  const series = {
+    sourceInfo: { siteName: 'RIVER', siteCode: [{ value: site }] },
+    variable: {
+      variableCode: [{ value: '00065' }],
+      noDataValue: -999999,
+      options: { option: [{ optionCode: '00000' }] },
+    },
+    values: [
       {
-        sourceInfo: { siteName: 'RIVER', siteCode: [{ value: '07010000' }] },
-        variable: {
-          variableCode: [{ value: '00065' }],
-          noDataValue: -999999,
-          options: { option: [{ optionCode: '00000' }] },
-        },
-        values: [{ method: [], value: [{ value: '13.6', dateTime: '2026-11-20T04:45:00-06:00' }] }],
+        method: [],
+        value: points.map(([value, minute]) => {
+          return { value, dateTime: `2026-11-20T04:${minute}:00-06:00` };
+        }),
       },
     ],
-  },
-});
+  };
+  return JSON.stringify({ value: { timeSeries: [series] } });
+}
+
+const gauges = gaugesOf('07010000', ['13.6', '45']);
 
 describe('runImport()', () => {
   it('writes a feed as a batch of its own time, and the same bytes again change nothing', () => {
@@ -58,6 +67,57 @@ describe('runImport()', () => {
     const text = readFileSync(join(out, summary.files[0]?.path ?? ''), 'utf8');
     expect(text).toContain('"stage_ft":13.6');
     expect(text).not.toContain('SECRET');
+  });
+
+  describe('of several river payloads of one hour', () => {
+    const path = '2026-11-20T11Z/hydrology.river-level.ndjson';
+    let out = '';
+    beforeEach(() => {
+      out = mkdtempSync(join(folder, 'rivers-'));
+    });
+    const take = (payload: string, minute = '02') => {
+      const fetchedAt = `2026-11-20T11:${minute}:00Z`;
+      const file = put('river.json', payload);
+      return runImport({ source: 'usgs-nwis', file, fetchedAt, out }, importDisk);
+    };
+    const stored = () => readFileSync(join(out, path), 'utf8');
+    const lines = () => stored().trimEnd().split('\n').slice(1);
+
+    it('keeps the readings of different rivers side by side, by site and time', () => {
+      take(gaugesOf('07020000', ['2', '45'], ['1', '30']));
+      take(gauges, '07');
+      const order = lines().map((line) => /"entity":"(\d+)","observed_at":"([^"]+)"/.exec(line));
+      expect(order.map((match) => match?.slice(1).join(' '))).toEqual([
+        '07010000 2026-11-20T10:45:00Z',
+        '07020000 2026-11-20T10:30:00Z',
+        '07020000 2026-11-20T10:45:00Z',
+      ]);
+    });
+
+    it('changes nothing when a payload comes again', () => {
+      take(gauges);
+      take(gaugesOf('07020000', ['2', '45']), '07');
+      const before = stored();
+      expect(take(gauges).files).toEqual([{ path, written: false }]);
+      expect(stored()).toBe(before);
+    });
+
+    it('adds what a later fetch of the same site has, and the compile takes the rest for repeats', async () => {
+      take(gauges);
+      take(gaugesOf('07010000', ['13.6', '45'], ['13.7', '50']), '07');
+      expect(lines()).toHaveLength(3);
+      const { counts } = (await compileFolder(out)).release;
+      expect(counts).toMatchObject({ entities: 1, repeats: 1, revisions: 0 });
+    });
+
+    it('refuses another value for a stored time of a site, and keeps what is stored', () => {
+      take(gauges);
+      const before = stored();
+      expect(() => take(gaugesOf('07010000', ['9.9', '45']), '07')).toThrow(
+        'the reading of 07010000 at 2026-11-20T10:45:00Z is stored there with other values',
+      );
+      expect(stored()).toBe(before);
+    });
   });
 
   it('takes --fetched-at in place of a note', () => {

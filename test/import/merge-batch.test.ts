@@ -3,7 +3,7 @@ import { mergeBatch } from '../../compiler/import/merge-batch.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import type { BatchDisk } from '../../compiler/import/write-batch.ts';
 import { filingRow, listingRow } from '../filing-rows.ts';
-import { reading } from '../snapshot-folder.ts';
+import { ndjson, reading } from '../snapshot-folder.ts';
 
 const FETCHED = '2026-11-20T11:00:00Z';
 const ROWS = '2026-11-20T11Z/filing.submission.ndjson';
@@ -57,4 +57,38 @@ describe('mergeBatch()', () => {
     expect(() => mergeBatch(imported('AAPL', 9, 2), FETCHED, disk)).toThrow('with other values');
     expect(files).toEqual(before);
   });
+
+  it('leaves the bytes as they are when an earlier payload of the hour comes again', () => {
+    const { disk, files } = memory();
+    for (const entity of ['AAPL', 'MSFT']) mergeBatch(imported(entity, 1), FETCHED, disk);
+    const before = new Map(files);
+    const again = mergeBatch(imported('AAPL', 1), FETCHED, disk);
+    expect(again.every(({ written }) => !written)).toBe(true);
+    expect(files).toEqual(before);
+  });
+
+  it('keeps a stored file that has no header, whole', () => {
+    const { disk, files } = memory();
+    const stored = ndjson([
+      reading('MSFT', { form4_90d_count: 2 }),
+      reading('TSLA', { form4_90d_count: 3 }),
+    ]);
+    files.set(SIGNAL, `\n${stored}`);
+    mergeBatch(imported('AAPL', 1), FETCHED, disk);
+    const text = files.get(SIGNAL) ?? '';
+    expect(['AAPL', 'MSFT', 'TSLA'].filter((entity) => text.includes(entity))).toHaveLength(3);
+    expect(text.trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  it.each(['{"entity":"MSFT"', '5', '{"entity":"MSFT","entity":"TSLA"}'])(
+    'refuses to add to a file with the line %s, and writes nothing',
+    (line) => {
+      const { disk, files } = memory();
+      files.set(SIGNAL, `{"header":{}}\n${line}\n`);
+      expect(() => mergeBatch(imported('AAPL', 1), FETCHED, disk)).toThrow(
+        /filing\.insider\.ndjson.*correct it, or move the file away/,
+      );
+      expect([...files.keys()]).toEqual([SIGNAL]);
+    },
+  );
 });
