@@ -19,10 +19,11 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const { endpoint, trouble, values } = route;
   const miss = trouble?.miss ?? emptyWord(endpoint, values, release);
   const close = nearValues(route);
-  const example = storedRequest(endpoint, close, release) ?? CATALOG_REQUEST;
+  const found = storedRequest(endpoint, close, release);
+  const example = found ?? CATALOG_REQUEST;
   const missing = trouble?.missing ?? [];
   return jsonReply(422, {
-    error: `Not charged. Try GET ${example} - ${reason(route, miss, release)}`,
+    error: `Not charged. Try GET ${example} - ${reason(route, { miss, found }, release)}`,
     no_charge: true,
     miss,
     ...(missing.length === 0 ? {} : { missing_params: missing }),
@@ -56,16 +57,27 @@ function nearValues({ endpoint, values, trouble }: Route): Values {
   return meant === null ? values : { ...values, [trouble.name]: meant };
 }
 
-function reason({ endpoint, values, trouble }: Route, miss: Miss, release: ReleaseIndex): string {
+interface Outcome {
+  readonly miss: Miss;
+  /** A request of the same row that is answered; null for a row of which nothing is stored. */
+  readonly found: string | null;
+}
+
+function reason(
+  { endpoint, values, trouble }: Route,
+  { miss, found }: Outcome,
+  release: ReleaseIndex,
+): string {
   if (trouble !== null) return troubleText(endpoint, trouble);
   const { signal_id: signalId = '' } = values;
   if (miss === 'empty_line' && isUnkeyed(signalId, release)) {
     return `${signalId} is empty until its operator has a data key; the free catalog lists what is stored`;
   }
-  if (miss === 'empty_line') {
+  if (miss === 'empty_line' && found === null) {
     return `nothing is stored for ${endpoint.path} at present; the free catalog lists what is`;
   }
   const given = Object.entries(values).map(([name, value]) => `${name} ${shown(value)}`);
+  if (isDocument(endpoint)) return `no document is stored for ${given.join(' and ')}`;
   return `no data is stored for ${given.join(' and ')}; legal values are listed free`;
 }
 

@@ -47,6 +47,13 @@ describe('noCharge()', () => {
       miss: 'empty_line',
       example_request: '/gauge/chokepoint-region?loc=hormuz',
       preview: '/gauge/preview',
+      error: expect.stringMatching(/- no document is stored for loc "malacca"$/),
+    });
+    expect(
+      body('/gauge/chokepoint-region?loc=malacca', (await tinyService()).release),
+    ).toMatchObject({
+      miss: 'empty_line',
+      error: expect.stringContaining('- nothing is stored for /gauge/chokepoint-region at present'),
     });
   });
 
