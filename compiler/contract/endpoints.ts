@@ -264,7 +264,7 @@ export const ENDPOINTS = [
         min: 1,
         max: SERIES_DAYS_MAX,
       },
-      format: { ...optional(oneOf('json or csv', ['json', 'csv'])), default: 'json' },
+      format: { ...optional(oneOf('json, or csv (unsigned)', ['json', 'csv'])), default: 'json' },
     },
     answer: 'series',
     file: 'series/{signal_id}/{entity}.json',

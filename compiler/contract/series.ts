@@ -14,6 +14,9 @@ export const SERIES_COLUMNS = [
   'record_hash',
 ] as const;
 
+/** First line of a series as CSV, without its end; no signature is in such a series. */
+export const SERIES_CSV_HEADER = SERIES_COLUMNS.join(',');
+
 /** Most rows that a series retains: 1000 days of an hourly source, with room for doubled snapshots. */
 export const SERIES_ROWS_MAX = 25_000;
 

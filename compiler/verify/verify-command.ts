@@ -1,4 +1,5 @@
 import { parseDidKey } from '../contract/did-key.ts';
+import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, nodeDisk, openChunks, readAll } from './disk.ts';
@@ -16,6 +17,8 @@ const STDIN = 0;
 /** Clocks of issuer and reader may differ by this much. */
 const CLOCK_SKEW_MS = 300_000;
 
+const UNSIGNED_CSV =
+  'a series as CSV is not signed; ask for it with format=json, which carries rows and signature';
 const ONLY_OF_RELEASES = '--remember is about releases; leave it out for a body';
 
 /** For the help of the command. */
@@ -146,7 +149,10 @@ async function judgeFile(
   trusted: Trust,
   options: VerifyCommandOptions,
 ): Promise<VerifyOutcome> {
-  const body = parseJson(decodeUtf8(await readTarget(target, options)));
+  const saved = decodeUtf8(await readTarget(target, options));
+  if (saved.startsWith(SERIES_CSV_HEADER))
+    return undecided(target, UNSIGNED_CSV, options.json === true);
+  const body = parseJson(saved);
   const report = verifyBody(body, trusted);
   const exitCode = { verified: EXIT.verified, failed: EXIT.failed, unsigned: EXIT.undecided };
   const pinned = trusted.trust !== 'any';

@@ -1,6 +1,7 @@
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import {
   SERIES_COLUMNS,
+  SERIES_CSV_HEADER,
   type SeriesCut,
   seriesFrom,
   stateAt,
@@ -15,7 +16,6 @@ const NEWLINE = 0x0a;
 const CUTS = '"cuts":';
 /** Of RFC 4180. */
 const LINE_END = '\r\n';
-const CSV_HEADER = SERIES_COLUMNS.join(',') + LINE_END;
 /** What a spreadsheet would run instead of showing. */
 const FORMULA = /^[=+\-@\t\r]/;
 
@@ -99,7 +99,10 @@ function csvCut(body: Body, days: number): Buffer {
   const layout = layoutOf(body);
   const table = csvTable(body, layout);
   const { rows } = stateAt(layout.cuts, cutPlace(layout, days));
-  return Buffer.concat([Buffer.from(CSV_HEADER), table.bytes.subarray(table.rows[rows])]);
+  return Buffer.concat([
+    Buffer.from(SERIES_CSV_HEADER + LINE_END),
+    table.bytes.subarray(table.rows[rows]),
+  ]);
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */

@@ -65,6 +65,16 @@ describe('runVerify() exit codes', () => {
     expect((await judgeText(text)).exitCode).toBe(2);
   });
 
+  it('2: a series as CSV, and says how to ask for a signed one', async () => {
+    const head = 'snapshot_date,observed_at,data_age_hours,current,band,record_hash';
+    const { exitCode, text } = await judgeText(`${head}\r\n2026-11-20T10:00:00Z,,,,,\r\n`);
+    expect(exitCode).toBe(2);
+    expect(text).toContain('a series as CSV is not signed; ask for it with format=json');
+    const other = await judgeText('snapshot_date,observed_at\r\n');
+    expect(other.exitCode).toBe(2);
+    expect(other.text).not.toContain('CSV');
+  });
+
   it('2: a body that nobody signed', async () => {
     const raw = release.text('free/raw/hydrology.river-level/07010000.json');
     const { exitCode, text } = await judgeText(raw, [release.did]);
