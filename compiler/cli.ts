@@ -257,9 +257,14 @@ function now(): string {
 }
 
 function issuerName(text: string): string {
-  if (text.trim() !== '') return text;
+  if (text.trim() === '') {
+    throw new RangeError(
+      'Cannot publish without an issuer name: --issuer-name is empty; give a name',
+    );
+  }
+  if (!/\p{Cc}/u.test(text)) return text;
   throw new RangeError(
-    'Cannot publish without an issuer name: --issuer-name is empty; give a name',
+    `Cannot publish as ${JSON.stringify(text)}: a control character in --issuer-name; give a name of one line`,
   );
 }
 
@@ -273,8 +278,14 @@ function instant(option: string, text: string | undefined): string {
 }
 
 function baseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) {
+  if (!URL.canParse(text) || !/^https?:\S+$/.test(text)) {
     throw new RangeError(`Cannot publish at "${text}": not an http or https address`);
+  }
+  const { username, password, origin } = new URL(text);
+  if (username !== '' || password !== '' || /[?#]/.test(text)) {
+    throw new RangeError(
+      `Cannot publish at "${origin}": a user, password, query or fragment in --base-url would stand in every citation; leave it out`,
+    );
   }
   return text.replace(/\/+$/, '');
 }

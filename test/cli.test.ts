@@ -29,6 +29,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 const snapshots = writeSnapshots({
   '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 1 })]),
 });
+const USER_INFO = 'Cannot publish at "https://x.example": a user, password, query or fragment';
 const COMPILE = ['compile', '--snapshots', snapshots, '--workers', '0', '--as-of', AS_OF];
 
 describe('signalpress --help', () => {
@@ -178,7 +179,7 @@ describe('signalpress compile', () => {
       '--issuer-name',
       'Flag',
       '--base-url',
-      'https://flag.example/',
+      'https://flag.example/at@home/',
       '--data',
       'here',
     ];
@@ -189,7 +190,7 @@ describe('signalpress compile', () => {
       SIGNALPRESS_DATA: 'there',
     });
     const head = readJson(join(cwd, 'here/current'), 'release.json');
-    expect([head.issuer_name, head.base_url]).toEqual(['Flag', 'https://flag.example']);
+    expect([head.issuer_name, head.base_url]).toEqual(['Flag', 'https://flag.example/at@home']);
     expect(existsSync(join(cwd, 'there'))).toBe(false);
   });
 
@@ -205,6 +206,11 @@ describe('signalpress compile', () => {
     ],
     ['an end that is none', ['--valid-until', 'never'], {}, 'Cannot use --valid-until "never"'],
     ['an address that is none', ['--base-url', 'ftp://example.org'], {}, 'not an http'],
+    ['a password in the address', ['--base-url', 'https://u:p@x.example'], {}, USER_INFO],
+    ['a user in the address', ['--base-url', 'https://u@x.example'], {}, USER_INFO],
+    ['a query in the address', ['--base-url', 'https://x.example?'], {}, USER_INFO],
+    ['an address of two lines', ['--base-url', 'https://x.example\n'], {}, 'not an http'],
+    ['a name of two lines', ['--issuer-name', 'a\nb'], {}, 'Cannot publish as "a\\nb": a control'],
     ['too many workers', ['--workers', '99'], {}, 'workers'],
     ['half a worker', ['--workers', '0.5'], {}, 'workers'],
     ['a share without its sign', ['--max-rejects', '0.5'], {}, 'a share from 0% to 50%'],
