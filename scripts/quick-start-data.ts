@@ -74,8 +74,14 @@ function importFeed(out: string): string {
   return importSummaryText(runImport({ source: 'usgs-earthquakes', file, out }, importDisk));
 }
 
+/** As the operator wrote it; an empty text is none. */
+interface Address {
+  readonly port: string | undefined;
+  readonly baseUrl?: string | undefined;
+}
+
 /** Settings of a gatekeeper that pretends payments; everything wrong with the address is said at once. */
-export function demoSettings(root: string, address: { port: string; baseUrl?: string }): Config {
+export function demoSettings(root: string, address: Address): Config {
   const env = {
     SIGNALPRESS_PORT: address.port,
     SIGNALPRESS_BASE_URL: address.baseUrl,
@@ -95,6 +101,12 @@ export function unusedText(env: Readonly<Record<string, string | undefined>>): s
   });
   if (unused.length === 0) return '';
   return `Set, and not used here: ${unused.sort().join(', ')}; only ${USED.join(' and ')} are\n`;
+}
+
+/** The settings with the address that is compiled in: a free port in place of 0, at which nobody could ask. */
+export async function servedAt(settings: Config): Promise<Config & { readonly baseUrl: string }> {
+  const port = await tryPort(settings.port);
+  return { ...settings, port, baseUrl: settings.baseUrl ?? `http://127.0.0.1:${port}` };
 }
 
 /** Listens on a loopback port for a moment and says which it was, for 0 one that nobody listens on. */

@@ -1,9 +1,10 @@
 import { summaryText } from '../compiler/commands/progress.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
+import type { Config } from '../gatekeeper/config.ts';
 import { lineLog } from '../gatekeeper/http/line-log.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, prepareData, tryPort, unusedText } from './quick-start-data.ts';
+import { demoSettings, prepareData, servedAt, unusedText } from './quick-start-data.ts';
 import { bold, cyan, dim, green } from './terminal-style.ts';
 
 /** `npm start`: compiles the sample and a genuine USGS feed into `.signalpress/`, then serves it. */
@@ -20,17 +21,16 @@ const SHOWN = ['/gauge/ruler', '/gauge', '/gauge/census', '/gauge/earthquake-reg
 const PAID_EXAMPLE = '/gauge?signal_id=earthquake.current_activity&entity=california-san-andreas';
 
 try {
-  await main(process.env.SIGNALPRESS_PORT ?? '4021', process.env.SIGNALPRESS_BASE_URL);
+  await main(process.env.SIGNALPRESS_PORT, process.env.SIGNALPRESS_BASE_URL);
 } catch (error) {
   console.error(messageOf(error));
   process.exitCode = 1;
 }
 
-async function main(port: string, publicUrl: string | undefined): Promise<void> {
+async function main(port: string | undefined, publicUrl: string | undefined): Promise<void> {
   const started = performance.now();
-  const baseUrl = publicUrl ?? `http://127.0.0.1:${port}`;
-  const settings = demoSettings(ROOT, publicUrl === undefined ? { port } : { port, baseUrl });
-  await refuseTakenPort(settings.port);
+  const settings = await onFreePort(demoSettings(ROOT, { port, baseUrl: publicUrl }));
+  const { baseUrl } = settings;
   console.log(dim('Importing and compiling, a few seconds …'));
   const { imported, summary } = await prepareData({ root: ROOT, baseUrl, asOf: new Date() });
   console.log(`\n${imported}\n\n${summaryText(summary, performance.now() - started)}\n`);
@@ -47,9 +47,10 @@ async function main(port: string, publicUrl: string | undefined): Promise<void> 
   }
 }
 
-async function refuseTakenPort(port: number): Promise<void> {
+async function onFreePort(settings: Config): ReturnType<typeof servedAt> {
+  const { port } = settings;
   try {
-    await tryPort(port);
+    return await servedAt(settings);
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
     const state = code === 'EADDRINUSE' ? 'taken by another process' : `refused with ${code}`;

@@ -1,5 +1,37 @@
-import { describe, expect, it } from 'vitest';
-import { unusedText } from '../../scripts/quick-start-data.ts';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { demoSettings, servedAt, unusedText } from '../../scripts/quick-start-data.ts';
+
+const addressOf = async (port: string | undefined, baseUrl?: string) => {
+  const settings = await servedAt(demoSettings('root', { port, baseUrl }));
+  return [settings.port, settings.baseUrl] as const;
+};
+
+describe('servedAt()', () => {
+  it('takes a free port in place of 0 before its address is compiled in', async () => {
+    const [port, url] = await addressOf('0');
+    expect(port).toBeGreaterThan(0);
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect((await addressOf('0', 'https://a.example'))[1]).toBe('https://a.example');
+  });
+
+  it('refuses a port that somebody listens on', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    await expect(addressOf(String(port))).rejects.toThrow(/EADDRINUSE/);
+  });
+});
+
+describe('demoSettings()', () => {
+  it('takes an empty port or address for none, and refuses one that is none', () => {
+    const empty = demoSettings('root', { port: '', baseUrl: '' });
+    expect([empty.port, empty.baseUrl]).toEqual([4021, null]);
+    expect(() => demoSettings('root', { port: 'x' })).toThrow('SIGNALPRESS_PORT "x"');
+  });
+});
 
 describe('unusedText()', () => {
   it('names every setting that the quick start does not read, and no value', () => {
