@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import { parseJson } from '../compiler/contract/strict-json.ts';
 import { jointProblems } from './joint-problems.ts';
+import { messageOf } from './message-of.ts';
 import { nearest } from './offer/nearest.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from './payment/token.ts';
@@ -122,27 +123,35 @@ export function strangeText(variable: string): string {
   return `"${variable}" is no setting and is not read; ${hint}`;
 }
 
-function fileSettings(text: string | null, problems: string[]): Record<string, string | undefined> {
+function fileSettings(text: string | null, problems: string[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(fileMembers(text, problems))) {
+    const problem = misfit(name, value);
+    if (problem === null) texts[name] = String(value);
+    else problems.push(`${CONFIG_NAME}: "${name}" ${problem}`);
+  }
+  return texts;
+}
+
+function fileMembers(text: string | null, problems: string[]): Readonly<Record<string, unknown>> {
   if (text === null) return {};
-  const known = z.record(z.string(), z.union([z.string(), z.number().transform(String)]));
-  let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
-    problems.push(`${CONFIG_NAME}: not JSON; write one object of settings`);
-    return {};
-  }
-  const parsed = known.safeParse(json);
-  if (!parsed.success) {
+    const json = parseJson(text);
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
     problems.push(`${CONFIG_NAME}: not an object of texts and numbers; write {"port": 4021}`);
-    return {};
+  } catch (error) {
+    problems.push(`${CONFIG_NAME}: ${messageOf(error)}`);
   }
-  for (const name of Object.keys(parsed.data)) {
-    if (name in SETTINGS || FOREIGN.includes(name)) continue;
-    const legal = SETTING_NAMES.join(', ');
-    problems.push(`${CONFIG_NAME}: "${name}" is no setting; use one of ${legal}`);
-  }
-  return parsed.data;
+  return {};
+}
+
+/** Why a member of the file is no setting; null when it may be one. */
+function misfit(name: string, value: unknown): string | null {
+  const isKnown = Object.hasOwn(SETTINGS, name) || FOREIGN.includes(name);
+  if (!isKnown) return `is no setting; use one of ${SETTING_NAMES.join(', ')}`;
+  if (typeof value === 'string' || typeof value === 'number') return null;
+  if (Array.isArray(value)) return 'is a list; write one text, with commas where it names several';
+  return 'is neither a text nor a number; write it as one of them';
 }
 
 function checked(name: SettingName, text: string, problems: string[]): unknown {

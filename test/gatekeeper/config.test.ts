@@ -107,6 +107,26 @@ describe('loadConfig()', () => {
     expect(() => load({ fileText })).toThrow(/signalpress\.config\.json/);
   });
 
+  it.each([
+    ['{"toString":"a"}', '"toString" is no setting; use one of'],
+    ['{"constructor":"a"}', 'Cannot parse JSON at character 1: the key is reserved'],
+    ['{"port":1,"port":2}', 'Cannot parse JSON at character 10: the key appears twice'],
+    ['{"port":1', 'Cannot parse JSON "port" at character 9: not JSON: the text ends'],
+    ['"port"', 'not an object of texts and numbers'],
+    ['{"facilitator_url":["https://a.example"]}', '"facilitator_url" is a list; write one text,'],
+    ['{"port":null}', '"port" is neither a text nor a number'],
+  ])('says of the file %s what is wrong with it', (fileText, problem) => {
+    expect(() => load({ fileText })).toThrow(`signalpress.config.json: ${problem}`);
+  });
+
+  it('takes several facilitators in the file as one text with commas', () => {
+    const facilitator_url = 'https://a.example, https://b.example';
+    const file = { facilitator_url, pay_to: PAYEE, rpc_url: 'https://node.example' };
+    expect(load({ fileText: JSON.stringify(file) })).toMatchObject({
+      facilitatorUrls: facilitator_url.split(', '),
+    });
+  });
+
   it('takes no other name in the file than a setting', () => {
     expect(() => load({ fileText: '{"nothing":1}' })).toThrow(
       `use one of ${SETTING_NAMES.join(', ')}`,
