@@ -218,7 +218,7 @@ function backedUp(db: Database.Database, file: string): void {
 
 function leftOutText(count: number): string {
   return (
-    `left out: ${count} settled payments of amounts that do not exist; ` +
+    `left out: settled payments of amounts that do not exist (${count}); ` +
     'find them by their empty usd in: ledger export --only settled'
   );
 }
