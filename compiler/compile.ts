@@ -184,7 +184,7 @@ async function compileRun(
   return publishRun(options, run, known);
 }
 
-/** What goes on from the previous release has lost nothing of it. */
+/** Refuses a release that lost much or holds nothing; what goes on from the previous one has lost nothing of it. */
 function refuseLoss(
   { snapshots, data }: CompileOptions,
   { plan, staging, parts }: Run,
