@@ -1,9 +1,9 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Journal } from '../../gatekeeper/journal/journal.ts';
 import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { emptyJournal } from './empty-journal.ts';
 import { payer } from './payer.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
@@ -13,17 +13,6 @@ beforeAll(async () => {
   gate = await tinyGate();
 });
 afterAll(() => gate.close());
-
-/** A journal without a payment, whose newest time is this. */
-const journalAt = (newestMs: number): Journal => ({
-  find: async () => null,
-  bindingOf: () => null,
-  claim: async () => false,
-  conclude: async () => {},
-  unresolved: async () => [],
-  citing: async () => [],
-  newestMs: () => newestMs,
-});
 
 const ask = (target: string, method = 'GET', at = gate): Promise<Response> =>
   fetch(at.url + target, { method });
@@ -55,7 +44,7 @@ describe('/healthz', () => {
       [0, 200],
       [60_000, 503],
     ] as const) {
-      const at = await tinyGate({ journal: journalAt(TINY_NOW + ahead) });
+      const at = await tinyGate({ journal: emptyJournal(TINY_NOW + ahead) });
       const answer = await ask('/healthz', 'GET', at);
       expect(answer.status).toBe(status);
       if (status === 503) {
@@ -81,7 +70,7 @@ describe('/healthz', () => {
   });
 
   it('is not ready while payments cannot be written down', async () => {
-    const full = { ...journalAt(0), claim: () => Promise.reject(new Error('disk is full')) };
+    const full = { ...emptyJournal(), claim: () => Promise.reject(new Error('disk is full')) };
     const at = await tinyGate({ journal: full });
     const target = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
     const challenge = await ask(target, 'GET', at);

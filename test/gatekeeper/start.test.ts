@@ -5,22 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
-import type { Journal } from '../../gatekeeper/journal/journal.ts';
 import { JOURNAL_FORMAT, JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/start-error.ts';
+import { emptyJournal } from './empty-journal.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW, tinyDataDir, tinyFiles, tinyKey, writeTinyRelease } from './tiny-release.ts';
 
-const EMPTY_JOURNAL: Journal = {
-  find: async () => null,
-  bindingOf: () => null,
-  claim: async () => false,
-  conclude: async () => {},
-  unresolved: async () => [],
-  citing: async () => [],
-  newestMs: () => 0,
-};
 const BY = { clock: Date.now, log: () => undefined };
 
 async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<string> {
@@ -119,8 +110,7 @@ describe('startGatekeeper()', () => {
 
   it('I33: says at its start that a clock before the journal keeps payments away, and nothing about another', async () => {
     for (const newest of [TINY_NOW, TINY_NOW + 60_000]) {
-      const journal: Journal = { ...EMPTY_JOURNAL, newestMs: () => newest };
-      const gate = await tinyGate({ journal });
+      const gate = await tinyGate({ journal: emptyJournal(newest) });
       const told = gate.logged.filter(({ event }) => event === 'clock_behind');
       expect(told).toHaveLength(newest === TINY_NOW ? 0 : 1);
       if (newest > TINY_NOW) expect(told[0]?.error).toMatch(/ledger accept-clock$/);
