@@ -26,6 +26,7 @@ export function signalShares(signals: readonly SignalFiles[], workers: number): 
   return shared.sort((a, b) => effort(b.signal) / b.share.of - effort(a.signal) / a.share.of);
 }
 
+/** One job for each signal, those with the most work first. */
 export function wholeSignals(signals: readonly SignalFiles[]): SharedSignal[] {
   const whole = signals.map((signal) => ({ signal, share: WHOLE }));
   return whole.sort((a, b) => effort(b.signal) - effort(a.signal));
@@ -34,9 +35,10 @@ export function wholeSignals(signals: readonly SignalFiles[]): SharedSignal[] {
 /** `fair` is the effort that each worker has when all have the same. */
 function shareCount(signal: SignalFiles, fair: number): number {
   const { bytes } = signal;
-  if (bytes > SHARED_BYTES_MAX) return 1;
   const most = Math.floor(bytes / SHARE_BYTES_MIN);
-  return Math.max(1, Math.min(most, Math.ceil(effort(signal) / fair)));
+  // Nothing is divided where all files are empty.
+  if (most < 2 || bytes > SHARED_BYTES_MAX) return 1;
+  return Math.min(most, Math.ceil(effort(signal) / fair));
 }
 
 /** Readings on an official scale become about twice as many files. */

@@ -45,6 +45,10 @@ describe('signalShares()', () => {
     expect(counts([SHARED_BYTES_MAX + 1], 2)).toHaveLength(1);
   });
 
+  it('has a job for every signal, also where all files are empty', () => {
+    expect(counts([0, 0], 2)).toEqual(['crypto.spot 1/1', 'macro.unemployment 1/1']);
+  });
+
   it('starts with the most work, whole or shared', () => {
     const sizes = [SHARE_BYTES_MIN, 100, 9 * SHARE_BYTES_MIN];
     const first = 'shipping.throughput';
