@@ -2,7 +2,7 @@ import type { Route } from '../compiler/contract/route.ts';
 import type { Settlement } from './config.ts';
 import type { RpcHeaders } from './http/header-facts.ts';
 import { JSON_MEDIA_TYPE } from './http/media-type.ts';
-import type { SoldBodies } from './journal/journal.ts';
+import type { SoldCitations } from './journal/journal.ts';
 import type { Challenger } from './offer/challenge.ts';
 import type { Network } from './payment/networks.ts';
 import type { PaymentDesk } from './payment/payment.ts';
@@ -29,7 +29,7 @@ export interface Service {
   readonly operator: Operator;
   readonly challenger: Challenger;
   readonly desk: PaymentDesk;
-  readonly sold: SoldBodies;
+  readonly sold: SoldCitations;
   /** Null where the operator named no payment processor. */
   readonly receipts: ReceiptDesk | null;
   /** Milliseconds since the epoch. */

@@ -52,7 +52,7 @@ export async function lookUpHash(
   const entries = await listed(digits, release);
   const [entry] = entries;
   if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
-  if (entry === undefined) return lookUpSold(await sold.citing(digits), release);
+  if (entry === undefined) return lookUpSold(await sold.citations(digits), release);
   const check = entry.file === null ? null : await recompute(entry, entry.file, release);
   return { state: 'listed', entry, check };
 }
@@ -64,12 +64,12 @@ async function listed(digits: string, release: ReleaseIndex): Promise<readonly V
   return matching(bytes.toString('utf8'), digits);
 }
 
-/** Bodies of an earlier release; only their citations, since what else they say is known under other hashes. */
-function lookUpSold(bodies: readonly Buffer[], { keys }: ReleaseIndex): LookUp {
-  if (bodies.length > 1) return { state: 'ambiguous', matches: bodies.length };
-  const [bytes] = bodies;
-  if (bytes === undefined) return { state: 'not_found' };
-  const _citation = citationSchema.parse(citationOf(bytes));
+/** Of bodies of an earlier release only their citations, since what else they say is known under other hashes. */
+function lookUpSold(citations: readonly unknown[], { keys }: ReleaseIndex): LookUp {
+  if (citations.length > 1) return { state: 'ambiguous', matches: citations.length };
+  const [first] = citations;
+  if (first === undefined) return { state: 'not_found' };
+  const _citation = citationSchema.parse(first);
   const standing = keyStanding(keys, _citation.issuer_DID, _citation.retrieved_at);
   // Sold here by somebody else, before this issuer took over.
   if (standing === 'unknown') return { state: 'not_found' };

@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { RECORD_HASH } from '../../compiler/contract/record-hash.ts';
 import { citationOf } from '../release/citation-text.ts';
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
@@ -13,32 +14,28 @@ export const PURGE_ROWS_MAX = 200;
 const KEEP_EXTRA_MS = DAY_MS;
 
 const KEEP = `
-INSERT INTO body(sha256, encoding, bytes, purge_at, citation) VALUES(?, ?, ?, ?, ?)
+INSERT INTO body(sha256, encoding, bytes, purge_at, citation_hash, citation) VALUES(?, ?, ?, ?, ?, ?)
 ON CONFLICT(sha256) DO UPDATE SET purge_at = max(purge_at, excluded.purge_at)`;
 // Hex digits come before the letter g. Two rows are enough to know that a prefix is ambiguous.
-const CITING = `
-SELECT DISTINCT citation FROM body WHERE citation >= ?1 AND citation < ?1 || 'g' LIMIT 2`;
-const SOLD = 'SELECT sha256, encoding, bytes FROM body WHERE citation = ?';
+const HASHES = `
+SELECT DISTINCT citation_hash AS hash FROM body WHERE citation_hash >= ?1 AND citation_hash < ?1 || 'g' LIMIT 2`;
+const CITATION = 'SELECT citation FROM body WHERE citation_hash = ?';
 const PURGE = 'DELETE FROM body WHERE rowid IN (SELECT rowid FROM body WHERE purge_at < ? LIMIT ?)';
 
-const citingRow = z.object({ citation: z.string() });
-const soldRow = z.object({
-  sha256: z.instanceof(Uint8Array),
-  encoding: z.string(),
-  bytes: z.instanceof(Uint8Array),
-});
+const hashRow = z.object({ hash: z.string() });
+const citationRow = z.object({ citation: z.string() });
 
 /** Sold bytes by their hash: the same body is stored once, whoever buys it. */
 export class BodyStore {
   readonly #keep: Database.Statement;
-  readonly #citing: Database.Statement;
-  readonly #sold: Database.Statement;
+  readonly #hashes: Database.Statement;
+  readonly #citation: Database.Statement;
   readonly #purge: Database.Statement;
 
   constructor(db: Database.Database) {
     this.#keep = db.prepare(KEEP);
-    this.#citing = db.prepare(CITING);
-    this.#sold = db.prepare(SOLD);
+    this.#hashes = db.prepare(HASHES);
+    this.#citation = db.prepare(CITATION);
     this.#purge = db.prepare(PURGE);
   }
 
@@ -47,15 +44,14 @@ export class BodyStore {
     const gzip = body.length >= GZIP_BYTES_MIN;
     const stored = gzip ? gzipSync(body, { level: 1 }) : body;
     const until = Math.min(purgeAt + KEEP_EXTRA_MS, Number.MAX_SAFE_INTEGER);
-    this.#keep.run([sha256, gzip ? 'gzip' : 'identity', stored, until, citedHash(body)]);
+    this.#keep.run([sha256, gzip ? 'gzip' : 'identity', stored, until, ...citedBy(body)]);
   }
 
-  /** See SoldBodies. */
-  citing(digits: string): Buffer[] {
-    return this.#citing.all([digits]).map((row) => {
-      const { citation } = citingRow.parse(row);
-      const { sha256, encoding, bytes } = soldRow.parse(this.#sold.get([citation]));
-      return soldBytes(bytes, encoding, sha256);
+  /** See SoldCitations. */
+  citations(digits: string): unknown[] {
+    return this.#hashes.all([digits]).map((row) => {
+      const { hash } = hashRow.parse(row);
+      return JSON.parse(citationRow.parse(this.#citation.get([hash])).citation);
     });
   }
 
@@ -64,12 +60,13 @@ export class BodyStore {
   }
 }
 
-/** Record hash of the citation of a body in hex; null for a body without one. */
-function citedHash(body: Buffer): string | null {
-  return RECORD_HASH.exec(String(citationOf(body)?.record_hash))?.[1] ?? null;
+/** Hex digits and text of the citation of a body, kept apart so that a look-up reads no long body; nulls where it has none. */
+function citedBy(body: Buffer): [hash: string | null, citation: string | null] {
+  const citation = citationOf(body);
+  const hash = String(citation?.record_hash);
+  if (!RECORD_HASH.test(hash)) return [null, null];
+  return [hash.slice('sha256:'.length), JSON.stringify(citation)];
 }
-
-const RECORD_HASH = /^sha256:([0-9a-f]{64})$/;
 
 /** SHA-256 of the bytes. */
 export function bodyHash(body: Uint8Array): Buffer {

@@ -19,7 +19,7 @@ const CHECKPOINT_PAGES = 2000;
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS body(
   sha256 BLOB NOT NULL UNIQUE, encoding TEXT NOT NULL, bytes BLOB NOT NULL, purge_at INTEGER NOT NULL,
-  citation TEXT) STRICT;
+  citation_hash TEXT, citation TEXT) STRICT;
 CREATE INDEX IF NOT EXISTS body_purge_at ON body(purge_at);
 CREATE TABLE IF NOT EXISTS payment(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, resource TEXT NOT NULL,
@@ -29,9 +29,10 @@ CREATE TABLE IF NOT EXISTS payment(
 CREATE TABLE IF NOT EXISTS accepted_clock(
   id INTEGER PRIMARY KEY, at INTEGER NOT NULL, newest INTEGER NOT NULL, payment_id INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
-CREATE INDEX IF NOT EXISTS body_citation ON body(citation) WHERE citation IS NOT NULL;
+CREATE INDEX IF NOT EXISTS body_citation_hash ON body(citation_hash) WHERE citation_hash IS NOT NULL;
 `;
-const ADD_CITATIONS = 'ALTER TABLE body ADD COLUMN citation TEXT';
+const ADD_CITATIONS =
+  'ALTER TABLE body ADD COLUMN citation_hash TEXT; ALTER TABLE body ADD COLUMN citation TEXT';
 
 const versionRow = z.object({ user_version: z.number() });
 

@@ -50,14 +50,14 @@ export interface OpenPayment {
   readonly key: string;
 }
 
-/** Bodies as they were sold, for as long as they are kept. */
-export interface SoldBodies {
-  /** Those whose citation has a record hash that starts with these hex digits; of two such hashes one body each. */
-  citing(digits: string): Promise<readonly Buffer[]>;
+/** Citations of bodies that were sold, for as long as these are kept. */
+export interface SoldCitations {
+  /** Those with a record hash that starts with these hex digits, as they were parsed; at most two, and each hash once. */
+  citations(digits: string): Promise<readonly unknown[]>;
 }
 
 /** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
-export interface Journal extends SoldBodies {
+export interface Journal extends SoldCitations {
   find(key: string): Promise<JournalEntry | null>;
   /** What a payment that was not refused is bound to, without its bytes; never waits for anything. */
   bindingOf(key: string): PaymentBinding | null;

@@ -115,8 +115,8 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
     async unresolved(after, limit) {
       return unresolved.all([after, limit]).map((row) => openRow.parse(row));
     },
-    async citing(digits) {
-      return bodies.citing(digits);
+    async citations(digits) {
+      return bodies.citations(digits);
     },
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.

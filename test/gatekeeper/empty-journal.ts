@@ -7,6 +7,6 @@ export const emptyJournal = (newestMs = 0): Journal => ({
   claim: async () => false,
   conclude: async () => {},
   unresolved: async () => [],
-  citing: async () => [],
+  citations: async () => [],
   newestMs: () => newestMs,
 });

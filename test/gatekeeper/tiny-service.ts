@@ -26,7 +26,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
     operator: { network, payTo: TEST_PAYEE, tokens: null, settlement: 'test' },
     challenger: challenger(terms),
     desk: { pay: async () => jsonReply(503, {}) },
-    sold: { citing: async () => [] },
+    sold: { citations: async () => [] },
     receipts: null,
     clock: () => now,
     log: () => undefined,

@@ -48,9 +48,10 @@ describe('BodyStore', () => {
   });
 });
 
-describe('citing()', () => {
+describe('citations()', () => {
   const sealed = (digits: string, more = '') =>
     Buffer.from(`{"rows":[1]${more},"_citation":{"fact":"x","record_hash":"sha256:${digits}"}}\n`);
+  const cited = (digits: string) => ({ fact: 'x', record_hash: `sha256:${digits}` });
   const [ONE, TWIN] = ['ab'.repeat(32), `${'ab'.repeat(31)}cd`];
 
   it('finds a sold body by its citation, whole or by a prefix, however long the body is', async () => {
@@ -60,9 +61,9 @@ describe('citing()', () => {
     await journal.claim(claimOf('a', sealed(ONE)));
     await journal.claim(claimOf('b', sealed(ONE, ',"cut":1')));
     await journal.claim(claimOf('c', long));
-    expect(await journal.citing(TWIN)).toEqual([long]);
-    expect(await journal.citing(ONE)).toHaveLength(1);
-    expect(await journal.citing('abababab')).toHaveLength(2);
+    expect(await journal.citations(TWIN)).toEqual([cited(TWIN)]);
+    expect(await journal.citations(ONE)).toEqual([cited(ONE)]);
+    expect(await journal.citations('abababab')).toHaveLength(2);
     journal.close();
   });
 
@@ -78,7 +79,7 @@ describe('citing()', () => {
     const odd = sealed(ONE.toUpperCase()).toString('utf8');
     for (const text of [...unsigned, odd]) await journal.claim(claimOf(text, Buffer.from(text)));
     for (const digits of [ONE, 'abababab', '00000000', TWIN]) {
-      expect(await journal.citing(digits)).toEqual([]);
+      expect(await journal.citations(digits)).toEqual([]);
     }
     journal.close();
   });
@@ -88,7 +89,9 @@ describe('openJournalFile() of a journal without citations', () => {
   /** As the version before wrote it. */
   const older = (path: string): void => {
     const db = openJournalFile(path);
-    db.exec('DROP INDEX body_citation; ALTER TABLE body DROP COLUMN citation;');
+    db.exec(
+      'DROP INDEX body_citation_hash; ALTER TABLE body DROP COLUMN citation_hash; ALTER TABLE body DROP COLUMN citation;',
+    );
     db.exec('PRAGMA user_version = 2');
     db.close();
   };
@@ -107,7 +110,7 @@ describe('openJournalFile() of a journal without citations', () => {
     const hash = '1f'.repeat(32);
     const body = Buffer.from(`{"_citation":{"record_hash":"sha256:${hash}"}}`);
     await journal.claim(claimOf('new', body));
-    expect(await journal.citing(hash)).toEqual([body]);
+    expect(await journal.citations(hash)).toEqual([{ record_hash: `sha256:${hash}` }]);
     journal.close();
   });
 });
