@@ -1,21 +1,19 @@
-import { execFileSync } from 'node:child_process';
-import { generateKeyPairSync, hash, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { join } from 'node:path';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
 import { HOUR_MS } from '../compiler/contract/iso-time.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
+import { type FloorKind, runFloor } from './compile-bench/floor.ts';
 import { median } from './median.ts';
 
 /**
- * Times a whole compile beside its floor in the same run: hash, sign and write of the same bytes
- * with node:crypto and nothing else, on one thread and on as many as the compile has. Then a compile with nothing new, and one
- * with a batch of one percent of the entities, beside the whole one. Judge by the ratios; seconds move with the machine. Nothing
- * is deleted before the end: file systems pay for deletes later, in what runs next. Usage: bench-compile [readings] [entities] [rounds]
+ * Times a whole compile beside its floor in the same run: hash, sign and write of the same bytes with node:crypto and nothing
+ * else, on one thread and on as many as the compile has; and beside what the format asks of any compile. Then a compile with
+ * nothing new, and one with a batch of one percent of the entities, beside the whole one. Judge by the ratios; seconds move
+ * with the machine. Nothing is deleted before the end: file systems pay for deletes later, in what runs next.
+ * Usage: bench-compile [readings] [entities] [rounds]
  */
 const SIGNALS = [
   'hydrology.river-level',
@@ -25,24 +23,15 @@ const SIGNALS = [
 ];
 const METRIC = ['stage_ft', 'discharge_cfs', 'price_usd', 'unemployment_pct'];
 const WORKERS = 2;
+const BATCH = '2026-11-20';
 const CHANGED_BATCH = '2026-11-21';
-/** Characters of a typical hash core. */
-const CORE_CHARS = 500;
 
-interface FloorWork {
-  readonly source: string;
-  readonly target: string;
-  readonly paths: readonly string[];
-  readonly cores: number;
-}
-
-if (isMainThread) await main(process.argv.slice(2).map(Number));
-else floor(workerData as FloorWork);
+await main(process.argv.slice(2).map(Number));
 
 async function main([readings = 100_000, entities = 5000, rounds = 3]: number[]): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'bench-compile-'));
   try {
-    makeSnapshots(join(root, 'snapshots'), readings, entities);
+    makeSnapshots(root, readings, entities);
     const ratios: Ratios[] = [];
     for (let round = 1; round <= rounds; round++) {
       ratios.push(await runRound(root, { round, readings, entities }));
@@ -51,10 +40,12 @@ async function main([readings = 100_000, entities = 5000, rounds = 3]: number[])
     const middle = (of: (ratio: Ratios) => number): string => median(ratios.map(of)).toFixed(2);
     const one = middle((ratio) => ratio.one);
     const two = middle((ratio) => ratio.two);
+    const format = middle((ratio) => ratio.format);
     const changed = middle((ratio) => 100 * ratio.changed);
     console.log(
       `compile / floor, median of ${rounds} rounds: ` +
-        `${one} x one thread, ${two} x ${WORKERS} threads; one percent changed / whole: ${changed} %`,
+        `${one} x one thread, ${two} x ${WORKERS} threads; what the format asks of any compile ` +
+        `${format} x ${WORKERS} threads; one percent changed / whole: ${changed} %`,
     );
   } finally {
     rmSync(root, { recursive: true, force: true });
@@ -65,6 +56,8 @@ async function main([readings = 100_000, entities = 5000, rounds = 3]: number[])
 interface Ratios {
   readonly one: number;
   readonly two: number;
+  /** Time of what the format asks of any compile over the floor, on as many threads. */
+  readonly format: number;
   /** Time of a compile with one percent changed over that of a whole one. */
   readonly changed: number;
 }
@@ -84,20 +77,27 @@ async function runRound(root: string, { round, readings, entities }: Round): Pro
   const changed = await timed(() => compileInto(root, data));
   if (!changed.value.wentOn) throw new Error('Cannot compare: the change was compiled whole');
   const { folder, files, bytes } = full.value;
-  const run = { data, folder, readings };
   const target = join(root, `floor-${round}`);
-  const one = await timedFloor({ ...run, target: `${target}-one`, threads: 1 });
-  const two = await timedFloor({ ...run, target: `${target}-two`, threads: WORKERS });
+  const floor = (kind: FloorKind, threads: number) =>
+    timedFloor(root, { data, folder, target: `${target}-${kind}-${threads}`, kind, threads });
+  const one = await floor('crypto', 1);
+  const two = await floor('crypto', WORKERS);
+  const format = await floor('format', WORKERS);
   console.log(
     [
       `round ${round}: compile ${seconds(full)}, ${rate(readings, full)} readings/s`,
       `${rate(files, full)} files/s (${files} files, ${(bytes / 1e6).toFixed(0)} MB)`,
       `unchanged ${seconds(same)}, 1 % changed ${seconds(changed)}`,
-      `floor on one thread ${seconds(one)}, on ${WORKERS} ${seconds(two)}`,
+      `floor on one thread ${seconds(one)}, on ${WORKERS} ${seconds(two)}, of the format ${seconds(format)}`,
       `peak so far ${peakMb.toFixed(0)} MB`,
     ].join(', '),
   );
-  return { one: full.ms / one.ms, two: full.ms / two.ms, changed: changed.ms / full.ms };
+  return {
+    one: full.ms / one.ms,
+    two: full.ms / two.ms,
+    format: format.ms / two.ms,
+    changed: changed.ms / full.ms,
+  };
 }
 
 function compileInto(root: string, data: string): Promise<CompileSummary> {
@@ -135,65 +135,33 @@ function rate(count: number, { ms }: Timed<unknown>): string {
   return Math.round((count / ms) * 1000).toString();
 }
 
-interface FloorRun {
-  readonly data: string;
+interface FloorFigures {
+  /** Folder of the release that is written again, and of its files. */
   readonly folder: string;
+  readonly data: string;
   readonly target: string;
-  readonly readings: number;
+  readonly kind: FloorKind;
   readonly threads: number;
 }
 
-/** The same bytes as the release, hashed, signed where they carry a citation, written and synced. */
-async function timedFloor(run: FloorRun): Promise<Timed<void>> {
-  const { data: source, folder, target, readings, threads } = run;
+/** Times a floor of the release that a compile has just made. */
+function timedFloor(
+  root: string,
+  { folder, data, target, kind, threads }: FloorFigures,
+): Promise<Timed<void>> {
   const list = parseFiles(readFileSync(join(folder, FILES_NAME), 'utf8'));
-  const share = Math.ceil(list.length / threads);
-  const workers = Array.from({ length: threads }, (_, at) => {
-    const paths = list
-      .slice(at * share, (at + 1) * share)
-      .map((file) => storedPath(file.path, file.sha256));
-    const data = { source, target, paths, cores: readings / threads } satisfies FloorWork;
-    return new Worker(new URL(import.meta.url), { workerData: data });
-  });
-  await Promise.all(workers.map((worker) => once(worker, 'message')));
-  const result = await timed(async () => {
-    for (const worker of workers) worker.postMessage('go');
-    await Promise.all(workers.map((worker) => once(worker, 'exit')));
-    execFileSync('sync', ['-f', target]);
-  });
-  return result;
+  const paths = [...list].map((file) => storedPath(file.path, file.sha256));
+  const snapshots = SIGNALS.map((signal) => snapshotFile(root, signal));
+  return runFloor({ kind, source: data, target, paths, snapshots, threads }, timed);
 }
 
-/** Reads everything first, so that only hash, sign and write are timed. */
-function floor(work: FloorWork): void {
-  const bodies = work.paths.map((path) => [path, readFileSync(join(work.source, path))] as const);
-  parentPort?.once('message', () => sealAndWrite(work, bodies));
-  parentPort?.postMessage('ready');
-}
-
-function sealAndWrite(work: FloorWork, bodies: readonly (readonly [string, Buffer])[]): void {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const core = 'x'.repeat(CORE_CHARS);
-  for (let count = 0; count < work.cores; count++) hash('sha256', core, 'hex');
-  const made = new Set<string>();
-  for (const [path, bytes] of bodies) {
-    const digest = hash('sha256', bytes, 'buffer');
-    if (bytes.includes('"_citation"')) {
-      // The format has three hashes of a signed file: file, content and statement.
-      hash('sha256', bytes, 'hex');
-      hash('sha256', core, 'hex');
-      sign(null, digest, privateKey);
-    }
-    const full = join(work.target, path);
-    const folder = dirname(full);
-    if (!made.has(folder)) mkdirSync(folder, { recursive: true });
-    made.add(folder);
-    writeFileSync(full, bytes, { flag: 'wx' });
-  }
+/** The snapshot file that the whole compile reads of a signal. */
+function snapshotFile(root: string, signal: string): string {
+  return join(root, 'snapshots', BATCH, `${signal}.ndjson`);
 }
 
 function makeSnapshots(root: string, readings: number, entities: number): void {
-  const folder = join(root, '2026-11-20');
+  const folder = join(root, 'snapshots', BATCH);
   mkdirSync(folder, { recursive: true });
   const each = Math.ceil(entities / SIGNALS.length);
   const depth = Math.ceil(readings / entities);
@@ -204,7 +172,7 @@ function makeSnapshots(root: string, readings: number, entities: number): void {
         lines.push(readingLine({ metric: METRIC[index] ?? '', entity, back }));
       }
     }
-    writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
+    writeFileSync(snapshotFile(root, signal), `${lines.join('\n')}\n`);
   }
 }
 
