@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
@@ -11,15 +12,20 @@ import { TINY_NOW, tinyFiles, writeTinyRelease } from '../tiny-release.ts';
 const PAID = '/gauge?signal_id=airquality.aqi&entity=us-chicago';
 const STORED = 'record/airquality.aqi/us-chicago.json';
 const CANARY = 'paid words';
+/** Rounds of 50 copies each; COPY_ROUNDS=2000 for a long run. */
+const ROUNDS = Number(process.env.COPY_ROUNDS ?? 4);
+const ROUND_TIMEOUT_MS = 2000;
 const books = localFacilitator({ clock: () => TINY_NOW });
 const calls = { verify: 0, settle: 0 };
+const delays = { settle: 0 };
 const counting: Facilitator = {
   verify: (request) => {
     calls.verify += 1;
     return books.verify(request);
   },
-  settle: (request) => {
+  settle: async (request) => {
     calls.settle += 1;
+    await setTimeout(delays.settle);
     return books.settle(request);
   },
   supported: () => books.supported(),
@@ -39,6 +45,14 @@ async function freshPayment(at: TinyGate = gate): Promise<string> {
   const challenge = await fetch(at.url + PAID);
   const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
   return payer(NETWORKS['base-sepolia']).header(accepts[0]);
+}
+
+/** The same payment in other bytes. */
+function inOtherBytes(header: string): readonly string[] {
+  const payment = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+  const turned = Object.fromEntries(Object.entries(payment).reverse());
+  const spelled = [JSON.stringify(payment, null, 2), JSON.stringify(turned)];
+  return [header, ...spelled.map((text) => Buffer.from(text).toString('base64'))];
 }
 
 function bodiesOf(text: string): string[] {
@@ -62,6 +76,29 @@ describe('one payment over the wire', () => {
     expect(bodies[0]).toContain(CANARY);
     expect(calls.settle - before).toBe(1);
   });
+
+  it(
+    'I3: 50 copies in other bytes, before, during and after its settlement, are one settlement',
+    async () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        delays.settle = round % 8;
+        const forms = inOtherBytes(await freshPayment());
+        const before = calls.settle;
+        const uses = Array.from({ length: 50 }, async (_, at) => {
+          await setTimeout(at % 12);
+          const header = forms[(at + round) % forms.length] ?? '';
+          const answer = await fetch(gate.url + PAID, { headers: { 'x-payment': header } });
+          return [answer.status, await answer.text()] as const;
+        });
+        const answers = await Promise.all(uses);
+        expect(new Set(answers.map(([status]) => status))).toEqual(new Set([200]));
+        expect(new Set(answers.map(([, body]) => body)).size).toBe(1);
+        expect(calls.settle - before).toBe(1);
+      }
+      delays.settle = 0;
+    },
+    ROUNDS * ROUND_TIMEOUT_MS,
+  );
 
   it('I3: 20 pipelined uses are one settlement', async () => {
     const header = await freshPayment();
@@ -251,7 +288,7 @@ describe('I47: a stop with payments under way', () => {
     const stopping = await tinyGate({ facilitator: hung });
     const header = await freshPayment(stopping);
     const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
-    await new Promise((done) => setTimeout(done, 100));
+    await setTimeout(100);
     const started = performance.now();
     await Promise.all([stopping.close(), expect(asked).rejects.toThrow()]);
     expect(performance.now() - started).toBeLessThan(10_000);
@@ -260,7 +297,7 @@ describe('I47: a stop with payments under way', () => {
       facilitator: counting,
       config: { stateDir: stopping.stateDir },
     });
-    while (calls.settle === before) await new Promise((done) => setTimeout(done, 10));
+    while (calls.settle === before) await setTimeout(10);
     const answer = await fetch(again.url + PAID, { headers: { 'x-payment': header } });
     expect([answer.status, (await answer.text()).includes(CANARY)]).toEqual([200, true]);
     expect(calls.settle - before).toBe(1);
@@ -279,10 +316,10 @@ describe('I47: a stop with payments under way', () => {
     const stopping = await tinyGate({ facilitator: slow });
     const header = await freshPayment(stopping);
     const asked = fetch(stopping.url + PAID, { headers: { 'x-payment': header } });
-    await new Promise((done) => setTimeout(done, 100));
+    await setTimeout(100);
     const started = performance.now();
     const closed = stopping.close();
-    await new Promise((done) => setTimeout(done, 50));
+    await setTimeout(50);
     release();
     const answer = await asked;
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
