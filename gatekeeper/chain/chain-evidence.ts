@@ -1,4 +1,5 @@
-import { isHash } from 'viem';
+import { setTimeout as pause } from 'node:timers/promises';
+import { BaseError, isHash, TimeoutError } from 'viem';
 import { inTime } from '../in-time.ts';
 import type { Evidence } from '../payment/settlement.ts';
 import type { Authorization } from '../payment/signature.ts';
@@ -8,6 +9,9 @@ import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
 const EVIDENCE_TIMEOUT_MS = 15_000;
+/** A node that refuses a question, as busy ones do for a moment, is asked so often in all. */
+const ATTEMPTS_MAX = 3;
+const ATTEMPT_PAUSE_MS = 250;
 /** A node whose newest block is older does not follow its chain: it cannot say that something did not happen. */
 const HEAD_AGE_S_MAX = 120;
 
@@ -35,9 +39,9 @@ export interface ChainEvidenceOptions {
 
 export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
   const { report, timeoutMs = EVIDENCE_TIMEOUT_MS } = options;
-  const answered = async (asking: Promise<Finding>): Promise<Finding> => {
+  const answered = async (ask: () => Promise<Finding>): Promise<Finding> => {
     try {
-      const finding = await inTime(asking, timeoutMs);
+      const finding = await inTime(insist(ask), timeoutMs);
       if (finding === null) throw new Error(`no answer in ${timeoutMs} ms`);
       return finding;
     } catch (error) {
@@ -46,9 +50,27 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
     }
   };
   return {
-    find: (authorization) => answered(find(options, authorization)),
-    confirm: (authorization, transaction) => answered(confirm(options, authorization, transaction)),
+    find: (authorization) => answered(() => find(options, authorization)),
+    confirm: (authorization, transaction) =>
+      answered(() => confirm(options, authorization, transaction)),
   };
+}
+
+/** One refused question must not decide about money; a node that hangs was waited for long enough. */
+async function insist(ask: () => Promise<Finding>): Promise<Finding> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || isTimeout(error)) throw error;
+    }
+    await pause(ATTEMPT_PAUSE_MS);
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  const within = (cause: unknown): boolean => cause instanceof TimeoutError;
+  return error instanceof BaseError && error.walk(within) !== null;
 }
 
 /** An error without the address of the node in its words, which may hold the operator's key. */
@@ -63,7 +85,9 @@ type Options = ChainEvidenceOptions;
 
 async function find(options: Options, authorization: Authorization): Promise<Finding> {
   const { node, clock } = options;
-  const [head, used] = await Promise.all([node.block('latest'), node.isUsed(authorization)]);
+  const used = await node.isUsed(authorization);
+  // Only asked for afterwards does it lead to a block that holds the use.
+  const head = await node.block('latest');
   if (!used) {
     const behindS = clock() / 1000 - Number(head.timestamp);
     return { state: behindS > HEAD_AGE_S_MAX ? 'unknown' : 'unused' };

@@ -166,6 +166,44 @@ describe('chainEvidence()', () => {
     expect(shallow).toEqual({ state: 'unconfirmed' });
   });
 
+  it('I9: chainEvidence() finds what was mined while it asked', async () => {
+    const block = HEAD + 1;
+    const mined = chainOf([used({ block }), moved({ block })]);
+    let isMined = false;
+    stub.answer = (method, params) => {
+      isMined ||= method === 'eth_call';
+      const isHead = method === 'eth_getBlockByNumber' && params[0] === 'latest';
+      return isMined && isHead ? blockOf(block) : mined(method, params);
+    };
+    expect(await evidence().find(authorization)).toEqual({ state: 'paid', transaction: TX });
+  });
+
+  it('I9: chainEvidence() asks again where the node refused, a few times and not where it hangs', async () => {
+    const all = chainOf([used(), moved()]);
+    const refusing = (times: number): RpcAnswer => {
+      let left = times;
+      return (method, params) => {
+        if (method !== 'eth_call') return all(method, params);
+        if (left === Number.POSITIVE_INFINITY) return HANG;
+        left -= 1;
+        if (left >= 0) throw new Error('too many requests');
+        return all(method, params);
+      };
+    };
+    const calls = () => stub.asked.filter((method) => method === 'eth_call').length;
+    const wants = [
+      [2, { state: 'paid', transaction: TX }, 3],
+      [3, { state: 'unknown' }, 3],
+      [Number.POSITIVE_INFINITY, { state: 'unknown' }, 1],
+    ] as const;
+    for (const [times, want, asked] of wants) {
+      stub.asked.length = 0;
+      expect(await found(refusing(times))).toEqual(want);
+      expect(calls()).toBe(asked);
+    }
+    expect(reported).toHaveLength(2);
+  });
+
   it('I9: chainEvidence() knows nothing when the node gives no answer', async () => {
     const modes: [string, () => void][] = [
       ['hung', () => (stub.answer = () => HANG)],
