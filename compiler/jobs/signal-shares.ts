@@ -6,7 +6,7 @@ import { type Share, WHOLE } from '../stages/intake/share.ts';
 import type { JobResult } from './signal-job.ts';
 
 /** A share with less input would cost more to read again than it saves. */
-export const SHARE_BYTES_MIN = 2_000_000;
+export const SHARE_BYTES_MIN = 1_000_000;
 /** A signal with more input is one job: each share has memory of its own, and its bound is meant for all. */
 export const SHARED_BYTES_MAX = 100_000_000;
 
@@ -16,14 +16,34 @@ export interface SharedSignal {
   readonly share: Share;
 }
 
-/** One job for each signal, several for one that would keep the others waiting; those with the most work first. */
+/** One job for each signal, several for one that would keep other workers waiting; those with the most work first. */
 export function signalShares(signals: readonly SignalFiles[], workers: number): SharedSignal[] {
   const total = signals.reduce((sum, signal) => sum + effort(signal), 0);
-  const shared = signals.flatMap((signal) => {
-    const of = shareCount(signal, total / Math.max(1, workers));
-    return Array.from({ length: of }, (_, index) => ({ signal, share: { index, of } }));
-  });
-  return shared.sort((a, b) => effort(b.signal) / b.share.of - effort(a.signal) / a.share.of);
+  const fair = total / Math.max(1, workers);
+  const shared = signals.flatMap((signal) => shares(signal, Math.ceil(effort(signal) / fair)));
+  return evened(
+    shared.sort((a, b) => shareEffort(b) - shareEffort(a)),
+    workers,
+  );
+}
+
+/** The last job is divided too where one worker would do it while the others have nothing left. */
+function evened(queue: readonly SharedSignal[], workers: number): SharedSignal[] {
+  const [whole, last] = [queue.slice(0, -1), queue.at(-1)];
+  if (last === undefined || last.share.of > 1) return [...queue];
+  const divided = [...whole, ...shares(last.signal, workers)];
+  const saved = effortToEnd(queue, workers) - effortToEnd(divided, workers);
+  return saved < SHARE_BYTES_MIN ? [...queue] : divided;
+}
+
+/** Effort of the worker that ends last, when each takes the next job as soon as it is free. */
+function effortToEnd(queue: readonly SharedSignal[], workers: number): number {
+  const efforts = Array.from({ length: Math.max(1, workers) }, () => 0);
+  for (const shared of queue) {
+    const free = efforts.indexOf(Math.min(...efforts));
+    efforts[free] = (efforts[free] ?? 0) + shareEffort(shared);
+  }
+  return Math.max(...efforts);
 }
 
 /** One job for each signal, those with the most work first. */
@@ -32,13 +52,17 @@ export function wholeSignals(signals: readonly SignalFiles[]): SharedSignal[] {
   return whole.sort((a, b) => effort(b.signal) - effort(a.signal));
 }
 
-/** `fair` is the effort that each worker has when all have the same. */
-function shareCount(signal: SignalFiles, fair: number): number {
-  const { bytes } = signal;
-  const most = Math.floor(bytes / SHARE_BYTES_MIN);
+/** As many shares as wished, or as are worth it. */
+function shares(signal: SignalFiles, wished: number): SharedSignal[] {
+  const most = Math.floor(signal.bytes / SHARE_BYTES_MIN);
   // Nothing is divided where all files are empty.
-  if (most < 2 || bytes > SHARED_BYTES_MAX) return 1;
-  return Math.min(most, Math.ceil(effort(signal) / fair));
+  const isShared = most >= 2 && signal.bytes <= SHARED_BYTES_MAX;
+  const of = isShared ? Math.max(1, Math.min(most, wished)) : 1;
+  return Array.from({ length: of }, (_, index) => ({ signal, share: { index, of } }));
+}
+
+function shareEffort({ signal, share }: SharedSignal): number {
+  return effort(signal) / share.of;
 }
 
 /** Readings on an official scale become about twice as many files. */

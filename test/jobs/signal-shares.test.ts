@@ -37,6 +37,14 @@ describe('signalShares()', () => {
     for (const workers of [0, 1]) expect(counts([LARGE], workers)).toEqual(['crypto.spot 1/1']);
   });
 
+  it('divides the last job where one worker would do it alone, and leaves it whole where that saves little', () => {
+    const third = 'shipping.throughput';
+    expect(counts([LARGE, LARGE, LARGE], 2).slice(2)).toEqual([`${third} 1/2`, `${third} 2/2`]);
+    expect(counts([LARGE, LARGE, LARGE], 3)).toHaveLength(3);
+    expect(counts([LARGE, LARGE, SHARE_BYTES_MIN], 2)).toHaveLength(3);
+    expect(counts([LARGE, LARGE - 3 * SHARE_BYTES_MIN, 3 * SHARE_BYTES_MIN], 2)).toHaveLength(3);
+  });
+
   it('makes no share smaller than its least, and none of a signal beyond the largest', () => {
     expect(counts([2 * SHARE_BYTES_MIN - 1], 2)).toHaveLength(1);
     expect(counts([2 * SHARE_BYTES_MIN], 2)).toHaveLength(2);
