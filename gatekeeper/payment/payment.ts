@@ -127,12 +127,25 @@ function quiet(report: PaymentDeskOptions['report']): Settlers['report'] {
 function board(task: Task, desk: Desk): Promise<Outcome> {
   const flight = desk.flights.get(task.key);
   if (flight !== undefined) {
-    return isSame(flight.binding, task) ? flight.outcome : Promise.resolve(ALREADY_USED);
+    if (isSame(flight.binding, task)) return flight.outcome;
+    return isBuyer(task, desk) ? boardAfter(flight.outcome, task, desk) : ALREADY_USED_NOW;
   }
   if (desk.flights.isFull(task.payer)) {
     return Promise.resolve(failed('Too many payments at once. Send it again.'));
   }
   return fly(task, desk);
+}
+
+/** Whether the journal holds the key for exactly this request, so that what is in flight under it is about to be refused. */
+function isBuyer(task: Task, desk: Desk): boolean {
+  const bound = bindingOf(task.key, desk);
+  return bound !== null && isSame(bound, task);
+}
+
+async function boardAfter(other: Promise<Outcome>, task: Task, desk: Desk): Promise<Outcome> {
+  await other;
+  // No await from here on either: the key may be free for this one request alone.
+  return board(task, desk);
 }
 
 function fly(task: Task, desk: Desk): Promise<Outcome> {
@@ -145,10 +158,10 @@ function isSame(left: Bound, right: Bound): boolean {
   return left.resource === right.resource && left.signed === right.signed;
 }
 
-/** What a key is bound to, by a payment in flight or by the journal; null also when that cannot be read. */
+/** What a key is bound to, by the journal or else by a payment in flight; null also when that cannot be read. */
 function bindingOf(key: string, desk: Desk): Bound | null {
   try {
-    return desk.flights.get(key)?.binding ?? desk.journal.bindingOf(key);
+    return desk.journal.bindingOf(key) ?? desk.flights.get(key)?.binding ?? null;
   } catch (error) {
     desk.report(error);
     return null;
@@ -261,6 +274,7 @@ const ALREADY_USED: Outcome = {
       'this authorization was used for another request or with another signature; sign a new one',
   },
 };
+const ALREADY_USED_NOW = Promise.resolve(ALREADY_USED);
 const NO_LONGER_KEPT: Outcome = {
   kind: 'refused',
   refusal: {

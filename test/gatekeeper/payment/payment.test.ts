@@ -280,6 +280,25 @@ describe('pay() once', () => {
     expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
   });
 
+  it('I5: pay() delivers what was bought while the same payment is sent for other requests', async () => {
+    const desk = bench();
+    const value = await alice.header(v1);
+    const other = '/gauge?entity=us-boise&signal_id=airquality.aqi';
+    const first = await desk.pay({ header: value });
+    for (let round = 0; round < 3; round++) {
+      const orders = Array.from({ length: 40 }, (_, at) => (at % 3 === 2 ? TARGET : other));
+      const replies = await Promise.all(
+        orders.map((target) => desk.pay({ header: value, target })),
+      );
+      for (const [at, reply] of replies.entries()) {
+        if (orders[at] === TARGET) expect(reply).toStrictEqual(first);
+        else expectRefused(reply, /payment_already_used/);
+      }
+      desk.restart();
+    }
+    expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
+  });
+
   it('I5: pay() gives a bought body to nobody with another signature or other fields', async () => {
     const desk = bench();
     const signed = await alice.sign(PAY_TO, '10000');

@@ -39,7 +39,13 @@ async function oneBuyer(journal: Journal = freshJournal()) {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
     return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, { desk, receipts: null });
   };
-  return { script, signed, header, asks, pay: () => desk.pay({ ...usual, header }) };
+  return {
+    script,
+    signed,
+    header,
+    asks,
+    pay: (target = TARGET) => desk.pay({ ...usual, target, header }),
+  };
 }
 
 describe('isRepeat()', () => {
@@ -98,6 +104,21 @@ describe('isRepeat()', () => {
     poor.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
     expect((await poor.pay()).status).toBe(402);
     expect(poor.asks()).toBe(false);
+  });
+
+  it('I46: isRepeat() is true of what was paid while the same payment is sent for another request', async () => {
+    const inner = freshJournal();
+    const { asks, pay } = await oneBuyer({
+      ...inner,
+      find: (key) => tick(5).then(() => inner.find(key)),
+    });
+    expect((await pay()).status).toBe(200);
+    const other = '/gauge?entity=us-boise&signal_id=airquality.aqi';
+    const elsewhere = pay(other);
+    await tick(1);
+    expect(asks()).toBe(true);
+    expect(asks({ target: other })).toBe(false);
+    expect((await elsewhere).status).toBe(402);
   });
 
   it('isRepeat() is false where the journal cannot be read', async () => {
