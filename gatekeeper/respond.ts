@@ -291,7 +291,9 @@ async function bought(purchase: Purchase, service: Service): Promise<PaymentAnsw
     throw new NothingToDeliver();
   };
   const reply = await pay({ endpoint, target, method: visit.method, version, header, deliver });
-  const answered = reply.status === 402 ? (asked ?? (await ask())) : (asked as Answered | null);
+  // Copies share what came of the first one, and were not asked themselves.
+  const isOpen = reply.status === 402 || reply.isUndelivered === true;
+  const answered = isOpen ? (asked ?? (await ask())) : (asked as Answered | null);
   if (reply.status === 200 || answered === null || answered.kind === 'content') return reply;
   return missReply(answered, routed, service);
 }

@@ -21,6 +21,8 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Money may have moved: only the same payment may be sent again. */
   | { readonly kind: 'unknown' }
+  /** There was no answer to sell; each request that shares this says why for itself. */
+  | { readonly kind: 'undelivered' }
   /** We failed before any settlement was asked for. */
   | { readonly kind: 'failed'; readonly error: string };
 
@@ -36,8 +38,11 @@ export interface Asked {
   readonly version: X402Version;
 }
 
+/** A reply, or what stands in for the one of a request that has no answer. */
+export type UnpaidReply = Reply & { readonly isUndelivered?: true };
+
 /** Turns an outcome into the reply of one request. */
-export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challenger): Reply {
+export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challenger): UnpaidReply {
   switch (outcome.kind) {
     case 'paid': {
       const { delivery, transaction, payer } = outcome;
@@ -48,6 +53,8 @@ export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challen
       return refusalReply(outcome.refusal, asked, challenger);
     case 'unknown':
       return unknownReply(asked.version);
+    case 'undelivered':
+      return undeliveredReply();
     case 'failed':
       return failedReply(outcome.error);
   }
@@ -57,6 +64,11 @@ export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challen
 export function refusalReply(refusal: Refusal, asked: Asked, challenger: Challenger): Reply {
   const error = `${refusal.reason}: ${refusal.error}`;
   return challengeReply(challenger.challenge(asked.endpoint, asked.target, error));
+}
+
+/** 503 where no answer could be made, unless the request finds out why. */
+export function undeliveredReply(): UnpaidReply {
+  return { ...failedReply('The answer could not be read. Ask again.'), isUndelivered: true };
 }
 
 /** 503 for a failure of ours that charged nobody. */

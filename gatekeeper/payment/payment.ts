@@ -1,6 +1,5 @@
 import type { JournalClaim, JournalEntry } from '../journal/journal.ts';
 import type { Challenger } from '../offer/challenge.ts';
-import type { Reply } from '../reply.ts';
 import { clockTrouble } from './clock-guard.ts';
 import { type Binding, Flights } from './flights.ts';
 import { decodePayment, isRefusal, type X402Version } from './payment-header.ts';
@@ -11,6 +10,7 @@ import {
   type Outcome,
   paymentReply,
   refusalReply,
+  type UnpaidReply,
 } from './payment-reply.ts';
 import { paymentKey, type Task, taskReader } from './payment-task.ts';
 import { facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
@@ -54,7 +54,7 @@ export interface Reconciler {
 }
 
 /** A reply, with who paid where somebody did. */
-export type PaymentAnswer = Reply & { readonly payer?: string };
+export type PaymentAnswer = UnpaidReply & { readonly payer?: string };
 
 interface Desk extends Settlers {
   readonly flights: Flights;
@@ -217,7 +217,7 @@ async function sell(task: Task, desk: Desk): Promise<Outcome> {
   }
   if (task.refusal !== null) return { kind: 'refused', refusal: task.refusal };
   const delivery = await delivered(task, desk);
-  if (delivery === null) return failed('The answer could not be read. Ask again.');
+  if (delivery === null) return { kind: 'undelivered' };
   const { flights } = desk;
   const bytes = delivery.body.length;
   if (!flights.hold(bytes)) {

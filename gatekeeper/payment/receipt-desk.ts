@@ -9,7 +9,7 @@ import {
 import type { Journal } from '../journal/journal.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
 import { PRIVATE_NO_STORE, type Reply } from '../reply.ts';
-import { type Delivery, failedReply } from './payment-reply.ts';
+import { type Delivery, failedReply, type UnpaidReply, undeliveredReply } from './payment-reply.ts';
 
 /** A request that came with a receipt of the operator's payment processor. */
 export interface ReceiptOrder {
@@ -23,7 +23,7 @@ export interface ReceiptOrder {
 
 /** Takes receipts in place of payments; one journal belongs to one desk. */
 export interface ReceiptDesk {
-  redeem(order: ReceiptOrder): Promise<Reply>;
+  redeem(order: ReceiptOrder): Promise<UnpaidReply>;
   /** The request that exactly this receipt was spent on, or is being spent on; else null. Never waits or throws. */
   boughtBy(header: string): string | null;
 }
@@ -61,6 +61,8 @@ interface Flight {
 type Outcome =
   | { readonly kind: 'paid'; readonly delivery: Delivery }
   | { readonly kind: 'refused'; readonly reason: string }
+  /** There was no answer to sell; each request that shares this says why for itself. */
+  | { readonly kind: 'undelivered' }
   | { readonly kind: 'failed'; readonly error: string };
 
 interface Desk extends ReceiptDeskOptions {
@@ -145,7 +147,8 @@ async function carry({ order, parsed }: Task, desk: Desk): Promise<Outcome> {
   if (clock() >= receipt.expires * 1000) return refused('receipt_expired');
   const price = receiptAmount(order.endpoint.priceUsd ?? '0');
   if (BigInt(receipt.amount) < BigInt(price)) return refused('amount_too_low');
-  const delivery = await order.deliver();
+  const delivery = await delivered(order, desk);
+  if (delivery === null) return { kind: 'undelivered' };
   const { body, contentType } = delivery;
   const bought = { key, resource: receipt.resource, signed: order.header, body, contentType };
   const terms = { version: 1, value: receipt.amount, validBefore: receipt.expires } as const;
@@ -154,6 +157,15 @@ async function carry({ order, parsed }: Task, desk: Desk): Promise<Outcome> {
   }
   await concludeReceipt(key, journal);
   return { kind: 'paid', delivery };
+}
+
+async function delivered({ deliver }: ReceiptOrder, { report }: Desk): Promise<Delivery | null> {
+  try {
+    return await deliver();
+  } catch (error) {
+    report(error);
+    return null;
+  }
 }
 
 function resourceOf({ method, target }: ReceiptOrder): string {
@@ -178,10 +190,16 @@ function refusal(order: ReceiptOrder, reason: string, { challenger }: Desk): Rep
   return challengeReply(challenger.challenge(order.endpoint, order.target, error));
 }
 
-function replyOf(outcome: Outcome, { order, id }: { order: ReceiptOrder; id: string }, desk: Desk) {
+function replyOf(
+  outcome: Outcome,
+  { order, id }: { order: ReceiptOrder; id: string },
+  desk: Desk,
+): UnpaidReply {
   switch (outcome.kind) {
     case 'refused':
       return refusal(order, outcome.reason, desk);
+    case 'undelivered':
+      return undeliveredReply();
     case 'failed':
       return failedReply(outcome.error);
     case 'paid': {

@@ -110,6 +110,32 @@ describe('one payment over the wire', () => {
     expect(calls.settle - before).toBe(1);
   });
 
+  it('I10: each of many copies hears that nothing is stored, and nobody is asked about it', async () => {
+    const header = await freshPayment();
+    const before = calls.verify;
+    const nowhere = gate.url + PAID.replace('us-chicago', 'us-nowhere');
+    const uses = Array.from({ length: 20 }, () =>
+      fetch(nowhere, { headers: { 'x-payment': header } }),
+    );
+    const answers = await Promise.all(uses);
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(422));
+    expect(calls.verify).toBe(before);
+  });
+
+  it('I10: each of many copies is told to come again where the file cannot be read', async () => {
+    const read = async (): Promise<never> => Promise.reject(new Error('EIO'));
+    const broken = await tinyGate({ facilitator: counting, read });
+    const header = await freshPayment();
+    const before = calls.verify;
+    const uses = Array.from({ length: 20 }, () =>
+      fetch(broken.url + PAID, { headers: { 'x-payment': header } }),
+    );
+    const answers = await Promise.all(uses);
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(503));
+    expect(calls.verify).toBe(before);
+    await broken.close();
+  });
+
   it('I5: opens no other resource, query or method, before and after it is spent', async () => {
     const header = await freshPayment();
     const lines = [`X-PAYMENT: ${header}`];

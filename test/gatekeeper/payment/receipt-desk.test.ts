@@ -141,6 +141,13 @@ describe('receiptDesk()', () => {
     expect(JSON.parse(await reply.text())).toMatchObject({ no_charge: true });
   });
 
+  it('I10: tells each of many copies that there is no answer', async () => {
+    const nowhere = '/gauge?entity=nowhere&signal_id=airquality.aqi';
+    const receipt = issue(nowhere);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => buy(receipt, nowhere)));
+    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(422));
+  });
+
   it('takes one way of paying at a time', async () => {
     const challenge = JSON.parse(await (await fetch(gate.url + TARGET)).text());
     const payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
