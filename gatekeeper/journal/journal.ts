@@ -59,6 +59,8 @@ export interface SoldCitations {
 /** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
 export interface Journal extends SoldCitations {
   find(key: string): Promise<JournalEntry | null>;
+  /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */
+  findOnDisk(key: string): Promise<JournalEntry | null>;
   /** What a payment that was not refused is bound to, without its bytes; never waits for anything. */
   bindingOf(key: string): PaymentBinding | null;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */

@@ -76,7 +76,7 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   const db = openJournalFile(path);
   const commit = groupCommit({ db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
-  const find = db.prepare(FIND);
+  const read = reader(db);
   const bound = db.prepare(BOUND);
   const conclude = db.prepare(CONCLUDE);
   const unresolved = db.prepare(UNRESOLVED);
@@ -86,9 +86,12 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   let newest = newestTime(db);
   return {
     async find(key) {
-      if (!filter.mayHave(key)) return null;
-      const row = find.get([key]);
-      return row === undefined ? null : entryOf(row);
+      return filter.mayHave(key) ? read(key) : null;
+    },
+    async findOnDisk(key) {
+      const entry = read(key);
+      if (entry !== null) filter.add(key);
+      return entry;
     },
     bindingOf(key) {
       const row = filter.mayHave(key) ? bound.get([key]) : undefined;
@@ -213,6 +216,14 @@ function purger(
     } catch {
       // Old rows may wait for the next clean-up; payments may not.
     }
+  };
+}
+
+function reader(db: Database.Database): (key: string) => JournalEntry | null {
+  const find = db.prepare(FIND);
+  return (key) => {
+    const row = find.get([key]);
+    return row === undefined ? null : entryOf(row);
   };
 }
 

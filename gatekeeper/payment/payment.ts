@@ -171,11 +171,12 @@ function bindingOf(key: string, desk: Desk): Bound | null {
 /** Never throws; what does, does so only while no settlement was asked for. */
 async function carry(task: Task, desk: Desk): Promise<Outcome> {
   try {
-    const known = await found(task.key, desk);
+    const known = await found(() => desk.journal.find(task.key), desk);
     // It may be paid already, so nobody is told that it is not.
     if (known === undefined) return { kind: 'unknown' };
-    if (known === null || known.state === 'refused') return await sell(task, desk);
-    return await again(task, known, desk);
+    if (isTaken(known)) return await again(task, known, desk);
+    const outcome = await sell(task, desk);
+    return outcome.kind === 'refused' ? await unlessTaken(task, outcome, desk) : outcome;
   } catch (error) {
     desk.report(error);
     return failed('The payment could not be recorded. Send it again.');
@@ -194,10 +195,25 @@ async function again(task: Task, known: JournalEntry, desk: Desk): Promise<Outco
   return { kind: 'paid', delivery, transaction: known.transaction, payer };
 }
 
+/** Whether a payment holds the key: one that was refused may be sent again. */
+function isTaken(known: JournalEntry | null): known is JournalEntry {
+  return known !== null && known.state !== 'refused';
+}
+
+/** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
+async function unlessTaken(task: Task, refused: Outcome, desk: Desk): Promise<Outcome> {
+  const known = await found(() => desk.journal.findOnDisk(task.key), desk);
+  if (known === undefined) return { kind: 'unknown' };
+  return isTaken(known) ? again(task, known, desk) : refused;
+}
+
 /** Undefined when the journal could not be read. */
-async function found(key: string, desk: Desk): Promise<JournalEntry | null | undefined> {
+async function found(
+  look: () => Promise<JournalEntry | null>,
+  desk: Desk,
+): Promise<JournalEntry | null | undefined> {
   try {
-    return await desk.journal.find(key);
+    return await look();
   } catch (error) {
     desk.report(error);
     return undefined;

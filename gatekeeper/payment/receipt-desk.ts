@@ -137,7 +137,8 @@ async function carry({ order, parsed }: Task, desk: Desk): Promise<Outcome> {
   const { journal, clock } = desk;
   const { receipt } = parsed;
   const key = KEY + receipt.id;
-  const known = await journal.find(key);
+  // Also what a process beside this one took: before anything is refused.
+  const known = (await journal.find(key)) ?? (await journal.findOnDisk(key));
   if (known !== null) {
     if (known.signed !== order.header || known.body === null)
       return refused('receipt_already_used');

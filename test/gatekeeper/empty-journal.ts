@@ -3,6 +3,7 @@ import type { Journal } from '../../gatekeeper/journal/journal.ts';
 /** A journal without a payment that takes none, whose newest time is this. */
 export const emptyJournal = (newestMs = 0): Journal => ({
   find: async () => null,
+  findOnDisk: async () => null,
   bindingOf: () => null,
   claim: async () => false,
   conclude: async () => {},

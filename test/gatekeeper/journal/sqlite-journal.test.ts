@@ -60,6 +60,18 @@ describe('sqliteJournal()', () => {
     two.close();
   });
 
+  it('I2: sqliteJournal() finds on the disk what another process noted, and nothing else', async () => {
+    const path = fresh();
+    const [one, two] = [sqliteJournal({ path, clock }), sqliteJournal({ path, clock })];
+    await one.claim(claimOf('a'));
+    expect(await two.find('a')).toBeNull();
+    expect(await two.findOnDisk('b')).toBeNull();
+    expect(await two.findOnDisk('a')).toMatchObject({ key: 'a', state: 'settling' });
+    expect(await two.find('a')).toMatchObject({ key: 'a' });
+    one.close();
+    two.close();
+  });
+
   it('I10: sqliteJournal() gives a refused key to the next claim, and only that', async () => {
     const journal = sqliteJournal({ path: fresh(), clock });
     for (const state of ['refused', 'settled', 'unknown'] as const) {

@@ -279,6 +279,48 @@ describe('I19: what was bought', () => {
   });
 });
 
+describe('two gatekeepers on one state folder, as while one takes over from another', () => {
+  it('I2: the second delivers what the first sold, also past its window, and sells it for nothing else', async () => {
+    const first = await tinyGate({ facilitator: counting });
+    const { stateDir } = first;
+    const second = await tinyGate({ facilitator: counting, config: { stateDir } });
+    const header = await freshPayment(first);
+    const buy = (at: TinyGate, target = PAID): Promise<Response> =>
+      fetch(at.url + target, { headers: { 'x-payment': header } });
+    const bought = await (await buy(first)).text();
+    const before = calls.settle;
+    const other = await buy(second, PAID.replace('us-chicago', 'us-denver'));
+    expect([other.status, await other.text()]).toEqual([
+      402,
+      expect.stringContaining('payment_already_used'),
+    ]);
+    const third = await tinyGate({ facilitator: counting, config: { stateDir } });
+    const late = await freshPayment(first);
+    const soldLate = await fetch(first.url + PAID, { headers: { 'x-payment': late } });
+    third.now = TINY_NOW + 400_000;
+    const again = await fetch(third.url + PAID, { headers: { 'x-payment': late } });
+    expect([again.status, await again.text()]).toEqual([200, await soldLate.text()]);
+    const same = await buy(second);
+    expect([same.status, await same.text()]).toEqual([200, bought]);
+    expect(calls.settle - before).toBe(1);
+    await Promise.all([first.close(), second.close(), third.close()]);
+  });
+
+  it('I10: the second refuses what nobody sold', async () => {
+    const first = await tinyGate({ facilitator: counting });
+    const { stateDir } = first;
+    const poor: Facilitator = {
+      ...counting,
+      verify: async () => ({ verdict: 'invalid', reason: 'insufficient_funds' }),
+    };
+    const second = await tinyGate({ facilitator: poor, config: { stateDir } });
+    const headers = { 'x-payment': await freshPayment(first) };
+    expect((await fetch(second.url + PAID, { headers })).status).toBe(402);
+    expect((await fetch(first.url + PAID, { headers })).status).toBe(200);
+    await Promise.all([first.close(), second.close()]);
+  });
+});
+
 describe('I33: a clock that is wrong by any amount', () => {
   const [second, hour] = [1000, 3_600_000];
   const skews = [-8766 * hour, -24 * hour, -hour, -6 * second, -5 * second, 5 * second];
