@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
 import { messageOf } from '../message-of.ts';
@@ -11,6 +11,8 @@ export interface GroupCommit {
 
 export interface GroupCommitOptions {
   readonly db: Database.Database;
+  /** Path of the database itself. */
+  readonly path: string;
   /** Path of the write-ahead log that commits append to. */
   readonly walPath: string;
 }
@@ -40,6 +42,8 @@ class Groups implements GroupCommit {
   #waiting: Waiting[] = [];
   #isRunning = false;
   #isClosed = false;
+  /** The files that are written to, by their paths. */
+  readonly #files = new Map<string, string>();
   #file: number | null = null;
   /** After a failed sync nobody knows which pages the disk holds, and the next sync may succeed without them. */
   #broken: Error | null = null;
@@ -48,6 +52,7 @@ class Groups implements GroupCommit {
     this.#options = options;
     this.#begin = options.db.prepare('BEGIN IMMEDIATE');
     this.#commit = options.db.prepare('COMMIT');
+    this.#movedFile();
   }
 
   run<T>(work: () => T): Promise<T> {
@@ -79,7 +84,7 @@ class Groups implements GroupCommit {
       this.#stop(group);
       return;
     }
-    const done = this.#written(group);
+    const done = this.#refusedIfMoved(group) ? [] : this.#write(group);
     if (done.length === 0) this.#gather(0, 0);
     else this.#sync(done);
   }
@@ -90,8 +95,30 @@ class Groups implements GroupCommit {
     if (this.#isClosed) this.#closeFile();
   }
 
+  /** What is written to a file that nobody finds at the next start is not recorded. */
+  #refusedIfMoved(group: readonly Waiting[]): boolean {
+    const moved = this.#movedFile();
+    if (moved === null) return false;
+    const error = new Error(
+      `Cannot write to the journal: "${moved}" was moved or replaced while in use; put it back, or restart the gatekeeper`,
+    );
+    for (const { reject } of group) reject(error);
+    return true;
+  }
+
+  /** The first path at which another file stands than the one that was there first; null for none. */
+  #movedFile(): string | null {
+    for (const path of [this.#options.path, this.#options.walPath]) {
+      const now = fileAt(path);
+      const first = this.#files.get(path);
+      if (first !== undefined && first !== now) return path;
+      if (now !== null) this.#files.set(path, now);
+    }
+    return null;
+  }
+
   /** One bad write must not take the others with it: what failed together is tried alone. */
-  #written(group: readonly Waiting[]): readonly Done[] {
+  #write(group: readonly Waiting[]): readonly Done[] {
     const together = this.#transact(group);
     if (!('error' in together)) return together.done;
     if (group.length === 1) {
@@ -165,6 +192,16 @@ class Groups implements GroupCommit {
 function notWritten(cause: unknown): Error {
   const why = `${messageOf(cause)}; make room on its disk, or check it`;
   return new Error(`Cannot write to the journal: ${why}`, { cause });
+}
+
+/** Which file stands at a path; null for none, and for one that cannot be seen. */
+function fileAt(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path);
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
+  }
 }
 
 /** The name of a new file is durable only once its folder is. */

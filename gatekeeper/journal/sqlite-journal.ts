@@ -74,7 +74,7 @@ export interface SqliteJournalOptions {
 /** A journal in one SQLite file: what is written at once shares one transaction, and one sync of the disk. */
 export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & { close(): void } {
   const db = openJournalFile(path);
-  const commit = groupCommit({ db, walPath: `${path}-wal` });
+  const commit = groupCommit({ db, path, walPath: `${path}-wal` });
   const filter = filledFilter(db);
   const read = reader(db);
   const bound = db.prepare(BOUND);

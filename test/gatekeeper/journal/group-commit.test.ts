@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -11,6 +11,7 @@ let files = 0;
 
 interface Bench {
   readonly db: Database.Database;
+  readonly path: string;
   readonly commit: GroupCommit;
   add(value: number | null): Promise<unknown>;
   count(): unknown;
@@ -22,11 +23,12 @@ function bench(wal = (path: string) => `${path}-wal`): Bench {
   const db = new Database(path);
   db.pragma('journal_mode = WAL');
   db.exec('CREATE TABLE t(a INTEGER NOT NULL)');
-  const commit = groupCommit({ db, walPath: wal(path) });
+  const commit = groupCommit({ db, path, walPath: wal(path) });
   const insert = db.prepare('INSERT INTO t VALUES(?)');
   const count = db.prepare('SELECT count(*) AS n FROM t');
   return {
     db,
+    path,
     commit,
     add: (value) => commit.run(() => insert.run([value]).changes),
     count: () => (count.get([]) as { n: number }).n,
@@ -57,6 +59,25 @@ describe('groupCommit()', () => {
     await expect(add(1)).rejects.toThrow(/the disk refused a sync/);
     await expect(add(2)).rejects.toThrow(/the disk refused a sync/);
   });
+
+  it.each(['', '-wal'])(
+    'I17: writes nothing once the journal%s was removed or replaced, and goes on when it is back',
+    async (side) => {
+      const { add, count, path, commit } = bench();
+      await add(1);
+      const file = path + side;
+      const moved = /^Cannot write to the journal: "[^"]+" was moved or replaced .*; put it back/;
+      renameSync(file, `${file}.old`);
+      await expect(add(2)).rejects.toThrow(moved);
+      writeFileSync(file, '');
+      const many = await Promise.allSettled([add(3), add(4)]);
+      expect(many.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      renameSync(`${file}.old`, file);
+      expect(await add(5)).toBe(1);
+      expect(count()).toBe(2);
+      commit.close();
+    },
+  );
 
   it('I17: says what to do when there is no room, and goes on once there is', async () => {
     const { db, commit, count } = bench();
