@@ -10,6 +10,7 @@ import {
   SETTING_NAMES,
   SETTINGS,
   type SettingName,
+  shownValue,
   TEST_PAYEE,
 } from './settings.ts';
 import { StartError } from './start-error.ts';
@@ -159,7 +160,7 @@ function checked(name: SettingName, text: string, problems: string[]): unknown {
   const parsed = schema.safeParse(text);
   if (parsed.success) return parsed.data;
   const why = parsed.error.issues[0]?.message ?? 'malformed';
-  const shown = SECRET.includes(name) ? '' : ` "${text.slice(0, 80)}"`;
+  const shown = SECRET.includes(name) ? '' : ` "${shownValue(text)}"`;
   const remedy = help.startsWith('leave') ? help : `set ${help}`;
   problems.push(`${envName(name)}${shown}: ${why}; ${remedy}`);
   return undefined;

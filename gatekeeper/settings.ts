@@ -22,7 +22,10 @@ const fits =
     }
   };
 const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
-const origin = url.refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query');
+const USER_INFO = /^([a-z]+:\/\/)[^/?#]*@/i;
+const origin = url
+  .refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query')
+  .refine((text) => !USER_INFO.test(text), 'a user or password would stand in every challenge');
 const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
 const payee = address.refine(fits(payeeAddress), 'checksum does not match; copy it again');
@@ -123,6 +126,11 @@ export const SECRET: readonly string[] = [
   'relayer_key',
   'rpc_url',
 ];
+
+/** A value as an error may repeat it: a URL without its user and password. */
+export function shownValue(text: string): string {
+  return text.replace(USER_INFO, '$1…@').slice(0, 80);
+}
 
 /** Settings that are no command-line options: process lists show those. */
 const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key'];

@@ -83,6 +83,10 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_PORT: '80a' }, /SIGNALPRESS_PORT/],
     [{ SIGNALPRESS_BASE_URL: 'api.example.com' }, /SIGNALPRESS_BASE_URL .*URL/],
     [{ SIGNALPRESS_BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
+    [
+      { SIGNALPRESS_BASE_URL: 'https://user@api.example.com' },
+      /_BASE_URL "https:\/\/…@api\.example\.com": a user or password .*; set public address/,
+    ],
     [{ SIGNALPRESS_PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
     [{ SIGNALPRESS_NETWORK: 'mainnet' }, /base or base-sepolia/],
     [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
@@ -188,6 +192,17 @@ describe('loadConfig()', () => {
       expect(problems).not.toThrow(/hunter2/);
     }
     expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
+    for (const url of [
+      'https://u:hunter2@a.example',
+      'https://hunter2@a.example/?',
+      'x://hunter2@a',
+    ]) {
+      const problems = () => load({ env: { SIGNALPRESS_BASE_URL: url } });
+      expect(problems).toThrow(/1 setting.*SIGNALPRESS_BASE_URL "/s);
+      expect(problems).not.toThrow(/hunter2/);
+    }
+    const plain = 'https://a.example/of@all';
+    expect(load({ env: { SIGNALPRESS_BASE_URL: plain } })).toMatchObject({ baseUrl: plain });
   });
 });
 
