@@ -1,3 +1,4 @@
+import { isAbsolute, relative, sep } from 'node:path';
 import type { Network } from './payment/networks.ts';
 import { SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 
@@ -5,6 +6,8 @@ import { SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 interface Meant {
   readonly network: Network;
   readonly facilitatorUrls: readonly string[];
+  readonly dataDir: string;
+  readonly stateDir: string;
 }
 
 /** What was written and what of it could be read. */
@@ -19,7 +22,7 @@ type Rule = readonly [applies: boolean, problem: string];
 /** Problems of settings that only make sense together. */
 export function jointProblems(meant: Meant, written: Written): string[] {
   const rules = [...settlerRules(meant, written), ...payeeRules(meant, written)];
-  return [...rules, assetRule(meant, written)].flatMap(([applies, problem]) =>
+  return [...rules, assetRule(meant, written), folderRule(meant)].flatMap(([applies, problem]) =>
     applies ? [problem] : [],
   );
 }
@@ -79,6 +82,16 @@ function settlerRules({ facilitatorUrls }: Meant, { isGiven }: Written): Rule[] 
       isGiven('facilitator_auth') && isGiven('facilitator_auth_module'),
       'SIGNALPRESS_FACILITATOR_AUTH: set beside SIGNALPRESS_FACILITATOR_AUTH_MODULE; set one of them',
     ],
+  ];
+}
+
+/** The compiler clears what it keeps there: it would take the payment journal with it. */
+function folderRule({ dataDir, stateDir }: Meant): Rule {
+  const way = relative(dataDir, stateDir);
+  const isInside = way.split(sep)[0] !== '..' && !isAbsolute(way);
+  return [
+    isInside,
+    `SIGNALPRESS_STATE "${stateDir}": inside of SIGNALPRESS_DATA "${dataDir}", which belongs to the compiler; set a folder beside it`,
   ];
 }
 

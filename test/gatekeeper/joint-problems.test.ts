@@ -42,6 +42,28 @@ describe('jointProblems()', () => {
     expect(() => load(env)).toThrow(/^Cannot start: 1 setting to correct/);
   });
 
+  it.each([
+    ['dist-data', 'dist-data'],
+    ['dist-data', './dist-data/'],
+    ['dist-data', 'dist-data/state'],
+    ['/srv/data', '/srv/data/../data/a/b'],
+  ])('keeps the journal out of what belongs to the compiler: data %s, state %s', (data, state) => {
+    expect(() => load({ SIGNALPRESS_DATA: data, SIGNALPRESS_STATE: state })).toThrow(
+      /1 setting.*_STATE "[^"]+": inside of SIGNALPRESS_DATA "[^"]+".*; set a folder beside it$/s,
+    );
+  });
+
+  it.each([
+    ['dist-data', 'dist-data-state'],
+    ['a/dist-data', 'a'],
+    ['a/dist-data', 'a/..state'],
+    ['/srv/data', '/srv/state'],
+    ['a/dist-data', 'a/dist-data/../state'],
+  ])('takes a folder beside the data: data %s, state %s', (data, state) => {
+    const env = { SIGNALPRESS_DATA: data, SIGNALPRESS_STATE: state };
+    expect(load(env)).toMatchObject({ dataDir: data, stateDir: state });
+  });
+
   it('does not start where what is paid would be lost', () => {
     const settled = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' };
     const lost = [`0x${'0'.repeat(40)}`, TEST_PAYEE, TEST_PAYEE.toLowerCase()];
