@@ -100,13 +100,13 @@ function refuse(problems: readonly string[]): never {
   );
 }
 
-/** What the operator wrote, by setting; an empty text is none. */
+/** What the operator wrote, by setting; an empty text is none, so it hides nothing that stands elsewhere. */
 function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<SettingName, string> {
   const file = fileSettings(sources.fileText, problems);
   return new Map(
     (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
-      const text = sources.options[name] ?? sources.env[envName(name)] ?? file[name] ?? '';
-      return text === '' ? [] : [[name, text] as const];
+      const text = sources.options[name] || sources.env[envName(name)] || file[name];
+      return text ? [[name, text] as const] : [];
     }),
   );
 }

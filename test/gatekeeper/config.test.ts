@@ -50,6 +50,18 @@ describe('loadConfig()', () => {
     });
   });
 
+  it('takes an empty text for none, wherever it stands, and looks further', () => {
+    const fileText = JSON.stringify({ port: 1, rate_limit: 5, network: '' });
+    const env = { SIGNALPRESS_PORT: '', SIGNALPRESS_RATE_LIMIT: '', SIGNALPRESS_HOST: '::1' };
+    expect(load({ options: { host: '' }, env, fileText })).toMatchObject({
+      port: 1,
+      rateLimit: 5,
+      host: '::1',
+      network: NETWORKS['base-sepolia'],
+    });
+    expect(load({ env, fileText: '{"port":0}' })).toMatchObject({ port: 0, rateLimit: 0 });
+  });
+
   it('takes a real operator', () => {
     const env = {
       SIGNALPRESS_BASE_URL: 'https://api.example.com',
