@@ -49,8 +49,8 @@ const usable =
 const facilitator = url.superRefine(usable(facilitatorUrl));
 const node = url.superRefine(usable((text) => remoteUrl(text, 'chain node')));
 
-/** `Name: value`, which cannot become two headers. */
-const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]*\s*$/;
+/** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
 
 /** URLs between commas, each of them checked. */
 const facilitators = z
@@ -91,7 +91,10 @@ export const SETTINGS = {
     help: 'path of a key file of mode 600, or 64 hex digits, of an account that holds some gas money',
   },
   max_fee_gwei: {
-    schema: z.string().regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number'),
+    schema: z
+      .string()
+      .regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number')
+      .refine((gwei) => /[1-9]/.test(gwei), 'no gas is that cheap'),
     help: 'most gwei for one unit of gas, for example 2',
   },
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },

@@ -112,6 +112,8 @@ describe('loadConfig()', () => {
     ],
     [{ SIGNALPRESS_CONFIRMATIONS: '0' }, /SIGNALPRESS_CONFIRMATIONS/],
     [{ SIGNALPRESS_MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
+    [{ SIGNALPRESS_MAX_FEE_GWEI: '0.000' }, /_MAX_FEE_GWEI "0\.000": no gas .*; set most gwei/],
+    [{ SIGNALPRESS_FACILITATOR_AUTH: 'Authorization: ' }, /_AUTH: not one header; set one header/],
     [{ SIGNALPRESS_ASSET: '0x12' }, /_ASSET "0x12": [^;]*; leave it out: only the USDC/],
     [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
     [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
