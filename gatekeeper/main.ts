@@ -113,7 +113,7 @@ async function main(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const trouble = await gatekeeper.facilitatorTrouble;
-  if (trouble !== null) console.error(`WARNING: ${trouble}`);
+  for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
 }
 
 main().catch((error: unknown) => {

@@ -61,7 +61,7 @@ function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSet
   if (facilitator === undefined) return null;
   return {
     facilitator,
-    trouble: () => facilitatorTrouble(facilitator, network),
+    trouble: () => facilitatorTrouble({ facilitator }, network),
     close: async () => {},
   };
 }

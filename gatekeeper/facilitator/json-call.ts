@@ -17,7 +17,7 @@ export type JsonAnswer = { readonly json: unknown; readonly status: number } | S
 /** No answer. */
 export interface Silence {
   readonly detail: string;
-  /** Of what came, where that was no JSON or said nothing that was asked for. */
+  /** Of what came in place of an answer. */
   readonly status?: number;
   /** No byte of the call left this process. */
   readonly unsent?: true;
@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const encoding = headers['content-encoding'] ?? 'identity';
     const redirected = status >= 300 && status < 400;
     if (status < 500 && !redirected && encoding === 'identity') return;
-    this.fail(`status ${status}, encoding of ${encoding.length} characters`);
+    this.fail(encoding === 'identity' ? `status ${status}` : `status ${status}, encoded`);
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -117,7 +117,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Ends the call without an answer, and with it the connection that may still deliver one. */
   fail(detail: string): void {
     if (this.#over) return;
-    this.#end(this.#controller === null ? { detail, unsent: true } : { detail });
+    const status = this.#status === 0 ? {} : { status: this.#status };
+    this.#end(this.#controller === null ? { detail, unsent: true } : { detail, ...status });
     this.#controller?.abort(ENDED);
   }
 

@@ -86,11 +86,23 @@ function evidenceBy(evidence: ChainEvidence): NonNullable<Settlers['evidence']> 
   };
 }
 
+/** How several facilitators are told apart; a path may hold a key and is not shown. */
+function namesOf(urls: readonly string[]): readonly string[] {
+  if (urls.length < 2) return [];
+  return urls.map((url, at) => `"${new URL(url).origin}" (${at + 1} of ${urls.length})`);
+}
+
 async function troubleOf(
   asked: readonly Facilitator[],
-  { network }: Config,
+  { network, facilitatorUrls }: Config,
 ): Promise<string | null> {
-  const troubles = await Promise.all(asked.map((one) => facilitatorTrouble(one, network)));
+  const names = namesOf(facilitatorUrls);
+  const troubles = await Promise.all(
+    asked.map((facilitator, at) => {
+      const name = names[at];
+      return facilitatorTrouble({ facilitator, ...(name === undefined ? {} : { name }) }, network);
+    }),
+  );
   const told = troubles.filter((trouble) => trouble !== null);
   return told.length === 0 ? null : told.join('\n');
 }

@@ -15,7 +15,7 @@ const network = NETWORKS['base-sepolia'];
 const V1 = { x402Version: 1, scheme: 'exact', network: 'base-sepolia' };
 const V2 = { x402Version: 2, scheme: 'exact', network: 'eip155:84532' };
 const troubleOf = (kinds: readonly PaymentKind[]) =>
-  facilitatorTrouble(listing({ verdict: 'supported', kinds }), network);
+  facilitatorTrouble({ facilitator: listing({ verdict: 'supported', kinds }) }, network);
 
 describe('facilitatorTrouble()', () => {
   it('is null when our network is listed in both versions, each under its own name', async () => {
@@ -56,7 +56,7 @@ describe('facilitatorTrouble()', () => {
 
   it('says that nobody is charged and which setting to check when it cannot be reached', async () => {
     const facilitator = listing({ verdict: 'none', detail: 'connection refused' });
-    const trouble = await facilitatorTrouble(facilitator, network);
+    const trouble = await facilitatorTrouble({ facilitator }, network);
     expect(trouble).toContain('connection refused; payments may be answered 503');
     expect(trouble).toContain('nobody is charged');
     expect(trouble).toContain('SIGNALPRESS_FACILITATOR_URL');
@@ -69,12 +69,31 @@ describe('facilitatorTrouble()', () => {
     [400, 'URL'],
     [402, 'URL'],
     [404, 'URL'],
+    [302, 'URL'],
     [200, 'URL'],
+    [429, 'URL'],
+    [500, 'URL'],
+    [503, 'URL'],
   ])('names the setting that may be wrong when the status is %i', async (status, setting) => {
     const outcome = { verdict: 'none', detail: `status ${status}`, status } as const;
-    const trouble = await facilitatorTrouble(listing(outcome), network);
+    const trouble = await facilitatorTrouble({ facilitator: listing(outcome) }, network);
     expect(trouble).toContain(`status ${status}; payments may be answered 503`);
     expect(trouble?.includes('SIGNALPRESS_FACILITATOR_AUTH')).toBe(setting === 'AUTH');
     expect(trouble?.includes('SIGNALPRESS_FACILITATOR_URL')).toBe(setting === 'URL');
+    expect(trouble?.includes('it fails by itself: wait')).toBe(status === 429 || status >= 500);
+  });
+
+  it('names the facilitator among several, and no other way', async () => {
+    const name = '"https://b.example" (2 of 2)';
+    const outcomes: [SupportedOutcome, string][] = [
+      [{ verdict: 'none', detail: 'status 500' }, `yet through ${name}: status 500;`],
+      [{ verdict: 'supported', kinds: [] }, `on "base-sepolia": ${name} does not list it`],
+      [{ verdict: 'supported', kinds: [V1] }, `on "base-sepolia": ${name} lists version 1 alone`],
+    ];
+    for (const [outcome, words] of outcomes) {
+      const facilitator = listing(outcome);
+      expect(await facilitatorTrouble({ facilitator, name }, network)).toContain(words);
+      expect(await facilitatorTrouble({ facilitator }, network)).not.toContain('b.example');
+    }
   });
 });

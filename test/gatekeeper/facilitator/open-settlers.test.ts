@@ -110,8 +110,13 @@ describe('openSettlers()', () => {
     const request = await paymentRequest();
     expect(await only.facilitator.verify(request)).toMatchObject({ verdict: 'invalid' });
     const both = await open({ facilitator_url: `${good.url},${bad.url}`, rpc_url: node.url });
-    expect(await both.trouble()).toMatch(/^Cannot settle on "base"/);
-    await Promise.all([only.close(), both.close()]);
+    expect(await both.trouble()).toBe(
+      `Cannot settle on "base": "${bad.url}" (2 of 2) does not list it; payments may be refused or answered 503, ` +
+        'and nobody is charged then; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator',
+    );
+    const keyed = await open({ facilitator_url: `${bad.url}/hunter2`, rpc_url: node.url });
+    expect(await keyed.trouble()).not.toMatch(/hunter2|127\.0\.0\.1/);
+    await Promise.all([only.close(), both.close(), keyed.close()]);
     good.server.close();
     bad.server.close();
   });
@@ -123,6 +128,22 @@ describe('openSettlers()', () => {
     const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
     expect(await settlers.trouble()).toMatch(
       /^Cannot settle yet: \/supported: status 401, .*check SIGNALPRESS_FACILITATOR_AUTH or/,
+    );
+    await settlers.close();
+    server.close();
+  });
+
+  it.each([
+    [500, 'status 500; .*; it fails by itself: wait or tell its operator, or set _FACILITATOR_URL'],
+    [302, 'status 302; .*; check _FACILITATOR_URL'],
+  ])('openSettlers() says what to do when a facilitator answers %i', async (status, want) => {
+    const server = createServer((_, response) => response.writeHead(status).end('{}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
+    const words = want.replace('_FAC', 'SIGNALPRESS_FAC');
+    expect(await settlers.trouble()).toMatch(
+      new RegExp(`^Cannot settle yet: /supported: ${words}`),
     );
     await settlers.close();
     server.close();
