@@ -18,6 +18,8 @@ const SERVER_LIMITS = {
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 5000,
   maxHeaderSize: 16_384,
+  // A request without it is refused like every other, with words and for every web page to read.
+  requireHostHeader: false,
 } as const;
 const SOCKET_IDLE_MS = 20_000;
 const CONNECTIONS_MAX = 4096;
@@ -60,6 +62,8 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
   const server = createServer({ ...SERVER_LIMITS, noDelay: true });
   server.maxConnections = CONNECTIONS_MAX;
   server.maxRequestsPerSocket = REQUESTS_PER_SOCKET_MAX;
+  // Bytes bound them: beyond a count they would be dropped, a second Host or payment among them.
+  server.maxHeadersCount = 0;
   server.timeout = SOCKET_IDLE_MS;
   server.on('request', (request, response) => desk.receive(request, response));
   // GET has no body to wait for, and nothing else is expected of us.

@@ -312,6 +312,8 @@ describe('I42: framing', () => {
     ['a NUL in a header', `${get}X: \0\r\n\r\n`, [400]],
     ['no host', 'GET /gauge/sample HTTP/1.1\r\n\r\n', [400]],
     ['two hosts', `${get}Host: other\r\n\r\n`, [400]],
+    ['a second host behind 2,000 headers', `${get}${'a:\r\n'.repeat(2000)}Host: b\r\n\r\n`, [400]],
+    ['2,000 headers', `${get}${'a:\r\n'.repeat(2000)}\r\n`, [200]],
     ['an empty host', 'GET /gauge/sample HTTP/1.1\r\nHost:\r\n\r\n', [400]],
     ['a list of hosts', 'GET /gauge/sample HTTP/1.1\r\nHost: a, b\r\n\r\n', [400]],
     ['another protocol', 'GET /gauge/sample HTTP/9.9\r\nHost: gate\r\n\r\n', [400]],
@@ -356,6 +358,17 @@ describe('I42: framing', () => {
     const { text, statuses } = await rawHttp(gate.port, Buffer.from(bytes, 'latin1'));
     expect(statuses).toEqual(want);
     expect(text).not.toMatch(/\n {4}at /);
+    // Each refusal says why, and a web page may read it.
+    expect(text.match(/^access-control-allow-origin: \*\r$/gim)).toHaveLength(want.length);
+    if (want[0] === 400 && !bytes.startsWith('HEAD')) expect(text).toMatch(/\r\n\r\n\{"error":"/);
+  });
+
+  it('sells nothing for a payment header that is repeated behind 2,000 others', async () => {
+    const line = `X-PAYMENT: ${await paymentFor(PAID)}`;
+    const others = Array(2000).fill('a:');
+    const ask = (...lines: string[]) => rawHttp(gate.port, rawRequest(PAID, lines));
+    expect((await ask(line, ...others, line)).statuses).toEqual([402]);
+    expect((await ask(...others, line)).statuses).toEqual([200]);
   });
 
   it('answers what came before a malformed request', async () => {
