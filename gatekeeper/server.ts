@@ -173,7 +173,9 @@ class FrontDesk {
     // Whoever watches over the service must not take a crowd of strangers for its failure.
     const wait = isHealth(target) ? 0 : this.#options.admit(knock, performance.now());
     if (wait > 0) return tooMany(wait);
-    if (facts.objection !== null) return jsonReply(400, { error: facts.objection });
+    // Balancers probe in HTTP/1.0, which knows no Host; nothing that is said there depends on one.
+    const isProbe = isHealth(target) && request.httpVersion === '1.0';
+    if (facts.objection !== null && !isProbe) return jsonReply(400, { error: facts.objection });
     // Any other method may carry one and is refused for itself.
     return facts.hasBody && BODILESS.includes(method)
       ? jsonReply(400, { error: `${method} must not carry a body` })

@@ -5,6 +5,7 @@ import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { emptyJournal } from './empty-journal.ts';
 import { payer } from './payer.ts';
+import { rawHttp } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
@@ -26,6 +27,17 @@ describe('/healthz', () => {
       const head = await ask(target, 'HEAD');
       expect([head.status, await head.text()]).toEqual([200, '']);
     }
+  });
+
+  it('is asked without a Host in HTTP/1.0, as balancers do, and only there', async () => {
+    const statuses = async (request: string): Promise<readonly number[]> =>
+      (await rawHttp(gate.port, `${request}\r\n\r\n`)).statuses;
+    for (const method of ['GET', 'HEAD']) {
+      expect(await statuses(`${method} /healthz HTTP/1.0`)).toEqual([200]);
+    }
+    expect(await statuses('GET /healthz HTTP/1.1')).toEqual([400]);
+    expect(await statuses('GET /gauge/sample HTTP/1.0')).toEqual([400]);
+    expect(await statuses('GET /gauge/sample HTTP/1.0\r\nHost: gate')).toEqual([200]);
   });
 
   it('is asked with no other method, and is no other path', async () => {
