@@ -54,7 +54,8 @@ export class PaymentTrip {
   async #ask(request: Request): Promise<Response> {
     const { fetch, timeoutMs } = this.#options;
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-    const response = await fetch(new Request(request, { signal }));
+    // What is signed is delivered here and nowhere else, so a way around is told before there is a signature.
+    const response = await fetch(new Request(request, { signal, redirect: 'error' }));
     if (response.status !== 402) return response;
     const challenge = (await response.clone().json()) as Challenge;
     this.challenge = challenge;

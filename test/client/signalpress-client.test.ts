@@ -1,4 +1,6 @@
 import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -132,6 +134,20 @@ describe('get()', () => {
     expect(error.code).toBe('not_charged');
     expect(error.message).toMatch(/^Not charged\. Try GET /);
     expect(error.facts).toMatchObject({ status: 422, answer: { no_charge: true } });
+  });
+
+  it('signs nothing for a service that sends it elsewhere', async () => {
+    const moved = createServer((request, response) => {
+      response.writeHead(308, { location: gate.url + request.url }).end();
+    });
+    await new Promise<void>((resolve) => moved.listen(0, '127.0.0.1', resolve));
+    const { port } = moved.address() as AddressInfo;
+    const away = client({ baseUrl: `http://127.0.0.1:${port}` });
+    const error = await failure(away.buy('/gauge', PAIR));
+    expect([error.code, signatures]).toEqual(['failed', 0]);
+    expect(error.message).toContain('nothing was signed');
+    expect(await away.get('/gauge/preview')).toMatchObject({ catalog: '/gauge/catalog' });
+    moved.close();
   });
 
   it('names a service that is not there', async () => {
