@@ -174,50 +174,93 @@ async function purchase(
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
   }
   const receipt = receiptOf(response.headers);
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  const { text, body } = contentOf(bytes, isJson, payment);
-  if (body === null) return { body, text, report: null, receipt, payment };
+  const asked = askedOf(payment.url, baseUrl);
+  const text = textOf(bytes, payment);
+  // What was asked for decides, not what the service calls its answer.
+  if (isTable(asked)) return { body: null, text, report: null, receipt, payment };
+  const body = bodyOf(text, payment);
   const report = verifyBody(body, { trust: [issuer] });
   const made = { body, text, report, receipt, payment };
-  const path = new URL(payment.url).pathname.slice(withoutSlash(new URL(baseUrl).pathname).length);
-  const holds = report.verdict === 'verified' || (report.verdict === 'unsigned' && !isSealed(path));
-  const wrong = holds ? otherSubject(body, payment.url) : report.verdict;
+  const holds =
+    report.verdict === 'verified' || (report.verdict === 'unsigned' && !isSealed(asked));
+  const wrong = holds ? otherSubject(body, asked) : report.verdict;
   if (wrong === null) return made;
   const failed = report.checks.find((check) => check.status === 'fail')?.detail ?? wrong;
   const message = `Cannot rely on "${payment.url}": ${failed}; keep the purchase of this error as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
 }
 
-/** What was delivered, as text and, where it is JSON, parsed. */
-function contentOf(
-  bytes: Uint8Array,
-  isJson: boolean,
-  payment: PendingPayment,
-): Pick<Purchase, 'text' | 'body'> {
+/** What a purchase is of: the row of the table and its parameters. */
+interface Asked {
+  readonly row: Endpoint | undefined;
+  readonly values: URLSearchParams;
+}
+
+function askedOf(url: string, baseUrl: string): Asked {
+  const { pathname, searchParams } = new URL(url);
+  const path = pathname.slice(withoutSlash(new URL(baseUrl).pathname).length);
+  return { row: findEndpoint(path), values: searchParams };
+}
+
+function textOf(bytes: Uint8Array, payment: PendingPayment): string {
   try {
-    const text = decodeUtf8(bytes);
-    return { text, body: isJson ? parseJson(text) : null };
+    return decodeUtf8(bytes);
   } catch (cause) {
-    const message = `Cannot read what "${payment.url}" sold: not the JSON that it says; redeliver the payment of this error`;
-    throw new ClientError(message, { code: 'unverified', payment, cause });
+    throw unreadable(payment, 'not UTF-8', cause);
   }
+}
+
+function bodyOf(text: string, payment: PendingPayment): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (cause) {
+    throw unreadable(payment, 'not strict JSON', cause);
+  }
+}
+
+function unreadable(payment: PendingPayment, state: string, cause: unknown): ClientError {
+  const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver the payment of this error`;
+  return new ClientError(message, { code: 'unverified', payment, cause });
+}
+
+/** A series as CSV carries no signature. */
+function isTable({ row, values }: Asked): boolean {
+  return row?.answer === 'series' && values.get('format') === 'csv';
 }
 
 /** A token and a resolution are made at the request by a service that holds no signing key. */
-function isSealed(path: string): boolean {
-  return !['mint', 'resolve'].includes(findEndpoint(path)?.answer ?? '');
+function isSealed({ row }: Asked): boolean {
+  return !['mint', 'resolve'].includes(row?.answer ?? '');
 }
 
+/** The member of a body that says what it is about, by the parameter that asks for it. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  signal_id: 'signal_id',
+  entity: 'entity',
+  loc: 'location',
+  service: 'service_id',
+  name: 'server_id',
+  symbol: 'symbol',
+  topic: 'topic',
+};
+
 /** A genuine record of something else is not what was paid for. */
-function otherSubject(body: JsonValue, url: string): string | null {
-  const asked = new URL(url).searchParams;
-  for (const name of ['signal_id', 'entity']) {
-    const want = asked.get(name);
-    const got = (body as Readonly<Record<string, JsonValue>>)[name];
-    if (want === null || typeof got !== 'string') continue;
-    if (got.toLowerCase() !== want.toLowerCase()) return `the body is about ${name} "${got}"`;
+function otherSubject(body: JsonValue, { values }: Asked): string | null {
+  for (const [param, member] of Object.entries(SUBJECTS)) {
+    const want = values.get(param)?.toLowerCase();
+    // A stored text names what it was asked for in one member.
+    const got = memberOf(body, member) ?? memberOf(memberOf(body, 'params'), param);
+    if (want === undefined || String(got).toLowerCase() === want) continue;
+    return got === undefined
+      ? `the body names no ${member}`
+      : `the body is about ${member} "${got}"`;
   }
   return null;
+}
+
+function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return new Map(Object.entries<JsonValue>(value)).get(name);
 }
 
 /** Null as well when it cannot be read: what was bought is there all the same. */

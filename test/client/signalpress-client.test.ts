@@ -393,6 +393,55 @@ describe('buy()', () => {
     expect(error.facts.purchase?.text).toMatch(/^\{/);
   });
 
+  /** Pays for one request and gets the answer of another one, which the service signed as well. */
+  const swapped = (target: string): ReturnType<typeof faulty> =>
+    faulty(async (send) => {
+      const { headers } = await send();
+      const other = await fetch(gate.url + target);
+      const { accepts } = (await other.json()) as { accepts: [never] };
+      const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+      const paid = await fetch(gate.url + target, { headers: { 'X-PAYMENT': header } });
+      expect(paid.status).toBe(200);
+      return new Response(await paid.text(), { headers });
+    });
+
+  it.each([
+    ['/gauge/region?loc=us-stlouis', 'the body is about location "us-stlouis"'],
+    ['/gauge?signal_id=airquality.aqi&entity=us-denver', 'the body names no location'],
+    ['/gauge/census?signal_id=airquality.aqi', 'the body names no location'],
+  ])('takes %s for no bundle of another place', async (target, words) => {
+    const { fetch: swapping } = swapped(target);
+    const call = { maxUsd: '0.25' };
+    const buy = (options: Partial<ClientOptions>) =>
+      client(options).buy('/gauge/region', { loc: 'us-denver' }, call);
+    const error = await failure(buy({ fetch: swapping }));
+    expect([error.code, error.message.includes(words)]).toEqual(['unverified', true]);
+    expect((await buy({})).report?.verdict).toBe('verified');
+  });
+
+  it.each(['text/csv', 'text/plain', 'application/json'])(
+    'judges what was asked for, whatever %s is said to be in it',
+    async (type) => {
+      const saying = (text: string) =>
+        faulty(async (send) => {
+          const { headers } = await send();
+          const told = new Headers(headers);
+          told.set('content-type', type);
+          return new Response(text, { headers: told });
+        });
+      for (const text of ['a,b\r\n1,2\r\n', 'null', '[]', '"x"', '{}']) {
+        const buying = client({ fetch: saying(text).fetch }).buy('/gauge', PAIR);
+        expect([text, await code(buying)]).toEqual([text, 'unverified']);
+      }
+      const table = { ...PAIR, format: 'csv' } as const;
+      const bought = await client({ fetch: saying('a,b').fetch }).buy(
+        '/gauge/history-series',
+        table,
+      );
+      expect([bought.body, bought.report, bought.text]).toEqual([null, null, 'a,b']);
+    },
+  );
+
   it('takes an unsigned body only of what nobody can sign at the request', async () => {
     const offer = (await (await fetch(`${gate.url}/gauge`)).json()) as object;
     const shop = (body: object): Fetch => {
