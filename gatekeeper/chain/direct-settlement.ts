@@ -22,7 +22,7 @@ import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import type { Relayed, Relayer } from './relayer.ts';
 
-/** Longest wait for a transaction to be mined before the buyer is told to ask again. */
+/** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
 const MINED_TIMEOUT_MS = 60_000;
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
@@ -101,7 +101,7 @@ async function settle(
 ): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const flying = flights.get(key);
-  if (flying !== undefined) return landed(options, request, await flying);
+  if (flying !== undefined) return landed(options, request, flying);
   const trial = await simulate(options, request);
   if (trial.state !== 'takes') return judged(options, request, trial);
   const data = transferCall(request);
@@ -115,33 +115,39 @@ async function settle(
   sending
     .then((relayed) => (relayed.state === 'sent' ? relayed.receipt : null))
     .then(forget, forget);
-  return landed(options, request, await sending);
+  return landed(options, request, sending);
 }
 
+/** One deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
 async function landed(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  relayed: Relayed,
+  sending: Promise<Relayed>,
 ): Promise<SettleOutcome> {
+  const endMs = performance.now() + (options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
+  const leftMs = (): number => Math.max(0, endMs - performance.now());
+  const relayed = await inTime(sending, leftMs());
+  if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
   if (relayed.state === 'unsent') return { verdict: 'none', detail: relayed.detail, unsent: true };
-  const receipt = await inTime(relayed.receipt, options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
+  const receipt = await inTime(relayed.receipt, leftMs());
   if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
-  return confirmed(options, request, receipt);
+  return confirmed(options, request, { receipt, leftMs });
 }
 
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
 async function confirmed(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  receipt: Receipt,
+  { receipt, leftMs }: { readonly receipt: Receipt; readonly leftMs: () => number },
 ): Promise<SettleOutcome> {
-  const { evidence, minedTimeoutMs = MINED_TIMEOUT_MS, depthPollMs = DEPTH_POLL_MS } = options;
+  const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
   const authorization = authorizationOf(request);
-  for (let left = minedTimeoutMs; left > 0; left -= depthPollMs) {
-    const finding = await evidence.confirm(authorization, receipt.transactionHash);
-    if (finding.state === 'paid') return settledBy(finding.transaction, request);
-    if (finding.state === 'unused') return judged(options, request, { state: 'reverts' });
-    await new Promise((resolve) => setTimeout(resolve, depthPollMs));
+  while (leftMs() > 0) {
+    const asking = evidence.confirm(authorization, receipt.transactionHash);
+    const finding = await inTime(asking, leftMs());
+    if (finding?.state === 'paid') return settledBy(finding.transaction, request);
+    if (finding?.state === 'unused') return judged(options, request, { state: 'reverts' });
+    await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
   return { verdict: 'none', detail: 'not confirmed in time' };
 }

@@ -50,7 +50,7 @@ function proven({ settle = settled, verify = invalid, confirm = [UNUSED], find =
     return async (): Promise<Finding> => (rest.length > 1 ? rest.shift() : rest[0]) ?? UNUSED;
   };
   const evidence = { confirm: next(confirm), find: next(find) };
-  return provenFacilitator({ facilitator, evidence, waitMs: 20, pollMs: 5 });
+  return provenFacilitator({ facilitator, evidence, waitMs: 100, pollMs: 5 });
 }
 
 const paid = (transaction: string): Finding => ({ state: 'paid', transaction });
@@ -71,6 +71,20 @@ describe('provenFacilitator()', () => {
   it('provenFacilitator() waits for a node that lags behind', async () => {
     const confirm = [UNUSED, UNUSED, { state: 'unconfirmed' } as const, paid(TX)];
     expect(await proven({ confirm }).settle(request)).toEqual(settled);
+  });
+
+  it('provenFacilitator() waits by the clock, however slow the node is', async () => {
+    let asked = 0;
+    const slow = async (): Promise<Finding> => {
+      asked += 1;
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      return UNUSED;
+    };
+    const facilitator = { settle: async () => settled } as unknown as Facilitator;
+    const evidence = { confirm: slow, find: slow };
+    const held = provenFacilitator({ facilitator, evidence, waitMs: 100, pollMs: 5 });
+    expect(await held.settle(request)).toMatchObject({ verdict: 'none' });
+    expect(asked).toBeLessThan(8);
   });
 
   it('provenFacilitator() lets the word of the facilitator stand when the node is silent', async () => {

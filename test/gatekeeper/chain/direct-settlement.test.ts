@@ -1,0 +1,92 @@
+import { numberToHex } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
+import { chainNode, type Receipt } from '../../../gatekeeper/chain/chain-node.ts';
+import { directSettlement } from '../../../gatekeeper/chain/direct-settlement.ts';
+import type { Relayed } from '../../../gatekeeper/chain/relayer.ts';
+import { authorizationOf } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { paymentRequest } from '../payment-request.ts';
+import { type RpcStub, rpcStub } from '../rpc-stub.ts';
+
+const network = NETWORKS.base;
+const TX = `0x${'12'.repeat(32)}` as const;
+const RECEIPT: Receipt = { transactionHash: TX, blockNumber: 1n, succeeded: true, logs: [] };
+const never = new Promise<never>(() => {});
+
+let stub: RpcStub;
+beforeAll(async () => {
+  const answers: Readonly<Record<string, string>> = {
+    eth_chainId: numberToHex(network.chainId),
+    eth_estimateGas: numberToHex(60_000),
+  };
+  stub = await rpcStub((method) => answers[method] ?? '0x60');
+});
+afterAll(() => stub.close());
+
+interface Slow {
+  readonly send?: () => Promise<Relayed>;
+  readonly confirm?: () => Promise<Finding>;
+}
+const sentWith = (receipt: Promise<Receipt | null>) => async (): Promise<Relayed> => ({
+  state: 'sent',
+  receipt,
+});
+const paid = async (): Promise<Finding> => ({ state: 'paid', transaction: TX });
+const later = <T>(ms: number, value: T): Promise<T> =>
+  new Promise((resolve) => setTimeout(resolve, ms, value));
+
+/** Settles over a node that takes everything; gives up after 100 ms. */
+async function settled({ send = sentWith(Promise.resolve(RECEIPT)), confirm = paid }: Slow) {
+  const address = `0x${'ab'.repeat(20)}` as const;
+  const facilitator = directSettlement({
+    node: chainNode({ url: stub.url, network }),
+    evidence: { confirm, find: async () => ({ state: 'unknown' }) },
+    relayer: { address, send, close: () => {} },
+    report: () => {},
+    minedTimeoutMs: 100,
+    depthPollMs: 5,
+  });
+  const request = await paymentRequest();
+  const outcome = await facilitator.settle(request);
+  return { outcome, again: () => facilitator.settle(request), request };
+}
+
+describe('directSettlement()', () => {
+  it('settles what is sent, mined and deep enough', async () => {
+    const { outcome, request } = await settled({
+      send: () => later(20, { state: 'sent', receipt: later(20, RECEIPT) }),
+    });
+    const payer = authorizationOf(request).from;
+    expect(outcome).toEqual({ verdict: 'settled', transaction: TX, payer, network: 'base' });
+  });
+
+  it.each<[string, Slow, string]>([
+    ['no place to be sent', { send: () => never }, 'not sent in time'],
+    ['no block', { send: sentWith(never) }, 'not mined in time'],
+    ['a node that went silent', { confirm: () => never }, 'not confirmed in time'],
+    ['a slow node', { confirm: () => later(60, { state: 'unknown' }) }, 'not confirmed in time'],
+    [
+      'not enough depth',
+      { confirm: async () => ({ state: 'unconfirmed' }) },
+      'not confirmed in time',
+    ],
+  ])('I9: gives no verdict for %s, in time', async (_, slow, detail) => {
+    const started = performance.now();
+    const { outcome } = await settled(slow);
+    expect(outcome).toEqual({ verdict: 'none', detail });
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it('I3: sends once what still waits for its turn when it is asked for again', async () => {
+    let sent = 0;
+    const send = async (): Promise<Relayed> => {
+      sent += 1;
+      return later(150, { state: 'sent', receipt: Promise.resolve(RECEIPT) });
+    };
+    const { outcome, again } = await settled({ send });
+    expect(outcome).toMatchObject({ verdict: 'none' });
+    expect(await again()).toMatchObject({ verdict: 'settled', transaction: TX });
+    expect(sent).toBe(1);
+  });
+});
