@@ -62,6 +62,8 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
   const server = createServer({ ...SERVER_LIMITS, noDelay: true });
   server.maxConnections = CONNECTIONS_MAX;
   server.maxRequestsPerSocket = REQUESTS_PER_SOCKET_MAX;
+  // Who has asked may close its side at once; what it paid for is sent on the other one.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // Bytes bound them: beyond a count they would be dropped, a second Host or payment among them.
   server.maxHeadersCount = 0;
   server.timeout = SOCKET_IDLE_MS;

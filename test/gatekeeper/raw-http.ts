@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** What came back on a socket, as latin1 text. */
 export interface RawAnswer {
@@ -9,9 +9,24 @@ export interface RawAnswer {
 
 /** Sends bytes as they are and reads until the server closes or is silent for a while. */
 export function rawHttp(port: number, bytes: string | Buffer, silenceMs = 150): Promise<RawAnswer> {
+  return exchanged(port, (socket) => socket.write(bytes), silenceMs);
+}
+
+/** The same of a client that closes its own side behind what it sends. */
+export function halfClosed(port: number, bytes: string): Promise<RawAnswer> {
+  return exchanged(port, (socket) => socket.end(bytes), 500);
+}
+
+function exchanged(
+  port: number,
+  send: (socket: Socket) => void,
+  silenceMs: number,
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    const options = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const socket = connect(options, () => send(socket));
+    socket.on('end', () => socket.end());
     const done = (): void => {
       socket.destroy();
       const text = Buffer.concat(chunks).toString('latin1');

@@ -3,7 +3,7 @@ import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
 import { payer } from './payer.ts';
-import { rawHttp, rawRequest } from './raw-http.ts';
+import { halfClosed, rawHttp, rawRequest } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { tinyBytesAt, tinyFiles } from './tiny-release.ts';
 
@@ -376,6 +376,17 @@ describe('I42: framing', () => {
     const paid = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\nX-PAYMENT: ${header}\r\n\r\n`;
     const { statuses } = await rawHttp(gate.port, `${paid}${get}\r\nGARBAGE\r\n\r\n`, 2000);
     expect(statuses).toEqual([200, 200]);
+  });
+
+  it('answers a client that closes its side behind its request, also what it pays for', async () => {
+    const paid = `GET ${PAID} HTTP/1.1\r\nHost: gate\r\nX-PAYMENT: ${await paymentFor(PAID)}\r\n\r\n`;
+    const statuses = async (bytes: string): Promise<readonly number[]> =>
+      (await halfClosed(gate.port, bytes)).statuses;
+    expect(await statuses(`${get}\r\n`)).toEqual([200]);
+    expect(await statuses(paid)).toEqual([200]);
+    expect(await statuses(`${paid}${get}\r\n`)).toEqual([200, 200]);
+    expect(await statuses('GET /gauge HTTP/1.1\r\nHo')).not.toContain(200);
+    expect(await statuses('')).toEqual([]);
   });
 
   it('CONNECT gets nothing', async () => {
