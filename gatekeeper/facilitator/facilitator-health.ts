@@ -33,11 +33,11 @@ export async function facilitatorTrouble(
 }
 
 /** Only the question was tried, so payments may fare better than it. */
-function silenceTrouble({ detail, status }: NoVerdict, name: string): string {
+function silenceTrouble({ detail, status, setting }: NoVerdict, name: string): string {
   const through = name === '' ? '' : ` through ${name}`;
   return (
     `Cannot settle yet${through}: ${detail}; payments may be answered 503 until that changes, and nobody is charged ` +
-    `then; ${remedyOf(status ?? 0)}`
+    `then; ${setting === undefined ? remedyOf(status ?? 0) : `check ${setting}`}`
   );
 }
 

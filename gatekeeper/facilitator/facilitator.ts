@@ -244,12 +244,15 @@ function caller(options: RemoteFacilitatorOptions): Caller {
     const { auth } = options;
     const url = base.origin + path;
     const headers = auth === undefined ? CALL_HEADERS : await headersOf(auth, { method, url });
-    if (headers === null) return { detail: `/${name}: no auth headers`, unsent: true };
+    if (headers === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
     const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
     return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
   };
   return Object.assign(send, { close: ask.close });
 }
+
+/** Only a module can fail to make headers. */
+const NO_HEADERS = { setting: 'SIGNALPRESS_FACILITATOR_AUTH_MODULE', unsent: true } as const;
 
 const CALL_HEADERS: readonly string[] = [
   'content-type',

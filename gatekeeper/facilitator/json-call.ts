@@ -19,6 +19,8 @@ export interface Silence {
   readonly detail: string;
   /** Of what came in place of an answer. */
   readonly status?: number;
+  /** What kept the call from being made, where it was a setting of ours. */
+  readonly setting?: string;
   /** No byte of the call left this process. */
   readonly unsent?: true;
 }

@@ -332,7 +332,8 @@ describe('remoteFacilitator()', () => {
     };
     expect((await guarded.verify(first)).verdict).toBe('valid');
     expect((await guarded.settle(first)).verdict).toBe('refused');
-    const unsent = { verdict: 'none', detail: '/settle: no auth headers', unsent: true };
+    const setting = 'SIGNALPRESS_FACILITATOR_AUTH_MODULE';
+    const unsent = { verdict: 'none', detail: '/settle: no auth headers', unsent: true, setting };
     expect(await guarded.settle(first)).toEqual(unsent);
     expect(sent).toEqual(['Bearer 1', 'Bearer 2']);
     expect(asked[0]).toEqual({ method: 'POST', url: `${url}/x402/verify` });

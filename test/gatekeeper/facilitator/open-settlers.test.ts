@@ -1,5 +1,8 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../../gatekeeper/config.ts';
@@ -146,6 +149,27 @@ describe('openSettlers()', () => {
       new RegExp(`^Cannot settle yet: /supported: ${words}`),
     );
     await settlers.close();
+    server.close();
+  });
+
+  it('openSettlers() names the module that makes no headers', async () => {
+    const { url, server } = await facilitator('base');
+    const folder = mkdtempSync(join(tmpdir(), 'signalpress-auth-'));
+    const module = (text: string): string => {
+      const path = join(folder, `${text.length}.mjs`);
+      writeFileSync(path, `export const authHeaders = async () => ${text};`);
+      return path;
+    };
+    const troubleWith = async (text: string): Promise<string | null> => {
+      const settlers = await open({ facilitator_url: url, facilitator_auth_module: module(text) });
+      const trouble = await settlers.trouble();
+      await settlers.close();
+      return trouble;
+    };
+    expect(await troubleWith('Promise.reject(new Error("hunter2"))')).toMatch(
+      /^Cannot settle yet: \/supported: no auth headers; [^;]*; check SIGNALPRESS_FACILITATOR_AUTH_MODULE$/,
+    );
+    expect(await troubleWith('({ a: "b" })')).toBeNull();
     server.close();
   });
 
