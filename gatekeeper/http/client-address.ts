@@ -49,12 +49,19 @@ export function clientAddress(
   const hops = forwardedFor.split(',').slice(-HOPS_MAX).reverse();
   let client = socketAddress;
   for (const hop of hops) {
-    const address = hop.trim();
+    const address = withoutPort(hop.trim());
     if (isIP(address) === 0) return client;
     client = address;
     if (!proxies.has(address)) return client;
   }
   return client;
+}
+
+/** Some proxies name the port beside the address, which every connection of a client has another of. */
+function withoutPort(hop: string): string {
+  const [, version4, version6] =
+    /^(?:([0-9.]+):[0-9]{1,5}|\[([^\]]*)\](?::[0-9]{1,5})?)$/.exec(hop) ?? [];
+  return version4 ?? version6 ?? hop;
 }
 
 function withoutMapping(address: string): string {

@@ -18,6 +18,18 @@ describe('clientAddress()', () => {
     expect(clientAddress('fd00::1', '2001:db8::1', PROXIES)).toBe('2001:db8::1');
   });
 
+  it('takes a hop with a port for its address, so that proxies which name one tell clients apart', () => {
+    expect(clientAddress('10.0.0.1', '9.9.9.9:4000', PROXIES)).toBe('9.9.9.9');
+    expect(clientAddress('10.0.0.1', '6.6.6.6, [2001:db8::1]:65535', PROXIES)).toBe('2001:db8::1');
+    expect(clientAddress('10.0.0.1', '9.9.9.9, [fd00::7], 192.168.3.4:80', PROXIES)).toBe(
+      '9.9.9.9',
+    );
+    const none = ['9.9.9.9:', '9.9.9.9:port', '[9.9.9.9', '[]:80', 'host:80', ':80', '9.9.9:80'];
+    for (const hop of none) {
+      expect(clientAddress('10.0.0.1', `6.6.6.6, ${hop}`, PROXIES), hop).toBe('10.0.0.1');
+    }
+  });
+
   it('I46: stops at a hop that is no address, whatever stands before it', () => {
     expect(clientAddress('10.0.0.1', '6.6.6.6, unknown', PROXIES)).toBe('10.0.0.1');
     expect(clientAddress('10.0.0.1', '6.6.6.6, , 192.168.0.9', PROXIES)).toBe('192.168.0.9');
