@@ -5,6 +5,7 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
+  realpathSync,
   type Stats,
 } from 'node:fs';
 
@@ -18,7 +19,7 @@ export interface DiskEntry {
   readonly size: number;
 }
 
-/** What a verifier asks of a disk; it follows no link and writes nothing. */
+/** What a verifier asks of a disk; it writes nothing, and follows a link only where it is asked where that leads. */
 export interface Disk {
   /** The entry at a path, or null when there is none. */
   entry(path: string): DiskEntry | null;
@@ -26,6 +27,8 @@ export interface Disk {
   list(path: string): readonly { readonly name: string; readonly kind: EntryKind }[];
   /** Where a link points. */
   link(path: string): string;
+  /** The whole path of an entry that is there, every link and every `.` on the way resolved. */
+  real(path: string): string;
   /** The bytes of a file; a chunk is valid until the next one is asked for. */
   chunks(path: string): Iterable<Uint8Array>;
 }
@@ -41,6 +44,7 @@ export const nodeDisk: Disk = {
       kind: kindOf(entry),
     })),
   link: (path) => readlinkSync(path),
+  real: (path) => realpathSync(path),
   chunks: fileChunks,
 };
 

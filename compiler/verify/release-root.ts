@@ -67,10 +67,9 @@ export function sequenceOf(name: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** The name of a release folder; a link to one is followed. */
+/** The name of a release folder, however a caller wrote it: `current/` and `.` mean the folder behind them. */
 export function folderName(disk: Disk, root: string): string {
-  const path = disk.entry(root)?.kind === 'link' ? disk.link(root) : root;
-  return path.replace(/\/+$/, '').split('/').at(-1) ?? '';
+  return disk.real(root).split('/').at(-1) ?? '';
 }
 
 function isServed(disk: Disk, root: string, name: string): boolean {

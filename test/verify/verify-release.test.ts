@@ -47,6 +47,12 @@ describe('verifyRelease() on what compile wrote', () => {
     }
   });
 
+  it('verifies them however their path is written', async () => {
+    for (const path of [`${release.root}/.`, `${release.data}/current/`, `${release.data}/./`]) {
+      expect(named(await judge(path))).toEqual([]);
+    }
+  });
+
   it('counts what it looked at', async () => {
     const { files, records, signatures, ownTables } = await judge(release.data);
     expect(files).toBe(listed.length);
@@ -207,10 +213,12 @@ describe('I24: verifyRelease() names the file that does not belong', () => {
     expect(report.strays).toEqual(['releases/000002-20261121T120000Z']);
     unlinkSync(join(data, 'current'));
     symlinkSync('releases/000002-20261121T120000Z', join(data, 'current'));
-    expect(named(await judge(data))).toEqual([
-      'release.json sequence',
-      `releases/${basename(release.root)}/release.json sequence`,
-    ]);
+    for (const path of [data, `${newer}/.`, `${data}/current/`]) {
+      expect(named(await judge(path))).toEqual([
+        'release.json sequence',
+        `releases/${basename(release.root)}/release.json sequence`,
+      ]);
+    }
   });
 
   it.each(['/etc', '../elsewhere', 'releases/../..', 'releases/none', 'releases/.'])(
