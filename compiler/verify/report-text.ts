@@ -99,7 +99,8 @@ function some(lines: readonly string[]): string[] {
   return rest > 0 ? [...shown, `        … and ${rest} more like these`] : shown;
 }
 
-function issuerLine(issuer: string | null, pinned: boolean): string {
+/** Who signed, and that anybody could have where no issuer was pinned. */
+export function issuerLine(issuer: string | null, pinned: boolean): string {
   if (issuer === null) return '  issuer: none is named';
   if (pinned) return `  issuer: ${issuer}`;
   return `  issuer not pinned: anybody can sign as ${issuer}; pass --issuer with the one that you learnt elsewhere`;

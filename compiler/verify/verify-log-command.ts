@@ -3,7 +3,8 @@ import { parseDidKey } from '../contract/did-key.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
-import { printed } from './report-text.ts';
+import { givenKeys } from './given-keys.ts';
+import { issuerLine, printed } from './report-text.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
 import { EXIT, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
 
@@ -12,6 +13,8 @@ const LINES_MAX = 20;
 
 export interface VerifyLogCommandOptions {
   readonly issuer?: readonly string[];
+  /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
+  readonly keys?: string;
   readonly json?: boolean;
   /** File of a checkpoint that was saved before. */
   readonly since?: string;
@@ -24,12 +27,17 @@ export function runVerifyLog(target: string, options: VerifyLogCommandOptions): 
   try {
     for (const did of issuer) parseDidKey(did);
     const trust = issuer.length === 0 ? ('any' as const) : issuer;
+    const { keys } = options.keys === undefined ? {} : givenKeys(disk, options.keys, trust);
+    const known = keys === undefined ? {} : { keys };
     const seen = since === undefined ? {} : { since: noteIn(since, disk) };
     const why = noRelease(disk, target);
     if (why !== null) return undecided(target, why, isJson);
-    const report = verifyLog(target, { trust, disk, ...seen });
+    const report = verifyLog(target, { trust, disk, ...known, ...seen });
     const exitCode = report.verdict === 'verified' ? EXIT.verified : EXIT.failed;
-    const text = isJson ? jsonText({ target, ...report }) : logText(target, report);
+    const pinned = trust !== 'any';
+    const text = isJson
+      ? jsonText({ target, issuer_pinned: pinned, ...report })
+      : logText(target, report, pinned);
     return { exitCode, text };
   } catch (error) {
     return undecided(target, reason(error), isJson);
@@ -43,7 +51,7 @@ function noteIn(file: string, disk: Disk): string {
 }
 
 /** The report on a log: the verdict, what failed by file, what was looked at, and the proof of a fork. */
-function logText(target: string, report: LogReport): string {
+function logText(target: string, report: LogReport, pinned: boolean): string {
   const { verdict, faults, faultCount, evidence } = report;
   const shown = faults.slice(0, LINES_MAX);
   const rest = faultCount - shown.length;
@@ -58,5 +66,6 @@ function logText(target: string, report: LogReport): string {
     `  timestamps: ${report.anchors.confirmed} lead to a Bitcoin block (headers not checked), ${report.anchors.pending} pending`,
     ...(evidence.length === 0 ? [] : ['  keep these two notes: they cannot both be of one log']),
     ...evidence.flatMap((note) => note.split('\n').map((line) => `  | ${line}`)),
+    issuerLine(report.head?.issuer_did ?? null, pinned),
   ]);
 }

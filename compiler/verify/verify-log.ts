@@ -53,7 +53,7 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const { disk = nodeDisk, trust } = options;
   const faults = new Faults();
   const root = releaseRoot(disk, folder, faults);
-  const known = root === null ? {} : releaseKeys({ disk, root, faults });
+  const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
   if (root === null || head === null || faults.count > 0) return report({ head, faults });
   try {

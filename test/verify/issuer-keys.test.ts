@@ -8,6 +8,7 @@ import { issuerDid, makeSealer, signingKey } from '../../compiler/stages/seal/se
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
+import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
 import {
   compileFolder,
   fileOf,
@@ -300,6 +301,10 @@ describe('I29: a stolen key', () => {
     const { exitCode, text } = await runVerify(old, { issuer: [K1], keys: list });
     expect(exitCode).toBe(1);
     expect(text).toContain('fork');
+    expect(runVerifyLog(old, { issuer: [K1] }).exitCode).toBe(0);
+    const log = runVerifyLog(old, { issuer: [K1], keys: list });
+    expect([log.exitCode, log.text]).toEqual([1, expect.stringContaining('fork')]);
+    expect(runVerifyLog(old, { keys: join(old, 'none') }).exitCode).toBe(2);
   });
 
   it('I29: compile refuses the revoked key', async () => {

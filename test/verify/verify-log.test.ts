@@ -143,6 +143,16 @@ describe('runVerifyLog()', () => {
     expect(text).toMatch(/^verified {2}log of .*\n {2}\d+ entries hashed again, \d+ checkpoints/);
   });
 
+  it('says plainly when no issuer was pinned, and never when one was', () => {
+    const { text, exitCode } = runVerifyLog(data, {});
+    const did = /anybody can sign as (\S+);/.exec(text)?.[1] ?? '';
+    expect([exitCode, did]).toEqual([0, expect.stringMatching(/^did:key:z6Mk/)]);
+    expect(runVerifyLog(data, { issuer: [did] }).text).toMatch(/\n {2}issuer: did:key:\S+\n$/);
+    const asJson = (issuer: string[]) =>
+      JSON.parse(runVerifyLog(data, { issuer, json: true }).text).issuer_pinned;
+    expect([asJson([]), asJson([did])]).toEqual([false, true]);
+  });
+
   it('shows both notes of a fork, with exit code 1', () => {
     const folder = mkdtempSync(join(tmpdir(), 'signalpress-since-'));
     const since = join(folder, 'seen');
