@@ -131,6 +131,7 @@ addAnchorCommand(program, {
 addReleasesCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
   now,
+  instant,
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });

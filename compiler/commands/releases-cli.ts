@@ -8,11 +8,18 @@ export interface ReleasesSettings {
   readonly now: () => string;
   /** The seed of a key file, or of the environment. */
   readonly seed: (key: string | undefined) => Uint8Array;
+  /** A time as an option gives it. */
+  readonly instant: (option: string, text: string | undefined) => string;
   readonly print: (text: string) => void;
 }
 
 interface DataFlag {
   readonly data: string;
+}
+
+interface RollbackFlags extends DataFlag {
+  readonly key?: string;
+  readonly validUntil?: string;
 }
 
 /** Adds `releases list|diff|rollback|prune`. */
@@ -40,9 +47,14 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
   );
   add('rollback <name>', 'publish the files of an older release as the newest')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
-    .action(async (name: string, { data, key }: DataFlag & { readonly key?: string }) => {
+    .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
+    .action(async (name: string, { data, key, validUntil }: RollbackFlags) => {
       const seed = settings.seed(key);
-      const release = await rollBack({ data, name, asOf: settings.now(), seed });
+      const until =
+        validUntil === undefined
+          ? {}
+          : { validUntil: settings.instant('--valid-until', validUntil) };
+      const release = await rollBack({ data, name, asOf: settings.now(), ...until, seed });
       print(`Release ${release.sequence} is published with the files of "${name}"`);
     });
 }

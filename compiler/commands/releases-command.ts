@@ -1,7 +1,8 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
-import { FILES_NAME, type FileEntry, type Release } from '../contract/release.ts';
+import { FILES_NAME, type FileEntry, type Release, tables } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
@@ -10,6 +11,7 @@ import { type ListedFiles, onlyIn, readStored } from '../stages/publish/listed-f
 import {
   currentName,
   pruneReleases,
+  RELEASES_FOLDER,
   readRelease,
   releaseFiles,
   releaseName,
@@ -21,6 +23,9 @@ import { openStaging, type Staging } from '../stages/publish/release-store.ts';
 import { jcs } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
+import { nodeDisk } from '../verify/disk.ts';
+import { Faults } from '../verify/release-fault.ts';
+import { readHeadAlone } from '../verify/release-head.ts';
 
 /** Paths of each kind that a difference spells out. */
 const PATHS_SHOWN_MAX = 20;
@@ -77,6 +82,8 @@ export interface Rollback {
   /** Name of the release to go back to. */
   readonly name: string;
   readonly asOf: string;
+  /** When readers should look for a newer release; never, where it is not given. */
+  readonly validUntil?: string;
   readonly seed: Uint8Array;
 }
 
@@ -99,22 +106,44 @@ export async function rollBack(rollback: Rollback): Promise<Release> {
 }
 
 /** Writes the release anew, behind the current one and with its log. */
-function writeAgain(staging: Staging, { data, name, asOf, seed }: Rollback): Release {
+function writeAgain(staging: Staging, { data, name, asOf, validUntil, seed }: Rollback): Release {
   const files = filesOf(data, name);
-  const head = readRelease(data, name);
+  const head = signedHead(data, name);
   const key = signingKey(seed);
   const previous = continued(staging, { name, head, asOf, key });
+  if (validUntil !== undefined && Date.parse(validUntil) <= Date.parse(asOf)) {
+    throw refusal(data, `"${validUntil}" is not after ${asOf}; pass a later --valid-until`);
+  }
   const current = staging.previous?.files() ?? null;
   if (current === null) throw refusal(data, 'the list of files of the current release is damaged');
-  const { files_sha256: _, files_count, signature: __, ...rest } = head;
-  const digest = `sha256:${hash('sha256', jcs(previous), 'hex')}`;
-  const next = { ...rest, sequence: previous.sequence + 1, as_of: asOf, previous: digest };
+  // The time until which it was valid is that of the release it was then.
+  const { files_sha256: _, files_count, signature: __, valid_until: ___, ...rest } = head;
+  const until = validUntil === undefined ? {} : { valid_until: validUntil };
+  const place = { sequence: previous.sequence + 1, as_of: asOf, previous: digestOf(previous) };
+  const next = { ...rest, ...place, ...until };
   const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
   const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, NO_SIGNATURES);
   const list = new ReleaseList(files, files_count);
   takeLogOf(current, { files, list });
   refuseDamage(data, { name, list, unread: onlyIn(files.bytes, current.bytes) });
   return writeHead(staging.root, { list, head: next }, sealer).release;
+}
+
+/** The head of a release that somebody signed as it stands: what it lists is signed anew, so nobody may have changed it. */
+function signedHead(data: string, name: string): Release {
+  const faults = new Faults();
+  const root = join(data, RELEASES_FOLDER, name);
+  const head = readHeadAlone({ disk: nodeDisk, root, trust: 'any', faults });
+  const [fault] = faults.kept;
+  if (head !== null && fault === undefined) return head;
+  throw refusal(
+    data,
+    `release "${name}" is damaged: ${fault?.where} ${fault?.detail}; compile the older snapshots again`,
+  );
+}
+
+function digestOf(value: object): string {
+  return `sha256:${hash('sha256', jcs(value), 'hex')}`;
 }
 
 interface Return extends Pick<Rollback, 'name' | 'asOf'> {
@@ -134,11 +163,24 @@ function continued({ data, previous }: Staging, { name, head, asOf, key }: Retur
   if (current === undefined || issuer_did !== issuerDid(key)) {
     throw refusal(data, `release "${name}" was signed by ${issuer_did}; use its key`);
   }
+  const strange = strangeness(head, current);
+  if (strange !== null) throw refusal(data, `release "${name}" ${strange}`);
   if (Date.parse(asOf) < Date.parse(current.as_of)) {
     throw refusal(data, `"${asOf}" is before the current release, as of ${current.as_of}`);
   }
   refuseKey(readKeys(data) ?? firstHistory(issuer_did), issuer_did, asOf);
   return current;
+}
+
+/** Why an older release cannot be served in the place of the current one; null where it can. */
+function strangeness({ base_url, table_digest }: Release, current: Release): string | null {
+  const again = 'compile the older snapshots again';
+  // The log is named after the address, and it is the log of the current release that stays.
+  if (base_url !== current.base_url) {
+    return `was published at ${base_url}, the current one is at ${current.base_url}; ${again}`;
+  }
+  if (table_digest === digestOf(tables())) return null;
+  return `was compiled from other tables, which the gatekeeper of this program does not serve; use the program that compiled it, or ${again}`;
 }
 
 interface Unread {

@@ -13,6 +13,7 @@ import {
   SEED,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { resign } from '../verify/resign.ts';
 
 afterAll(removeFolders, 60_000);
 
@@ -70,6 +71,36 @@ describe('releases', () => {
     const early = rollBack({ ...roll, asOf: '2026-11-20T11:00:00Z' });
     await expect(early).rejects.toThrow('before the current');
     expect(filesBelow(data)).toEqual(before);
+  }, 60_000);
+
+  it('I26: takes no time until which the older release was valid, but one of its own', async () => {
+    const snapshots = snapshotsOf('btc');
+    const first = await compileFolder(snapshots, { validUntil: '2026-11-20T12:30:00Z' });
+    const { data } = await compileFolder(snapshots, { data: first.data });
+    const [name = ''] = readdirSync(`${data}/releases`);
+    const roll = { data, name, asOf: LATER, seed: SEED };
+    expect((await rollBack(roll)).valid_until).toBeUndefined();
+    const until = '2026-11-20T14:00:00Z';
+    expect((await rollBack({ ...roll, validUntil: until })).valid_until).toBe(until);
+    const past = rollBack({ ...roll, validUntil: '2026-11-20T12:30:00Z' });
+    await expect(past).rejects.toThrow('pass a later --valid-until');
+    expect(listText(data)).toContain('* 000004');
+  }, 60_000);
+
+  it('I26: refuses to roll back to another address, to other tables, and to a head that nobody signed', async () => {
+    const first = await compileFolder(snapshotsOf('btc'), { baseUrl: 'https://old.example.org' });
+    const { data } = await compileFolder(snapshotsOf('btc'), { data: first.data });
+    const [name = ''] = readdirSync(`${data}/releases`);
+    const roll = { data, name, asOf: LATER, seed: SEED };
+    await expect(rollBack(roll)).rejects.toThrow('was published at https://old.example.org');
+    const root = join(data, 'releases', name);
+    const other = `sha256:${'0'.repeat(64)}`;
+    resign(root, { base_url: 'https://example.org', table_digest: other });
+    await expect(rollBack(roll)).rejects.toThrow('was compiled from other tables');
+    const head = readFileSync(join(root, 'release.json'), 'utf8');
+    writeFileSync(join(root, 'release.json'), head.replace('"readings": 1', '"readings": 2'));
+    await expect(rollBack(roll)).rejects.toThrow('is damaged: signature');
+    expect(listText(data)).toContain('* 000002');
   }, 60_000);
 
   it('I22: refuses to roll back to a file that was damaged meanwhile, and leaves what it can', async () => {
