@@ -26,6 +26,7 @@ import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
+import { errorText } from './error-text.ts';
 
 /** Paths of each kind that a difference spells out. */
 const PATHS_SHOWN_MAX = 20;
@@ -33,12 +34,20 @@ const PATHS_SHOWN_MAX = 20;
 /** One line a release, oldest first; the current one is marked. */
 export function listText(data: string): string {
   const current = currentName(data);
-  const lines = releaseNames(data).map((name) => {
-    const { as_of, files_count, counts } = readRelease(data, name);
-    const mark = name === current ? '*' : ' ';
-    return `${mark} ${name}  as of ${as_of}  ${counts.records} records  ${files_count} files`;
-  });
+  const lines = releaseNames(data).map(
+    (name) => `${name === current ? '*' : ' '} ${name}  ${headText(data, name)}`,
+  );
   return lines.length === 0 ? `no releases in "${data}"` : lines.join('\n');
+}
+
+/** One damaged release must not hide the others. */
+function headText(data: string, name: string): string {
+  try {
+    const { as_of, files_count, counts } = readRelease(data, name);
+    return `as of ${as_of}  ${counts.records} records  ${files_count} files`;
+  } catch (error) {
+    return errorText(error);
+  }
 }
 
 /** What two releases list differently, by path. */

@@ -49,6 +49,15 @@ describe('releases', () => {
     expect(() => prune(join(makeFolder(), 'typo'))).toThrow('no such folder; correct --data');
   }, 60_000);
 
+  it('lists the others beside one that is damaged, and names that', async () => {
+    const { data, one, two } = await twoReleases();
+    const path = join(data, 'releases', one, 'release.json');
+    writeFileSync(path, '{}');
+    const [first, second] = listText(data).split('\n');
+    expect(first).toContain(`  ${one}  Cannot read "${path}"`);
+    expect(second).toContain(`* ${two}  as of`);
+  }, 60_000);
+
   it('I26: rolls back by a newer release with the older files and the newer log', async () => {
     const { data, did, one } = await twoReleases();
     const release = await rollBack({ data, name: one, asOf: LATER, seed: SEED });

@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { FILES_FOLDER, storedPath } from '../../contract/path.ts';
 import {
@@ -7,6 +15,8 @@ import {
   type Release,
   releaseSchema,
 } from '../../contract/release.ts';
+import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
 import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
 
 /** Releases kept beside the current one, so that requests in flight and rollbacks find theirs. */
@@ -23,10 +33,29 @@ export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_
   return `${String(sequence).padStart(6, '0')}-${time}`;
 }
 
-/** Name of the release that `current` points to, or null. */
+/** Name of the release that `current` points to, or null; throws a RangeError where it is no link. */
 export function currentName(data: string): string | null {
   const link = join(data, CURRENT_LINK);
-  return existsSync(link) ? basename(readlinkSync(link)) : null;
+  if (!existsSync(link)) return null;
+  if (lstatSync(link).isSymbolicLink()) return basename(readlinkSync(link));
+  const state = `"${CURRENT_LINK}" is no link, as after a copy that follows links`;
+  throw new RangeError(`Cannot open "${data}": ${state}; remove it, then ${linkAdvice(data)}`);
+}
+
+/** Throws a RangeError where releases were published but none is current: to begin anew beside them would be a fork. */
+export function refuseLostCurrent(data: string): void {
+  const names = releaseNames(data);
+  // One alone, without a checkpoint, is what a first compile leaves that was killed before its switch.
+  const isFirst = names.length <= 1 && readLastCheckpoint(data) === null;
+  if (currentName(data) !== null || names.length === 0 || isFirst) return;
+  const state = `"${CURRENT_LINK}" names no release that is there`;
+  throw new RangeError(`Cannot go on in "${data}": ${state}; ${linkAdvice(data)}`);
+}
+
+function linkAdvice(data: string): string {
+  const newest = releaseNames(data).at(-1) ?? '<name>';
+  const link = `ln -sfn ${RELEASES_FOLDER}/${newest} ${join(data, CURRENT_LINK)}`;
+  return `name the release that was served last: ${link}`;
 }
 
 /** Names of all releases, oldest first: a name begins with the sequence. */
@@ -35,10 +64,18 @@ export function releaseNames(data: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-/** The head in a folder of releases; throws when it is missing or malformed. */
+/** The head in a folder of releases; throws a RangeError when it is malformed. */
 export function readRelease(data: string, name: string): Release {
   const path = join(data, RELEASES_FOLDER, name, RELEASE_NAME);
-  return releaseSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const bytes = readFileSync(path);
+  try {
+    return releaseSchema.parse(parseJson(decodeUtf8(bytes)));
+  } catch (cause) {
+    throw new RangeError(
+      `Cannot read "${path}": not the head of a release as this program writes it; restore it from a copy, or name another data folder`,
+      { cause },
+    );
+  }
 }
 
 /** The files of a release; null for one whose list cannot be trusted. */

@@ -14,6 +14,7 @@ import {
   pruneReleases,
   RELEASES_FOLDER,
   readRelease,
+  refuseLostCurrent,
   releaseFiles,
   sweep,
 } from './release-folders.ts';
@@ -66,14 +67,24 @@ export interface PreviousFiles {
  */
 export function openStaging(data: string, { anew = false } = {}): Staging {
   const unlock = lockData(data);
+  try {
+    return openLocked(data, { anew, unlock });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+function openLocked(data: string, { anew, unlock }: { anew: boolean; unlock(): void }): Staging {
   mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
+  refuseLostCurrent(data);
+  const previous = previousFiles(data);
   const staging = join(data, STAGING);
   const wasKilled = existsSync(staging);
   rmSync(staging, { recursive: true, force: true });
   if (wasKilled) sweep(data);
   const root = join(staging, 'release');
   mkdirSync(root, { recursive: true });
-  const previous = previousFiles(data);
   const writer = fileWriter({
     data,
     spare: join(staging, 'spare'),

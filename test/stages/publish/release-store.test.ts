@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -193,7 +197,63 @@ describe('openStaging()', () => {
     expect(stored(data)).toEqual(names('a', 'b'));
     expect(releasesOf(data)).toEqual(['000001-x', '000002-x']);
   });
+
+  it('I16: removes the release of a first compile that was killed before its switch', () => {
+    const data = makeFolder();
+    mkdirSync(join(data, '.staging'));
+    mkdirSync(join(data, 'releases/000001-x'), { recursive: true });
+    openStaging(data).discard();
+    expect(releasesOf(data)).toEqual([]);
+  });
+
+  it.each([
+    ['gone', (link: string) => rmSync(link), 'names no release that is there'],
+    ['left dangling', (link: string) => relink(link, 'releases/000009-x'), 'names no release'],
+    ['a folder, as a copy may make it', copied, 'is no link, as after a copy that follows links'],
+  ])(
+    'I27: refuses a "current" that is %s, says how to mend it, and removes nothing',
+    async (_, damage, what) => {
+      const data = makeFolder();
+      await publishOne(data, 1, ['a']);
+      await publishOne(data, 2, ['b']);
+      mkdirSync(join(data, '.staging'));
+      damage(join(data, 'current'));
+      expect(() => openStaging(data)).toThrow(what);
+      const advice = `ln -sfn releases/000002-x ${join(data, 'current')}`;
+      expect(() => openStaging(data)).toThrow(advice);
+      expect([releasesOf(data), stored(data)]).toEqual([['000001-x', '000002-x'], names('a', 'b')]);
+      rmSync(join(data, 'current'), { recursive: true, force: true });
+      symlinkSync('releases/000002-x', join(data, 'current'));
+      openStaging(data).discard();
+      expect([releasesOf(data), stored(data)]).toEqual([['000001-x', '000002-x'], names('a', 'b')]);
+    },
+  );
+
+  it.each([
+    ['no JSON', 'x\n'],
+    ['of another format', '{"format":"signalpress-release/0"}\n'],
+  ])('names a head that is %s, says what to do, and gives the lock back', async (_, text) => {
+    const data = makeFolder();
+    await publishOne(data, 1);
+    writeFileSync(join(data, 'releases/000001-x/release.json'), text);
+    const open = () => openStaging(data);
+    expect(open).toThrow('000001-x/release.json": not the head of a release as this program');
+    expect(open).toThrow('restore it from a copy');
+    expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
+  });
 });
+
+function relink(link: string, target: string): void {
+  rmSync(link);
+  symlinkSync(target, link);
+}
+
+/** Puts a copy of what a link points to in its place. */
+function copied(link: string): void {
+  const target = realpathSync(link);
+  rmSync(link);
+  cpSync(target, link, { recursive: true });
+}
 
 describe('currentName()', () => {
   it('is null before the first release', () => {
