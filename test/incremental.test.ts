@@ -233,6 +233,21 @@ describe('compile() on what is remembered', () => {
     60_000,
   );
 
+  it.each([
+    ['places of the signal that changed', 'places/crypto.spot'],
+    ['places of one that did not', 'places/airquality.aqi'],
+    ['legs of bundles', 'legs'],
+  ])(
+    'reads everything again when the state lacks the %s',
+    async (_, name) => {
+      const here = copied();
+      writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
+      rmSync(join(here.data, 'state', name), { recursive: true });
+      expect((await both(here)).wentOn).toBe(false);
+    },
+    60_000,
+  );
+
   it('I16: does not believe a state that belongs to another release', async () => {
     const here = copied();
     const old = makeFolder();

@@ -10,6 +10,8 @@ const STATES: Readonly<Record<string, string>> = {
   ENOSPC:
     'no space left on the disk; make room and run this again, what was published before stands',
   EDQUOT: 'the quota is used up; make room and run this again, what was published before stands',
+  EFBIG:
+    'a file longer than is allowed here; raise the limit of the shell, see "ulimit -f", and run this again',
   EMFILE: 'too many open files; raise the limit of the shell, see "ulimit -n"',
 };
 

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { JobChunk } from './chunk-builder.ts';
+import { type JobFailure, thrownFailure } from './job-failure.ts';
 import { runJob } from './run-job.ts';
 import type { JobResult, SignalJob } from './signal-job.ts';
 
@@ -26,7 +27,7 @@ export interface WorkerOrder {
 export type WorkerMessage =
   | { readonly chunk: JobChunk }
   | { readonly result: JobResult }
-  | { readonly failure: unknown };
+  | { readonly failure: JobFailure };
 
 /** Everything in this thread: small inputs, tests, and machines with one core. */
 export function inlineRunner(): JobRunner {
@@ -103,7 +104,7 @@ function runIn(
     const onMessage = (message: WorkerMessage): void => {
       if ('chunk' in message) take(message.chunk);
       else if ('result' in message) settle(() => resolve(message.result));
-      else settle(() => reject(message.failure));
+      else settle(() => reject(thrownFailure(message.failure)));
     };
     worker.on('message', onMessage);
     worker.on('error', onError);

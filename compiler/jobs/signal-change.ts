@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
+import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import {
   findPlaces,
   type KnownEntity,
@@ -34,7 +35,7 @@ export function runSignalChange(
   };
   const read = readSignal({ ...signal, files: change.added }, note, job);
   if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
-  const list = change.places === null ? Buffer.alloc(0) : readFileSync(change.places);
+  const list = change.places === null ? Buffer.alloc(0) : placesIn(change.places);
   const before = findPlaces(list, added);
   const lines = new PlacedLines(signal.signal_id, [...change.known, ...change.added], signal.files);
   try {
@@ -46,6 +47,14 @@ export function runSignalChange(
     return run.result(read);
   } finally {
     lines.close();
+  }
+}
+
+function placesIn(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new ForgottenError(`Cannot read "${path}"`, { cause });
   }
 }
 

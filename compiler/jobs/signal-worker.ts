@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { JobChunk } from './chunk-builder.ts';
 import { CHUNKS_WAITING_MAX } from './chunk-memory.ts';
+import { jobFailure } from './job-failure.ts';
 import type { WorkerMessage, WorkerOrder } from './job-runner.ts';
 import { runJob } from './run-job.ts';
 
@@ -24,6 +25,6 @@ port?.on('message', ({ job, waiting }: WorkerOrder) => {
   try {
     send({ result: runJob(job, (chunk) => handOver(chunk, waiting)) });
   } catch (failure) {
-    send({ failure });
+    send({ failure: jobFailure(failure) });
   }
 });

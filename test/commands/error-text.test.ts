@@ -33,6 +33,11 @@ describe('errorText()', () => {
     expect(errorText(full)).toMatch(/^Cannot write: no space left on the disk; make room and run/);
   });
 
+  it('says of a file beyond the limit of the shell which limit that is', () => {
+    const long = Object.assign(new Error('too large'), { code: 'EFBIG', syscall: 'write' });
+    expect(errorText(long)).toMatch(/^Cannot write: a file longer than .* "ulimit -f".*\(EFBIG\)$/);
+  });
+
   it.each([
     [
       'an error of ours',

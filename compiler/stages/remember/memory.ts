@@ -134,8 +134,16 @@ export class Notes {
   #keepRest(): void {
     for (const [name, digest] of Object.entries(this.#memory?.state.files ?? {})) {
       if (this.#files[name] !== undefined || this.#memory === null) continue;
-      linkSync(this.#memory.pathOf(name), this.#placeFor(name));
+      this.#link(this.#memory.pathOf(name), name);
       this.#files[name] = digest;
+    }
+  }
+
+  #link(kept: string, name: string): void {
+    try {
+      linkSync(kept, this.#placeFor(name));
+    } catch (cause) {
+      throw new ForgottenError(`Cannot keep "${kept}"`, { cause });
     }
   }
 
