@@ -84,6 +84,8 @@ export interface CompileSummary {
   readonly rejects: string | null;
   /** Whether it went on from the previous release instead of reading everything. */
   readonly wentOn: boolean;
+  /** Errors after the release was published: what the next compile would have used could not be put away. */
+  readonly untidy: readonly unknown[];
 }
 
 /** Snapshots in, one new release out: signal by signal, then what joins signals, then the switch. */

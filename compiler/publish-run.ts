@@ -22,7 +22,7 @@ import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
-import type { Staging } from './stages/publish/release-store.ts';
+import { errorsOf, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
 import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
@@ -86,11 +86,13 @@ export async function publishRun(
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
-  const folder = settled.publish(releaseName(release));
-  keepLastCheckpoint(options.data, checkpoint);
+  const published = settled.publish(releaseName(release));
+  const kept = errorsOf([() => keepLastCheckpoint(options.data, checkpoint)]);
+  const untidy = [...published.untidy, ...kept];
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
-  return { release, folder, files: count, bytes, rejects, wentOn: plan !== null };
+  const { folder } = published;
+  return { release, folder, files: count, bytes, rejects, wentOn: plan !== null, untidy };
 }
 
 interface Output {

@@ -1,5 +1,6 @@
 import type { CompileSummary, Progress } from '../compile.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
+import { errorText } from './error-text.ts';
 
 const BAR_CELLS = 28;
 const STAGE_TEXT = { read: 'compiling', join: 'joining', publish: 'publishing' } as const;
@@ -62,7 +63,16 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `  folder    ${folder}`,
     `  took      ${(ms / 1000).toFixed(1)} s`,
     ...rejectsText(summary),
+    ...untidyText(summary.untidy),
   ].join('\n');
+}
+
+/** Warnings after a release that is published all the same. */
+export function untidyText(untidy: readonly unknown[]): string[] {
+  return untidy.map(
+    (error) =>
+      `Warning: published, but what the next compile needs could not be put away. ${errorText(error)}`,
+  );
 }
 
 function rejectsText({ release, rejects }: CompileSummary): string[] {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { untidyText } from './progress.ts';
 import { diffText, listText, prune, rollBack } from './releases-command.ts';
 
 /** What the commands are given from outside. */
@@ -54,7 +55,14 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
         validUntil === undefined
           ? {}
           : { validUntil: settings.instant('--valid-until', validUntil) };
-      const release = await rollBack({ data, name, asOf: settings.now(), ...until, seed });
-      print(`Release ${release.sequence} is published with the files of "${name}"`);
+      const { release, untidy } = await rollBack({
+        data,
+        name,
+        asOf: settings.now(),
+        ...until,
+        seed,
+      });
+      const done = `Release ${release.sequence} is published with the files of "${name}"`;
+      print([done, ...untidyText(untidy)].join('\n'));
     });
 }

@@ -19,7 +19,7 @@ import {
 } from '../stages/publish/release-folders.ts';
 import { writeHead } from '../stages/publish/release-head.ts';
 import { ReleaseList } from '../stages/publish/release-list.ts';
-import { openStaging, type Staging } from '../stages/publish/release-store.ts';
+import { openStaging, type Published, type Staging } from '../stages/publish/release-store.ts';
 import { jcs } from '../stages/seal/jcs.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
@@ -96,18 +96,22 @@ export interface Rollback {
   readonly seed: Uint8Array;
 }
 
+export interface RolledBack extends Pick<Published, 'untidy'> {
+  readonly release: Release;
+}
+
 /**
  * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can take this for an
  * old release that somebody slipped in. Throws a RangeError when that release is not there, is damaged or was signed by another
  * key, and a KeyError when the key may not sign now.
  */
-export async function rollBack(rollback: Rollback): Promise<Release> {
+export async function rollBack(rollback: Rollback): Promise<RolledBack> {
   const staging = openStaging(rollback.data);
   try {
     const release = writeAgain(staging, rollback);
     const settled = await staging.settle();
-    settled.publish(releaseName(release));
-    return release;
+    const { untidy } = settled.publish(releaseName(release));
+    return { release, untidy };
   } catch (error) {
     staging.discard();
     throw error;

@@ -60,7 +60,7 @@ describe('releases', () => {
 
   it('I26: rolls back by a newer release with the older files and the newer log', async () => {
     const { data, did, one } = await twoReleases();
-    const release = await rollBack({ data, name: one, asOf: LATER, seed: SEED });
+    const { release } = await rollBack({ data, name: one, asOf: LATER, seed: SEED });
     expect(release.sequence).toBe(3);
     const report = await verifyRelease(data, { trust: [did] });
     expect([report.faults, report.records]).toEqual([[], 1]);
@@ -88,9 +88,9 @@ describe('releases', () => {
     const { data } = await compileFolder(snapshots, { data: first.data });
     const [name = ''] = readdirSync(`${data}/releases`);
     const roll = { data, name, asOf: LATER, seed: SEED };
-    expect((await rollBack(roll)).valid_until).toBeUndefined();
+    expect((await rollBack(roll)).release.valid_until).toBeUndefined();
     const until = '2026-11-20T14:00:00Z';
-    expect((await rollBack({ ...roll, validUntil: until })).valid_until).toBe(until);
+    expect((await rollBack({ ...roll, validUntil: until })).release.valid_until).toBe(until);
     const past = rollBack({ ...roll, validUntil: '2026-11-20T12:30:00Z' });
     await expect(past).rejects.toThrow('pass a later --valid-until');
     expect(listText(data)).toContain('* 000004');
@@ -130,6 +130,6 @@ describe('releases', () => {
     await expect(rollBack(roll)).rejects.toThrow('"record/crypto.spot/eth.json" of release');
     expect(filesBelow(data)).toEqual(before);
     writeFileSync(path, bytes);
-    expect((await rollBack(roll)).sequence).toBe(3);
+    expect((await rollBack(roll)).release.sequence).toBe(3);
   }, 60_000);
 });

@@ -25,8 +25,27 @@ const SIGNATURES = 'signatures';
 
 /** A release that is whole on the disk. */
 export interface Settled {
-  /** Switches `current` to the new folder, under this name, in one step; answers its path. */
-  publish(name: string): string;
+  /** Switches `current` to the new folder, under this name, in one step. */
+  publish(name: string): Published;
+}
+
+/** A release that `current` names. */
+export interface Published {
+  readonly folder: string;
+  /** Errors after the switch: what the next compile would have used could not be put away, which undoes no release. */
+  readonly untidy: readonly unknown[];
+}
+
+/** Does one thing after the other, whatever the one before came to; answers what was thrown. */
+export function errorsOf(steps: readonly (() => void)[]): unknown[] {
+  return steps.flatMap((step) => {
+    try {
+      step();
+      return [];
+    } catch (error) {
+      return [error];
+    }
+  });
 }
 
 /** A release being written: nothing of it is visible before it is published. */
@@ -91,14 +110,16 @@ function openLocked(data: string, { anew, unlock }: { anew: boolean; unlock(): v
     isKept: (entry) => !anew && previous?.files()?.has(entry) === true,
   });
   const clear = (): void => rmSync(staging, { recursive: true, force: true });
-  const publish = (name: string): string => {
-    const target = publishFolder(data, root, name);
-    takeOver(data, staging, SIGNATURES);
-    takeOver(data, staging, STATE_FOLDER);
-    pruneReleases(data);
-    clear();
-    unlock();
-    return target;
+  const publish = (name: string): Published => {
+    const folder = publishFolder(data, root, name);
+    const untidy = errorsOf([
+      () => takeOver(data, staging, SIGNATURES),
+      () => takeOver(data, staging, STATE_FOLDER),
+      () => void pruneReleases(data),
+      clear,
+      unlock,
+    ]);
+    return { folder, untidy };
   };
   return {
     data,

@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import type { Release } from '../../../compiler/contract/release.ts';
@@ -56,7 +56,7 @@ async function publishOne(
   writeFileSync(join(staging.root, 'files.txt'), list);
   writeFileSync(join(staging.root, 'release.json'), JSON.stringify(signed));
   const settled = await staging.settle();
-  return settled.publish(`${String(sequence).padStart(6, '0')}-x`);
+  return settled.publish(`${String(sequence).padStart(6, '0')}-x`).folder;
 }
 const stored = (data: string) => readdirSync(join(data, 'files')).sort();
 const names = (...texts: string[]) =>
@@ -76,7 +76,8 @@ describe('openStaging()', () => {
     expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
     const settled = await staging.settle();
     expect(currentName(data)).toBeNull();
-    const folder = settled.publish('000001-x');
+    const { folder, untidy } = settled.publish('000001-x');
+    expect(untidy).toEqual([]);
     expect(readlinkSync(join(data, 'current'))).toBe('releases/000001-x');
     expect(readdirSync(folder)).toEqual(['release.json']);
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
@@ -196,6 +197,21 @@ describe('openStaging()', () => {
     openStaging(data).discard();
     expect(stored(data)).toEqual(names('a', 'b'));
     expect(releasesOf(data)).toEqual(['000001-x', '000002-x']);
+  });
+
+  it('I16: says what could not be put away after the switch, and has published all the same', async () => {
+    const data = makeFolder();
+    await publishOne(data, 1);
+    const staging = openStaging(data);
+    writeFileSync(join(staging.root, 'release.json'), JSON.stringify(head(2)));
+    for (const name of ['a', 'b', 'c', 'd']) {
+      symlinkSync('nowhere', join(data, `releases/000000-${name}`));
+    }
+    const settled = await staging.settle();
+    const { folder, untidy } = settled.publish('000002-x');
+    expect([basename(folder), untidy]).toEqual(['000002-x', [expect.any(Error)]]);
+    expect(currentName(data)).toBe('000002-x');
+    expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
   });
 
   it('I16: removes the release of a first compile that was killed before its switch', () => {
