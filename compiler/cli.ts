@@ -11,6 +11,7 @@ import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { compile } from './compile.ts';
+import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
 import {
   IMPORT_SOURCES,
@@ -279,8 +280,11 @@ function instant(option: string, text: string | undefined): string {
 }
 
 function baseUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:\S+$/.test(text)) {
-    throw new RangeError(`Cannot publish at "${text}": not an http or https address`);
+  // A browser takes "https:/host" too, but a buyer compares addresses as they are written.
+  if (!URL.canParse(text) || !/^https?:\/\/[^/]\S*$/.test(text)) {
+    throw new RangeError(
+      `Cannot publish at "${text}": not an http or https address; write it as https://signals.example.org`,
+    );
   }
   const { username, password, origin } = new URL(text);
   if (username !== '' || password !== '' || /[?#]/.test(text)) {
@@ -288,7 +292,10 @@ function baseUrl(text: string): string {
       `Cannot publish at "${origin}": a user, password, query or fragment in --base-url would stand in every citation; leave it out`,
     );
   }
-  return text.replace(/\/+$/, '');
+  const address = text.replace(/\/+$/, '');
+  // Every release has a log, which must be able to bear the name of the address.
+  logOrigin(address);
+  return address;
 }
 
 function readBackOf(text: string): ReadBack {

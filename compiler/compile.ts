@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
@@ -90,6 +90,7 @@ export interface CompileSummary {
 
 /** Snapshots in, one new release out: signal by signal, then what joins signals, then the switch. */
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
+  refuseNesting(options);
   const stored = listSnapshots(options.snapshots);
   const staging = openStaging(options.data, { anew: options.full === true });
   try {
@@ -199,6 +200,14 @@ function refuseLoss(
   const readings = [...known.values()].reduce((sum, signal) => sum + signal.readings, 0);
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
   refuseNothing(snapshots, readings, rows);
+}
+
+/** Releases among the batches would be taken for batches by the next compile. */
+function refuseNesting({ snapshots, data }: CompileOptions): void {
+  const path = relative(resolve(snapshots), resolve(data));
+  if (snapshots === '' || path === '..' || path.startsWith(`..${sep}`)) return;
+  const message = `the releases would stand among the batches of "${snapshots}"; pass another --data`;
+  throw new CompileError([{ code: 'bad_setting', file: data, field: 'data', message }]);
 }
 
 /** Publication time never goes back: a clock before the last release is wrong, or this folder is not ours. */

@@ -206,6 +206,8 @@ describe('signalpress compile', () => {
     ],
     ['an end that is none', ['--valid-until', 'never'], {}, 'Cannot use --valid-until "never"'],
     ['an address that is none', ['--base-url', 'ftp://example.org'], {}, 'not an http'],
+    ['an address of one slash', ['--base-url', 'https:/x.example'], {}, 'write it as https://'],
+    ['a name beyond ASCII', ['--base-url', 'https://bücher.example'], {}, 'in its xn-- form'],
     ['a password in the address', ['--base-url', 'https://u:p@x.example'], {}, USER_INFO],
     ['a user in the address', ['--base-url', 'https://u@x.example'], {}, USER_INFO],
     ['a query in the address', ['--base-url', 'https://x.example?'], {}, USER_INFO],

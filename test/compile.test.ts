@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
@@ -98,6 +98,23 @@ describe('compile()', () => {
     const { _citation } = readJson(folder, 'record/crypto.spot/btc.json');
     expect(_citation.issuer_DID).toBe(release.issuer_did);
     expect(isVerified(verifyCitation(_citation, { trust: [release.issuer_did] }))).toBe(true);
+  });
+
+  it.each(['.', './', 'dist-data', '2026-11-20/deep'])(
+    'refuses to publish at "%s" of the snapshots, where the next compile would take releases for batches',
+    async (place) => {
+      const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': GOOD });
+      const inside = compileFolder(snapshots, { data: `${snapshots}/${place}` });
+      await expect(inside).rejects.toThrow('among the batches');
+      expect([...filesBelow(snapshots).keys()]).toEqual(['2026-11-20/crypto.spot.ndjson']);
+    },
+  );
+
+  it('publishes beside the snapshots, whatever the folders have in common', async () => {
+    const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': GOOD });
+    const beside = await compileFolder(snapshots, { data: `${snapshots}-data` });
+    expect(beside.release.sequence).toBe(1);
+    rmSync(beside.data, { recursive: true });
   });
 
   it('I21: refuses a clock before the release that it follows', async () => {

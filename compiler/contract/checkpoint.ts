@@ -36,7 +36,7 @@ export function logOrigin(baseUrl: string): string {
   const origin = `${baseUrl.replace(/^[a-z]+:\/\//, '').replace(/\/+$/, '')}/log`;
   if (!isKeyName(origin)) {
     throw new RangeError(
-      `Cannot name the log of "${baseUrl}": the address holds a space or a plus sign; publish at another`,
+      `Cannot name the log of "${baseUrl}": the address holds a space, a plus sign or what is not ASCII; publish at another, a name of other letters in its xn-- form`,
     );
   }
   return origin;
