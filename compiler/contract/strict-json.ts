@@ -70,7 +70,9 @@ export class JsonError extends Error {
   ) {
     const subject = place.path === '' ? '' : ` "${place.path}"`;
     const reason = code === 'syntax' && place.isEnd === true ? CUT_OFF : REASONS[code];
-    super(`Cannot parse JSON${subject} at character ${place.at}: ${reason}`, place);
+    // Bytes that are no text have no character to name.
+    const where = place.at < 0 ? '' : ` at character ${place.at}`;
+    super(`Cannot parse JSON${subject}${where}: ${reason}`, place);
     this.name = 'JsonError';
     this.code = code;
     this.at = place.at;

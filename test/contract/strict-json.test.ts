@@ -109,7 +109,9 @@ describe('decodeUtf8()', () => {
     ['0xff', bytes(0xff)],
     ['UTF-16', bytes(0xff, 0xfe, 0x7b, 0x00)],
   ])('I35: refuses %s', (_name, bad) => {
-    expect(refusal(() => decodeUtf8(bad)).code).toBe('bad_utf8');
+    const refused = refusal(() => decodeUtf8(bad));
+    expect(refused.code).toBe('bad_utf8');
+    expect(refused.message).toBe('Cannot parse JSON: not UTF-8; encode the text as UTF-8');
     expect(decodeUtf8(bytes(0x31))).toBe('1');
   });
 });

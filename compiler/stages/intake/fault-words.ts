@@ -9,9 +9,14 @@ export const FAULT_WORDS = { error: faultWords } satisfies Parameters<z.ZodType[
 function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') return unknownMembers(issue.keys);
   if (issue.code === 'invalid_key') return badName(String(issue.input), issue.issues[0]?.message);
+  const isLine = issue.code === 'invalid_type' && (issue.path ?? []).length === 0;
+  if (isLine && issue.expected === 'object') return NO_OBJECT;
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
   return isMissing ? MISSING : undefined;
 }
+
+/** Of a line that holds a list, a number or a text, such as a whole file of readings in brackets. */
+const NO_OBJECT = 'not an object; write one reading or row a line, each as a JSON object';
 
 /** Of a needed member that neither a line nor its header has. */
 export const MISSING = 'missing; give it in the line or in the header';

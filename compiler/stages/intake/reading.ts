@@ -26,7 +26,8 @@ const metricValue = z.union([scalar, z.array(scalar).max(64)], {
   error: 'a metric is a number, text, true, false, null or a flat list',
 });
 /** How sources write "nothing there" as a number; a reading holds null for it. */
-const NO_DATA_CODES: readonly unknown[] = [-999, -999.9, -9999, -999_999];
+const NO_DATA_CODES: readonly (number | null)[] = [-999, -999.9, -9999, -999_999];
+const NUMBER_TEXT = /^\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 /** Splicing at request time rests on the first word being ours alone; the second is a member of `change`. */
 const RESERVED_METRICS: readonly string[] = ['provenance', 'period'];
 
@@ -186,16 +187,22 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
 
 /** What no publisher gives for a value: a code for a missing one, or a figure outside the limits of its scale. */
 function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFault[] {
-  const coded = metrics.filter((name) => NO_DATA_CODES.includes(current[name]));
+  const coded = metrics.filter((name) => NO_DATA_CODES.includes(figureOf(current[name])));
   const [main] = metrics;
-  const value = current[main];
-  const outside = range !== undefined && typeof value === 'number' && !isWithin(value, range);
+  const value = figureOf(current[main]);
+  const outside = range !== undefined && value !== null && !isWithin(value, range);
   return [
     ...coded.map((name) => valueFault(name, `${current[name]} is a no-data code; store null`)),
     ...(outside && !coded.includes(main)
       ? [valueFault(main, `${value} is outside ${rangeText(range)}; correct it, or store null`)]
       : []),
   ];
+}
+
+/** The number that a value stands for, also one that is written as text; null for anything else. */
+function figureOf(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : null;
 }
 
 type Range = NonNullable<Signal['range']>;

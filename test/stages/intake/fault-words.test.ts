@@ -31,6 +31,14 @@ const ofRow = (collection: string, good: object, bad: object) =>
 const NO_METRIC = 'a metric is a number, text, true, false, null or a flat list';
 
 describe('what is said of a bad line', () => {
+  it.each(['[{}]', '5', '"text"', 'null'])(
+    'tells how a line is written where it is %s',
+    async (line) => {
+      const words = 'line: not an object; write one reading or row a line, each as a JSON object';
+      expect(await ofReading(line)).toEqual([words]);
+    },
+  );
+
   it.each<[object, string]>([
     [
       { current: { stage_ft: 1, Band: 1 } },

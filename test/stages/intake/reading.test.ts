@@ -137,7 +137,10 @@ describe('parseReading()', () => {
       const second = { max_mag: 2, count_m25_count: code };
       const [fault] = said(second, 'earthquake.current_activity', 'california-san-andreas');
       expect(fault?.field).toBe('current.count_m25_count');
-      for (const value of [code - 0.5, -1, -0.2, 0, null, `${code}`]) {
+      for (const value of [`${code}`, ` ${code.toFixed(2)}`, code.toExponential()]) {
+        expect(said({ stage_ft: value })).toMatchObject([{ field: 'current.stage_ft' }]);
+      }
+      for (const value of [code - 0.5, -1, -0.2, 0, null, '-1', '', `${code} ft`]) {
         expect(said({ stage_ft: value })).toEqual([]);
       }
       expect(said({ stage_ft: 1, datum_note: code })).toEqual([]);
@@ -160,8 +163,10 @@ describe('parseReading()', () => {
       const outcome = parseReading({ ...GOOD, entity, current: { [metric]: value } }, {}, signal);
       return 'faults' in outcome ? outcome.faults : [];
     };
-    for (const value of [from, from + 0.5, to ?? 1e6, null]) expect(said(value)).toEqual([]);
-    for (const value of [from - 0.1, -1, ...(to === null ? [] : [to + 0.1])]) {
+    for (const value of [from, from + 0.5, to ?? 1e6, null, `${from}`, 'none']) {
+      expect(said(value)).toEqual([]);
+    }
+    for (const value of [from - 0.1, -1, '-1', ...(to === null ? [] : [to + 0.1])]) {
       expect(said(value)).toEqual([
         {
           code: 'bad_field',
