@@ -1,3 +1,4 @@
+import type { KeyHistory } from '../contract/key-history.ts';
 import { RELEASE_NAME, type Release } from '../contract/release.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
@@ -10,6 +11,8 @@ export interface ChainedRelease {
   readonly root: string;
   readonly head: Release;
   readonly faults: Faults;
+  /** Keys that the issuer had before; a kept release may be signed by any of them. */
+  readonly keys?: KeyHistory;
 }
 
 interface Link {
@@ -18,25 +21,38 @@ interface Link {
 }
 
 /** Compares the releases that are kept beside one another: each names the one before; answers how many were read. */
-export function checkChain({ disk, root, head, faults }: ChainedRelease): number {
-  const own = folderName(disk, root);
-  const links: Link[] = [{ file: RELEASE_NAME, head }];
-  for (const { name, kind } of disk.list(`${root}/..`)) {
-    if (name === own || kind !== 'folder' || sequenceOf(name) === null) continue;
-    const file = `releases/${name}/${RELEASE_NAME}`;
-    const read = readKept(disk, `${root}/../${name}`);
-    if (read !== null) links.push({ file, head: read });
-    // A compile may remove old releases meanwhile, or have been killed over it: that is no other than one that is gone.
-    else if (disk.entry(`${root}/../${name}/${RELEASE_NAME}`) !== null) {
-      faults.add(file, '', 'not the signed head of a release');
-    }
-  }
-  links.sort((a, b) => a.head.sequence - b.head.sequence || (a.file < b.file ? -1 : 1));
+export function checkChain(own: ChainedRelease): number {
+  const { disk, root, head, faults } = own;
+  const served = folderName(disk, root);
+  const kept = disk
+    .list(`${root}/..`)
+    .filter(({ name, kind }) => name !== served && kind === 'folder' && sequenceOf(name) !== null);
+  const links = [
+    { file: RELEASE_NAME, head },
+    ...kept.flatMap(({ name }) => keptLink(own, name)),
+  ].sort((a, b) => a.head.sequence - b.head.sequence || (a.file < b.file ? -1 : 1));
   for (const [at, link] of links.entries()) {
     const before = links[at - 1];
     if (before !== undefined) checkLink(before, link, faults);
   }
   return links.length;
+}
+
+/** Another release of this issuer; none, and a fault, for one that it did not sign. */
+function keptLink({ disk, root, head, faults, keys }: ChainedRelease, name: string): Link[] {
+  const file = `releases/${name}/${RELEASE_NAME}`;
+  const folder = `${root}/../${name}`;
+  const read = readKept(disk, folder);
+  if (read === null) {
+    // A compile may remove old releases meanwhile, or have been killed over it: that is no other than one that is gone.
+    const isThere = disk.entry(`${folder}/${RELEASE_NAME}`) !== null;
+    if (isThere) faults.add(file, '', 'not the signed head of a release');
+    return [];
+  }
+  const known = [head.issuer_did, ...(keys?.keys ?? []).map(({ did }) => did)];
+  if (known.includes(read.issuer_did)) return [{ file, head: read }];
+  faults.add(file, 'issuer_did', `${read.issuer_did} is no key of this issuer`);
+  return [];
 }
 
 /** The head of another release by itself; its files are not looked at. */

@@ -1,5 +1,5 @@
-import { appendFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, cpSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { type Disk, nodeDisk } from '../../compiler/verify/disk.ts';
@@ -14,8 +14,9 @@ import {
 
 let data: string;
 let older: string;
+let snapshots: string;
 beforeEach(async () => {
-  const snapshots = writeSnapshots({
+  snapshots = writeSnapshots({
     '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 90_123.5 })]),
   });
   const first = await compileFolder(snapshots);
@@ -28,6 +29,12 @@ afterAll(removeFolders);
 async function faultsOf(disk: Disk = nodeDisk): Promise<readonly string[]> {
   const { faults } = await verifyRelease(data, { trust: 'any', disk });
   return faults.map(({ file, detail }) => `${file} ${detail}`);
+}
+
+/** The release between the first and the newest. */
+function secondOf(newest: string): string {
+  const names = readdirSync(join(data, 'releases'));
+  return names.find((name) => ![basename(older), basename(newest)].includes(name)) ?? '';
 }
 
 describe('checkChain()', () => {
@@ -51,5 +58,16 @@ describe('checkChain()', () => {
   it('names a head that is there and not the signed one', async () => {
     appendFileSync(join(older, RELEASE_NAME), ' ');
     expect(await faultsOf()).toEqual([expect.stringContaining('not the signed head of a release')]);
+  });
+
+  it('names a release of another issuer, also where no neighbour of its number is kept', async () => {
+    const seed = new Uint8Array(32).fill(8);
+    const stranger = await compileFolder(snapshots, { seed });
+    rmSync(older, { recursive: true });
+    const third = await compileFolder(snapshots, { data, asOf: '2026-11-21T13:00:00Z' });
+    rmSync(join(data, 'releases', secondOf(third.folder)), { recursive: true });
+    expect(await faultsOf()).toEqual([]);
+    cpSync(stranger.folder, older, { recursive: true });
+    expect(await faultsOf()).toEqual([expect.stringContaining('is no key of this issuer')]);
   });
 });
