@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import {
   firstHistory,
@@ -56,14 +57,16 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
   if (!(overlapDays >= 0) || !Number.isFinite(overlapDays)) {
     throw new KeyError(`Cannot rotate with an overlap of "${overlapDays}" days: not a count`);
   }
-  const signed = {
-    type: 'rotation' as const,
-    old_did,
-    new_did,
-    stated_at: now,
-    valid_from: from,
-    overlap_until: isoTime(Date.parse(from) + overlapDays * DAY_MS),
-  };
+  const overlap_until = isoTime(Date.parse(from) + overlapDays * DAY_MS);
+  // A rotation is never taken back, and what the old key signed after its end counts for nothing.
+  if (Date.parse(overlap_until) < Date.parse(now)) {
+    throw new KeyError(
+      `Cannot rotate "${old_did}": it would have stopped at ${overlap_until}, and what it signed since would not verify; pass a later --from or a longer --overlap`,
+    );
+  }
+  const dids = { old_did, new_did };
+  const times = { stated_at: now, valid_from: from, overlap_until };
+  const signed = { type: 'rotation' as const, ...dids, ...times };
   const statement: Rotation = { ...signed, signature: signatureOf(signed, old) };
   return keep(
     data,
@@ -118,6 +121,9 @@ function revoked({ data, seed, did, from, now }: Revoke): KeyHistory {
 
 /** A compile reads the list and publishes it later: what changed in between would be lost, or mixed. */
 function withLock<T>(data: string, change: () => T): T {
+  if (!existsSync(data)) {
+    throw new KeyError(`Cannot change the keys of "${data}": no such folder; correct --data`);
+  }
   const unlock = lockData(data);
   try {
     return change();

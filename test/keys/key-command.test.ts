@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { keyStanding } from '../../compiler/contract/key-history.ts';
@@ -94,6 +94,23 @@ describe('rotateKey()', () => {
     expect(() => rotateKey({ ...at, overlapDays: Number.NaN })).toThrow('overlap');
     expect(() => rotateKey({ ...at, overlapDays: -1 })).toThrow('overlap');
     expect(readFileSync(join(data, KEYS_NAME), 'utf8')).toBe(before);
+  });
+
+  it('I28: lets no rotation end the time of a key that signed since', () => {
+    const at = { data: makeFolder(), old: seed(1), next: seed(2), now: NOW };
+    const past = { ...at, from: '2026-11-01T00:00:00Z' };
+    expect(() => rotateKey({ ...past, overlapDays: 6 })).toThrow('pass a later --from or a longer');
+    expect(readdirSync(at.data)).toEqual([]);
+    expect(rotateKey({ ...past, overlapDays: 7 }).keys[0]?.valid_until).toBe(NOW);
+    const atOnce = { ...at, data: makeFolder(), from: NOW, overlapDays: 0 };
+    expect(rotateKey(atOnce).keys[0]?.valid_until).toBe(NOW);
+  });
+
+  it('refuses a data folder that is not there, and makes none', () => {
+    const data = join(makeFolder(), 'typo');
+    expect(() => rotate(data)).toThrow('no such folder; correct --data');
+    expect(() => revoke(data, 1, { did: didOf(1) })).toThrow('no such folder; correct --data');
+    expect(existsSync(data)).toBe(false);
   });
 });
 
