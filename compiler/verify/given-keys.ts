@@ -15,7 +15,12 @@ export interface GivenKeys extends Pick<KeyTrust, 'keys'> {
 export function givenKeys(disk: Disk, path: string, trust: KeyTrust['trust']): GivenKeys {
   const kind = disk.entry(path)?.kind;
   if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
-  if (kind === 'file' || !isReleaseFolder(disk, path)) return { keys: keysIn(disk, path) };
+  if (kind === 'file' || !isReleaseFolder(disk, path)) {
+    if (kind !== 'folder') return { keys: keysIn(disk, path) };
+    throw new RangeError(
+      `Cannot read "${path}" of --keys: a folder without a release; pass a list of keys, or a release or data folder`,
+    );
+  }
   const faults = new Faults();
   const root = releaseRoot(disk, path, faults);
   const known = root === null ? {} : releaseKeys({ disk, root, faults });

@@ -305,6 +305,11 @@ describe('I29: a stolen key', () => {
     const log = runVerifyLog(old, { issuer: [K1], keys: list });
     expect([log.exitCode, log.text]).toEqual([1, expect.stringContaining('fork')]);
     expect(runVerifyLog(old, { keys: join(old, 'none') }).exitCode).toBe(2);
+    const folder = runVerifyLog(old, { keys: join(old, 'releases') });
+    expect([folder.exitCode, folder.text]).toEqual([
+      2,
+      expect.stringContaining('without a release'),
+    ]);
   });
 
   it('I29: compile refuses the revoked key', async () => {

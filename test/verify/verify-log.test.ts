@@ -170,6 +170,9 @@ describe('runVerifyLog()', () => {
 
   it('cannot judge what is no release, with exit code 2 where a file is missing', () => {
     expect(runVerifyLog(data, { since: join(data, 'none') }).exitCode).toBe(2);
+    const since = join(data, 'current/release.json');
+    const { exitCode, text } = runVerifyLog(data, { since });
+    expect([exitCode, text]).toEqual([2, expect.stringContaining('not the signed note of a')]);
     expect(runVerifyLog(join(data, 'none'), {}).exitCode).toBe(2);
   });
 });
