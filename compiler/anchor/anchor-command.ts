@@ -58,7 +58,7 @@ export function addAnchorCommand(program: Command, by: AnchorSurroundings): void
 export async function runStamp(flags: AnchorFlags, now: string): Promise<StampSummary> {
   const calendars = (flags.calendar ?? SUBMIT_CALENDARS).map(calendarUrl);
   const release = releaseOf(flags.data);
-  const anchors = anchorStore(flags.data);
+  const anchors = anchorStore(flags.data, release);
   return withClient((client) => stampRoots({ release, anchors, client, calendars, now }));
 }
 
@@ -67,7 +67,7 @@ export async function runUpgrade(flags: AnchorFlags): Promise<UpgradeSummary> {
   const calendars = (flags.calendar ?? UPGRADE_CALENDARS).map(calendarUrl);
   const headers = (flags.blockHeader ?? []).map((file) => blockHeader(readHeader(file)));
   const release = releaseOf(flags.data);
-  const anchors = anchorStore(flags.data);
+  const anchors = anchorStore(flags.data, release);
   return withClient((client) => upgradeRoots({ release, anchors, client, calendars, headers }));
 }
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { extname, join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   runStamp,
   runUpgrade,
@@ -14,8 +14,21 @@ import { calendarUrl } from '../../compiler/anchor/calendars.ts';
 import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
 import { stampRoots } from '../../compiler/anchor/stamp.ts';
 import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';
+import {
+  anchorProofPath,
+  anchorStatePath,
+  formatAnchorState,
+} from '../../compiler/contract/log-batch.ts';
 import { attestationsOf, parseProof } from '../../compiler/contract/ots-proof.ts';
 import { anchorStore } from '../../compiler/stages/anchor/anchor-store.ts';
+import {
+  compileFolder,
+  filesBelow,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { batchesIn, hashes, memoryLog, releaseOf } from '../stages/anchor/memory-log.ts';
 import {
   type LoopbackCalendar,
@@ -24,6 +37,7 @@ import {
   TEST_LIMIT,
 } from './loopback-calendar.ts';
 
+afterAll(removeFolders);
 const NOW = '2026-11-20T12:00:00Z';
 const LOG = memoryLog({
   '2026-11-18': hashes(0, 3),
@@ -192,7 +206,54 @@ describe('anchorStore()', () => {
     expect(() => anchorStore(data).read(one)).toThrow('restore it');
     expect(anchorStore(data).read(two)).not.toBeNull();
   });
+
+  it('knows from the release what the folder lost, and takes of two the one that is confirmed', async () => {
+    await stamp();
+    const [root = ''] = ROOTS;
+    const pending = publishedNow();
+    const before = anchorStore(data).read(root);
+    for (const calendar of calendars) calendar.mine();
+    await upgrade();
+    const confirmed = publishedNow();
+    expect(anchorStore(data, pending).read(root)?.state.ots_state).toBe('confirmed');
+    rmSync(join(data, 'anchors'), { recursive: true });
+    expect(anchorStore(data).read(root)).toBeNull();
+    expect(anchorStore(data, pending).read(root)).toEqual(before);
+    if (before !== null) anchorStore(data).write(before);
+    expect(anchorStore(data, confirmed).read(root)?.state.ots_state).toBe('confirmed');
+    expect(anchorStore(data, releaseOf(new Map())).read(root)).toEqual(before);
+  });
+
+  it('loses no published timestamp with the folder when the next release is compiled', async () => {
+    const row = ndjson([reading('btc', { price_usd: 1 })]);
+    const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': row });
+    const first = await compileFolder(snapshots, { data });
+    await runStamp({ data, calendar: calendars.map(({ url }) => url) }, NOW);
+    const stampsIn = (folder: string) =>
+      [...filesBelow(folder)].filter(([path]) => path.startsWith('log/anchor/'));
+    expect(stampsIn(first.folder)).toEqual([]);
+    const stamped = stampsIn((await compileFolder(snapshots, { data })).folder);
+    expect(stamped.map(([path]) => extname(path))).toEqual(['.json', '.ots']);
+    rmSync(join(data, 'anchors'), { recursive: true });
+    expect(stampsIn((await compileFolder(snapshots, { data })).folder)).toEqual(stamped);
+    const full = await compileFolder(snapshots, { data, full: true });
+    expect(stampsIn(full.folder)).toEqual(stamped);
+  });
 });
+
+/** A release that publishes what the folder holds now. */
+function publishedNow() {
+  const files = ROOTS.flatMap((root): [string, Buffer][] => {
+    const anchor = anchorStore(data).read(root);
+    if (anchor === null) return [];
+    const state = Buffer.from(formatAnchorState(anchor.state));
+    return [
+      [anchorStatePath(root), state],
+      [anchorProofPath(root), Buffer.from(anchor.proof)],
+    ];
+  });
+  return releaseOf(new Map(files));
+}
 
 describe('runStamp() and runUpgrade()', () => {
   it('say what to do where there is no release', async () => {

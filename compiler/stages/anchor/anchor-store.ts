@@ -1,9 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnchorState, formatAnchorState, parseAnchorState } from '../../contract/log-batch.ts';
+import {
+  type AnchorState,
+  anchorProofPath,
+  anchorStatePath,
+  formatAnchorState,
+  parseAnchorState,
+} from '../../contract/log-batch.ts';
 import { PROOF_BYTES_MAX } from '../../contract/ots-proof.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { replaceFile } from '../publish/replace-file.ts';
+import type { PreviousRelease } from './previous-log.ts';
 
 /** Folder of timestamp proofs beside the releases: what the operator's stamps and upgrades brought. */
 const FOLDER = 'anchors';
@@ -22,17 +29,18 @@ export interface AnchorStore {
   write(anchor: Anchor): void;
 }
 
-export function anchorStore(data: string): AnchorStore {
+/** A timestamp that was published is not lost with the folder: where the folder knows less, the release counts. */
+export function anchorStore(
+  data: string,
+  release: Pick<PreviousRelease, 'read'> | null = null,
+): AnchorStore {
   const folder = join(data, FOLDER);
   return {
     read(rootHex) {
-      const name = join(folder, `${rootHex}.json`);
-      if (!existsSync(name)) return null;
-      try {
-        return readAnchor(folder, rootHex);
-      } catch (cause) {
-        throw damaged(name, cause);
-      }
+      const stored = storedAnchor(folder, rootHex);
+      if (stored?.state.ots_state === 'confirmed') return stored;
+      const published = release === null ? null : publishedAnchor(release, rootHex);
+      return published?.state.ots_state === 'confirmed' ? published : (stored ?? published);
     },
     write({ state, proof }) {
       mkdirSync(folder, { recursive: true });
@@ -40,6 +48,22 @@ export function anchorStore(data: string): AnchorStore {
       replaceFile(join(folder, `${state.root}.json`), formatAnchorState(state));
     },
   };
+}
+
+function storedAnchor(folder: string, rootHex: string): Anchor | null {
+  const name = join(folder, `${rootHex}.json`);
+  if (!existsSync(name)) return null;
+  try {
+    return readAnchor(folder, rootHex);
+  } catch (cause) {
+    throw damaged(name, cause);
+  }
+}
+
+function publishedAnchor({ read }: Pick<PreviousRelease, 'read'>, rootHex: string): Anchor | null {
+  const [state, proof] = [read(anchorStatePath(rootHex)), read(anchorProofPath(rootHex))];
+  if (state === null || proof === null) return null;
+  return { state: parseAnchorState(state.toString('utf8')), proof };
 }
 
 function readAnchor(folder: string, rootHex: string): Anchor {
@@ -52,6 +76,6 @@ function readAnchor(folder: string, rootHex: string): Anchor {
 
 function damaged(file: string, cause: unknown): CompileError {
   const why = cause instanceof Error ? cause.message : 'unreadable';
-  const message = `the timestamp cannot be read: ${why}; restore it, or remove it and stamp again`;
+  const message = `the timestamp cannot be read: ${why}; restore it, or remove it, so that the one of the current release counts`;
   return new CompileError([{ code: 'log_refused', file, message }]);
 }

@@ -10,13 +10,14 @@ export function continueLog(
   { data, previous, scratch }: Pick<Staging, 'data' | 'previous' | 'scratch'>,
   { press, leaves, mayResume }: Pick<LogParts, 'press' | 'leaves' | 'mayResume'>,
 ): WrittenLog {
-  const anchors = anchorStore(data);
+  const release = currentRelease(data, previous);
+  const anchors = anchorStore(data, release);
   return writeLog({
     press,
     leaves,
     mayResume,
     scratch: join(scratch, 'log'),
-    previous: currentRelease(data, previous),
+    previous: release,
     lastSigned: readLastCheckpoint(data),
     anchorOf: (rootHex) => anchors.read(rootHex),
   });
