@@ -23,7 +23,7 @@ export interface WatchOptions {
 }
 
 export interface ReleaseWatcher {
-  /** Looks at once. */
+  /** Looks at what is current now, or after it was asked. */
   check(): Promise<void>;
   /** Whether the last look found which release is the current one. */
   isReadable(): boolean;
@@ -34,6 +34,7 @@ export interface ReleaseWatcher {
 export function watchRelease(options: WatchOptions): ReleaseWatcher {
   let seen: { link: string; at: number } | null = null;
   let running: Promise<void> | null = null;
+  let isAsked = false;
   let isReadable = true;
   const look = async (): Promise<void> => {
     const link = await currentLink(options.dataDir);
@@ -44,10 +45,20 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
     seen = { link, at: now };
     await tryNext(options, link);
   };
-  const check = (): Promise<void> => {
-    running ??= look().finally(() => {
+  const looks = async (): Promise<void> => {
+    try {
+      while (isAsked) {
+        isAsked = false;
+        await look();
+      }
+    } finally {
       running = null;
-    });
+    }
+  };
+  const check = (): Promise<void> => {
+    // A look under way may have read the link before it changed, so another one follows.
+    isAsked = true;
+    running ??= looks();
     return running;
   };
   const timer = setInterval(check, options.pollMs ?? POLL_MS).unref();

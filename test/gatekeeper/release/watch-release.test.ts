@@ -3,7 +3,8 @@ import { openRelease, type ReleaseIndex } from '../../../gatekeeper/release/rele
 import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 
-async function watched(): Promise<{
+/** `onOpen` is told, with the way to ask for another look, when a release was opened. */
+async function watched(onOpen: (check: () => Promise<void>) => void = () => {}): Promise<{
   dataDir: string;
   served: () => number;
   logged: string[];
@@ -19,7 +20,11 @@ async function watched(): Promise<{
   const watcher = watchRelease({
     dataDir,
     current: () => current,
-    open,
+    open: async () => {
+      const opened = await open();
+      onOpen(watcher.check);
+      return opened;
+    },
     swap: (next) => {
       current = next;
     },
@@ -43,6 +48,22 @@ describe('watchRelease()', () => {
     gate.close();
     expect(gate.served()).toBe(6);
     expect(gate.logged).toEqual(['release_swapped ']);
+  });
+
+  it('looks again for whoever asks while it looks, once for all of them', async () => {
+    let opened = 0;
+    const gate = await watched((asking) => {
+      opened += 1;
+      if (opened > 1) return;
+      // The next one is published, and asked for, while this one is being opened.
+      writeTinyRelease(gate.dataDir, { sequence: 7 });
+      void asking();
+      void asking();
+    });
+    writeTinyRelease(gate.dataDir, { sequence: 6 });
+    await gate.check();
+    gate.close();
+    expect([gate.served(), opened]).toEqual([7, 2]);
   });
 
   it.each<[string, TinyOptions]>([
