@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const phase = z.enum(['free', 'half_price', 'full_price']);
-const path = z.string().startsWith('/');
+const path = z.string().regex(/^\//);
 
 /** `/gauge/channels`: the ways to pay and to connect; the card channel adds members where it is configured. */
 export const channelsSchema = z.strictObject({
