@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { checkSchema } from './check-body.ts';
-import { channelsSchema, manifestSchema, paymentManifestSchema } from './directory-schemas.ts';
+import {
+  agentCardSchema,
+  channelsSchema,
+  manifestSchema,
+  paymentManifestSchema,
+  toolListSchema,
+} from './directory-schemas.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
 import {
@@ -118,4 +124,16 @@ export function thinSchemaOf(endpoint: Endpoint): z.ZodType | null {
   const own = THIN_BODIES[endpoint.path as EndpointPath];
   if (own !== undefined) return own;
   return endpoint.file?.startsWith('bundle/') ? thinBundleSchema : null;
+}
+
+/** Schema of `/manifest?platform=` by platform. */
+const PLATFORM_BODIES: Readonly<Record<string, z.ZodType>> = {
+  mcp: toolListSchema,
+  a2a: agentCardSchema,
+};
+
+/** The schema of the body that a variant of a parameter chooses, or null where it is that of the plain form. */
+export function variantSchemaOf(endpoint: Endpoint, variant: string): z.ZodType | null {
+  if (variant === 'thin') return thinSchemaOf(endpoint);
+  return PLATFORM_BODIES[variant] ?? null;
 }

@@ -53,6 +53,27 @@ export const manifestSchema = z.strictObject({
   entries: z.array(z.strictObject(described)),
 });
 
+/** `/manifest?platform=mcp`: the tools as `tools/list` names them. */
+export const toolListSchema = z.strictObject({
+  tools: z.array(
+    z.looseObject({
+      name: z.string(),
+      description: z.string(),
+      inputSchema: z.looseObject({ type: z.literal('object') }),
+    }),
+  ),
+});
+
+/** `/manifest?platform=a2a`: the members of the agent card that a reader needs to find a skill. */
+export const agentCardSchema = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  supportedInterfaces: z.array(z.looseObject({ url: z.url(), protocolBinding: z.string() })),
+  skills: z.array(
+    z.looseObject({ id: z.string(), description: z.string(), examples: z.array(z.url()) }),
+  ),
+});
+
 const { params, ...withoutParams } = described;
 
 /** `/.well-known/x402`: the paid operations as crawlers read them. */

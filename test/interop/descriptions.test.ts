@@ -104,6 +104,22 @@ describe('live answers meet their schema of /openapi.json', () => {
     }
   }, 120_000);
 
+  it('for every form that a parameter chooses', async () => {
+    const signer = await createSigner('base', generatePrivateKey());
+    const pay = wrapFetchWithPayment(fetch, signer, HIGHEST_PRICE) as typeof fetch;
+    const forms = entries.filter(({ sells_now }) => sells_now).flatMap(chosen);
+    expect(forms.length).toBeGreaterThan(40);
+    for (const { entry, target } of forms) {
+      const response = await pay(shop.url + target);
+      expect([target, response.status]).toEqual([target, 200]);
+      const validate = validatorOf(entry);
+      validate(await response.json());
+      expect([target, validate.errors]).toEqual([target, null]);
+    }
+    const bundle = entries.find((entry) => entry.path === '/gauge/region');
+    expect(validatorOf(bundle as ManifestEntry)({ nature: 'thin' })).toBe(false);
+  }, 120_000);
+
   it('and a changed one does not', async () => {
     const gauge = entries.find((entry) => entry.path === '/gauge/sample');
     const { sample } = await json<{ sample: object }>('/gauge/sample');
@@ -112,6 +128,18 @@ describe('live answers meet their schema of /openapi.json', () => {
     expect(validate({ sample: { ...sample, observed_at: 'yesterday' } })).toBe(false);
   });
 });
+
+/** Requests for the other forms of an operation: thin, another product, another platform. */
+function chosen(entry: ManifestEntry): { entry: ManifestEntry; target: string }[] {
+  const { input_example_request: example, params } = entry;
+  return Object.entries(params).flatMap(([name, { variant = {}, redirect = {} }]) =>
+    [...Object.keys(variant), ...Object.keys(redirect)].map((value) => {
+      const url = new URL(example, shop.url);
+      url.searchParams.set(name, value);
+      return { entry, target: url.pathname + url.search };
+    }),
+  );
+}
 
 describe('@a2a-js/sdk', () => {
   const jwkOf = async (kid: string) => {

@@ -1,31 +1,58 @@
 import { z } from 'zod';
-import { bodySchemaOf } from '../../contract/bodies.ts';
-import { ENDPOINTS, type Endpoint } from '../../contract/endpoints.ts';
+import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
+import { ENDPOINTS, type Endpoint, findEndpoint, type Param } from '../../contract/endpoints.ts';
 
 /** JSON Schemas of all bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
   readonly components: Readonly<Record<string, object>>;
-  /** Name of the component that an operation's 200 body meets; null where none is declared. */
+  /** Name of the component that an operation's plain 200 body meets; null where none is declared. */
   nameOf(endpoint: Endpoint): string | null;
+  /** Components of every form that the parameters of an operation can choose, the plain one first; each 200 meets one. */
+  namesOf(endpoint: Endpoint): readonly string[];
 }
 
 export function bodySchemas(): BodySchemas {
   const names = new Map<z.ZodType, string>();
   const components: Record<string, object> = {};
-  for (const row of ENDPOINTS as readonly Endpoint[]) {
-    const schema = bodySchemaOf(row);
-    if (schema === null || names.has(schema)) continue;
-    const name = componentName(row.path);
+  for (const { schema, name } of (ENDPOINTS as readonly Endpoint[]).flatMap(ownForms)) {
+    if (names.has(schema)) continue;
     names.set(schema, name);
     components[name] = loose(jsonSchema(schema)) as object;
   }
+  const named = ({ schema }: BodyForm): string => names.get(schema) ?? '';
   return {
     components,
-    nameOf(endpoint) {
-      const schema = bodySchemaOf(endpoint);
-      return schema === null ? null : (names.get(schema) ?? null);
-    },
+    nameOf: (endpoint) => plainForms(endpoint).map(named)[0] ?? null,
+    namesOf: (endpoint) => [...new Set(allForms(endpoint).map(named))],
   };
+}
+
+interface BodyForm {
+  readonly schema: z.ZodType;
+  readonly name: string;
+}
+
+const paramsOf = ({ params }: Endpoint): readonly Param[] => Object.values(params);
+
+function plainForms(row: Endpoint): BodyForm[] {
+  const schema = bodySchemaOf(row);
+  return schema === null ? [] : [{ schema, name: componentName(row.path) }];
+}
+
+function ownForms(row: Endpoint): BodyForm[] {
+  const variants = paramsOf(row).flatMap(({ variant = {} }) => Object.values(variant));
+  const chosen = variants.flatMap((variant) => {
+    const schema = variantSchemaOf(row, variant);
+    return schema === null ? [] : [{ schema, name: componentName(`${row.path}/${variant}`) }];
+  });
+  return [...plainForms(row), ...chosen];
+}
+
+/** A parameter may also ask for another row of the table, which answers with forms of its own. */
+function allForms(row: Endpoint): BodyForm[] {
+  const others = paramsOf(row).flatMap(({ redirect = {} }) => Object.values(redirect));
+  const asked = others.flatMap((path) => findEndpoint(path) ?? []);
+  return [...ownForms(row), ...asked.flatMap(plainForms)];
 }
 
 /** Named after the first operation that answers with it: `/gauge/history-series` is `GaugeHistorySeries`. */

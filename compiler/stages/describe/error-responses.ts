@@ -50,6 +50,12 @@ export const ERROR_SCHEMAS = {
     error: text,
     retry_after_s: { type: 'integer' },
   }),
+  RpcAnswer: object(['jsonrpc', 'id'], {
+    jsonrpc: { type: 'string', const: '2.0' },
+    id: { type: ['string', 'integer', 'null'] },
+    result: { type: 'object' },
+    error: object(['code', 'message'], { code: { type: 'integer' }, message: text }),
+  }),
 } as const;
 
 const RETRY_AFTER = {
@@ -73,8 +79,16 @@ const TOKEN_REFUSED = answered('Token missing, invalid or expired', 'TokenRefuse
 const RATE_LIMITED = answered('Too many requests', 'RateLimited', RETRY_AFTER);
 const UNAVAILABLE = answered('Not known right now; ask again', 'Failure', RETRY_AFTER);
 
+/** All that the order of answers refuses before it looks at a row, and what an operator has not configured. */
+const REFUSED = answered(
+  'Any other refusal, such as 404, 405, 413, 414, 500 or 501; not charged',
+  'Failure',
+);
+
 /** The answers beside 200 that an operation can give. */
-export function errorResponses({ priceUsd, token, params }: Endpoint): Record<string, object> {
+export function errorResponses(row: Endpoint): Record<string, object> {
+  if (row.answer === 'rpc') return RPC_RESPONSES;
+  const { priceUsd, token, params } = row;
   const asked = Object.keys(params).length > 0;
   return {
     400: BAD_REQUEST,
@@ -83,5 +97,31 @@ export function errorResponses({ priceUsd, token, params }: Endpoint): Record<st
     ...(priceUsd !== null || asked ? { 422: NO_CHARGE } : {}),
     429: RATE_LIMITED,
     503: UNAVAILABLE,
+    default: REFUSED,
   };
 }
+
+const RPC_ANSWER = { $ref: '#/components/schemas/RpcAnswer' };
+
+/** What a tool server says with 200: one answer, or those to a batch. */
+export const RPC_ANSWERS = {
+  schema: { anyOf: [RPC_ANSWER, { type: 'array', items: RPC_ANSWER }] },
+};
+
+/** Refused as JSON-RPC, or as HTTP where no message was read. */
+const RPC_REFUSED = {
+  description: 'Not a message of this server, or refused before it was read',
+  content: {
+    'application/json': {
+      schema: { anyOf: [RPC_ANSWER, { $ref: '#/components/schemas/Failure' }] },
+    },
+  },
+};
+
+const RPC_RESPONSES = {
+  202: { description: 'A notification; nothing is said to it' },
+  400: RPC_REFUSED,
+  429: RATE_LIMITED,
+  503: UNAVAILABLE,
+  default: RPC_REFUSED,
+};

@@ -1,8 +1,8 @@
-import { ENDPOINTS, type Endpoint, type Param } from '../../contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint, endpointAt, type Param } from '../../contract/endpoints.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import { bodyExamples } from './body-examples.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';
-import { ERROR_SCHEMAS, errorResponses } from './error-responses.ts';
+import { ERROR_SCHEMAS, errorResponses, RPC_ANSWERS } from './error-responses.ts';
 import type { ManifestEntry } from './manifest.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 import { GUIDANCE } from './texts.ts';
@@ -88,7 +88,7 @@ function operation(row: Endpoint, parts: Parts): object {
     security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
     ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row.priceUsd) }),
     parameters: parameters(row, parts),
-    ...(row.method === 'POST' ? { requestBody: requestBody(row) } : {}),
+    ...(row.method === 'POST' ? { requestBody: requestBody(row, parts) } : {}),
     responses: { 200: success(row, parts), ...errorResponses(row) },
   };
 }
@@ -143,30 +143,47 @@ function parameter(
   };
 }
 
-function requestBody(row: Endpoint): object {
-  const description =
-    row.answer === 'rpc'
-      ? 'one JSON-RPC 2.0 message'
-      : 'a bare record, a whole delivered body, or {"record": …}';
+function requestBody(row: Endpoint, { schemas }: Parts): object {
+  return { required: true, ...(row.answer === 'rpc' ? RPC_BODY : recordBody(schemas)) };
+}
+
+const RPC_BODY = {
+  description: 'one JSON-RPC 2.0 message; a batch of them in the revision that knows batches',
+  content: {
+    'application/json': {
+      schema: { type: ['object', 'array'] },
+      example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    },
+  },
+};
+
+/** The free sample is a whole body that anybody can send. */
+function recordBody(schemas: BodySchemas): object {
+  const $ref = `#/components/examples/${schemas.nameOf(endpointAt('/gauge/sample'))}`;
   return {
-    required: true,
-    description,
-    content: { 'application/json': { schema: { type: 'object' } } },
+    description: 'a bare record, a whole delivered body, or {"record": …}',
+    content: { 'application/json': { schema: { type: 'object' }, examples: { stored: { $ref } } } },
   };
 }
 
 function success(row: Endpoint, { schemas }: Parts): object {
-  const name = schemas.nameOf(row);
-  const reference = (kind: string): object => ({ $ref: `#/components/${kind}/${name}` });
-  const json =
-    name === null
-      ? { schema: { type: 'object' } }
-      : { schema: reference('schemas'), examples: { stored: reference('examples') } };
   return {
     description: row.summary,
     content: {
-      'application/json': json,
+      'application/json': row.answer === 'rpc' ? RPC_ANSWERS : jsonSuccess(row, schemas),
       ...(row.answer === 'series' ? { 'text/csv': { schema: { type: 'string' } } } : {}),
+      // A browser that follows a verify_url is shown a page.
+      ...(row.answer === 'verify' ? { 'text/html': { schema: { type: 'string' } } } : {}),
     },
+  };
+}
+
+function jsonSuccess(row: Endpoint, schemas: BodySchemas): object {
+  const name = schemas.nameOf(row);
+  if (name === null) return { schema: { type: 'object' } };
+  const forms = schemas.namesOf(row).map((one) => ({ $ref: `#/components/schemas/${one}` }));
+  return {
+    schema: forms.length === 1 ? forms[0] : { anyOf: forms },
+    examples: { stored: { $ref: `#/components/examples/${name}` } },
   };
 }

@@ -127,6 +127,45 @@ describe('describe() writes an OpenAPI document', () => {
     expect(operations).toHaveLength(KEPT.length);
   });
 
+  const answerOf = (path: string, status: number | string): { readonly content: object } =>
+    document().paths[path].get.responses[status];
+  const schemasOf = (path: string): (string | undefined)[] => {
+    const { schema } = document().paths[path].get.responses[200].content['application/json'];
+    return (schema.anyOf ?? [schema]).map(({ $ref }: { $ref: string }) => $ref.split('/').at(-1));
+  };
+
+  it('with every form that a parameter can choose, and with one where none does', () => {
+    const products = ['GaugeRuler', 'GaugeCalibrated', 'GaugeStrata', 'GaugeHistory'];
+    expect(schemasOf('/gauge')).toEqual(['Gauge', ...products]);
+    expect(schemasOf('/gauge/calibrated')).toEqual(['GaugeCalibrated', 'GaugeCalibratedThin']);
+    expect(schemasOf('/gauge/nas-region')).toEqual(schemasOf('/gauge/region'));
+    expect(schemasOf('/gauge/region')).toEqual(['GaugeRegion', 'GaugeRegionThin']);
+    expect(schemasOf('/manifest')).toEqual(['Manifest', 'ManifestMcp', 'ManifestA2a']);
+    expect(schemasOf('/gauge/census')).toEqual(['GaugeCensus']);
+    expect(answerOf('/v/{record_hash}', 200).content).toHaveProperty('text/html');
+    expect(answerOf('/gauge', 200).content).not.toHaveProperty('text/html');
+  });
+
+  it('with the refusals that no row names, in JSON-RPC for the tool server', () => {
+    const failure = { $ref: '#/components/schemas/Failure' };
+    expect(answerOf('/gauge', 'default').content).toEqual({
+      'application/json': { schema: failure },
+    });
+    const { responses, requestBody } = document().paths['/mcp'].post;
+    for (const status of [400, 'default']) {
+      const { schema } = responses[status].content['application/json'];
+      expect(schema.anyOf).toEqual([{ $ref: '#/components/schemas/RpcAnswer' }, failure]);
+    }
+    expect(responses[202]).not.toHaveProperty('content');
+    expect(requestBody.content['application/json'].example.method).toBe('tools/list');
+  });
+
+  it('in words of JSON Schema alone', () => {
+    const formats = [...JSON.stringify(document()).matchAll(/"format":"([^"]+)"/g)];
+    const named = new Set(formats.map(([, format]) => format));
+    expect([...named].toSorted()).toEqual(['date', 'date-time', 'uri']);
+  });
+
   it('that does not give away what is sold', () => {
     const paid = text('record/airquality.aqi/us-denver.json');
     const { summary_en, record_hash } = JSON.parse(paid);
