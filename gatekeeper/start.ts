@@ -223,7 +223,10 @@ function challengerOrRefuse(
   baseUrl: string,
   issuerName: string,
 ): Challenger {
-  const name = issuerName.replace(/[^\x20-\x7e]/g, '').slice(0, SERVICE_NAME_CHARS_MAX);
+  const name = issuerName
+    .replace(/[^\x20-\x7e]/g, '')
+    .slice(0, SERVICE_NAME_CHARS_MAX)
+    .trim();
   try {
     return challenger({ baseUrl, payTo, network, serviceName: name || 'x402' });
   } catch (cause) {

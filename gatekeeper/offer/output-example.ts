@@ -4,7 +4,14 @@ import {
   isDocument,
 } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
-import { LINES, type Line, legEntity, legMember, signalOf } from '../../compiler/contract/lines.ts';
+import {
+  LINES,
+  type Line,
+  legEntity,
+  legMember,
+  type Signal,
+  signalOf,
+} from '../../compiler/contract/lines.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 
@@ -109,10 +116,16 @@ function bundle({ path }: Endpoint): Example | undefined {
   if (line === undefined || leg === undefined || signal === undefined) return undefined;
   const entity = legEntity(line, signalId, line.entities[0] ?? '');
   const band = signal.bands?.[0] ?? null;
-  const read = { signal_id: signalId, entity, current: { [signal.metrics[0]]: 42 }, band };
+  const current = { [signal.metrics[0]]: exampleValue(line, signal) };
+  const read = { signal_id: signalId, entity, current, band };
   return {
     name: null,
     legs: { [legMember(signalId)]: { leg: leg.name, position: 1, ...read, ...sealed } },
     cross_line_narrative: 'the legs in causal order',
   };
+}
+
+/** Metrics are figures, but the state of a subject, which is a word of its line. */
+function exampleValue({ states }: Line, { metrics: [main] }: Signal): string | number {
+  return main === 'state' ? (states?.[0] ?? '') : 42;
 }

@@ -32,6 +32,16 @@ function unheardOf(example: Body, bodies: readonly Body[]): string[] {
   return [...names((body) => body, ''), ...names(({ legs }) => legs ?? {}, 'legs.')];
 }
 
+/** Values of an example whose type differs from that of a real body; metrics differ by signal, and null is any value. */
+function otherTypes(example: unknown, real: unknown, where = ''): string[] {
+  if (example === null || real === null || real === undefined) return [];
+  if (typeof example !== typeof real) return [where];
+  if (typeof example !== 'object' || Array.isArray(example)) return [];
+  return Object.entries(example).flatMap(([name, value]) =>
+    otherTypes(value, (real as Body)[name], `${where}.${name}`),
+  );
+}
+
 describe('outputExample()', () => {
   it('outputExample() has fields for every paid row of the table', () => {
     for (const row of PAID) expect(Object.keys(outputExample(row)).length).toBeGreaterThan(1);
@@ -62,6 +72,12 @@ describe('outputExample()', () => {
     for (const row of stored) {
       expect([row.path, unheardOf(outputExample(row), bodiesOf(row))]).toEqual([row.path, []]);
     }
+    for (const row of stored) {
+      expect([row.path, otherTypes(outputExample(row), bodiesOf(row)[0])]).toEqual([row.path, []]);
+    }
+    const figure = { legs: { lifecycle: { current: { state: 42 } } } };
+    const [policy] = bodiesOf(endpointAt('/gauge/policy-region'));
+    expect(otherTypes(figure, policy)).toEqual(['.legs.lifecycle.current.state']);
     const wrong = { current: {}, legs: { leading: {} } };
     const bodies = bodiesOf(endpointAt('/gauge/region'));
     expect(unheardOf(wrong, bodies)).toEqual(['current', 'legs.leading']);
