@@ -1,3 +1,4 @@
+import { findEndpoint } from '../../contract/endpoints.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import type { Issuer } from '../seal/sealer.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -21,7 +22,9 @@ export function llmsText({ issuer, entries }: TextOptions): string {
     (entry.price_atomic === '0' ? '' : `, ${entry.price_usd} USD`);
   const open = entries.filter((entry) => entry.sells_now && entry.method === 'GET');
   const paid = open.filter((entry) => entry.price_atomic !== '0').map(link);
-  const free = open.filter((entry) => entry.price_atomic === '0').map(link);
+  const unpriced = open.filter((entry) => entry.price_atomic === '0');
+  const gated = unpriced.filter(needsToken).map(link);
+  const free = unpriced.filter((entry) => !needsToken(entry)).map(link);
   return [
     `# ${name}`,
     '',
@@ -39,8 +42,14 @@ export function llmsText({ issuer, entries }: TextOptions): string {
     '',
     ...paid,
     '',
+    '## Opened by a token of /gauge/subscribe, sent as Authorization: Bearer',
+    '',
+    ...gated,
+    '',
   ].join('\n');
 }
+
+const needsToken = ({ path }: ManifestEntry): boolean => findEndpoint(path)?.token === true;
 
 /** The same in a few sentences, for the OpenAPI description. */
 export const GUIDANCE = [

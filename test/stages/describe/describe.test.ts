@@ -205,6 +205,11 @@ describe('maskedExample()', () => {
 describe('describe() writes the small texts', () => {
   it('that name address, contact and key', () => {
     expect(text('well-known/llms.txt')).toContain(`${BASE}/openapi.json`);
+    const [, free = '', , gated = ''] = text('well-known/llms.txt').split('\n## ');
+    expect(free).toContain('[/gauge/sample]');
+    expect(free).not.toContain('[TOKEN]');
+    expect(gated.match(/\[TOKEN\]/g)).toHaveLength(3);
+    expect(gated).not.toContain('[FREE]');
     expect(text('well-known/robots.txt')).toMatch(/^User-agent: \*\nAllow: \/\n/);
     const security = text('well-known/security.txt');
     expect(security).toContain('Contact: mailto:ops@example.org\n');
