@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { addExamples } from './commands/command-examples.ts';
 import { errorText } from './commands/error-text.ts';
+import { outliveReader } from './commands/gone-reader.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
 import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
@@ -318,6 +319,7 @@ function workerCount(text: string): number {
   throw new RangeError(`Cannot use "${text}" workers: not a whole number from 0 to ${WORKERS_MAX}`);
 }
 
+outliveReader(process.stdout, process.stderr);
 program.parseAsync().catch((error: unknown) => {
   console.error(errorText(error));
   process.exitCode = 1;

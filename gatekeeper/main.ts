@@ -61,6 +61,10 @@ function announce(config: Config, url: string): void {
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 function readLedger(args: readonly string[]): void {
   const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
+  // A reader that has seen enough (`| head`) is no failure; a disk that takes no more is.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   const write = (text: string): void => {
     process.stdout.write(text);
   };
@@ -96,7 +100,7 @@ async function main(): Promise<void> {
   for (const name of strangeVariables(process.env)) console.error(`WARNING: ${strangeText(name)}`);
   const clock = (): number => Date.now();
   // A reader of the log that goes away must not take the service with it.
-  process.stdout.on('error', () => {});
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const log = lineLog((text) => process.stdout.write(text), clock);
   const signatures = signatureThread();
   const gatekeeper = await startGatekeeper(config, { clock, log, ...signatures });

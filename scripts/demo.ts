@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
@@ -38,6 +39,7 @@ function heading(text: string): void {
 const show = (text: string): void => console.log(`   ${text}`);
 const indent = (text: string): void => text.split('\n').forEach(show);
 
+outliveReader(process.stdout, process.stderr);
 try {
   await main();
 } catch (error) {

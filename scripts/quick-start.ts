@@ -1,3 +1,4 @@
+import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import type { Config } from '../gatekeeper/config.ts';
@@ -20,6 +21,7 @@ const FREE = [
 const SHOWN = ['/gauge/ruler', '/gauge', '/gauge/census', '/gauge/earthquake-region'];
 const PAID_EXAMPLE = '/gauge?signal_id=earthquake.current_activity&entity=california-san-andreas';
 
+outliveReader(process.stdout, process.stderr);
 try {
   await main(process.env.SIGNALPRESS_PORT, process.env.SIGNALPRESS_BASE_URL);
 } catch (error) {

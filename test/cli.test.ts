@@ -54,6 +54,25 @@ describe('signalpress --help', () => {
   });
 });
 
+describe('a reader that goes away', () => {
+  const shown = (to: string) => {
+    const cwd = makeFolder();
+    writeFileSync(join(cwd, 'unsigned.json'), '{}');
+    const script = `"${process.execPath}" "${CLI}" verify unsigned.json ${to}; exit \${PIPESTATUS[0]}`;
+    return spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8' });
+  };
+
+  it('changes no exit code and is told no stack', () => {
+    expect(shown('| true')).toMatchObject({ status: 2, stderr: '' });
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('is not a disk that takes no more', () => {
+    const { status, stderr } = shown('> /dev/full');
+    expect(status).not.toBe(2);
+    expect(stderr).toContain('ENOSPC');
+  });
+});
+
 describe('signalpress verify', () => {
   it.each([
     [[]],
