@@ -19,4 +19,14 @@ describe('package.json', () => {
   it('exports the client and its errors', () => {
     expect(Object.keys(exports)).toEqual(['./client', './client/error']);
   });
+
+  it('packs what its README sends a reader to, and no source', () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const named = [...readme.matchAll(/`([\w/.-]+\.(?:md|py))`/g)].map(([, file = '']) => file);
+    const isPacked = (file: string): boolean =>
+      files.some((packed) => file === packed || file.startsWith(`${packed}/`));
+    expect(named).toContain('scripts/verify_record.py');
+    expect(named.filter((file) => !isPacked(file))).toEqual([]);
+    expect(['compiler/cli.ts', 'scripts/demo.ts', 'test/README.md'].filter(isPacked)).toEqual([]);
+  });
 });
