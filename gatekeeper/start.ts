@@ -223,13 +223,15 @@ function challengerOrRefuse(
   baseUrl: string,
   issuerName: string,
 ): Challenger {
-  const name = issuerName
-    .replace(/[^\x20-\x7e]/g, '')
-    .slice(0, SERVICE_NAME_CHARS_MAX)
-    .trim();
   try {
-    return challenger({ baseUrl, payTo, network, serviceName: name || 'x402' });
+    return challenger({ baseUrl, payTo, network, serviceName: serviceNameOf(issuerName) });
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });
   }
+}
+
+/** As much of an issuer's name as a v2 challenge can say. */
+export function serviceNameOf(issuerName: string): string {
+  const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
+  return ascii.slice(0, SERVICE_NAME_CHARS_MAX).trim() || 'x402';
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { JOURNAL_FORMAT, JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
-import { startGatekeeper } from '../../gatekeeper/start.ts';
+import { serviceNameOf, startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/start-error.ts';
 import { emptyJournal } from './empty-journal.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
@@ -19,6 +19,17 @@ async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<s
   if (error instanceof StartError) return error.message;
   throw new Error('it started');
 }
+
+describe('serviceNameOf()', () => {
+  it.each([
+    ['Example Signals', 'Example Signals'],
+    ['Signalpress quick start (sample data)', 'Signalpress quick start (sample'],
+    ['Příklad', 'Pklad'],
+    ['例', 'x402'],
+  ])('says %j as %j', (issuerName, name) => {
+    expect(serviceNameOf(issuerName)).toBe(name);
+  });
+});
 
 describe('startGatekeeper()', () => {
   it('I47: says in one sentence why it does not start and what to do', async () => {
