@@ -40,30 +40,39 @@ export function rowHash(core: RosterCore): string {
   return recordHashText(hash('sha256', jcs(core), 'hex'));
 }
 
+/** What was told of a key so far: the row that stands, and the one that spoke last, be it a repeat. */
+interface Told<Row extends OriginRow> {
+  readonly kept: HashedRow<Row>;
+  readonly said: HashedRow<Row>;
+}
+
 /**
  * One row for each key: a repeat keeps the first collection, a later batch revises, and two rows of one batch that
- * differ are a conflict. `stored` is oldest batch first.
+ * differ are a conflict, whatever was told before. `stored` is oldest batch first.
  */
 export function settleRows<Row extends OriginRow>(
   stored: readonly StoredRow<Row>[],
   identity: Identity<Row>,
 ): SettledRows<Row> {
-  const kept = new Map<string, HashedRow<Row>>();
+  const told = new Map<string, Told<Row>>();
   const revised: HashedRow<Row>[] = [];
   const problems: Problem[] = [];
   for (const item of stored) {
     const key = identity.keyOf(item.row);
-    const known = kept.get(key);
+    const known = told.get(key);
     const found = hashedRow(item, identity);
-    if (known !== undefined && known.batch === found.batch) {
-      if (jcs(known.row) !== jcs(found.row)) problems.push(conflict(known, found));
-      continue;
+    if (known === undefined) {
+      told.set(key, { kept: found, said: found });
+    } else if (known.said.batch === found.batch) {
+      if (jcs(known.said.row) !== jcs(found.row)) problems.push(conflict(known.said, found));
+    } else if (isRepeat(known.kept, found)) {
+      told.set(key, { kept: disclosed(known.kept, found), said: found });
+    } else {
+      revised.push(known.kept);
+      told.set(key, { kept: found, said: found });
     }
-    if (known !== undefined && isRepeat(known, found)) continue;
-    if (known !== undefined) revised.push(known);
-    kept.set(key, found);
   }
-  const inOrder = [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const inOrder = [...told].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { kept }]) => kept);
   return { kept: inOrder, revised, problems };
 }
 
@@ -79,6 +88,16 @@ function hashedRow<Row extends OriginRow>(
 function isRepeat(known: HashedRow, found: HashedRow): boolean {
   const hashed = known.record_hash !== null || found.record_hash === null;
   return hashed && rowHash(known.core) === rowHash(found.core);
+}
+
+/** The first collection with what its newest repeat says beside the facts: names, grades, notes. Nothing of that is hashed. */
+function disclosed<Row extends OriginRow>(
+  kept: HashedRow<Row>,
+  newest: HashedRow<Row>,
+): HashedRow<Row> {
+  // An import without hashes tells nothing about a row that has one.
+  if (newest.record_hash !== kept.record_hash) return kept;
+  return { ...kept, row: { ...newest.row, collected_at: kept.row.collected_at } };
 }
 
 function conflict(known: StoredRow<unknown>, found: StoredRow<unknown>): Problem {

@@ -97,6 +97,34 @@ describe('trustPart()', () => {
     expect(out.leaves[0]).toContain(DAYS[0]);
   });
 
+  it('takes what is not hashed from the newest repeat, but none from an import without hashes', () => {
+    const first = serviceRow('a.example', DAYS[0], { name: 'Old', grade: 'old' });
+    const collected_at = '2026-11-19T07:00:00Z';
+    const again = { ...first, collected_at, name: 'New', grade: 'new' };
+    const out = trust([first, again]);
+    expect(out.body('subject/trust/a-example.json')).toMatchObject({
+      name: 'New',
+      grade: 'new',
+      data_age_hours: 1,
+      _citation: { retrieved_at: first.collected_at },
+    });
+    const imported = trust([first, { ...again, imported: true }]);
+    expect(imported.body('subject/trust/a-example.json')).toMatchObject({ name: 'Old' });
+  });
+
+  it('I37: refuses two facts of one batch also where one of them was told before', () => {
+    const first = serviceRow('a.example', DAYS[0]);
+    const repeat = { ...first, collected_at: '2026-11-19T07:00:00Z' };
+    const other = { ...repeat, score_total: 99 };
+    for (const batch of [
+      [repeat, other],
+      [other, repeat],
+    ]) {
+      expect(trust([first, ...batch]).problems).toMatchObject([{ code: 'conflict', line: 2 }]);
+    }
+    expect(trust([first, repeat, repeat]).problems).toEqual([]);
+  });
+
   it('refuses two rows of one day in one batch, and two hosts of one id', () => {
     const twice = trust([
       serviceRow('a.example', DAYS[0]),
