@@ -1,5 +1,7 @@
+import { newYorkDayEnd } from '../../contract/new-york-time.ts';
 import type { FilingCoverage } from '../../contract/settle-filings.ts';
 import type { StoredListing, StoredPage } from '../intake/filing-row.ts';
+import { jcs } from '../seal/jcs.ts';
 
 /** The lists of a filer as they were collected, and the older pages that were collected apart. */
 export interface Listings {
@@ -7,40 +9,50 @@ export interface Listings {
   readonly pages: readonly StoredPage[];
 }
 
-/** The list that speaks for a filer: the one collected last. */
+/** The list that speaks for a filer: the one collected last, of several of that time the one of the best tier. */
 export function newestListing(listings: readonly StoredListing[]): StoredListing | undefined {
-  return listings.reduce<StoredListing | undefined>((newest, listing) => {
-    const later = newest === undefined || at(listing) >= at(newest);
-    return later ? listing : newest;
-  }, undefined);
+  const [newest] = [...listings].sort(newestFirst);
+  return newest;
 }
 
-function at({ collected_at }: StoredListing): number {
-  return Date.parse(collected_at);
+function newestFirst(a: StoredListing, b: StoredListing): number {
+  const later = Date.parse(b.collected_at) - Date.parse(a.collected_at);
+  return later || (orderText(a) < orderText(b) ? -1 : 1);
+}
+
+/** Best tier first; source and text only make the order total. */
+function orderText(listing: StoredListing): string {
+  return `${listing.source_tier ?? '~'} ${listing.source} ${jcs(listing)}`;
 }
 
 /**
  * From which filing day on the stored filings are whole: the newest list, then older lists that reach into it, then
- * stored pages without a gap between them. Null when nothing older exists.
+ * the pages that it names, where they are stored without a gap. Null when nothing older exists.
  */
 export function coverageOf(newest: StoredListing, { listings, pages }: Listings): FilingCoverage {
   const { collected_at, source } = newest;
-  let from = newest.from;
-  for (const older of listings.filter((listing) => listing.source === source)) {
-    const reaches = from !== null && older.collected_at.slice(0, 10) >= from;
-    if (reaches && (older.from === null || older.from < (from ?? ''))) from = older.from;
-  }
+  const own = listings.filter((listing) => listing.source === source).sort(newestFirst);
+  const from = own.reduce(reachedFrom, newest.from);
   if (from === null) return { collected_at, covered_from: null };
   return { collected_at, covered_from: throughPages(from, newest, pages) };
 }
 
+/** The day that an older list carries on to, when it was collected after the whole day that the newer one begins on. */
+function reachedFrom(from: string | null, older: StoredListing): string | null {
+  if (from === null || Date.parse(older.collected_at) <= Date.parse(newYorkDayEnd(from)))
+    return from;
+  return older.from === null || older.from < from ? older.from : from;
+}
+
+/** A list that begins on a day and names no older page does not say that nothing is older. */
 function throughPages(
   start: string,
-  { pages: named, source }: StoredListing,
+  { pages, source }: StoredListing,
   stored: readonly StoredPage[],
 ): string | null {
+  if (pages.length === 0) return start;
   let from = start;
-  for (const page of named) {
+  for (const page of [...pages].sort((a, b) => (a.to < b.to ? 1 : -1))) {
     const whole = stored.some(
       (one) => one.source === source && one.from <= page.from && one.to >= page.to,
     );

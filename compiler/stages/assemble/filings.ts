@@ -2,6 +2,7 @@ import { FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
 import { newestFirst } from '../../contract/settle-filings.ts';
 import type { Problem } from '../intake/compile-error.ts';
 import { type FilingRow, filingRowSchema, type StoredFiling } from '../intake/filing-row.ts';
+import { batchOrder } from '../intake/list-snapshots.ts';
 import { readCollection, type StoredRow } from '../intake/read-collection.ts';
 import { jcs } from '../seal/jcs.ts';
 import { coverageOf, newestListing } from './filer-listing.ts';
@@ -17,7 +18,7 @@ export const readFilings: ReadPart = (collections, asOf) => {
   const groups = groupByFiler(rows);
   const faults: Problem[] = [...problems];
   const filers = [...groups.values()].flatMap((group) => filerOf(group, faults) ?? []);
-  const sorted = onePlaceForEachTicker(filers).sort((a, b) => (a.cik < b.cik ? -1 : 1));
+  const sorted = onePlaceForEachTicker(filers.sort((a, b) => ascending(a.cik, b.cik)));
   return {
     problems: faults,
     rows: rows.length,
@@ -61,28 +62,64 @@ function filerOf(group: readonly Stored[], faults: Problem[]): Filer | null {
   };
 }
 
-/** One row for each filing and source: a repeat keeps the first, other facts in a later batch replace it. */
+interface ToldFiling extends KeptFiling {
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * One row for each filing and source: a repeat keeps the first, other facts in a later batch replace it, and other
+ * facts in the same batch are a conflict, whatever was told before.
+ */
 function settledFilings(
   group: readonly Stored[],
   faults: Problem[],
 ): Pick<Filer, 'filings' | 'revised'> {
   const kept = new Map<string, KeptFiling>();
+  const said = new Map<string, KeptFiling>();
   const revised: KeptFiling[] = [];
-  for (const { row, batch, file, line } of group) {
-    if (row.kind !== 'filing') continue;
+  for (const { row, batch, file, line } of group.flatMap(toldFiling).sort(byTelling)) {
     const key = `${row.accession} ${row.source}`;
-    const known = kept.get(key);
-    if (known !== undefined && (tellsTheSame(known.row, row) || knowsLess(known.row, row)))
+    const last = said.get(key);
+    if (last?.batch === batch) {
+      if (!addsNothing(last.row, row)) faults.push(toldTwice(row, { file, line }));
       continue;
-    if (known !== undefined && known.batch === batch) {
-      const message = `filing ${row.accession} is in this batch twice with other facts; keep one`;
-      faults.push({ code: 'conflict', file, line, field: 'accession', message });
     }
+    said.set(key, { row, batch });
+    const known = kept.get(key);
+    if (known !== undefined && addsNothing(known.row, row)) continue;
     if (known !== undefined) revised.push(known);
     kept.set(key, { row, batch });
   }
   const filings = [...kept.values()].sort((a, b) => newestFirst(a.row, b.row));
   return { filings, revised };
+}
+
+function toldFiling({ row, ...place }: Stored): ToldFiling[] {
+  return row.kind === 'filing' ? [{ ...place, row }] : [];
+}
+
+/** Oldest batch first; in a batch who knows the hour, then the first collected one: the order of lines decides nothing. */
+function byTelling(a: ToldFiling, b: ToldFiling): number {
+  return (
+    ascending(batchOrder(a.batch), batchOrder(b.batch)) ||
+    Number(a.row.disclosure_time === null) - Number(b.row.disclosure_time === null) ||
+    Date.parse(a.row.collected_at) - Date.parse(b.row.collected_at) ||
+    ascending(jcs(a.row), jcs(b.row))
+  );
+}
+
+function ascending(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function toldTwice({ accession }: StoredFiling, place: Pick<Problem, 'file' | 'line'>): Problem {
+  const message = `filing ${accession} is in this batch twice with other facts; keep one`;
+  return { code: 'conflict', ...place, field: 'accession', message };
+}
+
+function addsNothing(known: StoredFiling, row: StoredFiling): boolean {
+  return tellsTheSame(known, row) || knowsLess(known, row);
 }
 
 function factsOf({ form, items, event_time, filing_date, disclosure_time }: FilingFacts): string {
@@ -99,7 +136,7 @@ function knowsLess(known: StoredFiling, row: StoredFiling): boolean {
   return row.disclosure_time === null && tellsTheSame(known, { ...row, disclosure_time });
 }
 
-/** A ticker that moved to another filer belongs to the one whose list is newer. */
+/** A ticker that moved to another filer belongs to the one whose list is newer, else to the first of them. */
 function onePlaceForEachTicker(filers: readonly Filer[]): Filer[] {
   const owners = new Map<string, Filer>();
   for (const filer of filers) {

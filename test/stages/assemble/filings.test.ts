@@ -136,6 +136,76 @@ describe('readFilings()', () => {
     expect(readJson(folder, filerPath(CIK)).covered_from).toBe(from);
   });
 
+  it('I37: covers what a chain of older lists reaches, each collected after the day that the next begins on', async () => {
+    const list = (collected_at: string, from: string | null) => listingRow({ collected_at, from });
+    const covered = async (...lists: readonly object[]) => {
+      const { folder } = await compiled(filingSet(lists));
+      return readJson(folder, filerPath(CIK)).covered_from;
+    };
+    const newest = list('2026-11-20T11:00:00Z', '2025-06-01');
+    const middle = list('2025-06-10T10:00:00Z', '2024-01-01');
+    const oldest = list('2024-01-10T10:00:00Z', '2022-01-01');
+    expect(await covered(newest, middle, oldest)).toBe('2022-01-01');
+    expect(await covered(oldest, middle, newest)).toBe('2022-01-01');
+    expect(await covered(newest, oldest)).toBe('2025-06-01');
+    const thatEvening = list('2025-06-02T03:59:59Z', null);
+    expect(await covered(newest, thatEvening)).toBe('2025-06-01');
+    expect(await covered(newest, list('2025-06-02T04:00:00Z', null))).toBe(null);
+  });
+
+  it('takes a list that begins on a day and names no page for no whole list', async () => {
+    const covered = async (more: object) => {
+      const { folder } = await compiled(filingSet([listingRow(more), ROW]));
+      return readJson(folder, filerPath(CIK)).covered_from;
+    };
+    expect(await covered({ from: '2025-06-01' })).toBe('2025-06-01');
+    expect(await covered({ from: null })).toBe(null);
+  });
+
+  it('I37: names the filer after the list of the best tier where two were collected at once', async () => {
+    const other = listingRow({ source: 'other-index', source_tier: 'T2', name: 'Other Corp' });
+    for (const lists of [
+      [listingRow(), other],
+      [other, listingRow()],
+    ]) {
+      const { folder } = await compiled(filingSet(lists));
+      expect(readJson(folder, filerPath(CIK)).entity_name).toBe('Example Corp');
+    }
+  });
+
+  it('I37: gives a ticker of two lists of one time to the first filer, whatever the order of lines', async () => {
+    const other = listingRow({ cik: '0000999999', name: 'Other' });
+    for (const lists of [
+      [listingRow(), other],
+      [other, listingRow()],
+    ]) {
+      const { folder } = await compiled(filingSet(lists));
+      expect(readJson(folder, filerPath(CIK)).tickers).toEqual(['EXMP']);
+    }
+  });
+
+  it('I37: refuses other facts in a batch that repeats a filing, and keeps the hour of two tellings', async () => {
+    const later = { ...ROW, collected_at: '2026-11-20T12:00:00Z' };
+    const other = { ...later, event_time: '2025-12-31' };
+    for (const rows of [
+      [later, other],
+      [other, later],
+    ]) {
+      const files = { ...filingSet([listingRow(), ROW]), ...filingSet(rows, '2026-11-20T12Z') };
+      expect(await compileProblems(files)).toMatchObject([
+        { code: 'conflict', field: 'accession' },
+      ]);
+    }
+    const blind = { ...ROW, disclosure_time: null, acceptance_basis: 'undetermined' };
+    for (const rows of [
+      [ROW, blind],
+      [blind, ROW],
+    ]) {
+      const { folder } = await compiled(filingSet([listingRow(), ...rows]));
+      expect(rowFile(folder).disclosure_time).toBe(ROW.disclosure_time);
+    }
+  });
+
   it('refuses a filer without a list, a filing told twice, and a time without a basis', async () => {
     expect(await compileProblems(filingSet([ROW]))).toMatchObject([
       { code: 'bad_field', field: 'kind' },
