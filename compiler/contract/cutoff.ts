@@ -1,4 +1,4 @@
-import { isoTime } from './iso-time.ts';
+import { hasIsoYear, isoTime } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
 /** Until when a filing counts. */
@@ -13,17 +13,22 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(\.\d{1,9})?)?(Z|[+ -]
 
 /**
  * Reads a cutoff: a bare ISO 8601 date is that whole filing day, a date-time needs `Z` or an offset. Null for
- * anything else, also for days that do not exist; an offset may begin with the space that `+` becomes in a query.
+ * anything else, also for days that do not exist and instants whose year has not four digits; an offset may begin with the space that `+` becomes in a query.
  */
 export function parseCutoff(text: string): Cutoff | null {
   if (DAY.test(text)) {
-    return isRealDay(text) ? { basis: 'filing_date', date: text, at: newYorkDayEnd(text) } : null;
+    return isRealDay(text) ? wholeDay(text) : null;
   }
   const [, day = '', , , , zone = ''] = INSTANT.exec(text) ?? [];
   if (!isRealDay(day)) return null;
   const epochMs = Date.parse(text.replace(zone, zone.replace(' ', '+')));
-  if (Number.isNaN(epochMs)) return null;
+  if (Number.isNaN(epochMs) || !hasIsoYear(epochMs)) return null;
   return { basis: 'acceptance_time', at: isoTime(epochMs) };
+}
+
+function wholeDay(date: string): Cutoff | null {
+  const at = newYorkDayEnd(date);
+  return hasIsoYear(Date.parse(at)) ? { basis: 'filing_date', date, at } : null;
 }
 
 /** True for a day of the calendar, written `2026-03-31`. */

@@ -7,3 +7,8 @@ export const DAY_MS = 24 * HOUR_MS;
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('.000Z', 'Z');
 }
+
+/** Whether a year of four digits holds the instant: ISO-8601 text of any other is no date-time to its readers. */
+export function hasIsoYear(epochMs: number): boolean {
+  return /^\d{4}-/.test(isoTime(epochMs));
+}

@@ -1,6 +1,6 @@
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
@@ -79,7 +79,7 @@ function sinceOf(text: string): number | null {
   if (!isDay && !ZONED.test(text)) return null;
   // A plus sign arrives as a space from clients that do not encode it.
   const epochMs = Date.parse(isDay ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+'));
-  const exists = !Number.isNaN(epochMs) && isRealDay(text.slice(0, 10));
+  const exists = !Number.isNaN(epochMs) && hasIsoYear(epochMs) && isRealDay(text.slice(0, 10));
   return exists ? epochMs : null;
 }
 

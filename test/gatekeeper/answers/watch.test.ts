@@ -114,6 +114,7 @@ describe('watch()', () => {
     ['2026-11-20T11:00:00 02:00', '2026-11-20T09:00:00Z'],
     ['1795168800', '2026-11-20T10:00:00Z'],
     ['0', '1970-01-01T00:00:00Z'],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
     [undefined, '2026-11-19T12:30:00Z'],
   ])('reads since %s as %s', async (since, time) => {
     expect((await changed(DENVER, since)).since).toBe(time);
@@ -127,6 +128,7 @@ describe('watch()', () => {
     '2026-11-20T10:00:00',
     '999999999999',
     '2026-13-01',
+    '9999-12-31T23:59:59-12:00',
   ])('refuses since "%s"', async (since) => {
     const body = await ask('/gauge/watch-changes', { items: DENVER, since });
     expect(body).toMatchObject({ status: 422, miss: 'illegal_value', no_charge: true });
