@@ -2,7 +2,7 @@ import { freshness } from '../../contract/freshness.ts';
 import { type Line, legEntity, legMember } from '../../contract/lines.ts';
 import type { Bundle } from '../../contract/record.ts';
 import { bundleDecisions } from './decision-points.ts';
-import type { LegReading } from './leg.ts';
+import { type LegReading, nameAmong } from './leg.ts';
 import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
 
 const LAST_FACT_NOTE =
@@ -41,7 +41,7 @@ export function bundleBody(
   return {
     nature: NATURE,
     ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
-    name: readings.find((reading) => reading.entity === subject)?.entity_name ?? null,
+    name: nameAmong(readings, subject),
     legs: legMembers(placed),
     cross_line_narrative: narrative(placed),
     data_timespans: placed.flatMap(timespan),

@@ -1,6 +1,6 @@
 import type { SignalRecord } from '../../contract/record.ts';
 import { cityDecisions } from './decision-points.ts';
-import type { LegReading } from './leg.ts';
+import { type LegReading, nameAmong } from './leg.ts';
 import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
@@ -34,7 +34,7 @@ export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs
     nature: NATURE,
     addon,
     location: loc,
-    name: legs[0]?.entity_name ?? null,
+    name: nameAmong(legs, loc),
     line: 'environment',
     readings: readings.map((reading) => reading.record),
     note: NOTES[addon],

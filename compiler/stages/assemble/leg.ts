@@ -50,3 +50,9 @@ export function legReading(facts: EntityFacts): LegReading {
     lineage: lineageOf(signal, latest, record_hash),
   };
 }
+
+/** The first name that a reading of the subject gives it, for not every source names what it measures; null for none. */
+export function nameAmong(readings: readonly LegReading[], subject: string): string | null {
+  const named = readings.find((one) => one.entity === subject && one.entity_name !== null);
+  return named?.entity_name ?? null;
+}
