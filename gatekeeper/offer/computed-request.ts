@@ -9,6 +9,8 @@ type Example = (given: Values, release: ReleaseIndex, endpoint: Endpoint) => Val
 
 /** Values that an operation without a file of its own answers, by its word. */
 const EXAMPLES: Partial<Readonly<Record<Answer, Example>>> = {
+  anchor: () => ({}),
+  coverage: () => ({}),
   resolve: filingExample,
   mint: () => ({}),
   watch: watchExample,

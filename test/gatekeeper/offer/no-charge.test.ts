@@ -37,6 +37,15 @@ describe('noCharge()', () => {
     );
   });
 
+  it.each([
+    ['/gauge/coverage?summary=2', '/gauge/coverage'],
+    ['/gauge/anchor?hash=zz', '/gauge/anchor'],
+    ['/resolve?entity=a&form=b&cutoff=c', '/gauge/catalog'],
+  ])('offers for %s the operation itself where it answers: %s', async (target, example) => {
+    const { release } = await tinyService();
+    expect(body(target, release).example_request).toBe(example);
+  });
+
   it('calls a document that is not stored an empty line, also beside others of its operation', async () => {
     const files = new Map([
       ...tinyFiles(),
