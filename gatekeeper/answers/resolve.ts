@@ -160,7 +160,7 @@ function joined(head: object, texts: readonly (readonly [name: string, json: str
   return `${JSON.stringify(head).slice(0, -1)},${rest.join(',')}}`;
 }
 
-/** A member of a stored filing that is a string without escapes, or null. */
+/** The JSON text of a member of a stored filing that is a string or null; inside of another string its name has escapes. */
 function memberText(body: string, name: string): string {
-  return new RegExp(`"${name}":("[^"\\\\]*"|null)`).exec(body)?.[1] ?? 'null';
+  return new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*"|null)`).exec(body)?.[1] ?? 'null';
 }

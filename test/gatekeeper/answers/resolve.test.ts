@@ -89,6 +89,19 @@ describe('resolve()', () => {
     },
   );
 
+  it.each(['https://example.org/a?"evidence_url":null\\', null])(
+    'gives a proposer the address %s as its evidence has it',
+    async (source_ref) => {
+      const odd = await filingService([filingRow(99, ['10-K', '2026-02-01'], { source_ref })]);
+      const answered = await resolve(question(target('/resolve/proposer', base)), odd);
+      if (answered.kind !== 'content') throw new Error('no answer');
+      const body = parseJson(answered.content.body.toString('utf8'));
+      expect(proposerBodySchema.parse(body).evidence_url).toBe(source_ref);
+      const report = verifyBody(body, { trust: [odd.release.head.issuer_did] });
+      expect(report.verdict).toBe('verified');
+    },
+  );
+
   it.each(CASES)('gives %j in a body that verifies offline', async (query) => {
     const trust = [service.release.head.issuer_did];
     for (const path of ['/resolve', '/resolve/proposer']) {
