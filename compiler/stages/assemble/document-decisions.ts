@@ -1,26 +1,28 @@
 import type { Endpoint } from '../../contract/endpoints.ts';
 import type { Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
+import { jcs } from '../seal/jcs.ts';
 import { SWAPPABLE_MAX } from './decision-points.ts';
 
 const NOTE = 'one swapped tag is one call; only values that a document is stored for are listed';
 
-/** Values of each parameter that a document of an operation is stored for, by paramKey. */
+/** Values of each parameter that a document is stored for beside the same other parameters, by paramKey. */
 export type StoredValues = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Key of StoredValues. */
-export function paramKey(operation: string, param: string): string {
-  return `${operation} ${param}`;
+/** Key of StoredValues: the operation, the parameter, and what the others are. */
+export function paramKey(operation: string, param: string, params: Values): string {
+  const { [param]: _swapped, ...others } = params;
+  return `${operation} ${param} ${jcs(others)}`;
 }
 
-/** Which stored documents one more call answers, by swapping one parameter. */
+/** Which stored documents one more call answers, by swapping one parameter and keeping the others. */
 export function storedDecisions(
   { path }: Endpoint,
   params: Values,
   stored: StoredValues,
 ): DecisionPoints {
   const points = Object.entries(params).flatMap(([tag, current]) => {
-    const values = [...(stored.get(paramKey(path, tag)) ?? [])].sort();
+    const values = [...(stored.get(paramKey(path, tag, params)) ?? [])].sort();
     const swappable = values.filter((value) => value !== current).slice(0, SWAPPABLE_MAX);
     const [first] = swappable;
     if (first === undefined) return [];

@@ -40,7 +40,7 @@ function paramValues(kept: readonly StoredDocument[]): StoredValues {
   const values = new Map<string, Set<string>>();
   for (const { row } of kept) {
     for (const [param, value] of Object.entries(row.params)) {
-      const key = paramKey(row.operation, param);
+      const key = paramKey(row.operation, param, row.params);
       values.set(key, (values.get(key) ?? new Set()).add(value));
     }
   }

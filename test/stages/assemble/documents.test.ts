@@ -82,4 +82,20 @@ describe('documentPart()', () => {
       ],
     });
   });
+
+  it('swaps one parameter beside the same others, never into a pair that is not stored', () => {
+    const plus = (loc: string, topic: string) => legsRow('/shadow/region-plus', { loc, topic });
+    const out = documents(
+      plus('us-denver', 'energy'),
+      plus('us-chicago', 'energy'),
+      plus('us-memphis', 'water'),
+    );
+    expect(out.body('document/region-plus/us-denver/energy.json').decision_points).toMatchObject({
+      count: 1,
+      points: [{ tag: 'loc', current: 'us-denver', swappable: ['us-chicago'] }],
+    });
+    expect(out.body('document/region-plus/us-memphis/water.json').decision_points).toMatchObject({
+      count: 0,
+    });
+  });
 });
