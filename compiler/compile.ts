@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { join, relative, resolve, sep } from 'node:path';
 import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
 import { keyIdOf } from './contract/citation.ts';
@@ -29,7 +28,7 @@ import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
 import { type KnownSignal, Notes, stateOf } from './stages/remember/memory.ts';
-import { jcs } from './stages/seal/jcs.ts';
+import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
 /** New input up to this size is not worth starting threads for. */
@@ -110,7 +109,7 @@ async function compileInto(
   stored: Snapshots,
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
-  const tableDigest = `sha256:${hash('sha256', jcs(tables()), 'hex')}`;
+  const tableDigest = canonicalDigest(tables());
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const { asOf } = options;

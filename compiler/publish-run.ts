@@ -25,7 +25,7 @@ import { ReleaseList } from './stages/publish/release-list.ts';
 import { errorsOf, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
 import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
-import { jcs } from './stages/seal/jcs.ts';
+import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 
@@ -194,7 +194,7 @@ function unsignedHead(
     issuer_did: run.issuer.did,
     key_id: run.issuer.keyId,
     table_digest: run.tableDigest,
-    previous: previous === null ? null : `sha256:${hash('sha256', jcs(previous), 'hex')}`,
+    previous: previous === null ? null : canonicalDigest(previous),
     counts: {
       readings: sum('readings'),
       entities: sum('entities'),

@@ -1,4 +1,4 @@
-import { hash, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
@@ -20,7 +20,7 @@ import {
 import { writeHead } from '../stages/publish/release-head.ts';
 import { ReleaseList } from '../stages/publish/release-list.ts';
 import { openStaging, type Published, type Staging } from '../stages/publish/release-store.ts';
-import { jcs } from '../stages/seal/jcs.ts';
+import { canonicalDigest } from '../stages/seal/canonical-digest.ts';
 import { issuerDid, makeSealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { nodeDisk } from '../verify/disk.ts';
@@ -132,7 +132,11 @@ function writeAgain(staging: Staging, { data, name, asOf, validUntil, seed }: Ro
   // The time until which it was valid is that of the release it was then.
   const { files_sha256: _, files_count, signature: __, valid_until: ___, ...rest } = head;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
-  const place = { sequence: previous.sequence + 1, as_of: asOf, previous: digestOf(previous) };
+  const place = {
+    sequence: previous.sequence + 1,
+    as_of: asOf,
+    previous: canonicalDigest(previous),
+  };
   const next = { ...rest, ...place, ...until };
   const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
   const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, NO_SIGNATURES);
@@ -153,10 +157,6 @@ function signedHead(data: string, name: string): Release {
     data,
     `release "${name}" is damaged: ${fault?.where} ${fault?.detail}; compile the older snapshots again`,
   );
-}
-
-function digestOf(value: object): string {
-  return `sha256:${hash('sha256', jcs(value), 'hex')}`;
 }
 
 interface Return extends Pick<Rollback, 'name' | 'asOf'> {
@@ -192,7 +192,7 @@ function strangeness({ base_url, table_digest }: Release, current: Release): str
   if (base_url !== current.base_url) {
     return `was published at ${base_url}, the current one is at ${current.base_url}; ${again}`;
   }
-  if (table_digest === digestOf(tables())) return null;
+  if (table_digest === canonicalDigest(tables())) return null;
   return `was compiled from other tables, which the gatekeeper of this program does not serve; use the program that compiled it, or ${again}`;
 }
 
