@@ -128,7 +128,8 @@ function board(task: Task, desk: Desk): Promise<Outcome> {
   const flight = desk.flights.get(task.key);
   if (flight !== undefined) {
     if (isSame(flight.binding, task)) return flight.outcome;
-    return isBuyer(task, desk) ? boardAfter(flight.outcome, task, desk) : ALREADY_USED_NOW;
+    if (isBuyer(task, desk)) return boardAfter(flight.outcome, task, desk);
+    return Promise.resolve(ALREADY_USED);
   }
   if (desk.flights.isFull(task.payer)) {
     return Promise.resolve(failed('Too many payments at once. Send it again.'));
@@ -290,7 +291,6 @@ const ALREADY_USED: Outcome = {
       'this authorization was used for another request or with another signature; sign a new one',
   },
 };
-const ALREADY_USED_NOW = Promise.resolve(ALREADY_USED);
 const NO_LONGER_KEPT: Outcome = {
   kind: 'refused',
   refusal: {
