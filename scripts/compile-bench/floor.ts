@@ -78,8 +78,8 @@ function work({ kind, source, target, paths, snapshots }: FloorWork): void {
 /** One body of each folder, which stands for all others there. */
 function shapesOf(bodies: readonly Body[]): Map<string, unknown> {
   const json = bodies.filter(([path]) => path.endsWith('.json'));
-  const first = new Map(json.map(([path, bytes]) => [dirname(path), bytes]));
-  return new Map([...first].map(([folder, bytes]) => [folder, JSON.parse(bytes.toString('utf8'))]));
+  const one = new Map(json.map(([path, bytes]) => [dirname(path), bytes]));
+  return new Map([...one].map(([folder, bytes]) => [folder, JSON.parse(bytes.toString('utf8'))]));
 }
 
 /** What the format asks for each reading: its core, its link of the series, its leaf of the log and a node above. */
