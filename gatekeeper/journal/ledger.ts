@@ -165,19 +165,10 @@ export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): Revenue {
     sums.set(key, sum);
   }
   const sorted = [...sums.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
-  const summed = sorted.map(
-    ([
-      ,
-      {
-        row: { network, asset },
-        group,
-        payments,
-        value,
-      },
-    ]) => {
-      return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${value}`) };
-    },
-  );
+  const summed = sorted.map(([, { row, group, payments, value }]) => {
+    const { network, asset } = row;
+    return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${value}`) };
+  });
   return { rows: summed, leftOut };
 }
 
