@@ -1,6 +1,6 @@
 import type { BodyCheck } from './body-check.ts';
 import { COUNTED, type Counted } from './tally.ts';
-import type { BodyReport } from './verify-body.ts';
+import { type BodyReport, coversContent } from './verify-body.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
 /** Lines of one kind that are written out; the rest is counted. */
@@ -59,10 +59,11 @@ export function printed(lines: readonly string[]): string {
   return `${plain.join('\n')}\n`;
 }
 
-function bodyVerdict({ verdict, checks }: BodyReport): string {
-  const loose = checks.some((each) => each.check === 'content' && each.status !== 'pass');
+function bodyVerdict(report: BodyReport): string {
+  const { verdict, checks } = report;
   if (verdict === 'unsigned' && checks.some(({ check }) => check === 'anchor')) return REVOKED;
-  return verdict === 'verified' && loose ? 'verified, the citation alone' : VERDICT[verdict];
+  const isLoose = verdict === 'verified' && !coversContent(report);
+  return isLoose ? 'verified, the citation alone' : VERDICT[verdict];
 }
 
 /** Links of lineage have a check of their own, and a cover only tells when there is none. */

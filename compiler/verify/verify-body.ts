@@ -54,6 +54,12 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   return { verdict: verdictOf(checks, cover), issuer: issuerOf(cited), checks };
 }
 
+/** Whether every citation in a body covers what it is attached to: one of another issuer's form signs itself alone. */
+export function coversContent({ checks }: BodyReport): boolean {
+  const contents = checks.filter((each) => each.check === 'content');
+  return contents.length > 0 && contents.every((each) => each.status === 'pass');
+}
+
 /** Why a value cannot be hashed at all. */
 function unfitness(body: JsonValue): BodyCheck | null {
   try {
