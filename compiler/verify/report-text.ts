@@ -11,8 +11,10 @@ interface Pinning {
 }
 
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
-const VERDICT = {
+/** The first words of a report, by its verdict. */
+export const VERDICT = {
   verified: 'verified',
+  issuer_unknown: 'consistent, issuer unknown',
   failed: 'FAILED',
   unsigned: 'cannot be judged: not signed',
 } as const;
@@ -62,8 +64,9 @@ export function printed(lines: readonly string[]): string {
 function bodyVerdict(report: BodyReport): string {
   const { verdict, checks } = report;
   if (verdict === 'unsigned' && checks.some(({ check }) => check === 'anchor')) return REVOKED;
-  const isLoose = verdict === 'verified' && !coversContent(report);
-  return isLoose ? 'verified, the citation alone' : VERDICT[verdict];
+  const isSigned = verdict === 'verified' || verdict === 'issuer_unknown';
+  const isLoose = isSigned && !coversContent(report);
+  return `${VERDICT[verdict]}${isLoose ? ', the citation alone' : ''}`;
 }
 
 /** Links of lineage have a check of their own, and a cover only tells when there is none. */

@@ -5,7 +5,7 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
-import { judgeSigner } from './key-trust.ts';
+import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
@@ -18,8 +18,11 @@ import {
   verifyCitation,
 } from './verify-citation.ts';
 
-/** `unsigned`: nothing contradicts the body, but nobody signed all of it either. */
-export type BodyVerdict = 'verified' | 'failed' | 'unsigned';
+/**
+ * `issuer_unknown`: consistent and signed, but anybody could have made the key. `unsigned`: nothing contradicts the body,
+ * but nobody signed all of it either.
+ */
+export type BodyVerdict = SoundVerdict | 'failed' | 'unsigned';
 
 export interface BodyReport {
   readonly verdict: BodyVerdict;
@@ -51,7 +54,7 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(lineageChecks),
     ...nodes.flatMap(requestTimeChecks),
   ];
-  return { verdict: verdictOf(checks, cover), issuer: issuerOf(cited), checks };
+  return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
 }
 
 /** Whether every citation in a body covers what it is attached to: one of another issuer's form signs itself alone. */
@@ -70,10 +73,14 @@ function unfitness(body: JsonValue): BodyCheck | null {
   }
 }
 
-function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck): BodyVerdict {
+function verdictOf(
+  checks: readonly BodyCheck[],
+  cover: BodyCheck,
+  trust: BodyTrust['trust'],
+): BodyVerdict {
   if (!isVerified(checks)) return 'failed';
   if (checks.some((each) => each.check === 'anchor' && each.status !== 'pass')) return 'unsigned';
-  return cover.status === 'pass' ? 'verified' : 'unsigned';
+  return cover.status === 'pass' ? soundVerdict(trust) : 'unsigned';
 }
 
 function issuerOf([first]: readonly ObjectNode[]): string | null {
