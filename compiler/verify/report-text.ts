@@ -32,6 +32,8 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
   request_time: 'age and freshness, outside every signature, agree with their basis',
+  inclusion: 'the proof leads from the hash to the root',
+  checkpoint: 'the note states the tree of the proof, signed by a key that is known',
 };
 
 /** The report on one body: the verdict, what failed line by line, then one line for each kind of check. */
@@ -65,8 +67,9 @@ function bodyVerdict(report: BodyReport): string {
   const { verdict, checks } = report;
   if (verdict === 'unsigned' && checks.some(({ check }) => check === 'anchor')) return REVOKED;
   const isSigned = verdict === 'verified' || verdict === 'issuer_unknown';
-  const isLoose = isSigned && !coversContent(report);
-  return `${VERDICT[verdict]}${isLoose ? ', the citation alone' : ''}`;
+  if (!isSigned || coversContent(report)) return VERDICT[verdict];
+  const isProof = checks.some(({ check }) => check === 'inclusion');
+  return `${VERDICT[verdict]}, the ${isProof ? 'inclusion of its hash' : 'citation'} alone`;
 }
 
 /** Links of lineage have a check of their own, and a cover only tells when there is none. */

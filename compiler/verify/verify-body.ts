@@ -6,6 +6,7 @@ import type { AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
 import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
+import { type LogAnswer, logAnswer } from './log-answer.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
@@ -40,6 +41,8 @@ export interface BodyTrust extends CitationTrust {
 export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(body);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  const proof = logAnswer(body, trust);
+  if (proof !== null) return proofReport(proof, trust);
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
@@ -55,6 +58,13 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(requestTimeChecks),
   ];
   return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
+}
+
+/** A proof that leads to a signed root stands for its hash alone. */
+function proofReport({ checks, signer, isFound }: LogAnswer, trust: BodyTrust): BodyReport {
+  const isOpen = !isFound || checks.some(({ check }) => check === 'anchor');
+  const sound = isOpen ? 'unsigned' : soundVerdict(trust.trust);
+  return { verdict: isVerified(checks) ? sound : 'failed', issuer: signer, checks };
 }
 
 /** Whether every citation in a body covers what it is attached to: one of another issuer's form signs itself alone. */

@@ -136,8 +136,8 @@ function checkBody(
     is_issuer_record: verdict === 'verified' && issuer !== null && own.includes(issuer),
     checks: {
       hash: of('record_hash'),
-      signature: of('citation', 'anchor', 'cover'),
-      content: of('json', 'content', 'consistency', 'request_time', 'series'),
+      signature: of('citation', 'anchor', 'cover', 'checkpoint'),
+      content: of('json', 'content', 'consistency', 'request_time', 'series', 'inclusion'),
       inclusion,
     },
     details: worstFirst.slice(0, CHECK_DETAILS_MAX),
