@@ -344,29 +344,6 @@ def check_record_hash(path, item):
     return core is not None
 
 
-def check_citation(body, issuers):
-    """Hash, content hash, key and signature of the citation of a body, and what it repeats of the body."""
-    citation = body["_citation"]
-    check_shape(citation)
-    statement = {key: value for key, value in citation.items() if key not in SEAL}
-    text = canonical_bytes(statement)
-    if "sha256:" + hashlib.sha256(text).hexdigest() != citation["record_hash"]:
-        raise Refused("_citation.record_hash: the statement gives another hash")
-    did, source = citation["issuer_DID"], citation["source"]
-    if issuers and did not in issuers:
-        raise Refused("_citation.issuer_DID: %s is not trusted" % did)
-    check_address(citation)
-    # A statement of another issuer's form has no claim, and hashes something that the body does not show.
-    if "claim" in citation:
-        if hash_of(content_of(body)) != source["content_hash"]:
-            raise Refused("_citation.source.content_hash: the body gives another hash")
-        if citation["key_id"] != "%s#%s" % (did, did.split(":")[-1]):
-            raise Refused("_citation.key_id: not the key of the issuer")
-        check_cited(body, citation)
-    if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
-        raise Refused("_citation.signature: not a signature over the statement")
-
-
 def check_shape(citation):
     """All members of a citation and no other, each of its kind."""
     members = set(citation) if isinstance(citation, dict) else set()
@@ -496,6 +473,29 @@ BOUNDS = {"hourly": (3, 24, 168), "daily": (24, 192, 1440), "weekly": (192, 744,
 def bounds_of(basis):
     """The thresholds that a basis of this service names, or None for a basis of another one."""
     return next((bounds for cadence, bounds in BOUNDS.items() if basis == BASIS % ((cadence,) + bounds)), None)
+
+
+def check_citation(body, issuers):
+    """Hash, content hash, key and signature of the citation of a body, and what it repeats of the body."""
+    citation = body["_citation"]
+    check_shape(citation)
+    statement = {key: value for key, value in citation.items() if key not in SEAL}
+    text = canonical_bytes(statement)
+    if "sha256:" + hashlib.sha256(text).hexdigest() != citation["record_hash"]:
+        raise Refused("_citation.record_hash: the statement gives another hash")
+    did, source = citation["issuer_DID"], citation["source"]
+    if issuers and did not in issuers:
+        raise Refused("_citation.issuer_DID: %s is not trusted" % did)
+    check_address(citation)
+    # A statement of another issuer's form has no claim, and hashes something that the body does not show.
+    if "claim" in citation:
+        if hash_of(content_of(body)) != source["content_hash"]:
+            raise Refused("_citation.source.content_hash: the body gives another hash")
+        if citation["key_id"] != "%s#%s" % (did, did.split(":")[-1]):
+            raise Refused("_citation.key_id: not the key of the issuer")
+        check_cited(body, citation)
+    if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
+        raise Refused("_citation.signature: not a signature over the statement")
 
 
 # ---- the transparency log, RFC 6962 -------------------------------------------------------------------------------
@@ -694,20 +694,30 @@ def judge_body(data, issuers):
     canonical(body)
     if is_proof(body):
         return judge_answer(body, issuers)
+    check_relations(body)
+    signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
     count = check_record_hashes(body)
+    if "_citation" not in signed:
+        check_citations(body, issuers)
+        return "unsigned", "%d record hashes recomputed; nobody signed all of it" % count
+    if check_citations(body, issuers):
+        return "verified", "%d record hashes, content hash, citation hash and signature" % count
+    return "verified", "the citation alone: its content hash is not recomputable, so the body is not covered"
+
+
+def check_relations(body):
     for _, item in objects(body):
         check_series(item)
         check_lineage(item)
         check_request_time(item)
-    cited = [(path, item) for path, item in objects(body) if "_citation" in item]
-    for _, item in cited:
+
+
+def check_citations(body, issuers):
+    """Every citation of a body; answers whether each of them covers what it is attached to."""
+    cited = [item for _, item in objects(body) if "_citation" in item]
+    for item in cited:
         check_citation(item, issuers)
-    covered = [path for path, _ in cited if path == "" or (path == "sample" and set(body) == {"sample"})]
-    if not covered:
-        return "unsigned", "%d record hashes recomputed; nobody signed all of it" % count
-    if all("claim" in item["_citation"] for _, item in cited):
-        return "verified", "%d record hashes, content hash, citation hash and signature" % count
-    return "verified", "the citation alone: its content hash is not recomputable, so the body is not covered"
+    return all("claim" in item["_citation"] for item in cited)
 
 
 def judge_answer(answer, issuers):
