@@ -53,7 +53,7 @@ CITED_SOURCE = ("issuer", "type", "url", "content_hash", "published_at")
 # Members that hold facts or a signed statement under names of their own: no record stands inside.
 CLOSED = ("_citation", "_hash_core", "current", "previous", "context")
 RESERVED_KEYS = ("__proto__", "constructor", "prototype")
-TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?Z", re.ASCII)
+UTC_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?Z", re.ASCII)
 
 
 class Refused(Exception):
@@ -284,7 +284,7 @@ def cuts_of(before, rows, states):
 
 def time_of(text):
     """The instant of an ISO 8601 text in UTC, or None for anything else."""
-    found = TIME.fullmatch(text) if isinstance(text, str) else None
+    found = UTC_TIME.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None
     try:

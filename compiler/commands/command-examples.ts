@@ -14,7 +14,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   verify: [
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
-    'signalpress verify dist-data --log --since checkpoint.txt',
+    'signalpress verify proof.json --issuer did:key:z6Mk…',
+    'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],
   'anchor stamp': ['signalpress anchor stamp'],
   'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],

@@ -104,7 +104,8 @@ const unlisted = (passed: readonly Change[]): string[] =>
   passed.filter((change) => !isListed(change)).map(named);
 
 async function commandPasses(text: string): Promise<boolean> {
-  const options = { issuer: [shop.did], readStdin: () => Buffer.from(text) };
+  const now = Date.parse(shop.now);
+  const options = { issuer: [shop.did], now, readStdin: () => Buffer.from(text) };
   return (await runVerify('-', options)).exitCode === 0;
 }
 
@@ -332,6 +333,19 @@ describe.skipIf(!hasPython)(
       expect([texts.map(own), python]).toEqual([
         ['verified', 'failed'],
         ['verified', 'failed'],
+      ]);
+    });
+
+    it('fails at both where it is to be looked up elsewhere than its signed address', () => {
+      const body = JSON.parse(bodies.get(RECORD) ?? '') as Body;
+      const cited = body._citation as Body;
+      const at = (base: string): string =>
+        JSON.stringify(inside(body, '_citation', { verify_url: `${base}/v/${cited.record_hash}` }));
+      const texts = ['https://example.org', 'https://x.example', 'https://example.org/x'].map(at);
+      const python = pythonVerdicts(texts, [shop.did]).map(({ verdict }) => verdict);
+      expect([texts.map(own), python]).toEqual([
+        ['verified', 'failed', 'failed'],
+        ['verified', 'failed', 'failed'],
       ]);
     });
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { hasPython, pythonVerdicts } from './python-judge.ts';
 import type { Body } from './small-release.ts';
 
 const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
@@ -26,6 +27,33 @@ describe.skipIf(!existsSync(INTEROP))(
         expect(content).toMatchObject({ status: 'not_applicable' });
         expect(content?.detail).toMatch('not recomputable');
       }
+    });
+
+    it('calls them consistent, of an unknown issuer, where nobody was named', () => {
+      for (const text of texts) {
+        expect(verifyBody(parseJson(text), { trust: 'any' }).verdict).toBe('issuer_unknown');
+      }
+    });
+
+    it.skipIf(!hasPython)('are judged alike by verify_record.py (skipped without python3)', () => {
+      const lines = texts.map((text) => JSON.stringify(JSON.parse(text)));
+      const forged = lines.map((line) => line.replace('"translated":false', '"translated":true'));
+      const judged = (issuers: readonly string[]) => pythonVerdicts([...lines, ...forged], issuers);
+      const dids = texts.map(did);
+      expect(judged([]).map(({ verdict: word }) => word)).toEqual([
+        'issuer_unknown',
+        'issuer_unknown',
+        'failed',
+        'failed',
+      ]);
+      expect(judged(dids).map(({ verdict: word }) => word)).toEqual([
+        'verified',
+        'verified',
+        'failed',
+        'failed',
+      ]);
+      expect(judged(dids)[0]?.detail).toMatch('not recomputable');
+      expect(judged([OTHER_DID])[0]?.verdict).toBe('failed');
     });
 
     it('refuses them for other issuers', () => {
