@@ -116,7 +116,7 @@ export const SETTINGS = {
   },
   verify: {
     schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
-    help: 'always, or settle-only to spare the call of /verify',
+    help: 'settle-only, or always to ask /verify before /settle',
   },
 } as const;
 export type SettingName = keyof typeof SETTINGS;

@@ -1,17 +1,15 @@
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
-import { type Conclusion, DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
+import { DEAD_AFTER_S } from '../journal/journal.ts';
 import { isDefinite } from './definite-refusal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
-import type { Delivery, Outcome } from './payment-reply.ts';
 
 /** What the chain itself says about an authorization. */
 export type Evidence =
   | { readonly state: 'paid'; readonly transaction: string }
   | { readonly state: 'cancelled' | 'unused' | 'unknown' };
 
-/** Whom a settlement is asked from and noted with. */
+/** Whom a settlement is asked from. */
 export interface Settlers {
-  readonly journal: Journal;
   readonly facilitator: Facilitator;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -21,61 +19,81 @@ export interface Settlers {
   readonly report: (error: unknown) => void;
 }
 
-/** A payment under its journal key, with the one request that both calls send. */
+/** What is known of the money of one payment or receipt. */
+export type Ending =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  /** No money moved and none will. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** Nobody was reached, so nothing can have been sent; the same payment may come again. */
+  | { readonly kind: 'unsent'; readonly detail: string }
+  /** Money may have moved. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
+/** A payment with the one request that both calls send. */
 export interface Claim {
-  readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
-}
-
-/** The first settlement of a claim that is durably `settling`; never throws. */
-export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {
-  const outcome = await askToSettle(claim, by);
-  if (outcome.verdict === 'settled')
-    return await booked(claim, delivery, { transaction: outcome.transaction, by });
-  if (outcome.verdict === 'refused' && isDefinite(outcome)) {
-    return refuse(claim, facilitatorRefusal(outcome.reason), by);
-  }
-  const proof = await proven(claim, delivery, by);
-  if (proof !== null) return proof;
-  const detail = outcome.verdict === 'refused' ? outcome.reason : outcome.detail;
-  await note({ key: claim.key, state: 'unknown', detail }, by);
-  return { kind: 'unknown' };
-}
-
-/** What the journal promised for a payment in doubt. */
-export interface Promised {
-  readonly delivery: Delivery;
   /** Unix seconds. */
   readonly validBefore: number;
 }
 
-/**
- * A payment whose settlement was asked for and whose outcome nobody noted; never throws. The chain is
- * asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves
- * nothing by itself, since the first call may have been the one that succeeded. The payment is closed as
- * not paid when the chain says that the nonce is unused, or, where nobody can ask the chain, once the
- * token can no longer take the authorization, since nothing better can ever be learnt.
- */
-export async function resume(claim: Claim, promised: Promised, by: Settlers): Promise<Outcome> {
-  const { delivery, validBefore } = promised;
-  const isDead = by.clock() / 1000 > validBefore + DEAD_AFTER_S;
-  const before = await evidenceOf(claim, by);
-  const proof = await outcomeOf(before, { claim, delivery, by });
-  if (proof !== null) return proof;
-  if (before.state === 'unused' && isDead) return refuse(claim, EXPIRED, by);
+/** Asks `/verify`, which moves no money; null when it speaks for the payment. */
+export async function check({ request }: Claim, { facilitator }: Settlers): Promise<Ending | null> {
+  const outcome = await facilitator.verify(request);
+  if (outcome.verdict === 'valid') return null;
+  if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
+  return refused(facilitatorRefusal(outcome.reason));
+}
+
+/** The first settlement of a claim that is durably `settling`; never throws. */
+export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
   const outcome = await askToSettle(claim, by);
-  if (outcome.verdict === 'settled')
-    return booked(claim, delivery, { transaction: outcome.transaction, by });
-  if (outcome.verdict === 'none') return { kind: 'unknown' };
-  const after = await evidenceOf(claim, by);
-  const late = await outcomeOf(after, { claim, delivery, by });
-  if (late !== null) return late;
-  if (after.state === 'unused' && isDefinite(outcome)) {
-    return refuse(claim, facilitatorRefusal(outcome.reason), by);
+  if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+  if (outcome.verdict === 'refused' && isDefinite(outcome)) {
+    return refused(facilitatorRefusal(outcome.reason));
   }
-  const isUnprovable = isDead && by.evidence === undefined;
-  return isUnprovable ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
+  if (outcome.verdict === 'none' && outcome.unsent === true) {
+    return { kind: 'unsent', detail: outcome.detail };
+  }
+  const proof = endingOf(await evidenceOf(claim, by));
+  if (proof !== null) return proof;
+  return unknown(outcome.verdict === 'refused' ? outcome.reason : outcome.detail);
+}
+
+/**
+ * The buyer sends a payment again whose settlement was asked for and whose outcome nobody noted; never throws. The chain
+ * is asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves nothing by
+ * itself, since the first call may have been the one that succeeded. The payment is closed as not paid when the chain
+ * says that the nonce is unused, or, where nobody can ask the chain, once the token can no longer take the
+ * authorization, since nothing better can ever be learnt.
+ */
+export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
+  const before = await look(claim, by);
+  if (before.kind !== 'unknown') return before;
+  const outcome = await askToSettle(claim, by);
+  if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+  if (outcome.verdict === 'none') return unknown(outcome.detail);
+  const evidence = await evidenceOf(claim, by);
+  const proof = endingOf(evidence);
+  if (proof !== null) return proof;
+  if (evidence.state === 'unused' && isDefinite(outcome)) {
+    return refused(facilitatorRefusal(outcome.reason));
+  }
+  const isUnprovable = isDead(claim, by) && by.evidence === undefined;
+  return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
+}
+
+/**
+ * What became of a payment, by the chain alone; moves no money and never throws. Where nobody can ask the chain, a dead
+ * payment is closed once its answer is gone too: until then the buyer's own repeat may still learn better.
+ */
+export async function look(claim: Claim, by: Settlers, isKept = true): Promise<Ending> {
+  const evidence = await evidenceOf(claim, by);
+  const proof = endingOf(evidence);
+  if (proof !== null) return proof;
+  if (evidence.state === 'unused' && isDead(claim, by)) return refused(EXPIRED);
+  const isLost = by.evidence === undefined && isDead(claim, by) && !isKept;
+  return isLost ? refused(EXPIRED_UNPROVEN) : unknown('the chain does not show it');
 }
 
 /** Reasons of a facilitator are an open set; the ones that say too little are explained. */
@@ -96,10 +114,6 @@ async function askToSettle(claim: Claim, by: Settlers): Promise<SettleOutcome> {
   }
 }
 
-async function proven(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome | null> {
-  return outcomeOf(await evidenceOf(claim, by), { claim, delivery, by });
-}
-
 async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
   try {
     return (await by.evidence?.(claim.payment)) ?? { state: 'unknown' };
@@ -109,37 +123,21 @@ async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
   }
 }
 
-async function outcomeOf(
-  evidence: Evidence,
-  { claim, delivery, by }: { claim: Claim; delivery: Delivery; by: Settlers },
-): Promise<Outcome | null> {
-  if (evidence.state === 'paid')
-    return booked(claim, delivery, { transaction: evidence.transaction, by });
-  return evidence.state === 'cancelled' ? refuse(claim, CANCELLED, by) : null;
+function endingOf(evidence: Evidence): Ending | null {
+  if (evidence.state === 'paid') return { kind: 'settled', transaction: evidence.transaction };
+  return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
 }
 
-async function booked(
-  claim: Claim,
-  { body, contentType }: Delivery,
-  { transaction, by }: { transaction: string; by: Settlers },
-): Promise<Outcome> {
-  await note({ key: claim.key, state: 'settled', transaction }, by);
-  const payer = claim.payment.authorization.from;
-  return { kind: 'paid', delivery: { body, contentType }, transaction, payer };
+function isDead({ validBefore }: Claim, { clock }: Settlers): boolean {
+  return clock() / 1000 > validBefore + DEAD_AFTER_S;
 }
 
-async function refuse(claim: Claim, refusal: Refusal, by: Settlers): Promise<Outcome> {
-  await note({ key: claim.key, state: 'refused', detail: refusal.reason }, by);
+function refused(refusal: Refusal): Ending {
   return { kind: 'refused', refusal };
 }
 
-/** The money has moved or was refused; a row that stays open only means that a repeat asks again. */
-async function note(conclusion: Conclusion, by: Settlers): Promise<void> {
-  try {
-    await by.journal.conclude(conclusion);
-  } catch (error) {
-    by.report(error);
-  }
+function unknown(detail: string): Ending {
+  return { kind: 'unknown', detail };
 }
 
 const CANCELLED: Refusal = {

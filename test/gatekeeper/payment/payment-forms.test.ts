@@ -11,8 +11,8 @@ import type {
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
 import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
 import { respond } from '../../../gatekeeper/respond.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
@@ -62,8 +62,8 @@ function forms(): Form[] {
 }
 
 /** A desk whose facilitator does what the token does, and the transfers that it made. */
-function tokenBench(settleOnly: boolean) {
-  const desk = bench({ settleOnly });
+function tokenBench(verifyFirst: boolean) {
+  const desk = bench({ verifyFirst });
   const token = { purse: 'funded' as Purse, transfers: 0 };
   desk.script.verify = async ({ paymentPayload }) => {
     const { authorization } = paymentPayload.payload;
@@ -96,14 +96,14 @@ async function tried({ desk, token }: ReturnType<typeof tokenBench>, form: Form)
 
 describe('I14: forms of payment', () => {
   it(`charges for what the token takes and answers 402 to all else of ${forms().length} forms`, async () => {
-    const shop = tokenBench(false);
+    const shop = tokenBench(true);
     let good = 0;
     for (const form of forms()) good += Number(await tried(shop, form));
     expect([good, shop.desk.calls.settle.length, shop.token.transfers]).toEqual([8, 8, 8]);
   }, 20_000);
 
   it('charges nobody when the facilitator settles without verifying and the token refuses', async () => {
-    const { desk, token } = tokenBench(true);
+    const { desk, token } = tokenBench(false);
     for (const { terms, purse, fits } of forms()) {
       if (!fits || purse === 'funded') continue;
       token.purse = purse;
@@ -201,7 +201,8 @@ describe('I1: a property of every request', () => {
       },
       supported: async () => ({ verdict: 'none', detail: '' }),
     };
-    const desk = paymentDesk({ journal, challenger: base.challenger, clock, facilitator });
+    const terms = { challenger: base.challenger, clock, facilitator, verifyFirst: true };
+    const desk = purchaseDesk({ journal, ...terms });
     return { service: { ...base, desk }, state };
   }
 

@@ -15,8 +15,10 @@ import {
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { concludeReceipt, isReceiptKey } from '../../../gatekeeper/payment/receipt-desk.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { isReceiptKey } from '../../../gatekeeper/payment/receipt-tender.ts';
 import { payer } from '../payer.ts';
+import { shop } from '../payment-bench.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
@@ -35,6 +37,10 @@ afterAll(async () => {
   await gate.close();
   await plain.close();
 });
+
+const unasked = (): never => {
+  throw new Error('nobody needs to be asked about a receipt');
+};
 
 let issued = 0;
 const random = (bytes: number): Uint8Array => {
@@ -81,7 +87,7 @@ describe('receiptAmount()', () => {
   });
 });
 
-describe('receiptDesk()', () => {
+describe('receiptReader()', () => {
   it('I1: delivers once for one receipt, and the same bytes whenever it is sent again', async () => {
     const receipt = issue();
     const first = await buy(receipt);
@@ -131,7 +137,7 @@ describe('receiptDesk()', () => {
     if (parsed === null) throw new Error('receipt');
     expect((await buy(issueText({ ...parsed.receipt, amount: '99999' }))).status).toBe(200);
     const twin = await buy(issueText({ ...parsed.receipt, amount: '88888' }));
-    expect(await refusalOf(twin)).toContain('receipt_already_used');
+    expect(await refusalOf(twin)).toContain('payment_already_used');
   });
 
   it('I10: spends nothing where there is no answer', async () => {
@@ -177,7 +183,9 @@ describe('receiptDesk()', () => {
     } as const;
     await journal.claim({ ...bought, ...terms });
     expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
-    expect(isReceiptKey(key) && (await concludeReceipt(key, journal))).toBe(true);
+    const asked = { settle: unasked, verify: unasked, supported: unasked };
+    const by = { journal, challenger: shop, clock: () => TINY_NOW, facilitator: asked };
+    expect(isReceiptKey(key) && (await purchaseDesk(by).look(key))).toBe(true);
     expect(await journal.unresolved(0, 10)).toEqual([]);
     expect((await journal.find(key))?.state).toBe('settled');
     journal.close();
