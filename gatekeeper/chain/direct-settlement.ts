@@ -20,10 +20,9 @@ import { priceOf } from '../payment/payment-check.ts';
 import { type Authorization, signedBy } from '../payment/signature.ts';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
+import { SETTLEMENT_MS_MAX } from './patience.ts';
 import type { Relayed, Relayer } from './relayer.ts';
 
-/** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
-const MINED_TIMEOUT_MS = 60_000;
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
 /** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
@@ -36,6 +35,7 @@ export interface DirectSettlementOptions {
   readonly relayer: Relayer;
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
+  /** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;
   readonly depthPollMs?: number;
 }
@@ -124,7 +124,7 @@ async function landed(
   request: FacilitatorRequest,
   sending: Promise<Relayed>,
 ): Promise<SettleOutcome> {
-  const endMs = performance.now() + (options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
+  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
   const leftMs = (): number => Math.max(0, endMs - performance.now());
   const relayed = await inTime(sending, leftMs());
   if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };

@@ -1,5 +1,6 @@
 import type { ChainEvidence } from '../chain/chain-evidence.ts';
 import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
+import { depthMs } from '../chain/patience.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../message-of.ts';
 import type { Settlers } from '../payment/settlement.ts';
@@ -23,7 +24,8 @@ export async function openSettlers(config: Config, by: ChainSurroundings): Promi
   const chain = await chainOf(config, by);
   try {
     const remotes = await remotesOf(config);
-    const settler = settlerOf(remotes, { chain, clock: by.clock });
+    const waitMs = depthMs(config.network, config.confirmations);
+    const settler = settlerOf(remotes, { chain, clock: by.clock, waitMs });
     const asked = remotes.length > 0 ? remotes : [settler];
     return {
       facilitator: settler,
@@ -62,10 +64,14 @@ async function remotesOf(config: Config): Promise<readonly Remote[]> {
   });
 }
 
-function settlerOf(
-  facilitators: readonly Remote[],
-  { chain, clock }: { chain: OpenChain | null; clock: () => number },
-): Facilitator {
+interface Parts {
+  readonly chain: OpenChain | null;
+  readonly clock: () => number;
+  /** How long a transfer may take to be deep enough. */
+  readonly waitMs: number;
+}
+
+function settlerOf(facilitators: readonly Remote[], { chain, clock, waitMs }: Parts): Facilitator {
   if (facilitators.length === 0) return chain?.direct ?? localFacilitator({ clock });
   if (chain === null) return facilitatorPool({ facilitators, clock });
   const { evidence } = chain;
@@ -76,6 +82,7 @@ function settlerOf(
   return provenFacilitator({
     facilitator: facilitatorPool({ facilitators, clock, isUnused }),
     evidence,
+    waitMs,
   });
 }
 

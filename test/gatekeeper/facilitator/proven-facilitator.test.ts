@@ -39,7 +39,10 @@ interface Said {
 }
 const UNUSED: Finding = { state: 'unused' };
 
-function proven({ settle = settled, verify = invalid, confirm = [UNUSED], find = [UNUSED] }: Said) {
+function proven(
+  { settle = settled, verify = invalid, confirm = [UNUSED], find = [UNUSED] }: Said,
+  waitMs = 100,
+) {
   const facilitator: Facilitator = {
     verify: async () => verify,
     settle: async () => settle,
@@ -50,7 +53,7 @@ function proven({ settle = settled, verify = invalid, confirm = [UNUSED], find =
     return async (): Promise<Finding> => (rest.length > 1 ? rest.shift() : rest[0]) ?? UNUSED;
   };
   const evidence = { confirm: next(confirm), find: next(find) };
-  return provenFacilitator({ facilitator, evidence, waitMs: 100, pollMs: 5 });
+  return provenFacilitator({ facilitator, evidence, waitMs, pollMs: 5 });
 }
 
 const paid = (transaction: string): Finding => ({ state: 'paid', transaction });
@@ -71,6 +74,20 @@ describe('provenFacilitator()', () => {
   it('provenFacilitator() waits for a node that lags behind', async () => {
     const confirm = [UNUSED, UNUSED, { state: 'unconfirmed' } as const, paid(TX)];
     expect(await proven({ confirm }).settle(request)).toEqual(settled);
+  });
+
+  it('I9: provenFacilitator() waits as long as depth takes, and no longer', async () => {
+    const shallow = { state: 'unconfirmed' } as const;
+    const confirm = [...Array.from({ length: 30 }, () => shallow), paid(TX)];
+    expect(await proven({ confirm }, 5000).settle(request)).toEqual(settled);
+    expect(await proven({ confirm }, 50).settle(request)).toMatchObject({ verdict: 'none' });
+  });
+
+  it('I9: provenFacilitator() waits for the depth of what somebody else submitted', async () => {
+    const shallow = { state: 'unconfirmed' } as const;
+    const find = [shallow, shallow, paid(REAL_TX)];
+    const outcome = await proven({ settle: refused, find }).settle(request);
+    expect(outcome).toEqual({ ...settled, transaction: REAL_TX });
   });
 
   it('provenFacilitator() waits by the clock, however slow the node is', async () => {
