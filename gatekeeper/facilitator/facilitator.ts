@@ -31,7 +31,12 @@ export type PaymentPayload =
       readonly payload: SignedPayload;
     } & Partial<Listing>);
 
-/** No verdict at all: the call may have had its effect, unless it was never sent. */
+/**
+ * No verdict at all: the call may have had its effect, unless it is `unsent`. That may be said only when it is known that
+ * this one call moved no money and never will: no byte of it left this process, or nothing was handed to the chain and
+ * nothing will be. It says nothing of earlier calls for the same payment. So it ends a first settlement for sure
+ * (nobody was charged), and proves nothing about a repeat.
+ */
 export interface NoVerdict extends Silence {
   readonly verdict: 'none';
 }
@@ -69,7 +74,8 @@ export interface PaymentKind {
 /** Who verifies and settles for us. */
 export interface Facilitator {
   verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
-  settle(request: FacilitatorRequest): Promise<SettleOutcome>;
+  /** `isFirst` when nobody was ever asked to settle this payment: the claim of it was made just now. */
+  settle(request: FacilitatorRequest, isFirst?: boolean): Promise<SettleOutcome>;
   supported(): Promise<SupportedOutcome>;
 }
 

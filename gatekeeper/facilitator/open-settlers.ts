@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ChainEvidence } from '../chain/chain-evidence.ts';
 import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
 import { depthMs } from '../chain/patience.ts';
@@ -5,6 +6,7 @@ import type { Config } from '../config.ts';
 import { messageOf } from '../message-of.ts';
 import type { Settlers } from '../payment/settlement.ts';
 import { StartError } from '../start-error.ts';
+import { canary } from './canary.ts';
 import { authorizationOf, type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { facilitatorAuth } from './facilitator-auth.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
@@ -73,14 +75,15 @@ interface Parts {
 
 function settlerOf(facilitators: readonly Remote[], { chain, clock, waitMs }: Parts): Facilitator {
   if (facilitators.length === 0) return chain?.direct ?? localFacilitator({ clock });
-  if (chain === null) return facilitatorPool({ facilitators, clock });
+  const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
+  if (chain === null) return facilitatorPool(asked);
   const { evidence } = chain;
   const isUnused: Parameters<typeof facilitatorPool>[0]['isUnused'] = async (request) => {
     const { state } = await evidence.find(authorizationOf(request));
     return state === 'unused';
   };
   return provenFacilitator({
-    facilitator: facilitatorPool({ facilitators, clock, isUnused }),
+    facilitator: facilitatorPool({ ...asked, isUnused }),
     evidence,
     waitMs,
   });

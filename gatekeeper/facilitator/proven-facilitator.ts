@@ -38,9 +38,9 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
       const isThere = state === 'paid' || state === 'unconfirmed';
       return isThere ? { verdict: 'valid', payer: from } : outcome;
     },
-    async settle(request) {
+    async settle(request, isFirst) {
       const startMs = performance.now();
-      const outcome = await facilitator.settle(request);
+      const outcome = await facilitator.settle(request, isFirst);
       const watch = watchOf(options, request, startMs);
       if (outcome.verdict === 'settled') return proven(watch, outcome);
       return outcome.verdict === 'none' ? outcome : unlessThere(watch, outcome);
