@@ -17,6 +17,8 @@ interface SignedPayload {
   readonly signature: string;
   readonly authorization: Authorization;
 }
+/** What is sold; a payment of version 1 does not say by whom. */
+type ListedResource = Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
 /** A payment as it travels, in the shape of its version. */
 export type PaymentPayload =
   | {
@@ -29,7 +31,8 @@ export type PaymentPayload =
       readonly x402Version: 2;
       readonly accepted: Requirements;
       readonly payload: SignedPayload;
-    } & Partial<Listing>);
+      readonly resource?: ListedResource;
+    } & Pick<Listing, 'extensions'>);
 
 /**
  * No verdict at all: the call may have had its effect, unless it is `unsent`. That may be said only when it is known that

@@ -13,6 +13,7 @@ import { facilitatorTrouble } from './facilitator-health.ts';
 import { facilitatorPool } from './facilitator-pool.ts';
 import { localFacilitator } from './local-facilitator.ts';
 import { provenFacilitator } from './proven-facilitator.ts';
+import { translatingFacilitator } from './translating-facilitator.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'> {
@@ -27,8 +28,12 @@ export async function openSettlers(config: Config, by: ChainSurroundings): Promi
   try {
     const remotes = await remotesOf(config);
     const waitMs = depthMs(config.network, config.confirmations);
-    const settler = settlerOf(remotes, { chain, clock: by.clock, waitMs });
-    const asked = remotes.length > 0 ? remotes : [settler];
+    const { clock } = by;
+    const facilitators = remotes.map((facilitator) =>
+      translatingFacilitator({ facilitator, network: config.network, clock }),
+    );
+    const settler = settlerOf(facilitators, { chain, clock, waitMs });
+    const asked = facilitators.length > 0 ? facilitators : [settler];
     return {
       facilitator: settler,
       ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
@@ -73,7 +78,10 @@ interface Parts {
   readonly waitMs: number;
 }
 
-function settlerOf(facilitators: readonly Remote[], { chain, clock, waitMs }: Parts): Facilitator {
+function settlerOf(
+  facilitators: readonly Facilitator[],
+  { chain, clock, waitMs }: Parts,
+): Facilitator {
   if (facilitators.length === 0) return chain?.direct ?? localFacilitator({ clock });
   const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
   if (chain === null) return facilitatorPool(asked);
