@@ -1,6 +1,7 @@
 import type { JournalClaim, JournalEntry } from '../journal/journal.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import { clockTrouble } from './clock-guard.ts';
+import { facilitatorRefusal } from './facilitator-refusal.ts';
 import { type Binding, Flights } from './flights.ts';
 import { decodePayment, isRefusal, type X402Version } from './payment-header.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type UnpaidReply,
 } from './payment-reply.ts';
 import { paymentKey, type Task, taskReader } from './payment-task.ts';
-import { facilitatorRefusal, resume, type Settlers, settle } from './settlement.ts';
+import { resume, type Settlers, settle } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
 import { signedText } from './signed-text.ts';
 

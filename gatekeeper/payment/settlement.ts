@@ -1,6 +1,7 @@
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
 import { type Conclusion, DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
 import { isDefinite } from './definite-refusal.ts';
+import { facilitatorRefusal } from './facilitator-refusal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
 import type { Delivery, Outcome } from './payment-reply.ts';
 
@@ -76,15 +77,6 @@ export async function resume(claim: Claim, promised: Promised, by: Settlers): Pr
   }
   const isUnprovable = isDead && by.evidence === undefined;
   return isUnprovable ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
-}
-
-/** Reasons of a facilitator are an open set; the ones that say too little are explained. */
-export function facilitatorRefusal(reason: string): Refusal {
-  // Here the signature was found to be the payer's own; who asks an account with code finds otherwise.
-  const error = /^invalid_payload$|smart|undeployed|contract|signature/i.test(reason)
-    ? 'payer must be a plain externally-owned account without contract code'
-    : 'the facilitator refused the payment; nothing was charged and the authorization can be sent again';
-  return { reason, error };
 }
 
 async function askToSettle(claim: Claim, by: Settlers): Promise<SettleOutcome> {
