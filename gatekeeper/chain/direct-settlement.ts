@@ -12,8 +12,8 @@ import {
   type Facilitator,
   type FacilitatorRequest,
   type NoVerdict,
+  provenBy,
   type SettleOutcome,
-  settledBy,
 } from '../facilitator/facilitator.ts';
 import { inTime } from '../in-time.ts';
 import { priceOf } from '../payment/payment-check.ts';
@@ -145,7 +145,7 @@ async function confirmed(
   while (leftMs() > 0) {
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
-    if (finding?.state === 'paid') return settledBy(finding.transaction, request);
+    if (finding?.state === 'paid') return provenBy(finding.transaction, request);
     if (finding?.state === 'unused') return judged(options, request, { state: 'reverts' });
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
@@ -161,7 +161,7 @@ async function judged(
   if (state === 'unknown') return NO_ANSWER;
   const authorization = authorizationOf(request);
   const finding: Finding = await options.evidence.find(authorization);
-  if (finding.state === 'paid') return settledBy(finding.transaction, request);
+  if (finding.state === 'paid') return provenBy(finding.transaction, request);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;

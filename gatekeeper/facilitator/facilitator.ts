@@ -53,6 +53,8 @@ interface Settled {
   readonly transaction: string;
   readonly payer: string;
   readonly network: string;
+  /** The chain itself shows the transfer of this very authorization in that transaction. */
+  readonly isProven?: true;
 }
 export type SettleOutcome =
   | Settled
@@ -184,8 +186,13 @@ export function authorizationKey(request: FacilitatorRequest): string {
   return `${from}|${nonce}`.toLowerCase();
 }
 
-/** The settlement of a request by a transaction. */
-export function settledBy(transaction: string, request: FacilitatorRequest): Settled {
+/** The settlement of a request that the chain shows. */
+export function provenBy(transaction: string, request: FacilitatorRequest): Settled {
+  return { ...settledBy(transaction, request), isProven: true };
+}
+
+/** The settlement of a request by a transaction, as a facilitator says. */
+function settledBy(transaction: string, request: FacilitatorRequest): Settled {
   const { network } = request.paymentRequirements;
   return { verdict: 'settled', transaction, payer: authorizationOf(request).from, network };
 }

@@ -5,8 +5,8 @@ import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
+  provenBy,
   type SettleOutcome,
-  settledBy,
 } from './facilitator.ts';
 
 /** Time between two looks at the chain. */
@@ -91,7 +91,7 @@ async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOut
   };
   // The node may not have seen yet what the facilitator saw.
   const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));
-  if (finding.state === 'paid') return settledBy(finding.transaction, request);
+  if (finding.state === 'paid') return provenBy(finding.transaction, request);
   return finding.state === 'unknown' ? outcome : NOT_THERE;
 }
 
@@ -100,7 +100,7 @@ async function unlessThere(watch: Watch, outcome: Said<'refused'>): Promise<Sett
   const look = (): Promise<Finding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');
   if (finding.state === 'unconfirmed') return NOT_DEEP;
-  return finding.state === 'paid' ? settledBy(finding.transaction, request) : outcome;
+  return finding.state === 'paid' ? provenBy(finding.transaction, request) : outcome;
 }
 
 const NOT_DEEP: SettleOutcome = {
