@@ -1,4 +1,9 @@
-import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  NoVerdict,
+  SettleOutcome,
+} from '../facilitator/facilitator.ts';
 import { type Conclusion, DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
 import { isDefinite } from './definite-refusal.ts';
 import { facilitatorRefusal } from './facilitator-refusal.ts';
@@ -31,7 +36,7 @@ export interface Claim {
 
 /** The first settlement of a claim that is durably `settling`; never throws. */
 export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {
-  const outcome = await askToSettle(claim, by);
+  const outcome = await askToSettle(claim, by, true);
   if (outcome.verdict === 'settled')
     return await booked(claim, delivery, { transaction: outcome.transaction, by });
   if (outcome.verdict === 'refused' && isDefinite(outcome)) {
@@ -65,7 +70,7 @@ export async function resume(claim: Claim, promised: Promised, by: Settlers): Pr
   const proof = await outcomeOf(before, { claim, delivery, by });
   if (proof !== null) return proof;
   if (before.state === 'unused' && isDead) return refuse(claim, EXPIRED, by);
-  const outcome = await askToSettle(claim, by);
+  const outcome = await askToSettle(claim, by, false);
   if (outcome.verdict === 'settled')
     return booked(claim, delivery, { transaction: outcome.transaction, by });
   if (outcome.verdict === 'none') return { kind: 'unknown' };
@@ -79,13 +84,22 @@ export async function resume(claim: Claim, promised: Promised, by: Settlers): Pr
   return isUnprovable ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
 }
 
-async function askToSettle(claim: Claim, by: Settlers): Promise<SettleOutcome> {
+async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promise<SettleOutcome> {
   try {
-    return await by.facilitator.settle(claim.request);
+    const outcome = await by.facilitator.settle(claim.request, isFirst);
+    return (await isOurs(outcome, claim, by)) ? outcome : ANOTHERS;
   } catch (error) {
     by.report(error);
     return { verdict: 'none', detail: 'the call failed' };
   }
+}
+
+/** A transaction that stands for another payment is no evidence for this one, unless the chain shows this one in it. */
+async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
+  if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
+  if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
+  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ask its operator`));
+  return false;
 }
 
 async function proven(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome | null> {
@@ -134,6 +148,10 @@ async function note(conclusion: Conclusion, by: Settlers): Promise<void> {
   }
 }
 
+const ANOTHERS: NoVerdict = {
+  verdict: 'none',
+  detail: 'the facilitator names the transaction of another payment',
+};
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',
