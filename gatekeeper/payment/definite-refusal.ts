@@ -28,7 +28,7 @@ const NOTHING_SENT_IN_WORDS: readonly RegExp[] = [
   /^(?:the )?(?:(?:payer|sender|account|wallet|from address)(?: \w+)? has )?insufficient[ _](?:(?:usdc|token|eth|gas|native)[ _])?(?:funds|balance)\b/i,
   /^(?:the )?(?:payer|sender|account|wallet|from address)(?:'s)? (?:does not have|has not) enough (?:usdc|tokens?|funds|balance)\b/i,
   /^(?:ERC20: )?transfer amount exceeds balance\b/i,
-  /^FiatToken(?:V\d(?:_\d)?)?: (?:invalid signature|authorization is (?:expired|not yet valid))\b/i,
+  /^(?:FiatToken(?:V\d(?:_\d)?)?: )?(?:invalid signature|authorization is (?:expired|not yet valid))\b/i,
   /^(?:ECRecover: invalid signature|Blacklistable: account is blacklisted|Pausable: paused)\b/i,
   // A node refuses these before it takes a transaction; viem says the first one at greater length.
   /^the total cost \(gas \* gas fee \+ value\) of executing this transaction exceeds the balance of the account\b/i,
