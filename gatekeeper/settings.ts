@@ -84,7 +84,7 @@ export const SETTINGS = {
   rpc_url: { schema: node, help: 'https URL of a node of the network' },
   confirmations: {
     schema: integer(1, 1000),
-    help: 'blocks from 1, as soon as a transfer is mined',
+    help: 'a number of blocks, from 1 (as soon as a transfer is mined) to 17 (all that a buyer can be kept waiting for)',
   },
   relayer_key: {
     schema: z.string(),

@@ -114,7 +114,8 @@ function moneyOf({ payment, requirements }: Parts, options: PaymentReaderOptions
   const terms = asSigned(requirements, payment);
   const request = facilitatorRequest(payment, terms, listingOf(requirements));
   const validBefore = Number(payment.authorization.validBefore);
-  const claim = { payment, request, validBefore };
+  const key = paymentKey(payment, options.challenger.network);
+  const claim = { key, payment, request, validBefore };
   return {
     check: async () => (verifyFirst ? check(claim, options) : null),
     settle: () => settle(claim, options),

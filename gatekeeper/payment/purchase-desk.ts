@@ -22,7 +22,7 @@ import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts'
 import type { Ending } from './settlement.ts';
 import type { Identity, Offered, Order, OrderOf, Tender } from './tender.ts';
 
-export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report'> {
+export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;

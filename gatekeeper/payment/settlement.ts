@@ -1,6 +1,12 @@
-import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
-import { DEAD_AFTER_S } from '../journal/journal.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  NoVerdict,
+  SettleOutcome,
+} from '../facilitator/facilitator.ts';
+import { DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
 import { isDefinite } from './definite-refusal.ts';
+import { facilitatorRefusal } from './facilitator-refusal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
 
 /** What the chain itself says about an authorization. */
@@ -10,6 +16,7 @@ export type Evidence =
 
 /** Whom a settlement is asked from. */
 export interface Settlers {
+  readonly journal: Pick<Journal, 'takeTransaction'>;
   readonly facilitator: Facilitator;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -29,8 +36,10 @@ export type Ending =
   /** Money may have moved. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** A payment with the one request that both calls send. */
+/** A payment under its journal key, with the one request that both calls send. */
 export interface Claim {
+  /** Of the journal. */
+  readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
   /** Unix seconds. */
@@ -47,7 +56,7 @@ export async function check({ request }: Claim, { facilitator }: Settlers): Prom
 
 /** The first settlement of a claim that is durably `settling`; never throws. */
 export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
-  const outcome = await askToSettle(claim, by);
+  const outcome = await askToSettle(claim, by, true);
   if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
   if (outcome.verdict === 'refused' && isDefinite(outcome)) {
     return refused(facilitatorRefusal(outcome.reason));
@@ -70,7 +79,7 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
 export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
   const before = await look(claim, by);
   if (before.kind !== 'unknown') return before;
-  const outcome = await askToSettle(claim, by);
+  const outcome = await askToSettle(claim, by, false);
   if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
   if (outcome.verdict === 'none') return unknown(outcome.detail);
   const evidence = await evidenceOf(claim, by);
@@ -96,22 +105,22 @@ export async function look(claim: Claim, by: Settlers, isKept = true): Promise<E
   return isLost ? refused(EXPIRED_UNPROVEN) : unknown('the chain does not show it');
 }
 
-/** Reasons of a facilitator are an open set; the ones that say too little are explained. */
-export function facilitatorRefusal(reason: string): Refusal {
-  // Here the signature was found to be the payer's own; who asks an account with code finds otherwise.
-  const error = /^invalid_payload$|smart|undeployed|contract|signature/i.test(reason)
-    ? 'payer must be a plain externally-owned account without contract code'
-    : 'the facilitator refused the payment; nothing was charged and the authorization can be sent again';
-  return { reason, error };
-}
-
-async function askToSettle(claim: Claim, by: Settlers): Promise<SettleOutcome> {
+async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promise<SettleOutcome> {
   try {
-    return await by.facilitator.settle(claim.request);
+    const outcome = await by.facilitator.settle(claim.request, isFirst);
+    return (await isOurs(outcome, claim, by)) ? outcome : ANOTHERS;
   } catch (error) {
     by.report(error);
     return { verdict: 'none', detail: 'the call failed' };
   }
+}
+
+/** A transaction that stands for another payment is no evidence for this one, unless the chain shows this one in it. */
+async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
+  if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
+  if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
+  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ask its operator`));
+  return false;
 }
 
 async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
@@ -140,6 +149,10 @@ function unknown(detail: string): Ending {
   return { kind: 'unknown', detail };
 }
 
+const ANOTHERS: NoVerdict = {
+  verdict: 'none',
+  detail: 'the facilitator names the transaction of another payment',
+};
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  SettleOutcome,
-  VerifyOutcome,
+import {
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type SettleOutcome,
+  type VerifyOutcome,
 } from '../../gatekeeper/facilitator/facilitator.ts';
 import type { Journal } from '../../gatekeeper/journal/journal.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
@@ -85,12 +86,19 @@ export interface Bench {
   restart(): void;
 }
 
-export const settled = async (): Promise<SettleOutcome> => ({
+let settlements = 0;
+
+const settledBy = (transaction: string): SettleOutcome => ({
   verdict: 'settled',
-  transaction: TX,
+  transaction,
   payer: alice.address,
   network: 'base',
 });
+/** Each settlement is a transaction of its own. */
+export const settled = async (): Promise<SettleOutcome> => {
+  settlements += 1;
+  return settledBy(`0x${settlements.toString(16).padStart(64, '0')}`);
+};
 
 /** A journal on a file of its own. */
 export function freshJournal(): ReturnType<typeof sqliteJournal> {
@@ -106,7 +114,8 @@ export function bench(overrides: Partial<PurchaseDeskOptions> = {}): Bench {
   const script: Script = {
     now: NOW_MS,
     verify: async () => ({ verdict: 'valid', payer: alice.address }),
-    settle: settled,
+    // Like a good facilitator: the same transaction for the same payment.
+    settle: async (request) => settledBy(authorizationOf(request).nonce),
     deliver: async () => ({
       body: Buffer.from(`{"body":${calls.deliver}}`),
       contentType: 'application/json',

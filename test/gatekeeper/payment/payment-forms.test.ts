@@ -77,7 +77,8 @@ function tokenBench(verifyFirst: boolean) {
     const reason = objection(authorization, token.purse);
     if (reason !== null) return { verdict: 'refused', reason };
     token.transfers += 1;
-    return { verdict: 'settled', transaction: '0xaa', payer: authorization.from, network: 'base' };
+    const { nonce: transaction, from } = authorization;
+    return { verdict: 'settled', transaction, payer: from, network: 'base' };
   };
   return { desk, token };
 }
@@ -131,6 +132,16 @@ const TARGETS = [
 ];
 const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
 type Mode<T> = () => Promise<T>;
+let settlements = 0;
+const settled = async (): Promise<SettleOutcome> => {
+  settlements += 1;
+  return {
+    verdict: 'settled',
+    transaction: `0x${settlements}`,
+    payer: '0x1',
+    network: NETWORK.name,
+  };
+};
 const readBody = async (): Promise<Buffer> => Buffer.from('{}');
 const reset = (): Promise<never> => Promise.reject(new Error('reset'));
 const VERIFY: Mode<VerifyOutcome>[] = [
@@ -142,8 +153,8 @@ const VERIFY: Mode<VerifyOutcome>[] = [
   reset,
 ];
 const SETTLE: Mode<SettleOutcome>[] = [
-  async () => ({ verdict: 'settled', transaction: '0xaa', payer: '0x1', network: NETWORK.name }),
-  async () => ({ verdict: 'settled', transaction: '0xaa', payer: '0x1', network: NETWORK.name }),
+  settled,
+  settled,
   async () => ({ verdict: 'refused', reason: 'insufficient_funds' }),
   async () => ({ verdict: 'refused', reason: 'transaction_failed' }),
   async () => ({ verdict: 'none', detail: 'timeout' }),

@@ -3,6 +3,7 @@ import type { FacilitatorRequest } from '../../../gatekeeper/facilitator/facilit
 import type { JournalEntry } from '../../../gatekeeper/journal/journal.ts';
 import { type Challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { paymentReader, TERMS_CACHE_MAX } from '../../../gatekeeper/payment/payment-tender.ts';
+import { emptyJournal } from '../empty-journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { gauge, network, PAY_TO, shop, v1 } from '../payment-bench.ts';
 
@@ -40,7 +41,7 @@ function readerOf(challenger: Challenger) {
       return none;
     },
   };
-  const by = { facilitator, clock: () => NOW_MS, report: () => {} };
+  const by = { facilitator, journal: emptyJournal(), clock: () => NOW_MS, report: () => {} };
   return { ...paymentReader({ challenger, ...by }), settled };
 }
 

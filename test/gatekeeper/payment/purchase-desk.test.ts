@@ -28,7 +28,6 @@ import {
   settled,
   shop,
   TARGET,
-  TX,
   tick,
   v1,
   v2,
@@ -61,7 +60,7 @@ describe('open() and sell()', () => {
     expect(header(reply, 'cache-control')).toBe('private, no-store');
     expect(receipt(reply)).toEqual({
       success: true,
-      transaction: TX,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       network: 'base',
       payer: alice.address,
     });

@@ -170,28 +170,6 @@ describe('receiptReader()', () => {
     expect((await buy(fresh)).status).toBe(200);
   });
 
-  it('I43: shares the bound of purchases in flight', async () => {
-    const inner = freshJournal();
-    const claim = (): Promise<never> => new Promise(() => {});
-    const facilitator = { settle: unasked, verify: unasked, supported: unasked };
-    const by = { challenger: shop, clock: () => TINY_NOW, facilitator, processor: PROCESSOR };
-    const desk = purchaseDesk({ ...by, journal: { ...inner, claim } });
-    const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
-    const sell = async (header: string) => {
-      const offered = { kind: 'receipt', header } as const;
-      const opened = await desk.open({ endpoint, target: TARGET, method, offered });
-      if (!('sell' in opened)) throw new Error('known');
-      return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });
-    };
-    for (let at = 0; at < PURCHASES_PER_PAYER_MAX; at++) void sell(issue());
-    const reply = await sell(issue());
-    expect([reply.status, String(reply.body)]).toEqual([
-      503,
-      expect.stringContaining('Too many payments at once'),
-    ]);
-    inner.close();
-  });
-
   it('takes one way of paying at a time', async () => {
     const challenge = JSON.parse(await (await fetch(gate.url + TARGET)).text());
     const payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
@@ -256,6 +234,30 @@ describe('I46: a rate limit and what a receipt bought', () => {
     }
     expect(await statuses(receipt)).toEqual(Array(12).fill(200));
     await limited.close();
+  });
+});
+
+describe('receipts in flight', () => {
+  it('I43: shares the bound of purchases in flight', async () => {
+    const inner = freshJournal();
+    const claim = (): Promise<never> => new Promise(() => {});
+    const facilitator = { settle: unasked, verify: unasked, supported: unasked };
+    const by = { challenger: shop, clock: () => TINY_NOW, facilitator, processor: PROCESSOR };
+    const desk = purchaseDesk({ ...by, journal: { ...inner, claim } });
+    const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
+    const sell = async (header: string) => {
+      const offered = { kind: 'receipt', header } as const;
+      const opened = await desk.open({ endpoint, target: TARGET, method, offered });
+      if (!('sell' in opened)) throw new Error('known');
+      return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });
+    };
+    for (let at = 0; at < PURCHASES_PER_PAYER_MAX; at++) void sell(issue());
+    const reply = await sell(issue());
+    expect([reply.status, String(reply.body)]).toEqual([
+      503,
+      expect.stringContaining('Too many payments at once'),
+    ]);
+    inner.close();
   });
 });
 

@@ -127,6 +127,45 @@ describe('settle() and resume()', () => {
     }
   });
 
+  it('I11: settle() and resume() take no transaction for evidence that stands for another payment', async () => {
+    const reported: unknown[] = [];
+    const desk = bench({ report: (error) => reported.push(error) });
+    const settledBy = async (transaction: string): Promise<SettleOutcome> => ({
+      verdict: 'settled',
+      transaction,
+      payer: alice.address,
+      network: 'base',
+    });
+    desk.script.settle = () => settledBy('0xAb');
+    const first = await alice.header(v1);
+    expect((await desk.pay({ header: first })).status).toBe(200);
+    const second = await alice.header(v1);
+    desk.script.settle = () => settledBy('0xaB');
+    for (let at = 0; at < 2; at++) {
+      expectUnknown(await desk.pay({ header: second }));
+      desk.restart();
+    }
+    expect(String(reported[0])).toMatch(/transaction of another payment; ask its operator$/);
+    expect((await desk.pay({ header: first })).status, 'it still stands for the first').toBe(200);
+    desk.script.settle = () => settledBy('0xac');
+    expect(receipt(await desk.pay({ header: second })).transaction).toBe('0xac');
+  });
+
+  it('I11: settle() takes one transaction for two payments where the chain shows both in it', async () => {
+    const desk = bench();
+    desk.script.settle = async () => ({
+      verdict: 'settled',
+      transaction: '0xab',
+      payer: alice.address,
+      network: 'base',
+      isProven: true,
+    });
+    for (let at = 0; at < 2; at++) {
+      const reply = await desk.pay({ header: await alice.header(v1) });
+      expect([reply.status, receipt(reply).transaction]).toEqual([200, '0xab']);
+    }
+  });
+
   it('I47: resume() takes a claim that a crash left open for unknown', async () => {
     const desk = bench();
     const value = await alice.header(v1);
