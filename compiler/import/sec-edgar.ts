@@ -80,7 +80,8 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
     name,
     tickers,
     from,
-    pages: files.map(announced).sort((a, b) => (a.to < b.to ? 1 : -1)),
+    // A hole keeps the older pages out of reach: what they hold does not go on to the day that the list is whole from.
+    pages: wholeFrom === null ? files.map(announced) : [],
     source_ref: note.url,
   };
   const list = { entity: tickers[0] ?? cik, entity_name: name, cik, collected_at, from };

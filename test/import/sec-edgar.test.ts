@@ -321,6 +321,20 @@ describe('importSubmissions()', () => {
     },
   );
 
+  it('I55: names no older page behind an 8-K of unknown items, since none reaches over the hole', () => {
+    const files = [filesEntry(1, '2010-01-01', '2026-02-01')];
+    const made = (items: string) => {
+      const { filings: list, ...more } = withRow({ items });
+      const value = { ...more, filings: { ...list, files } };
+      return rowsOf(importSubmissions(bytes(value), NOTE))[0];
+    };
+    expect(made('')).toMatchObject({ from: '2026-03-03', pages: [] });
+    expect(made('2.02')).toMatchObject({
+      from: '2026-02-27',
+      pages: [{ from: '2010-01-01', to: '2026-02-01', count: 7 }],
+    });
+  });
+
   it('stores no span of a page whose newest 8-K has no items', () => {
     const only: Row[] = [['8-K', '2026-02-27', '2026-02-27T23:30:00Z']];
     const rows = rowsOf(importSubmissions(bytes(columns(only)), PAGE_NOTE));
