@@ -53,7 +53,12 @@ const featureSchema = z.looseObject({
   }),
   geometry: z.looseObject({
     type: z.literal('Point'),
-    coordinates: z.tuple([z.number().min(-360).max(360), z.number().min(-90).max(90)], z.unknown()),
+    coordinates: z.tuple([
+      z.number().min(-360).max(360),
+      z.number().min(-90).max(90),
+      // Depth: a list of two numbers may have lost its longitude.
+      z.number().nullable(),
+    ]),
   }),
 });
 type Feature = z.infer<typeof featureSchema>;

@@ -44,7 +44,7 @@ const FORM = /^[A-Z0-9][A-Z0-9 .-]{0,37}(\/A)?$/;
 const NO_FORM: readonly string[] = ['N/A', 'NA', 'NONE', 'NULL', 'UNKNOWN'];
 const ITEM = /^[A-Za-z0-9.]{1,10}$/;
 /** Items of an 8-K, of today and of before 2004. */
-const EVENT_ITEM = /^\d{1,2}(\.\d{2})?$/;
+const EVENT_ITEM = /^([1-9]\.\d{2}|[1-9]|1[0-2])$/;
 /** Days that a filing day may lie behind the day of the fetch: a filing of the evening before a long weekend. */
 const FILING_LEAD_DAYS = 7;
 
