@@ -45,7 +45,7 @@ function materialEvents(list: FilerList): Reading {
   const current = {
     filings_8k_90d_count: within(events, list, WINDOWS.quarter),
     filings_8k_30d_count: within(events, list, WINDOWS.month),
-    latest_items: latest === undefined ? null : latest.items.join(','),
+    latest_items: latest?.items.join(',') || null,
     latest_accession: latest?.accession ?? null,
   };
   return readingOf(list, latest, current);

@@ -44,6 +44,12 @@ function reachedFrom(from: string | null, older: StoredListing): string | null {
   return older.from === null || older.from < from ? older.from : from;
 }
 
+/** A stored page is the announced one where it covers its days and, where both say how many filings, holds as many. */
+function holds(stored: StoredPage, page: StoredListing['pages'][number]): boolean {
+  const counts = new Set([stored.count, page.count].filter((count) => count !== undefined));
+  return stored.from <= page.from && stored.to >= page.to && counts.size < 2;
+}
+
 /** A list that begins on a day and names no older page does not say that nothing is older. */
 function throughPages(
   start: string,
@@ -53,9 +59,7 @@ function throughPages(
   if (pages.length === 0) return start;
   let from = start;
   for (const page of [...pages].sort((a, b) => (a.to < b.to ? 1 : -1))) {
-    const whole = stored.some(
-      (one) => one.source === source && one.from <= page.from && one.to >= page.to,
-    );
+    const whole = stored.some((one) => one.source === source && holds(one, page));
     if (!whole && page.from < from) return from;
     if (page.from < from) from = page.from;
   }

@@ -149,7 +149,7 @@ function writeFiler(filer: Filer, press: Press): FilerLine {
   const covers =
     covered_from === null
       ? `the whole list of ${listing.source}, from the first filing on`
-      : `the list of ${listing.source} from the filing day ${covered_from} on; older filings are not stored`;
+      : `the list of ${listing.source} from the filing day ${covered_from} on; of older filings some or all are not stored`;
   const body: Omit<FilerCoverage, '_citation'> = {
     nature: FILER_NATURE,
     entity: cik,

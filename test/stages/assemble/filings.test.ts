@@ -136,6 +136,31 @@ describe('readFilings()', () => {
     expect(readJson(folder, filerPath(CIK)).covered_from).toBe(from);
   });
 
+  it.each([
+    [7, 7, null],
+    [7, 6, '2016-01-05'],
+    [6, 7, '2016-01-05'],
+    [7, undefined, null],
+    [undefined, 7, null],
+  ])(
+    'I55: takes a page of %s filings for the announced one of %s: from %s',
+    async (...[held, announced, from]) => {
+      const span = (count?: number) => ({
+        from: '2010-01-01',
+        to: '2016-01-04',
+        ...(count === undefined ? {} : { count }),
+      });
+      const { collected_at } = ROW;
+      const of = { cik: CIK, collected_at, source: 'sec-edgar', source_tier: 'T1' };
+      const page = { kind: 'page', ...of, ...span(held) };
+      const listing = listingRow({ from: '2016-01-05', pages: [span(announced)] });
+      const { folder } = await compiled(filingSet([listing, page]));
+      const coverage = readJson(folder, filerPath(CIK));
+      expect(coverage.covered_from).toBe(from);
+      expect(coverage.covers.includes('some or all are not stored')).toBe(from !== null);
+    },
+  );
+
   it('I37: covers what a chain of older lists reaches, each collected after the day that the next begins on', async () => {
     const list = (collected_at: string, from: string | null) => listingRow({ collected_at, from });
     const covered = async (...lists: readonly object[]) => {
