@@ -136,7 +136,7 @@ describe('FORMAT.md', () => {
       ...entry,
       entity_name: 'entity_name',
       band: 'band',
-      update_state: 'update_state',
+      last_looked_at: 'last_looked_at',
     };
     for (const line of [formatVerifyEntry(entry), formatCatalogRow(row)]) {
       expect(release).toMatch(`\`[${(JSON.parse(line) as string[]).join(', ')}]\``);
