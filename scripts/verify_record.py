@@ -7,6 +7,7 @@ hash, citation hash, Ed25519 signature, and with --proof the inclusion in the tr
   verify_record.py BODY.json...                    bodies as saved
   verify_record.py --proof PROOF.json              an answer of /proof/<hash> or of /gauge/anchor?hash=<hash>
   --issuer did:key:z6Mk...                         whom you trust; without it any issuer's own signature will do
+  --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project
   --json                                           one JSON object a line
 
@@ -20,6 +21,8 @@ import hashlib
 import json
 import re
 import sys
+import time
+from datetime import datetime, timedelta
 
 DEPTH_MAX = 64
 HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -27,7 +30,9 @@ CORE = ("hash_core_version", "signal_id", "entity", "snapshot_date", "observed_a
         "source_tier", "sources", "lifecycle")
 SOURCE_CORE = ("name", "weight", "independent", "relay_of")
 SEAL = ("record_hash", "signature", "key_id", "issuer_DID", "verify_url")
-REQUEST_TIME = ("age_hours_now", "freshness", "dead_source")
+# Members that depend on the moment of the request, by the signed member beside them that they follow from.
+REQUEST_TIME = {"freshness_basis": ("age_hours_now", "freshness", "freshness_leg", "dead_source"),
+                "last_looked_at": ("update_status",)}
 CAPTURED = ("capture_date", "observed_at")
 SOURCED = ("source_ref", "source_tier")
 DEMAND = ("calls_30d", "unique_payers_30d", "demand_class", "demand_depth", "endpoints", "endpoints_by_class",
@@ -189,16 +194,16 @@ def check_series(body):
 def content_of(body):
     """What the content hash covers: no citation, and nothing that depends on the moment of the request."""
     left_out = ("_citation",) + (SERIES_CUT if is_series(body) else ())
-    return {key: without_request_time(key, value) for key, value in body.items() if key not in left_out}
+    return without_request_time({key: value for key, value in body.items() if key not in left_out})
 
 
-def without_request_time(key, value):
+def without_request_time(value):
     if isinstance(value, list):
-        return [without_request_time("", item) for item in value]
+        return [without_request_time(item) for item in value]
     if not isinstance(value, dict):
         return value
-    hidden = REQUEST_TIME if key == "provenance" else ()
-    return {name: without_request_time(name, item) for name, item in value.items() if name not in hidden}
+    hidden = [name for basis, names in REQUEST_TIME.items() if basis in value for name in names]
+    return {name: without_request_time(item) for name, item in value.items() if name not in hidden}
 
 
 def objects(value, path=""):
@@ -248,6 +253,234 @@ def check_citation(body, issuers):
         raise Refused("_citation.verify_url: not of this record hash")
     if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
         raise Refused("_citation.signature: not a signature over the statement")
+
+
+# ---- members of request time, and legs that are lit ---------------------------------------------------------------
+
+HOUR_MS = 3600000
+DAY_MS = 24 * HOUR_MS
+TENTH_MS = HOUR_MS // 10
+CLOCK_SKEW_MS = 300000
+ENDLESS = 10 ** 18
+BOUNDS = {"hourly": (3, 24, 168), "daily": (24, 192, 1440), "weekly": (192, 744, 4380), "monthly": (1080, 2160, 8760),
+          "quarterly": (3000, 6600, 17520), "yearly": (9000, 18000, 43800), "as-events": (744, 8760, 17520)}
+DUE_HOURS = {"hourly": 3, "daily": 48, "weekly": 216, "monthly": 1440, "quarterly": 3600, "yearly": 10000}
+LOOK_HOURS = dict(DUE_HOURS, **{"as-events": 744})
+WORDS = ("fresh", "recent", "stale", "stale")
+BASIS = "cadence=%s; fresh<=%dh; recent<=%dh; dead_source>%dh; age_basis=request-time(now minus observed_at)"
+BASES = {BASIS % ((cadence,) + bounds): cadence for cadence, bounds in BOUNDS.items()}
+RULE = re.compile(r"the worst of ([1-9]\d{0,3}) (?:legs|readings), each by its own freshness_basis")
+TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z")
+# No record stands inside of these: they hold facts or a signed statement under names of their own.
+CLOSED = ("_citation", "_hash_core", "current", "previous", "context")
+
+
+def milliseconds(text):
+    """An ISO time in UTC as milliseconds since 1970, or None."""
+    found = TIME.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    try:
+        seconds = (datetime.strptime(found.group(1), "%Y-%m-%dT%H:%M:%S") - datetime(1970, 1, 1)) // timedelta(seconds=1)
+    except ValueError:
+        return None
+    return seconds * 1000 + int(((found.group(2) or "") + "000")[:3])
+
+
+def tenths(age_ms):
+    return (2 * max(0, age_ms) + TENTH_MS) // (2 * TENTH_MS)
+
+
+def rank_of(cadence, at, now):
+    """0 fresh, 1 recent, 2 stale, 3 of a dead source."""
+    return sum(max(0, now - at) > hours * HOUR_MS for hours in BOUNDS[cadence])
+
+
+def aged(name, holder, text):
+    """Name, cadence, instant and its text of what is judged by its own basis; None for a basis of another service."""
+    cadence, at = BASES.get(holder.get("freshness_basis")), milliseconds(text)
+    return None if cadence is None or at is None else (name, cadence, at, text)
+
+
+def parts_of(node, rule):
+    """The legs or readings that a joined body is as fresh as; none for a body that is judged by itself."""
+    if rule is None:
+        return []
+    found = RULE.fullmatch(rule)
+    if found is None:
+        return None
+    if isinstance(node.get("legs"), dict):
+        parts = [aged(name, leg, leg.get("observed_at")) for name, leg in node["legs"].items()]
+    else:
+        parts = [aged(reading["signal_id"], reading["provenance"], reading["provenance"].get("oldest_leg_as_of"))
+                 for reading in node.get("readings", [])]
+    if None in parts or len(parts) != int(found.group(1)):
+        raise Refused("freshness_rule: not about the parts of the body")
+    return parts
+
+
+def provenance_at(own, parts, now):
+    """What a provenance says at an instant."""
+    worst = min(parts or [own], key=lambda part: (-rank_of(part[1], part[2], now), part[2], part[0]))
+    rank = rank_of(worst[1], worst[2], now)
+    said = {"age_hours_now": tenths(now - own[2]) / 10, "freshness": WORDS[rank]}
+    if parts:
+        said["freshness_leg"] = worst[0]
+    if rank == 3:
+        said["dead_source"] = "no official reading since " + worst[3]
+    return said
+
+
+def status_at(record, now):
+    """The update_status of a record at an instant."""
+    cadence, observed, looked = record["official_cadence"], record["observed_at"], record["last_looked_at"]
+    due, counts = due_of(record), milliseconds(looked) + LOOK_HOURS[cadence] * HOUR_MS
+    late = due is not None and milliseconds(looked) > due
+    state, days = "unknown", None
+    if late and now <= counts:
+        state, days = "overdue", max(0, (now - due) // DAY_MS)
+        text = "overdue for a source that publishes %s" % cadence
+    elif not late and now <= (counts if due is None else due):
+        state, text = "on_schedule", "published as events occur" if due is None else "on schedule (%s)" % cadence
+    elif late or due is None:
+        text = "unknown: nobody has looked for more than %d hours (%s)" % (LOOK_HOURS[cadence], cadence)
+    else:
+        text = "unknown: nobody has looked since the next %s reading was due" % cadence
+    text += "; last official reading %s, last looked at %s" % (observed, looked)
+    return {"update_status": {"state": state, "official_cadence": cadence, "overdue_days": days, "text": text}}
+
+
+def due_of(record):
+    hours = DUE_HOURS.get(record["official_cadence"])
+    return None if hours is None else milliseconds(record["observed_at"]) + hours * HOUR_MS
+
+
+def claims_of(path, node):
+    """Place, shown members, what follows at an instant, and the last instants before that changes."""
+    provenance, legs = node.get("provenance"), node.get("legs")
+    if not isinstance(provenance, dict):
+        return
+    own, parts = aged("", provenance, provenance.get("oldest_leg_as_of")), parts_of(node, provenance.get("freshness_rule"))
+    if own is not None and parts is not None:
+        turns = [turn for part in parts or [own] for turn in turns_of(part)]
+        yield path + ".provenance", shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
+    for name, leg in legs.items() if isinstance(legs, dict) else ():
+        part = aged(name, leg, leg.get("observed_at"))
+        if part is not None:
+            yield "%s.legs.%s" % (path, name), shown(leg), leg_at(part), turns_of(part), None
+    if "last_looked_at" in node:
+        if node.get("official_cadence") not in BOUNDS or milliseconds(node["last_looked_at"]) is None:
+            raise Refused("last_looked_at: not a time beside a cadence")
+        yield path, shown(node), lambda now: status_at(node, now), status_turns(node), None
+
+
+def leg_at(part):
+    return lambda now: {"freshness": WORDS[rank_of(part[1], part[2], now)]}
+
+
+def turns_of(part):
+    return [part[2] + hours * HOUR_MS for hours in BOUNDS[part[1]]]
+
+
+def status_turns(record):
+    due = due_of(record)
+    turns = [milliseconds(record["last_looked_at"]) + LOOK_HOURS[record["official_cadence"]] * HOUR_MS]
+    days = (record.get("update_status") or {}).get("overdue_days")
+    if due is not None:
+        turns += [due] + [due + (days + more) * DAY_MS - 1 for more in (0, 1) if isinstance(days, int)]
+    return turns
+
+
+def shown(holder):
+    names = [name for basis, names in REQUEST_TIME.items() if basis in holder for name in names]
+    return {name: holder[name] for name in names if name in holder}
+
+
+def judged_objects(value, path=""):
+    """Every object of a body that can be a record, a leg or a provenance."""
+    if isinstance(value, dict):
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if key not in CLOSED:
+            yield from judged_objects(item, "%s.%s" % (path, key) if path else str(key))
+
+
+def check_request_time(body, now):
+    """All that a body says of the moment of the request is true of one instant, which is not to come."""
+    nodes = list(judged_objects(body))
+    claims = [claim for path, node in nodes for claim in claims_of(path, node)]
+    if not any(said for _, said, _, _, _ in claims):
+        return
+    windows = [(earliest(nodes) - CLOCK_SKEW_MS, now + CLOCK_SKEW_MS)]
+    for where, said, _, _, own in claims:
+        if own is not None:
+            low, high = age_window(where, said.get("age_hours_now"), own[2])
+            windows = [(max(low, start), min(high, end)) for start, end in windows]
+    foreign = "_citation" in body and "claim" not in body["_citation"]
+    for where, said, follows, turns, _ in claims:
+        windows = [span for window in windows for span in spans(window, turns) if agrees(said, follows(span[0]), foreign)]
+        if not windows:
+            raise Refused("%s: does not follow from the signed members and the ages" % where.lstrip("."))
+    for path, node in nodes:
+        check_age(path, node.get("provenance"))
+
+
+def earliest(nodes):
+    """Nothing is served before it was collected and looked at."""
+    times = [node.get("last_looked_at") for _, node in nodes]
+    cited = [node["_citation"] for _, node in nodes if isinstance(node.get("_citation"), dict)]
+    times += [citation.get("retrieved_at") for citation in cited if "claim" in citation]
+    return max([milliseconds(text) or -ENDLESS for text in times], default=-ENDLESS)
+
+
+def age_window(where, age, at):
+    """The instants that an age leaves."""
+    if age is None:
+        return -ENDLESS, ENDLESS
+    if isinstance(age, bool) or not isinstance(age, (int, float)) or not 0 <= age < 1e9 or round(age * 10) / 10 != age:
+        raise Refused("%s.age_hours_now: not an age in hours with one decimal" % where.lstrip("."))
+    middle = at + round(age * 10) * TENTH_MS
+    return middle - TENTH_MS // 2 if age > 0 else -ENDLESS, middle + TENTH_MS // 2 - 1
+
+
+def check_age(path, provenance):
+    """Nothing gets younger than it was when it was collected."""
+    if isinstance(provenance, dict) and "age_hours_now" in provenance:
+        if provenance["age_hours_now"] < provenance.get("data_age_hours", 0):
+            raise Refused("%s.provenance.age_hours_now: less than when it was collected" % path)
+
+
+def spans(window, turns):
+    """A window cut behind each turn."""
+    low, high = window
+    starts = [low] + sorted({turn + 1 for turn in turns if low <= turn < high})
+    return [(start, end) for start, end in zip(starts, [start - 1 for start in starts[1:]] + [high]) if start <= end]
+
+
+def agrees(said, right, foreign):
+    """Sentences of another issuer, whose citations have no claim, need only be where ours would be."""
+    if foreign and isinstance(said.get("dead_source"), str) and "dead_source" in right:
+        said = dict(said, dead_source=right["dead_source"])
+    return canonical(said) == canonical(right)
+
+
+def check_lit(body):
+    """legs_lit counts the legs that are lit; their classes are signed, the lists of classes are in no body."""
+    for path, node in judged_objects(body):
+        legs, lit = node.get("legs"), node.get("legs_lit")
+        if not isinstance(legs, dict) or not isinstance(lit, dict):
+            continue
+        names = [name for name, leg in legs.items() if leg.get("lit") is True]
+        of = node.get("leg_availability", {}).get("expected", len(legs))
+        places = [legs[name]["position"] for name in lit["names"] if name in legs]
+        right = {"count": len(names), "of": of, "names": lit["names"]}
+        if lit != right or sorted(lit["names"]) != sorted(names) or places != sorted(places):
+            raise Refused("%s: not the count of the legs that are lit" % (path + ".legs_lit").lstrip("."))
+        for name, leg in legs.items():
+            known = leg["lit"] is None or (isinstance(leg["lit"], bool) and leg.get("band") is not None)
+            if not known:
+                raise Refused("%s.lit: not of a class" % (path + ".legs." + name).lstrip("."))
 
 
 # ---- the transparency log, RFC 6962 -------------------------------------------------------------------------------
@@ -402,12 +635,14 @@ def is_signature(key, message, signature):
 # ---- command ------------------------------------------------------------------------------------------------------
 
 
-def judge_body(data, issuers):
+def judge_body(data, issuers, now):
     body = parse(data)
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
     signed = body["sample"] if isinstance(body.get("sample"), dict) and "_citation" not in body else body
     count = check_record_hashes(body)
+    check_request_time(body, now)
+    check_lit(body)
     if "_citation" not in signed:
         return "unsigned", "%d record hashes recomputed; nobody signed it" % count
     check_citation(signed, issuers)
@@ -416,7 +651,7 @@ def judge_body(data, issuers):
     return "verified", "%d record hashes, content hash, citation hash and signature" % count
 
 
-def judge_proof(data, issuers):
+def judge_proof(data, issuers, _now):
     answer = parse(data)
     if not isinstance(answer, dict):
         raise Refused("not a JSON object")
@@ -495,11 +730,11 @@ def compare_vectors(folder):
     return count, off
 
 
-def judge(judged, path, issuers):
+def judge(judged, path, issuers, now):
     try:
         with open(path, "rb") as file:
             data = file.read()
-        return judged(data, issuers)
+        return judged(data, issuers, now)
     except OSError as error:
         return "unsigned", str(error)
     except Refused as error:
@@ -513,6 +748,7 @@ def main():
     options.add_argument("body", nargs="*")
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
+    options.add_argument("--now")
     options.add_argument("--vectors")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
@@ -523,9 +759,12 @@ def main():
     if not given.body and not given.proof:
         options.error("name a body or a proof")
     tasks = [(judge_body, path) for path in given.body] + [(judge_proof, path) for path in given.proof]
+    now = int(time.time() * 1000) if given.now is None else milliseconds(given.now)
+    if now is None:
+        options.error("--now: not an ISO-8601 time in UTC")
     verdicts = []
     for judged, path in tasks:
-        verdict, detail = judge(judged, path, given.issuer)
+        verdict, detail = judge(judged, path, given.issuer, now)
         verdicts.append(verdict)
         report = {"file": path, "verdict": verdict, "detail": detail}
         print(json.dumps(report) if given.json else "%-8s  %s\n          %s" % (verdict, path, detail))

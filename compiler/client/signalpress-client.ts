@@ -37,6 +37,8 @@ export interface ClientOptions {
   /** Longest wait for one answer in milliseconds; ANSWER_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
   readonly wait?: TripOptions['wait'];
+  /** Clock in epoch milliseconds: an answer that speaks of a moment to come is refused; that of the system when absent. */
+  readonly clock?: () => number;
   readonly onSigned?: TripOptions['onSigned'];
 }
 
@@ -167,7 +169,7 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
 async function purchase(
   response: Response,
   payment: PendingPayment | null,
-  { issuer, baseUrl }: ClientOptions,
+  { issuer, baseUrl, clock = Date.now }: ClientOptions,
 ): Promise<Purchase> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.status !== 200 || payment === null) {
@@ -179,7 +181,7 @@ async function purchase(
   // What was asked for decides, not what the service calls its answer.
   if (isTable(asked)) return { body: null, text, report: null, receipt, payment };
   const body = bodyOf(text, payment);
-  const report = verifyBody(body, { trust: [issuer] });
+  const report = verifyBody(body, { trust: [issuer], now: clock() });
   const made = { body, text, report, receipt, payment };
   const holds =
     report.verdict === 'verified' || (report.verdict === 'unsigned' && !isSealed(asked));

@@ -4,8 +4,9 @@ import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
+import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { judgeSigner } from './key-trust.ts';
+import { litChecks } from './lit-checks.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
@@ -31,6 +32,8 @@ export interface BodyReport {
 /** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
 export interface BodyTrust extends CitationTrust {
   readonly anchors?: AnchorCheck;
+  /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
+  readonly now?: number;
 }
 
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
@@ -49,7 +52,9 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
-    ...nodes.flatMap(requestTimeChecks),
+    ...nodes.flatMap(litChecks),
+    ...nodes.flatMap(lookChecks),
+    ...requestTimeChecks(nodes, trust.now),
   ];
   return { verdict: verdictOf(checks, cover), issuer: issuerOf(cited), checks };
 }

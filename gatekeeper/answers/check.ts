@@ -30,7 +30,7 @@ export async function check({ body }: Question, service: Service): Promise<Answe
   const own = keys.keys.map(({ did }) => did);
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
-  const report = verifyBody(read.value, { trust: own, keys, isSignature });
+  const report = verifyBody(read.value, { trust: own, keys, isSignature, now: service.clock() });
   const inclusion = await inclusionOf(hashesOf(read.value), service);
   return jsonContent(checkBody(report, inclusion, own), 0);
 }
