@@ -4,7 +4,7 @@ import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import type { FilingFacts } from '../../compiler/contract/filing.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
 
-const WHOLE = { collected_at: '2026-11-20T11:00:00Z', covered_from: null };
+const WHOLE = { collected_at: '2026-11-20T11:00:00Z', covered_from: null, gaps: [] };
 
 function filing(
   serial: number,

@@ -45,10 +45,14 @@ describe('readFilings()', () => {
     for (const row of FILINGS) rowFile(folder, row);
     const filer = filerCoverageSchema.parse(readJson(folder, filerPath(CIK)));
     expect(filer).toMatchObject({ filings_count: FILINGS.length, covered_from: null });
-    const tenQ = filer.forms.filter((row) => row.form.startsWith('10-Q'));
-    expect(tenQ.map((row) => [row.form, row.count])).toEqual([
-      ['10-Q', 1],
-      ['10-Q/A', 1],
+    const lists = filer.lists.filter(({ form }) => /^(10-Q|8-K)/.test(form));
+    expect(lists.map((row) => [row.form, row.event_class, row.count, row.amendments])).toEqual([
+      ['10-Q', null, 2, 1],
+      ['10-Q/A', null, 1, 1],
+      ['8-K', null, 2, 0],
+      ['8-K', '2.02', 1, 0],
+      ['8-K', '5.02', 1, 0],
+      ['8-K', '9.01', 1, 0],
     ]);
     const { exitCode, text } = await runVerify(data, {});
     expect(exitCode, text).toBe(0);
