@@ -50,7 +50,7 @@ function limitOf({ cutoff }: SettlementQuestion): string {
 }
 
 function kindOf({ form, eventClass }: SettlementQuestion): string {
-  return eventClass === null ? form : `${form} with item ${eventClass}`;
+  return eventClass === null ? `form ${form}` : `form ${form} with item ${eventClass}`;
 }
 
 function amendmentsOf({ eventClass }: SettlementQuestion): string {
