@@ -903,10 +903,17 @@ def vector_checkpoint(given):
     return {"origin": lines[0], "size": int(lines[1]), "root": root.hex()}
 
 
+def vector_settlement(given):
+    question = question_of(given)
+    return resolve_members(dict(verdict(given["filings"], given["coverage"], question), question=question,
+                                coverage=given["coverage"]))
+
+
 # What canonical.json and record-hash.json refuse beyond this is input that no published body holds.
 VECTORS = (("canonical.json", vector_canonical, False), ("record-hash.json", vector_record, False),
            ("roster-core.json", vector_roster, True), ("series-chain.json", vector_series, True),
-           ("merkle.json", vector_merkle, True), ("checkpoint.json", vector_checkpoint, True))
+           ("merkle.json", vector_merkle, True), ("checkpoint.json", vector_checkpoint, True),
+           ("settlement.json", vector_settlement, True))
 
 
 def compare_vectors(folder):

@@ -5,7 +5,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { parseCutoff } from '../contract/cutoff.ts';
-import { canonicalForm, cikOf, type HashedFiling, isEventClass } from '../contract/filing.ts';
+import { cikOf, type HashedFiling } from '../contract/filing.ts';
 import { type ListHead, listKey, listName, standsInList } from '../contract/filing-lists.ts';
 import { stretchFault } from '../contract/list-stretch.ts';
 import { proposerMembers, resolveMembers } from '../contract/resolve-answer.ts';
@@ -23,6 +23,7 @@ import {
   settleFilings,
 } from '../contract/settle-filings.ts';
 import type { Settled } from '../contract/settlement-note.ts';
+import { settlementQuestion } from '../contract/settlement-question.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
@@ -118,7 +119,7 @@ interface SettledAgain {
 
 /** Settles the question of a body from the filings of its list. */
 function settledAgain(body: Shared): SettledAgain {
-  const question = questionOf(body);
+  const question = settlementQuestion(body);
   if (question === null) {
     return { settled: null, checks: [agreement('form', false, 'a form, item and cutoff')] };
   }
@@ -133,13 +134,6 @@ function settledAgain(body: Shared): SettledAgain {
     settled,
     checks: [agreement('list', true, 'of the form and item, and all that counts')],
   };
-}
-
-function questionOf({ form, event_class, cutoff }: Shared): SettlementQuestion | null {
-  const parsed = parseCutoff(cutoff);
-  if (parsed === null || canonicalForm(form) !== form) return null;
-  if (event_class !== null && !isEventClass(form, event_class)) return null;
-  return { form, eventClass: event_class, cutoff: parsed };
 }
 
 function coverageOf({ coverage }: Shared): FilingCoverage {
@@ -190,7 +184,11 @@ function partChecks(body: Shared, rows: readonly FilingRow[]): BodyCheck[] {
     agreement('cutoff_basis', parsed?.basis === body.cutoff_basis, 'the basis of the cutoff'),
     agreement('_citation', isSame(body._citation, cited._citation), 'the citation that it quotes'),
     // A statement of another issuer's form does not cover what it is attached to.
-    agreement('_citation.claim', parts.every(isOwnForm), 'that of citations which cover their part'),
+    agreement(
+      '_citation.claim',
+      parts.every(isOwnForm),
+      'that of citations which cover their part',
+    ),
     agreement('_citation.issuer_DID', signers.size === 1, 'the signer of every part'),
   ];
 }
