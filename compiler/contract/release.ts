@@ -4,7 +4,7 @@ import { LINES } from './lines.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
-export const CONTRACT_VERSION = 1;
+export const CONTRACT_VERSION = 2;
 
 /** Names of the two files that describe a release; neither is listed in FILES_NAME. */
 export const RELEASE_NAME = 'release.json';
