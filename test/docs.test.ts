@@ -8,6 +8,7 @@ const DOCS = [
   'README.md',
   'ARCHITECTURE.md',
   'compiler/contract/FORMAT.md',
+  'compiler/contract/SETTLEMENTS.md',
   'dist-data/README.md',
   'gatekeeper/README.md',
   'snapshots/README.md',

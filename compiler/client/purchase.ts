@@ -14,7 +14,7 @@ export interface Receipt {
   readonly payer: string;
 }
 
-/** A body that was paid for and holds; `report.verdict` is `verified`, or `unsigned` for a token or a resolution. */
+/** A body that was paid for and holds; `report.verdict` is `verified`, or `unsigned` for a token. */
 export interface Purchase {
   /** Null for CSV, which carries no signature. */
   readonly body: JsonValue | null;

@@ -230,9 +230,9 @@ function isTable({ row, values }: Asked): boolean {
   return row?.answer === 'series' && values.get('format') === 'csv';
 }
 
-/** A token and a resolution are made at the request by a service that holds no signing key. */
+/** A token is made at the request by a service that holds no signing key. */
 function isSealed({ row }: Asked): boolean {
-  return !['mint', 'resolve'].includes(row?.answer ?? '');
+  return row?.answer !== 'mint';
 }
 
 /** The member of a body that says what it is about, by the parameter that asks for it. */

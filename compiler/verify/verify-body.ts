@@ -43,7 +43,7 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
-  const cover = answer === null ? coverCheck(body, cited) : ANSWER_COVER;
+  const cover = answer?.cover ?? coverCheck(body, cited);
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
     ...cited.flatMap((node) => anchorChecks(node, trust)),
@@ -133,10 +133,6 @@ function anchorChecks({ value, path }: ObjectNode, trust: BodyTrust): BodyCheck[
   const answer = trust.anchors({ body: value, statement, before: key.revoked_from });
   return [at[ANCHOR_STATUS[answer.state]](answer.detail)];
 }
-
-const ANSWER_COVER: BodyCheck = checkAt('cover', '').pass(
-  'what is cited is given whole, and the answer is derived from it again',
-);
 
 /** The content is checked where it stands; what the answer adds is checked against it. */
 function quotedContent({ quoted }: SettlementAnswer): BodyCheck {

@@ -1,5 +1,5 @@
 import { newYorkDayEnd } from '../../contract/new-york-time.ts';
-import type { FilingCoverage } from '../../contract/settle-filings.ts';
+import type { FilingCoverage, ListGap } from '../../contract/settle-filings.ts';
 import type { StoredListing, StoredPage } from '../intake/filing-row.ts';
 import { jcs } from '../seal/jcs.ts';
 
@@ -32,9 +32,21 @@ function orderText(listing: StoredListing): string {
 export function coverageOf(newest: StoredListing, { listings, pages }: Listings): FilingCoverage {
   const { collected_at, source } = newest;
   const own = listings.filter((listing) => listing.source === source).sort(newestFirst);
+  const gaps = gapsOf(newest, { listings: own, pages: pages.filter(isOf(source)) });
   const from = own.reduce(reachedFrom, newest.from);
-  if (from === null) return { collected_at, covered_from: null };
-  return { collected_at, covered_from: throughPages(from, newest, pages) };
+  const covered_from = from === null ? null : throughPages(from, newest, pages);
+  return { collected_at, covered_from, gaps };
+}
+
+const isOf = (source: string) => (page: StoredPage) => page.source === source;
+
+/** What could not be read: of the newest list, and before it of everything that carries it on. */
+function gapsOf(newest: StoredListing, { listings, pages }: Listings): ListGap[] {
+  const { from: begin } = newest;
+  const older = [...listings, ...pages].flatMap(({ gaps = [] }) => gaps);
+  const reached = older.filter(({ from }) => begin !== null && from < begin);
+  const all = new Map([...(newest.gaps ?? []), ...reached].map((gap) => [jcs(gap), gap]));
+  return [...all.values()].sort((a, b) => (jcs(a) < jcs(b) ? -1 : 1));
 }
 
 /** The day that an older list carries on to, when it was collected after the whole day that the newer one begins on. */

@@ -7,6 +7,14 @@ const text = z.string().min(1).max(2000);
 /** The filing days of a page, and how many filings it holds where its source says so. */
 const span = { from: day, to: day, count: z.int().min(1).optional() };
 
+/** Filing days, first to last, of which the source's list could not be read whole. */
+const gaps = z
+  .array(
+    z.strictObject(span).refine(({ from, to }) => from <= to, 'from is after to; exchange them'),
+  )
+  .max(1000)
+  .optional();
+
 /** What every row of the collection says. */
 const shared = {
   /** Ten-digit CIK of the filer. */
@@ -63,11 +71,12 @@ const listing = z.strictObject({
   from: day.nullable(),
   /** Older pages of the list, newest first, as the list announces them. */
   pages: z.array(z.strictObject(span)).max(1000),
+  gaps,
   source_ref: address.nullable(),
 });
 
 /** An older page of a filer's list. */
-const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span });
+const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span, gaps });
 
 /** One stored row of `filing.submission`. */
 export const filingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);

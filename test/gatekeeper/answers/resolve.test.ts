@@ -81,8 +81,8 @@ describe('resolve()', () => {
       const body = proposerBodySchema.parse(await asked(query, '/resolve/proposer'));
       expect(body.answer).toBe(filed);
       expect(body.confidence).toBe(status === 'resolved' ? 1 : 0);
-      expect(body._citation).toEqual(body.evidence._citation);
-      const cited = 'accession' in body.evidence ? body.evidence : null;
+      const cited = body.evidence;
+      expect(body._citation).toEqual((cited ?? body.coverage)._citation);
       expect(cited?.accession.slice(-6) ?? null).toBe(serial);
       expect(body.evidence_url).toBe(cited?.source_ref ?? null);
       expect(body.timestamp).toBe(cited?.disclosure_time ?? null);
