@@ -11,6 +11,7 @@ import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
 import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
+import { repeated } from './commands/repeated.ts';
 import { compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
@@ -106,7 +107,7 @@ program
   .command('verify')
   .description('re-derive every hash and signature of a body or of a whole release, offline')
   .argument('<target>', 'a body as saved, a release or data folder, or - for standard input')
-  .option('--issuer <did...>', 'issuers you trust, did:key:z6Mk…')
+  .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
   .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
   .option('--json', 'report for machines')
   .option('--log', 'the transparency log of a release instead of its bodies')
@@ -207,7 +208,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
 }
 
 interface VerifyFlags {
-  readonly issuer?: string[];
+  readonly issuer?: readonly string[];
   readonly keys?: string;
   readonly json?: boolean;
   readonly log?: boolean;

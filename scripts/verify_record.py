@@ -2,16 +2,17 @@
 """Checks delivered bodies with Python's standard library alone.
 
 A second implementation of compiler/contract/FORMAT.md, written from that text: canonical JSON, record hashes, content
-hash, citation hash, Ed25519 signature, and with --proof the inclusion in the transparency log.
+hash, citation hash, Ed25519 signature, what a body says twice, and the inclusion of a hash in the transparency log.
 
-  verify_record.py BODY.json...                    bodies as saved
-  verify_record.py --proof PROOF.json              an answer of /proof/<hash> or of /gauge/anchor?hash=<hash>
-  --issuer did:key:z6Mk...                         whom you trust; without it any issuer's own signature will do
+  verify_record.py BODY.json...                    bodies as saved, and answers of /proof/<hash> or /gauge/anchor?hash=
+  verify_record.py --lines BODIES.ndjson           one body a line, - for standard input
+  verify_record.py --proof PROOF.json              a proof of the log, and nothing else
+  --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
   --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project
   --json                                           one JSON object a line
 
-Exit codes: 0 verified, 1 failed, 2 nothing signed or not readable.
+Exit codes: 0 verified, 1 failed, 2 cannot be judged: consistent but of an unknown issuer, nothing signed, not readable.
 """
 
 import argparse
@@ -47,7 +48,16 @@ ROSTER_CORES = {
     "document": ("operation", "params", "title", "text", "rows", "observed_at") + SOURCED,
 }
 SERIES_CUT = ("days", "count", "before", "rows", "cuts")
+SERIES_COLUMNS = ("snapshot_date", "observed_at", "data_age_hours", "current", "band", "record_hash")
+SERIES_DAYS_MAX = 1000
 CHAIN_ORIGIN = {"rows": 0, "snapshot_date": None, "chain": "sha256:" + "0" * 64}
+STATEMENT = ("schema_version", "statement_type", "not_advice", "claim", "fact", "source", "retrieved_at", "status",
+             "translated")
+CITED_SOURCE = ("issuer", "type", "url", "content_hash", "published_at")
+# Members that hold facts or a signed statement under names of their own: no record stands inside.
+CLOSED = ("_citation", "_hash_core", "current", "previous", "context")
+RESERVED_KEYS = ("__proto__", "constructor", "prototype")
+TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?Z", re.ASCII)
 
 
 class Refused(Exception):
@@ -63,15 +73,25 @@ def parse(data):
         keys = [key for key, _ in pairs]
         if len(set(keys)) != len(keys):
             raise Refused("a key appears twice in one object")
+        if any(key in RESERVED_KEYS for key in keys):
+            raise Refused("a key is reserved")
         return dict(pairs)
 
     def refuse(text):
         raise Refused("%s is not JSON" % text)
 
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=members, parse_constant=refuse)
+        return json.loads(data.decode("utf-8"), object_pairs_hook=members, parse_constant=refuse, parse_float=exact)
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise Refused("not JSON: %s" % error) from error
+
+
+def exact(text):
+    """The double that a number spells, which must keep it digit for digit."""
+    value = float(text)
+    if value in (float("inf"), float("-inf")) or decimal.Decimal(text) != decimal.Decimal(repr(value)):
+        raise Refused("%s is a number that a double cannot keep" % text)
+    return value
 
 
 def canonical(value, depth=0):
@@ -132,20 +152,29 @@ def hash_of(value):
     return "sha256:" + hashlib.sha256(canonical_bytes(value)).hexdigest()
 
 
+def is_same(a, b):
+    """The same JSON: true is not 1, and 1.0 is."""
+    return canonical(a) == canonical(b)
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 # ---- records, contents, citations ---------------------------------------------------------------------------------
 
 
 def core_of(record):
     """The hash core of an object, or None where the object does not carry one."""
     if "_hash_core" in record:
-        return record["_hash_core"]
+        return given_core(record, record["_hash_core"])
     roster = roster_core(record)
     if roster is not None:
         return roster
     version = record.get("hash_core_version")
     if version is None and not all(name in record for name in CORE[1:]):
         return None
-    if version not in (None, 3):
+    if "hash_core_version" in record and not is_version(version):
         raise Refused("hash core version %r is unknown" % version)
     missing = [name for name in CORE[1:] if name not in record]
     if missing:
@@ -155,6 +184,30 @@ def core_of(record):
     if core["sources"] is not None:
         core["sources"] = [{name: source[name] for name in SOURCE_CORE if name in source} for source in core["sources"]]
     return core
+
+
+def is_version(version):
+    return is_number(version) and version == 3
+
+
+def given_core(row, core):
+    """A core that is delivered beside its row: about that row, and of a known version."""
+    if not isinstance(core, dict) or not is_version(core.get("hash_core_version")):
+        raise Refused("_hash_core: not an object of version 3")
+    for name in core:
+        if name in row and name != "hash_core_version" and differs(row[name], core[name]):
+            raise Refused("_hash_core.%s: differs from the row" % name)
+    subjects = [core[name] for name in ("service_id", "server_id", "coin_id") if core.get(name) is not None]
+    name = "service" if row.get("entity") is None else "entity"
+    if subjects and name in row and not is_same(subjects[0], row[name]):
+        raise Refused("_hash_core: about another subject than the row")
+    return core
+
+
+def differs(shown, hashed):
+    """Plain values are the same; of two that are not plain, or of one, only being null is compared."""
+    plain = not any(one is None or isinstance(one, (dict, list)) for one in (shown, hashed))
+    return not is_same(shown, hashed) if plain else (shown is None) != (hashed is None)
 
 
 def roster_core(row):
@@ -182,13 +235,71 @@ def is_series(body):
 
 
 def check_series(body):
-    """The rows of a series lead from the state before them to the signed end of the chain."""
-    states = chain_states(body["before"], body["rows"])
-    end, retained = (states or [body["before"]])[-1], body["retained"]
-    if not states or (end["rows"], end["chain"]) != (retained["rows"], retained["chain"]):
+    """The rows lead from the state before them to the signed end of the chain, and reach back far enough."""
+    if not is_series(body) or "retained" not in body:
+        return
+    rows, before, retained = body.get("rows"), body.get("before"), body["retained"]
+    if not isinstance(rows, list) or not rows or any(not is_row(row) for row in rows):
+        raise Refused("rows: not rows of exactly the columns of a series")
+    check_state(before)
+    states = chain_states(before, rows)
+    end = states[-1]
+    if not isinstance(retained, dict) or (end["rows"], end["chain"]) != (retained.get("rows"), retained.get("chain")):
         raise Refused("rows: do not lead to the signed end of the chain")
-    if body["count"] != len(states):
+    if not is_same(body.get("count"), len(rows)):
         raise Refused("count: not that of the rows")
+    check_reach(body, before, rows)
+    if "cuts" in body and not is_same(body["cuts"], cuts_of(before, rows, states)):
+        raise Refused("cuts: do not fit the rows")
+
+
+def is_row(row):
+    return isinstance(row, dict) and set(row) == set(SERIES_COLUMNS)
+
+
+def check_state(before):
+    if not isinstance(before, dict) or set(before) != set(CHAIN_ORIGIN) or not is_number(before["rows"]):
+        raise Refused("before: no state of a chain")
+    inside = before["rows"] > 0 and isinstance(before["snapshot_date"], str)
+    if before != CHAIN_ORIGIN and not inside:
+        raise Refused("before: no state of a chain")
+
+
+def check_reach(body, before, rows):
+    """A first row that is not there would have stood inside of days: the state before tells its date."""
+    days, newest = body.get("days"), time_of(body["retained"].get("to"))
+    if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= SERIES_DAYS_MAX or newest is None:
+        raise Refused("days: not 1 to %d" % SERIES_DAYS_MAX)
+    start = iso(newest - datetime.timedelta(days=days - 1))
+    if str(rows[0]["snapshot_date"]) < start:
+        raise Refused("rows: one is older than %d days" % days)
+    if before["snapshot_date"] is not None and before["snapshot_date"] >= start:
+        raise Refused("rows: some of the last %d days are missing" % days)
+
+
+def cuts_of(before, rows, states):
+    """Where a stored series can be cut: each date that begins, with the state before it."""
+    cuts = []
+    for state, row in zip([before] + states, rows):
+        if row["snapshot_date"] != state["snapshot_date"]:
+            cuts.append([row["snapshot_date"], state["rows"], state["chain"]])
+    return cuts
+
+
+def time_of(text):
+    """The instant of an ISO 8601 text in UTC, or None for anything else."""
+    found = TIME.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    try:
+        whole = datetime.datetime(*(int(part) for part in found.groups()[:6]))
+    except ValueError:
+        return None
+    return whole + datetime.timedelta(milliseconds=int(((found.group(7) or ".") + "000")[1:4]))
+
+
+def iso(time):
+    return time.isoformat(timespec="milliseconds" if time.microsecond else "seconds") + "Z"
 
 
 def content_of(body):
@@ -207,50 +318,158 @@ def without_request_time(value):
 
 
 def objects(value, path=""):
-    """Every object of a body with its path."""
+    """Every object of a body that can be a record, a row, a leg or a link of lineage, with its path, outside first."""
     if isinstance(value, dict):
         yield path, value
-        for key, item in value.items():
-            yield from objects(item, "%s.%s" % (path, key) if path else key)
-    elif isinstance(value, list):
-        for at, item in enumerate(value):
-            yield from objects(item, "%s.%d" % (path, at))
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if key not in CLOSED:
+            yield from objects(item, "%s.%s" % (path, key) if path else str(key))
 
 
 def check_record_hashes(body):
     """Recomputes what can be recomputed; answers how many."""
-    count = 0
-    for path, item in objects(body):
+    return sum(check_record_hash(path, item) for path, item in objects(body))
+
+
+def check_record_hash(path, item):
+    """Whether the record hash of one object could be recomputed, which it then is."""
+    where = (path + ".record_hash").lstrip(".")
+    claimed = item.get("record_hash")
+    if claimed is None:
+        if is_number(item.get("hash_core_version")):
+            raise Refused("%s: missing beside its core version" % where)
+        return False
+    if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
+        raise Refused("%s: not a record hash" % where)
+    core = core_of(item)
+    if core is not None and hash_of(core) != claimed:
+        raise Refused("%s: the hash core gives another hash" % where)
+    return core is not None
+
+
+def check_shape(citation):
+    """All members of a citation and no other, each of its kind."""
+    members = set(citation) if isinstance(citation, dict) else set()
+    if members | {"claim"} != set(STATEMENT + SEAL) or not isinstance(citation["source"], dict):
+        raise Refused("_citation: not exactly the members of a citation")
+    source = citation["source"]
+    if set(source) != set(CITED_SOURCE):
+        raise Refused("_citation.source: not exactly the members of a source")
+    texts = [citation[name] for name in ("fact", "retrieved_at", "status") + SEAL]
+    texts += [source["issuer"], source["type"], citation.get("claim", "none")]
+    texts += [source[name] for name in ("url", "published_at") if source[name] is not None]
+    if not all(isinstance(text, str) and text != "" for text in texts):
+        raise Refused("_citation: a member is no text")
+    fixed = [citation["schema_version"], citation["statement_type"], citation["not_advice"]]
+    if not is_same(fixed, ["1.0", "description", True]) or not isinstance(citation["translated"], bool):
+        raise Refused("_citation: not a description of version 1.0 that is no advice")
+    hashes = (citation["record_hash"], source["content_hash"])
+    if not all(isinstance(text, str) and HASH.fullmatch(text) for text in hashes):
+        raise Refused("_citation: a hash is no hash")
+
+
+def check_address(citation):
+    """Where the statement can be looked up is not signed itself, but lies where the signed source does."""
+    end, url = "/v/" + citation["record_hash"], citation["source"]["url"]
+    if not citation["verify_url"].endswith(end):
+        raise Refused("_citation.verify_url: not of this record hash")
+    if url is not None and not url.startswith(citation["verify_url"][:-len(end)] + "/"):
+        raise Refused("_citation.verify_url: not at the address of source.url")
+    did = citation["issuer_DID"]
+    if citation["key_id"].startswith("did:") and not citation["key_id"].startswith(did + "#"):
+        raise Refused("_citation.key_id: not a key of the issuer")
+
+
+def check_cited(body, citation):
+    """Times of the citation, and those of a body about one reading, which follow from them."""
+    provenance = body["provenance"] if isinstance(body.get("provenance"), dict) else {}
+    observed = body.get("observed_at")
+    if observed is None:
+        observed = provenance.get("oldest_leg_as_of", False)
+    if not is_same(citation["source"]["published_at"], observed):
+        raise Refused("_citation.source.published_at: not the observation time of the body")
+    if not isinstance(body.get("observed_at"), str) or not isinstance(body.get("record_hash"), str):
+        return
+    collected, read = time_of(citation["retrieved_at"]), time_of(body["observed_at"])
+    if collected is None or read is None:
+        return
+    derived = ((body.get("data_age_hours"), "data_age_hours", age_hours(read, collected)),
+               (provenance.get("data_age_hours"), "provenance.data_age_hours", age_hours(read, collected)),
+               (body.get("snapshot_date"), "snapshot_date", citation["retrieved_at"][:10] + "T00:00:00Z"))
+    for found, name, want in derived:
+        if found is not None and not is_same(found, want):
+            raise Refused("%s: not %s, from the time of collection" % (name, want))
+
+
+def age_hours(read, collected):
+    """Hours between two times, one decimal, halves up, never below 0."""
+    hours = max(0, (collected - read) // datetime.timedelta(milliseconds=1)) / 3600000
+    return float(decimal.Decimal(repr(hours)).quantize(decimal.Decimal("0.1"), decimal.ROUND_HALF_UP))
+
+
+def check_lineage(value):
+    """The lineage of a body names the readings that the body holds, and no other."""
+    provenance = value.get("provenance")
+    if not isinstance(provenance, dict) or not isinstance(provenance.get("data_lineage"), list):
+        return
+    links = [link for link in provenance["data_lineage"] if isinstance(link, dict)]
+    held = held_readings(value)
+    if not held:
+        return
+    for link in links:
+        check_link(link, held)
+    legs = list(value["legs"].values()) if isinstance(value.get("legs"), dict) else []
+    named = [link.get("record_hash") for link in links]
+    for item in [value] + [leg for leg in legs if isinstance(leg, dict)]:
+        if isinstance(item.get("record_hash"), str) and item["record_hash"] not in named:
+            raise Refused("provenance.data_lineage: does not name %s" % item["record_hash"])
+    times = [time_of(link.get("observed_at")) for link in links]
+    if times and None not in times and time_of(provenance.get("oldest_leg_as_of")) != min(times):
+        raise Refused("provenance.oldest_leg_as_of: not the oldest time of the lineage")
+
+
+def held_readings(value):
+    """What a body holds by record hash, its own provenance left aside."""
+    held = {}
+    for path, item in objects(value):
         claimed = item.get("record_hash")
-        if claimed is None or path.endswith("_citation") or "data_lineage" in path:
-            continue
-        core = core_of(item)
-        if core is None:
-            continue
-        if hash_of(core) != claimed:
-            raise Refused("%s: the hash core gives another hash" % (path + ".record_hash").lstrip("."))
-        count += 1
-    return count
+        if isinstance(claimed, str) and "provenance" not in path.split(".")[:-1]:
+            held.setdefault(claimed, item)
+    return held
+
+
+def check_link(link, held):
+    claimed = link.get("record_hash")
+    if not isinstance(claimed, str):
+        return
+    if claimed not in held:
+        raise Refused("provenance.data_lineage: names a reading that the body does not hold")
+    pairs = (("observed_at", "observed_at"), ("signal", "signal_id"), ("source_ref", "source_ref"))
+    for name, own in pairs:
+        if own in held[claimed] and not (name in link and is_same(link[name], held[claimed][own])):
+            raise Refused("provenance.data_lineage: %s differs from that of its reading" % name)
 
 
 def check_citation(body, issuers):
-    """Hash, content hash, key and signature of the citation of a body."""
+    """Hash, content hash, key and signature of the citation of a body, and what it repeats of the body."""
     citation = body["_citation"]
-    if not isinstance(citation, dict) or any(name not in citation for name in SEAL):
-        raise Refused("_citation: members are missing")
+    check_shape(citation)
     statement = {key: value for key, value in citation.items() if key not in SEAL}
     text = canonical_bytes(statement)
     if "sha256:" + hashlib.sha256(text).hexdigest() != citation["record_hash"]:
         raise Refused("_citation.record_hash: the statement gives another hash")
-    if hash_of(content_of(body)) != citation["source"]["content_hash"]:
-        raise Refused("_citation.source.content_hash: the body gives another hash")
-    did = citation["issuer_DID"]
+    did, source = citation["issuer_DID"], citation["source"]
     if issuers and did not in issuers:
         raise Refused("_citation.issuer_DID: %s is not trusted" % did)
-    if citation["key_id"] != "%s#%s" % (did, did.split(":")[-1]):
-        raise Refused("_citation.key_id: not the key of the issuer")
-    if not citation["verify_url"].endswith("/v/" + citation["record_hash"]):
-        raise Refused("_citation.verify_url: not of this record hash")
+    check_address(citation)
+    # A statement of another issuer's form has no claim, and hashes something that the body does not show.
+    if "claim" in citation:
+        if hash_of(content_of(body)) != source["content_hash"]:
+            raise Refused("_citation.source.content_hash: the body gives another hash")
+        if citation["key_id"] != "%s#%s" % (did, did.split(":")[-1]):
+            raise Refused("_citation.key_id: not the key of the issuer")
+        check_cited(body, citation)
     if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
         raise Refused("_citation.signature: not a signature over the statement")
 
@@ -271,21 +490,12 @@ WORDS = ("fresh", "recent", "stale", "stale")
 BASIS = "cadence=%s; fresh<=%dh; recent<=%dh; dead_source>%dh; age_basis=request-time(now minus observed_at)"
 BASES = {BASIS % ((cadence,) + bounds): cadence for cadence, bounds in BOUNDS.items()}
 RULE = re.compile(r"the worst of ([1-9]\d{0,3}) (?:legs|readings), each by its own freshness_basis")
-TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?Z")
-# No record stands inside of these: they hold facts or a signed statement under names of their own.
-CLOSED = ("_citation", "_hash_core", "current", "previous", "context")
 
 
 def milliseconds(text):
     """An ISO time in UTC as milliseconds since 1970, or None."""
-    found = TIME.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
-        return None
-    try:
-        seconds = (datetime.datetime.strptime(found.group(1), "%Y-%m-%dT%H:%M:%S") - EPOCH) // datetime.timedelta(seconds=1)
-    except ValueError:
-        return None
-    return seconds * 1000 + int(((found.group(2) or "") + "000")[:3])
+    time = time_of(text)
+    return None if time is None else (time - EPOCH) // datetime.timedelta(milliseconds=1)
 
 
 def tenths(age_ms):
@@ -397,19 +607,9 @@ def shown(holder):
     return {name: holder[name] for name in names if name in holder}
 
 
-def judged_objects(value, path=""):
-    """Every object of a body that can be a record, a leg or a provenance."""
-    if isinstance(value, dict):
-        yield path, value
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        if key not in CLOSED:
-            yield from judged_objects(item, "%s.%s" % (path, key) if path else str(key))
-
-
 def check_request_time(body, now):
     """All that a body says of the moment of the request is true of one instant, which is not to come."""
-    nodes = list(judged_objects(body))
+    nodes = list(objects(body))
     claims = [claim for path, node in nodes for claim in claims_of(path, node)]
     if not any(said for _, said, _, _, _ in claims):
         return
@@ -468,7 +668,7 @@ def agrees(said, right, foreign):
 
 def check_lit(body):
     """legs_lit counts the legs that are lit; their classes are signed, the lists of classes are in no body."""
-    for path, node in judged_objects(body):
+    for path, node in objects(body):
         legs, lit = node.get("legs"), node.get("legs_lit")
         if not isinstance(legs, dict) or not isinstance(lit, dict):
             continue
@@ -526,11 +726,6 @@ def check_settlement(body, issuers):
     if [row["record_hash"] for row in rows] != [filing["record_hash"] for filing in given]:
         raise Refused("%s: not the filings that count" % ("evidence" if proposes else "candidate_sources"))
     return "verified", "the answer follows from signed filings and lists; market_or_event repeats the request"
-
-
-def is_same(a, b):
-    """The same JSON: true is not 1."""
-    return canonical(a) == canonical(b)
 
 
 def check_echo(body, parts):
@@ -936,6 +1131,12 @@ def inclusion_root(leaf, index, size, proof):
     return node
 
 
+def is_proof(body):
+    """An answer of the log about one hash."""
+    return body.get("endpoint") in ("proof", "gauge/anchor") and isinstance(body.get("hash"), str) \
+        and "_citation" not in body
+
+
 def check_proof(answer, issuers):
     """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint."""
     claimed = answer.get("hash")
@@ -944,10 +1145,21 @@ def check_proof(answer, issuers):
         raise Refused("no inclusion proof in it")
     if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
         raise Refused("hash: not a whole record hash")
-    if answer.get("hash_core") is not None and hash_of(answer["hash_core"]) != claimed:
-        raise Refused("hash_core: gives another hash")
+    core = answer.get("hash_core")
+    if isinstance(core, dict):
+        if hash_of(core) != claimed:
+            raise Refused("hash_core: gives another hash")
+        for name in ("signal_id", "entity", "observed_at"):
+            if name in core and name in answer and not is_same(core[name], answer[name]):
+                raise Refused("%s: differs from the hash core" % name)
     leaf = hashlib.sha256(b"\x00" + claimed.encode("ascii")).digest()
+    if proved["leaf_hash"] != leaf.hex():
+        raise Refused("leaf_hash: not the leaf of the hash")
+    if any(not re.fullmatch(r"[0-9a-f]{64}", text) for text in proved["inclusion_proof"]):
+        raise Refused("inclusion_proof: not hashes")
     hashes = [bytes.fromhex(text) for text in proved["inclusion_proof"]]
+    if isinstance(proved["index"], bool) or isinstance(proved["size"], bool):
+        raise Refused("index: not a position in the log")
     root = inclusion_root(leaf, proved["index"], proved["size"], hashes)
     if root.hex() != proved["root"]:
         raise Refused("inclusion_proof: leads to another root")
@@ -956,23 +1168,43 @@ def check_proof(answer, issuers):
 
 def check_checkpoint(note, size, root, issuers):
     """The signed note states this tree; its signature is checked where an issuer is given."""
-    text, _, lines = note.rpartition("\n\n")
-    text += "\n"
+    text, lines = read_note(note)
     origin = text.split("\n")[0]
     if text != "%s\n%d\n%s\n" % (origin, size, base64.b64encode(root).decode("ascii")):
         raise Refused("checkpoint: states another tree")
     if not issuers:
         return
+    signed = []
     for did in issuers:
         key = public_key(did)
         name = hashlib.sha256(origin.encode("utf-8") + b"\n\x01" + key).digest()[:4]
-        for line in lines.splitlines():
-            dash, signer, encoded = (line.split(" ") + ["", ""])[:3]
-            signature = base64.b64decode(encoded)
-            if dash == "\u2014" and signer == origin and signature[:4] == name:
-                if is_signature(key, text.encode("utf-8"), signature[4:]):
-                    return
-    raise Refused("checkpoint: no trusted issuer signed it")
+        own = [data[4:] for signer, data in lines if signer == origin and data[:4] == name]
+        if len(own) == 1:
+            signed.append(is_signature(key, text.encode("utf-8"), own[0]))
+    if not signed or not all(signed):
+        raise Refused("checkpoint: no trusted issuer signed it, or one of them twice")
+
+
+def read_note(note):
+    """The text of a C2SP signed note, and of each of its lines the name and the bytes, whoever signed."""
+    head, cut, tail = note.rpartition("\n\n")
+    lines = tail.split("\n")
+    if not cut or len(note) > 16384 or lines.pop() != "" or not 1 <= len(lines) <= 100:
+        raise Refused("checkpoint: not a signed note")
+    return head + "\n", [signature_line(line) for line in lines]
+
+
+def signature_line(line):
+    found = re.fullmatch(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line)
+    if found is None:
+        raise Refused("checkpoint: a line that is no signature")
+    try:
+        data = base64.b64decode(found.group(2), validate=True)
+    except ValueError as error:
+        raise Refused("checkpoint: a signature that is not base64") from error
+    if len(data) <= 4 or base64.b64encode(data).decode("ascii") != found.group(2):
+        raise Refused("checkpoint: a signature without bytes, or in another spelling")
+    return found.group(1), data
 
 
 # ---- keys and Ed25519, RFC 8032 -----------------------------------------------------------------------------------
@@ -1070,27 +1302,52 @@ def judge_body(data, issuers, now):
     body = parse(data)
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
-    signed = body["sample"] if isinstance(body.get("sample"), dict) and "_citation" not in body else body
+    canonical(body)
+    if is_proof(body):
+        return judge_answer(body, issuers)
+    check_relations(body)
+    signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
     count = check_record_hashes(body)
     if is_settlement(body):
         return check_settlement(body, issuers)
     check_request_time(body, now)
     check_lit(body)
     if "_citation" not in signed:
-        return "unsigned", "%d record hashes recomputed; nobody signed it" % count
-    check_citation(signed, issuers)
-    if is_series(signed):
-        check_series(signed)
-    return "verified", "%d record hashes, content hash, citation hash and signature" % count
+        check_citations(body, issuers)
+        return "unsigned", "%d record hashes recomputed; nobody signed all of it" % count
+    if check_citations(body, issuers):
+        return "verified", "%d record hashes, content hash, citation hash and signature" % count
+    return "verified", "the citation alone: its content hash is not recomputable, so the body is not covered"
+
+
+def check_relations(body):
+    for _, item in objects(body):
+        check_series(item)
+        check_lineage(item)
+
+
+def check_citations(body, issuers):
+    """Every citation of a body; answers whether each of them covers what it is attached to."""
+    cited = [item for _, item in objects(body) if "_citation" in item]
+    for item in cited:
+        check_citation(item, issuers)
+    return all("claim" in item["_citation"] for item in cited)
+
+
+def judge_answer(answer, issuers):
+    """The verdict on an answer of the log, which proves its hash and nothing else."""
+    if answer.get("found") is not True or answer.get("inclusion", answer) is None:
+        return "unsigned", "no entry was found, so nothing is proven"
+    check_proof(answer, issuers)
+    signed = "signed by a trusted issuer" if issuers else "signature not checked: pass --issuer"
+    return "verified", "the inclusion of its hash alone: in the log under its root; checkpoint %s" % signed
 
 
 def judge_proof(data, issuers, _now):
     answer = parse(data)
     if not isinstance(answer, dict):
         raise Refused("not a JSON object")
-    check_proof(answer, issuers)
-    signed = "signed by a trusted issuer" if issuers else "signature not checked: pass --issuer"
-    return "verified", "in the log under its root; checkpoint %s" % signed
+    return judge_answer(dict(answer, found=True), issuers)
 
 
 # ---- vector files: each row has an input, and what is wanted or why it is refused ---------------------------------
@@ -1131,8 +1388,8 @@ def vector_merkle(given):
 def vector_checkpoint(given):
     lines = given["note"].split("\n")
     root = base64.b64decode(lines[2])
-    if not given["note"].endswith("\n") or str(int(lines[1])) != lines[1]:
-        raise Refused("not a note")
+    if str(int(lines[1])) != lines[1]:
+        raise Refused("not a checkpoint")
     check_checkpoint(given["note"], int(lines[1]), root, [given["issuer"]])
     return {"origin": lines[0], "size": int(lines[1]), "root": root.hex()}
 
@@ -1170,22 +1427,46 @@ def compare_vectors(folder):
     return count, off
 
 
-def judge(judged, path, issuers, now):
+def judge(judged, data, issuers, now):
+    """Verdict and detail; nothing is verified for an issuer that nobody named, because anybody can make a key."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-        return judged(data, issuers, now)
-    except OSError as error:
-        return "unsigned", str(error)
+        verdict, detail = judged(data, issuers, now)
     except Refused as error:
         return "failed", str(error)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         return "failed", "a member is missing or of another kind: %r" % error
+    if verdict == "verified" and not issuers:
+        return "issuer_unknown", detail
+    return verdict, detail
+
+
+def read(path):
+    if path == "-":
+        return sys.stdin.buffer.read()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def tasks_of(given):
+    """What is to be judged: a name, how, and the bytes, or None where they cannot be read."""
+    for path in given.lines:
+        for number, line in enumerate(read(path).splitlines(), 1):
+            yield "%s:%d" % (path, number), judge_body, line
+    for judged, paths in ((judge_body, given.body), (judge_proof, given.proof)):
+        for path in paths:
+            try:
+                yield path, judged, read(path)
+            except OSError as error:
+                yield path, lambda _data, _issuers, _now, said=str(error): ("unsigned", said), b""
+
+
+VERDICTS = {"issuer_unknown": "consistent, issuer unknown"}
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("body", nargs="*")
+    options.add_argument("--lines", action="append", default=[])
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
     options.add_argument("--now")
@@ -1196,19 +1477,19 @@ def main():
         count, off = compare_vectors(given.vectors)
         print("\n".join(["%d vectors, %d differ" % (count, len(off))] + off))
         sys.exit(1 if off else 0)
-    if not given.body and not given.proof:
+    if not given.body and not given.proof and not given.lines:
         options.error("name a body or a proof")
-    tasks = [(judge_body, path) for path in given.body] + [(judge_proof, path) for path in given.proof]
     now = int(time.time() * 1000) if given.now is None else milliseconds(given.now)
     if now is None:
         options.error("--now: not an ISO-8601 time in UTC")
-    verdicts = []
-    for judged, path in tasks:
-        verdict, detail = judge(judged, path, given.issuer, now)
-        verdicts.append(verdict)
-        report = {"file": path, "verdict": verdict, "detail": detail}
-        print(json.dumps(report) if given.json else "%-8s  %s\n          %s" % (verdict, path, detail))
-    sys.exit(1 if "failed" in verdicts else 2 if "unsigned" in verdicts else 0)
+    verdicts = set()
+    for name, judged, data in tasks_of(given):
+        verdict, detail = judge(judged, data, given.issuer, now)
+        verdicts.add(verdict)
+        report = {"file": name, "verdict": verdict, "detail": detail}
+        words = "%-8s  %s\n          %s" % (VERDICTS.get(verdict, verdict), name, detail)
+        print(json.dumps(report) if given.json else words)
+    sys.exit(1 if "failed" in verdicts else 0 if verdicts == {"verified"} else 2)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,19 @@ describe('signalpress verify', () => {
     expect([status, stdout]).toEqual([expect.any(Number), expect.stringContaining('_citation')]);
   });
 
+  it('takes its options in front of the target, one issuer each time', () => {
+    const issuer = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
+    const body = join(makeFolder(), 'body.json');
+    writeFileSync(body, '{"a":1}');
+    for (const options of [[issuer], [issuer, issuer]]) {
+      const flags = options.flatMap((did) => ['--issuer', did]);
+      const { status, stdout } = run(['verify', ...flags, body]);
+      expect([status, stdout]).toEqual([2, expect.stringContaining(`not signed  ${body}`)]);
+    }
+    expect(run(['verify', '--issuer', issuer]).stderr).toContain('missing required argument');
+    expect(run(['verify', '--issuer', 'acme', body]).stdout).toContain('did:key');
+  });
+
   it('shows its help with exit code 0', () => {
     expect(run(['verify', '--help']).status).toBe(0);
   });
@@ -132,14 +145,26 @@ describe('signalpress compile --valid-until', () => {
   });
 });
 
+describe('options that may be given more than once', () => {
+  it.each([[['verify']], [['anchor', 'stamp']], [['anchor', 'upgrade']]])(
+    'take one value each at %j, so that none swallows what stands behind it',
+    (words) => {
+      const { stdout } = run([...words, '--help']);
+      expect(stdout).toContain('may be repeated');
+      expect(stdout).not.toContain('...>');
+    },
+  );
+});
+
 describe('signalpress anchor stamp', () => {
   it('ends with 1 when no calendar answered', () => {
     const key = { SIGNALPRESS_ISSUER_KEY: SECRET };
     const { cwd } = run(COMPILE, key);
     const data = join(cwd, 'dist-data');
-    const nobody = ['--calendar', 'http://127.0.0.1:1'];
-    const { status, stdout } = run(['anchor', 'stamp', '--data', data, ...nobody]);
+    const nobody = ['--calendar', 'http://127.0.0.1:1', '--calendar', 'http://127.0.0.1:2'];
+    const { status, stdout } = run(['anchor', 'stamp', ...nobody, '--data', data]);
     expect([status, stdout]).toEqual([1, expect.stringContaining('Nothing was stamped')]);
+    expect(stdout).toContain('127.0.0.1:2');
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { repeated } from '../commands/repeated.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
@@ -39,7 +40,7 @@ export function addAnchorCommand(program: Command, by: AnchorSurroundings): void
     .command('stamp')
     .description('hand the roots that have no timestamp yet to the calendars')
     .option('--data <folder>', 'folder of releases', by.data)
-    .option('--calendar <url...>', 'calendars in place of the public ones')
+    .option('--calendar <url>', 'a calendar in place of the public ones; may be repeated', repeated)
     .action(async (flags: AnchorFlags) => {
       const summary = await runStamp(flags, by.now());
       by.print(stampText(summary));
@@ -49,8 +50,16 @@ export function addAnchorCommand(program: Command, by: AnchorSurroundings): void
     .command('upgrade')
     .description('ask the calendars for the Bitcoin blocks of what they promised')
     .option('--data <folder>', 'folder of releases', by.data)
-    .option('--calendar <url...>', 'the only calendars to ask, in place of the public ones')
-    .option('--block-header <file...>', 'headers of blocks (80 bytes or hex) to check against')
+    .option(
+      '--calendar <url>',
+      'a calendar to ask in place of the public ones; may be repeated',
+      repeated,
+    )
+    .option(
+      '--block-header <file>',
+      'header of a block (80 bytes or hex) to check against; may be repeated',
+      repeated,
+    )
     .action(async (flags: AnchorFlags) => by.print(upgradeText(await runUpgrade(flags))));
 }
 

@@ -14,9 +14,9 @@ export interface Receipt {
   readonly payer: string;
 }
 
-/** A body that was paid for and holds; `report.verdict` is `verified`, or `unsigned` for a token. */
+/** A body that was paid for, holds, and answers what was asked for; `report.verdict` is `verified`, or `unsigned` for a token. */
 export interface Purchase {
-  /** Null for CSV, which carries no signature. */
+  /** Null for CSV, which carries no signature: only its columns are looked at. */
   readonly body: JsonValue | null;
   /** The body exactly as delivered: save this, `signalpress verify` takes it. */
   readonly text: string;

@@ -1,15 +1,15 @@
+import { parseDidKey } from '../contract/did-key.ts';
 import {
   type Endpoint,
   type EndpointPath,
   endpointAt,
-  findEndpoint,
   type PaidPath,
   type ParamName,
 } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
-import { verifyBody } from '../verify/verify-body.ts';
 import { ClientError } from './client-error.ts';
+import { type Asked, judgePurchase } from './judge-purchase.ts';
 import {
   ANSWER_TIMEOUT_MS,
   deliver,
@@ -73,7 +73,10 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
   };
-  const { baseUrl } = options;
+  const { baseUrl, issuer, clock = Date.now } = options;
+  requireIssuer(issuer);
+  const sold = (url: string, answer: Delivered): Promise<Purchase> =>
+    purchase(answer, { issuer, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
       freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip),
@@ -81,11 +84,34 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
       const { pay } = options;
       if (pay === undefined) throw new TypeError('Cannot buy: the client has no pay option');
       const url = urlOf(baseUrl, endpointAt(path), params);
-      const { response, payment } = await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip));
-      return purchase(response, payment, options);
+      return sold(url, await bought(url, pay, new PaymentTrip(atomic(maxUsd), trip)));
     },
-    redeliver: async (payment) => purchase(await deliver(payment, trip), payment, options),
+    async redeliver(payment) {
+      if (targetOf(payment.url, baseUrl) === null) {
+        throw new TypeError(`Cannot redeliver "${payment.url}": not of ${baseUrl}`);
+      }
+      return sold(payment.url, { response: await deliver(payment, trip), payment });
+    },
   };
+}
+
+/** Without one every body would be refused after it was paid. */
+function requireIssuer(issuer: string): void {
+  try {
+    parseDidKey(issuer);
+  } catch (cause) {
+    const message =
+      'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, learnt from a source that you trust';
+    throw new TypeError(message, { cause });
+  }
+}
+
+/** Path and query behind the address of the service; null for an address of somebody else. */
+function targetOf(url: string, baseUrl: string): string | null {
+  const [asked, base] = [new URL(url), new URL(baseUrl)];
+  const root = withoutSlash(base.pathname);
+  const isOwn = asked.origin === base.origin && asked.pathname.startsWith(`${root}/`);
+  return isOwn ? asked.pathname.slice(root.length) + asked.search : null;
 }
 
 function atomic(maxUsd: string): bigint {
@@ -139,12 +165,13 @@ async function freeAnswer(
   }
 }
 
-interface Bought {
+/** What came back, and the payment that was sent for it. */
+interface Delivered {
   readonly response: Response;
   readonly payment: PendingPayment | null;
 }
 
-async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise<Bought> {
+async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise<Delivered> {
   try {
     const response = await pay(trip.fetch, trip.maxAtomic)(url);
     return { response, payment: trip.payment };
@@ -166,103 +193,12 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
   }
 }
 
-async function purchase(
-  response: Response,
-  payment: PendingPayment | null,
-  { issuer, baseUrl, clock = Date.now }: ClientOptions,
-): Promise<Purchase> {
+async function purchase({ response, payment }: Delivered, asked: Asked): Promise<Purchase> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (response.status !== 200 || payment === null) {
     throw refusal(response.status, new TextDecoder().decode(bytes), payment);
   }
-  const receipt = receiptOf(response.headers);
-  const asked = askedOf(payment.url, baseUrl);
-  const text = textOf(bytes, payment);
-  // What was asked for decides, not what the service calls its answer.
-  if (isTable(asked)) return { body: null, text, report: null, receipt, payment };
-  const body = bodyOf(text, payment);
-  const report = verifyBody(body, { trust: [issuer], now: clock() });
-  const made = { body, text, report, receipt, payment };
-  const holds =
-    report.verdict === 'verified' || (report.verdict === 'unsigned' && !isSealed(asked));
-  const wrong = holds ? otherSubject(body, asked) : report.verdict;
-  if (wrong === null) return made;
-  const failed = report.checks.find((check) => check.status === 'fail')?.detail ?? wrong;
-  const message = `Cannot rely on "${payment.url}": ${failed}; keep the purchase of this error as evidence`;
-  throw new ClientError(message, { code: 'unverified', purchase: made, payment });
-}
-
-/** What a purchase is of: the row of the table and its parameters. */
-interface Asked {
-  readonly row: Endpoint | undefined;
-  readonly values: URLSearchParams;
-}
-
-function askedOf(url: string, baseUrl: string): Asked {
-  const { pathname, searchParams } = new URL(url);
-  const path = pathname.slice(withoutSlash(new URL(baseUrl).pathname).length);
-  return { row: findEndpoint(path), values: searchParams };
-}
-
-function textOf(bytes: Uint8Array, payment: PendingPayment): string {
-  try {
-    return decodeUtf8(bytes);
-  } catch (cause) {
-    throw unreadable(payment, 'not UTF-8', cause);
-  }
-}
-
-function bodyOf(text: string, payment: PendingPayment): JsonValue {
-  try {
-    return parseJson(text);
-  } catch (cause) {
-    throw unreadable(payment, 'not strict JSON', cause);
-  }
-}
-
-function unreadable(payment: PendingPayment, state: string, cause: unknown): ClientError {
-  const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver the payment of this error`;
-  return new ClientError(message, { code: 'unverified', payment, cause });
-}
-
-/** A series as CSV carries no signature. */
-function isTable({ row, values }: Asked): boolean {
-  return row?.answer === 'series' && values.get('format') === 'csv';
-}
-
-/** A token is made at the request by a service that holds no signing key. */
-function isSealed({ row }: Asked): boolean {
-  return row?.answer !== 'mint';
-}
-
-/** The member of a body that says what it is about, by the parameter that asks for it. */
-const SUBJECTS: Readonly<Record<string, string>> = {
-  signal_id: 'signal_id',
-  entity: 'entity',
-  loc: 'location',
-  service: 'service_id',
-  name: 'server_id',
-  symbol: 'symbol',
-  topic: 'topic',
-};
-
-/** A genuine record of something else is not what was paid for. */
-function otherSubject(body: JsonValue, { values }: Asked): string | null {
-  for (const [param, member] of Object.entries(SUBJECTS)) {
-    const want = values.get(param)?.toLowerCase();
-    // A stored text names what it was asked for in one member.
-    const got = memberOf(body, member) ?? memberOf(memberOf(body, 'params'), param);
-    if (want === undefined || String(got).toLowerCase() === want) continue;
-    return got === undefined
-      ? `the body names no ${member}`
-      : `the body is about ${member} "${got}"`;
-  }
-  return null;
-}
-
-function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return new Map(Object.entries<JsonValue>(value)).get(name);
+  return judgePurchase({ bytes, receipt: receiptOf(response.headers), payment }, asked);
 }
 
 /** Null as well when it cannot be read: what was bought is there all the same. */

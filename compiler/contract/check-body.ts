@@ -12,8 +12,11 @@ const check = z.strictObject({ status, detail: z.string() });
 /** `POST /verify`: what holds of a record or body that the caller sent. */
 export const checkSchema = z.strictObject({
   endpoint: z.literal('verify'),
-  /** As `signalpress verify --issuer <this issuer>` says it: `unsigned` where nothing contradicts and nobody signed. */
-  verdict: z.enum(['verified', 'failed', 'unsigned']),
+  /**
+   * As `signalpress verify --issuer <this issuer>` says it: `unsigned` where nothing contradicts and nobody signed. What
+   * another issuer signed is `issuer_unknown` at best, as the command says without --issuer.
+   */
+  verdict: z.enum(['verified', 'issuer_unknown', 'failed', 'unsigned']),
   issuer: z.string().nullable(),
   is_issuer_record: z.boolean(),
   checks: z.strictObject({

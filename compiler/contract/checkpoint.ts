@@ -24,7 +24,7 @@ export interface SignedNote {
   readonly signatures: readonly NoteSignature[];
 }
 
-/** One signature line; `keyHash` tells which key of that name made it. */
+/** One signature line; `keyHash` tells which key of that name made it. A witness signs in a form and a length of its own. */
 export interface NoteSignature {
   readonly name: string;
   readonly keyHash: Uint8Array;
@@ -96,11 +96,29 @@ export function parseNote(note: string): SignedNote | null {
 }
 
 function parseSignature(line: string): NoteSignature | null {
-  const [, name = '', base64 = ''] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
+  const [, name = '', base64 = ''] = /^\u2014 ([^\s+]+) (\S+)$/.exec(line) ?? [];
   const bytes = decodeBase64(base64);
-  if (!isKeyName(name) || bytes?.length !== KEY_HASH_BYTES + SIGNATURE_BYTES) return null;
+  if (bytes === null || bytes.length <= KEY_HASH_BYTES) return null;
   const keyHash = bytes.slice(0, KEY_HASH_BYTES);
   return { name, keyHash, signature: bytes.slice(KEY_HASH_BYTES) };
+}
+
+/**
+ * The Ed25519 signature of one key under one name in a note; null where it has none, or more than one. Lines of other
+ * keys, such as cosignatures of witnesses, are left aside.
+ */
+export function signatureIn(
+  { signatures }: SignedNote,
+  name: string,
+  keyHash: Uint8Array,
+): Uint8Array | null {
+  const own = signatures.filter((line) => line.name === name && isSameHash(line.keyHash, keyHash));
+  const [only] = own;
+  return own.length === 1 && only?.signature.length === SIGNATURE_BYTES ? only.signature : null;
+}
+
+function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
+  return one.every((byte, at) => byte === other[at]);
 }
 
 /** Standard base64 with padding, RFC 4648 §4. */

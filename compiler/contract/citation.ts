@@ -98,3 +98,15 @@ export function verifyUrl(baseUrl: string, recordHash: string): string {
   }
   return `${baseUrl.replace(/\/$/, '')}/v/${recordHash}`;
 }
+
+/** The address of the service that a citation is of, as its `verify_url` says: it is not signed, but `source.url` is. */
+export function citedBase({ verify_url, record_hash }: Citation): string {
+  return verify_url.slice(0, -`/v/${record_hash}`.length);
+}
+
+/** Path and query of the operation that a citation is about; null where its address is not one of the same service. */
+export function citedTarget(citation: Citation): string | null {
+  const { url } = citation.source;
+  const base = citedBase(citation);
+  return url?.startsWith(`${base}/`) === true ? url.slice(base.length) : null;
+}

@@ -15,7 +15,9 @@ export type BodyCheckName =
   | 'record_hash'
   | 'series'
   | 'consistency'
-  | 'request_time';
+  | 'request_time'
+  | 'inclusion'
+  | 'checkpoint';
 
 /** One check of a body; `where` is a path into it, like `legs.aqi.record_hash`. */
 export interface BodyCheck {

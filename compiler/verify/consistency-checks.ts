@@ -1,4 +1,4 @@
-import { type Citation, keyIdOf } from '../contract/citation.ts';
+import { type Citation, citedTarget, keyIdOf } from '../contract/citation.ts';
 import { roundDecimal } from '../contract/decimal.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
@@ -75,9 +75,7 @@ function oldestCheck(provenance: JsonObject, links: readonly JsonObject[], where
 
 /** The address of a citation is not signed itself, but it must lie where the signed source does. */
 export function addressCheck({ path }: ObjectNode, citation: Citation): BodyCheck {
-  const { source, verify_url, record_hash } = citation;
-  const base = verify_url.slice(0, -`/v/${record_hash}`.length);
-  const near = source.url?.startsWith(`${base}/`) ?? true;
+  const near = citation.source.url === null || citedTarget(citation) !== null;
   return agreement(memberPath(path, '_citation.verify_url'), near, 'at the address of source.url');
 }
 

@@ -2,10 +2,17 @@ import { type KeyHistory, keyStanding, vouchedDids } from '../contract/key-histo
 
 /** Whom a reader trusts, and what is known about the keys of that issuer over time. */
 export interface KeyTrust {
-  /** DIDs of the issuers that are believed; `any` verifies the text without believing who signed it. */
+  /** DIDs of the issuers that are believed; `any` judges the text without believing who signed it. */
   readonly trust: readonly string[] | 'any';
   /** Keys that follow the trusted one, when each stopped, and which were revoked; the trusted DIDs alone without it. */
   readonly keys?: KeyHistory;
+}
+
+/** What is said of something that holds in every way: verified only where it was told beforehand whose it must be. */
+export type SoundVerdict = 'verified' | 'issuer_unknown';
+
+export function soundVerdict(trust: KeyTrust['trust']): SoundVerdict {
+  return trust === 'any' ? 'issuer_unknown' : 'verified';
 }
 
 /** `suspect`: revoked from a later time on, so that only an anchor shows that it was signed before. */

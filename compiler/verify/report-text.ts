@@ -1,6 +1,6 @@
 import type { BodyCheck } from './body-check.ts';
 import { COUNTED, type Counted } from './tally.ts';
-import type { BodyReport } from './verify-body.ts';
+import { type BodyReport, coversContent } from './verify-body.ts';
 import type { ReleaseReport } from './verify-release.ts';
 
 /** Lines of one kind that are written out; the rest is counted. */
@@ -11,8 +11,10 @@ interface Pinning {
 }
 
 const STATUS = { fail: 'FAIL', pass: 'ok', not_applicable: '-' } as const;
-const VERDICT = {
+/** The first words of a report, by its verdict. */
+export const VERDICT = {
   verified: 'verified',
+  issuer_unknown: 'consistent, issuer unknown',
   failed: 'FAILED',
   unsigned: 'cannot be judged: not signed',
 } as const;
@@ -30,6 +32,8 @@ const SHOWN: Readonly<Record<BodyCheck['check'], string>> = {
   series: 'the rows are the end of the signed chain',
   consistency: 'what the body says twice agrees',
   request_time: 'age and freshness, outside every signature, agree with their basis',
+  inclusion: 'the proof leads from the hash to the root',
+  checkpoint: 'the note states the tree of the proof, signed by a key that is known',
 };
 
 /** The report on one body: the verdict, what failed line by line, then one line for each kind of check. */
@@ -59,10 +63,13 @@ export function printed(lines: readonly string[]): string {
   return `${plain.join('\n')}\n`;
 }
 
-function bodyVerdict({ verdict, checks }: BodyReport): string {
-  const loose = checks.some((each) => each.check === 'content' && each.status !== 'pass');
+function bodyVerdict(report: BodyReport): string {
+  const { verdict, checks } = report;
   if (verdict === 'unsigned' && checks.some(({ check }) => check === 'anchor')) return REVOKED;
-  return verdict === 'verified' && loose ? 'verified, the citation alone' : VERDICT[verdict];
+  const isSigned = verdict === 'verified' || verdict === 'issuer_unknown';
+  if (!isSigned || coversContent(report)) return VERDICT[verdict];
+  const isProof = checks.some(({ check }) => check === 'inclusion');
+  return `${VERDICT[verdict]}, the ${isProof ? 'inclusion of its hash' : 'citation'} alone`;
 }
 
 /** Links of lineage have a check of their own, and a cover only tells when there is none. */

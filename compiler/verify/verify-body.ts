@@ -5,8 +5,9 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
-import { judgeSigner } from './key-trust.ts';
+import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { litChecks } from './lit-checks.ts';
+import { type LogAnswer, logAnswer } from './log-answer.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { requestTimeChecks } from './request-time-checks.ts';
@@ -19,8 +20,11 @@ import {
   verifyCitation,
 } from './verify-citation.ts';
 
-/** `unsigned`: nothing contradicts the body, but nobody signed all of it either. */
-export type BodyVerdict = 'verified' | 'failed' | 'unsigned';
+/**
+ * `issuer_unknown`: consistent and signed, but anybody could have made the key. `unsigned`: nothing contradicts the body,
+ * but nobody signed all of it either.
+ */
+export type BodyVerdict = SoundVerdict | 'failed' | 'unsigned';
 
 export interface BodyReport {
   readonly verdict: BodyVerdict;
@@ -40,6 +44,8 @@ export interface BodyTrust extends CitationTrust {
 export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   const unfit = unfitness(body);
   if (unfit !== null) return { verdict: 'failed', issuer: null, checks: [unfit] };
+  const proof = logAnswer(body, trust);
+  if (proof !== null) return proofReport(proof, trust);
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
@@ -56,7 +62,20 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(lookChecks),
     ...requestTimeChecks(nodes, trust.now),
   ];
-  return { verdict: verdictOf(checks, cover), issuer: issuerOf(cited), checks };
+  return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
+}
+
+/** A proof that leads to a signed root stands for its hash alone. */
+function proofReport({ checks, signer, isFound }: LogAnswer, trust: BodyTrust): BodyReport {
+  const isOpen = !isFound || checks.some(({ check }) => check === 'anchor');
+  const sound = isOpen ? 'unsigned' : soundVerdict(trust.trust);
+  return { verdict: isVerified(checks) ? sound : 'failed', issuer: signer, checks };
+}
+
+/** Whether every citation in a body covers what it is attached to: one of another issuer's form signs itself alone. */
+export function coversContent({ checks }: BodyReport): boolean {
+  const contents = checks.filter((each) => each.check === 'content');
+  return contents.length > 0 && contents.every((each) => each.status === 'pass');
 }
 
 /** Why a value cannot be hashed at all. */
@@ -69,10 +88,14 @@ function unfitness(body: JsonValue): BodyCheck | null {
   }
 }
 
-function verdictOf(checks: readonly BodyCheck[], cover: BodyCheck): BodyVerdict {
+function verdictOf(
+  checks: readonly BodyCheck[],
+  cover: BodyCheck,
+  trust: BodyTrust['trust'],
+): BodyVerdict {
   if (!isVerified(checks)) return 'failed';
   if (checks.some((each) => each.check === 'anchor' && each.status !== 'pass')) return 'unsigned';
-  return cover.status === 'pass' ? 'verified' : 'unsigned';
+  return cover.status === 'pass' ? soundVerdict(trust) : 'unsigned';
 }
 
 function issuerOf([first]: readonly ObjectNode[]): string | null {

@@ -8,7 +8,14 @@ import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, releaseText } from './report-text.ts';
 import { verifyBody } from './verify-body.ts';
 import type { CitationTrust } from './verify-citation.ts';
-import { EXIT, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
+import {
+  EXIT,
+  exitOf,
+  jsonText,
+  noRelease,
+  undecided,
+  type VerifyOutcome,
+} from './verify-outcome.ts';
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
@@ -29,7 +36,8 @@ Nothing is fetched: every hash and signature is recomputed here, without any soc
 Exit codes:
   0  verified
   1  failed: a hash, a signature or a statement does not hold, or the issuer is not trusted
-  2  cannot be judged: unreadable, not JSON, nothing signed in it, stale, or wrong usage
+  2  cannot be judged: consistent but of an issuer that nobody named, unreadable, not JSON, nothing
+     signed in it, stale, or wrong usage
 
 With --remember a release must also follow from the newest one that was verified before: no older
 one, no other of its number, a log that only grew. A release past its "valid_until" is stale: 2,
@@ -39,13 +47,14 @@ With --keys a list of issuer keys (or a release, for its list and its log) tells
 the trusted one, when each stopped, and which was revoked: what a revoked key signed before counts
 only if the log of that release shows it to be older, and cannot be judged otherwise.
 
-Without --issuer the signature is checked against the key that the citation itself names: that
-shows that nothing was altered since, and not who signed, since anybody can make a key. Pass the
-issuer that you learnt from a source you trust.
+Without --issuer the signature is checked against the key that the citation itself names. That
+shows that nothing was altered since, not who signed, because anybody can make a key: the verdict
+is "consistent, issuer unknown", exit code 2, whatever --keys lists. Pass the issuer that you
+learnt from a source you trust; --issuer may be given more than once.
 `;
 
 export interface VerifyCommandOptions {
-  /** DIDs that are trusted; none means that any issuer's own signature will do. */
+  /** DIDs that are trusted; without one nothing is called verified. */
   readonly issuer?: readonly string[];
   /** A list of issuer keys, or a release folder, whose log shows too what is older than a revocation. */
   readonly keys?: string;
@@ -105,7 +114,7 @@ async function judgeFolder(
   const seen = known === null ? {} : { seen: known.issuers };
   const report = await verifyRelease(target, { ...rest, ...seen, ...trusted });
   const stale = now === undefined ? null : staleness(report, now, memory !== undefined);
-  const exitCode = exitOf(report, stale);
+  const exitCode = releaseExit(report, stale);
   if (memory !== undefined && known !== null && exitCode === EXIT.verified) {
     memory.save(remembered(known, report));
   }
@@ -117,9 +126,8 @@ async function judgeFolder(
   return { exitCode, text: note + releaseText(target, report, { pinned }) };
 }
 
-function exitOf({ verdict }: ReleaseReport, stale: string | null): VerifyOutcome['exitCode'] {
-  if (verdict === 'failed') return EXIT.failed;
-  return stale === null ? EXIT.verified : EXIT.undecided;
+function releaseExit({ verdict }: ReleaseReport, stale: string | null): VerifyOutcome['exitCode'] {
+  return verdict === 'verified' && stale !== null ? EXIT.undecided : exitOf(verdict);
 }
 
 /** Why a release may be kept from being replaced, or, where it is to be remembered, speaks of a time to come; null for neither. */
@@ -155,13 +163,12 @@ async function judgeFile(
   const body = parseJson(saved);
   const { now } = options;
   const report = verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }) });
-  const exitCode = { verified: EXIT.verified, failed: EXIT.failed, unsigned: EXIT.undecided };
   const pinned = trusted.trust !== 'any';
   const text =
     options.json === true
       ? jsonText({ target, issuer_pinned: pinned, ...report })
       : bodyText(target, report, { pinned });
-  return { exitCode: exitCode[report.verdict], text };
+  return { exitCode: exitOf(report.verdict), text };
 }
 
 async function readTarget(target: string, options: VerifyCommandOptions): Promise<Uint8Array> {

@@ -4,9 +4,9 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { givenKeys } from './given-keys.ts';
-import { issuerLine, printed } from './report-text.ts';
+import { issuerLine, printed, VERDICT } from './report-text.ts';
 import { type LogReport, verifyLog } from './verify-log.ts';
-import { EXIT, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
+import { exitOf, jsonText, noRelease, undecided, type VerifyOutcome } from './verify-outcome.ts';
 
 /** Faults that are written out; the rest is counted. */
 const LINES_MAX = 20;
@@ -33,12 +33,11 @@ export function runVerifyLog(target: string, options: VerifyLogCommandOptions): 
     const why = noRelease(disk, target);
     if (why !== null) return undecided(target, why, isJson);
     const report = verifyLog(target, { trust, disk, ...known, ...seen });
-    const exitCode = report.verdict === 'verified' ? EXIT.verified : EXIT.failed;
     const pinned = trust !== 'any';
     const text = isJson
       ? jsonText({ target, issuer_pinned: pinned, ...report })
       : logText(target, report, pinned);
-    return { exitCode, text };
+    return { exitCode: exitOf(report.verdict), text };
   } catch (error) {
     return undecided(target, reason(error), isJson);
   }
@@ -61,7 +60,7 @@ function logText(target: string, report: LogReport, pinned: boolean): string {
   const shown = faults.slice(0, LINES_MAX);
   const rest = faultCount - shown.length;
   return printed([
-    `${verdict === 'verified' ? 'verified' : 'FAILED'}  log of ${target}`,
+    `${VERDICT[verdict]}  log of ${target}`,
     ...shown.map(
       ({ file, where, detail }) => `  FAIL  ${[file, where].join('  ').trimEnd()}  ${detail}`,
     ),

@@ -14,6 +14,7 @@ import { decodeUtf8 } from '../contract/strict-json.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import { type Disk, nodeDisk } from './disk.ts';
+import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { type AnchorCounts, checkAnchors } from './log-anchors-check.ts';
 import { checkLogIndex } from './log-index-check.ts';
 import { judgeNote } from './log-notes.ts';
@@ -32,7 +33,7 @@ export interface VerifyLogOptions extends CitationTrust {
 }
 
 export interface LogReport {
-  readonly verdict: 'verified' | 'failed';
+  readonly verdict: SoundVerdict | 'failed';
   readonly head: Release | null;
   /** Entries that were read. */
   readonly entries: number;
@@ -55,13 +56,13 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   const root = releaseRoot(disk, folder, faults);
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
-  if (root === null || head === null || faults.count > 0) return report({ head, faults });
+  if (root === null || head === null || faults.count > 0) return report({ head, faults, trust });
   try {
     const source = logSource({ disk, root, head, faults });
-    return report({ head, faults, ...checkLog(source, { ...options, ...known }) });
+    return report({ head, faults, trust, ...checkLog(source, { ...options, ...known }) });
   } catch (error) {
     faults.add('log', '', reason(error));
-    return report({ head, faults });
+    return report({ head, faults, trust });
   }
 }
 
@@ -70,11 +71,12 @@ export type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'
 interface Judged {
   readonly head: Release | null;
   readonly faults: Faults;
+  readonly trust: KeyTrust['trust'];
 }
 
-function report({ faults, head, ...found }: Judged & Partial<Found>): LogReport {
+function report({ faults, head, trust, ...found }: Judged & Partial<Found>): LogReport {
   return {
-    verdict: faults.count === 0 ? 'verified' : 'failed',
+    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
     head,
     entries: 0,
     checkpoints: 0,

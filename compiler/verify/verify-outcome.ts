@@ -1,5 +1,6 @@
 import type { Disk } from './disk.ts';
 import { isReleaseFolder } from './release-root.ts';
+import type { BodyVerdict } from './verify-body.ts';
 
 /** What the exit code of `verify` says. */
 export const EXIT = { verified: 0, failed: 1, undecided: 2 } as const;
@@ -9,6 +10,11 @@ const NO_RELEASE = 'a folder without "release.json" and without a "current" link
 export interface VerifyOutcome {
   readonly exitCode: (typeof EXIT)[keyof typeof EXIT];
   readonly text: string;
+}
+
+/** The exit code of a verdict: what nobody signed, or nobody knows who, is not judged. */
+export function exitOf(verdict: BodyVerdict): VerifyOutcome['exitCode'] {
+  return verdict === 'verified' || verdict === 'failed' ? EXIT[verdict] : EXIT.undecided;
 }
 
 /** A report for machines. */

@@ -6,7 +6,7 @@ import { bulkSignatureCheck } from './bulk-signature.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { type FileList, openFileList } from './file-list.ts';
 import { type IndexResult, shardsOf } from './index-check.ts';
-import type { KeyTrust } from './key-trust.ts';
+import { type KeyTrust, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { KnownHashes, readKnownHashes } from './known-hashes.ts';
 import { logSource } from './log-source.ts';
 import { checkChain } from './release-chain.ts';
@@ -49,7 +49,7 @@ export interface VerifyProgress {
 }
 
 export interface ReleaseReport {
-  readonly verdict: 'verified' | 'failed';
+  readonly verdict: SoundVerdict | 'failed';
   /** The signed head, where it can be read. */
   readonly head: Release | null;
   /** The first key of the issuer, which stays the same through all rotations; null where the head does not hold. */
@@ -86,7 +86,7 @@ export async function verifyRelease(
   const known = root === null ? {} : releaseKeys({ ...options, disk, root, faults });
   const head = root === null ? null : readHead({ disk, root, trust, faults, ...known });
   // What the head does not vouch for is not worth a look.
-  if (root === null || head === null || faults.count > 0) return reportOf({ head, faults });
+  if (root === null || head === null || faults.count > 0) return reportOf({ head, faults, trust });
   checkName({ disk, root, head, faults });
   const issuer = known.keys === undefined ? head.issuer_did : rootDid(known.keys);
   const seen = options.seen?.[issuer];
@@ -99,19 +99,20 @@ export async function verifyRelease(
   } catch (error) {
     faults.add(FILES_NAME, '', reason(error));
   }
-  return reportOf({ head, faults, run });
+  return reportOf({ head, faults, trust, run });
 }
 
 interface Outcome {
   readonly head: Release | null;
   readonly faults: Faults;
+  readonly trust: KeyTrust['trust'];
   readonly run?: ReleaseRun;
 }
 
-function reportOf({ head, faults, run }: Outcome): ReleaseReport {
+function reportOf({ head, faults, trust, run }: Outcome): ReleaseReport {
   const shares = run?.shares;
   return {
-    verdict: faults.count === 0 ? 'verified' : 'failed',
+    verdict: faults.count === 0 ? soundVerdict(trust) : 'failed',
     head,
     ownTables: head !== null && hasOwnTables(head),
     files: shares?.tally.files ?? 0,

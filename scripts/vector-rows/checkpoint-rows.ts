@@ -21,6 +21,14 @@ export function checkpointVectors(): readonly Vector[] {
       input: { note: note + witness, issuer: KEY.did },
       want: stated,
     },
+    {
+      comment: 'a cosignature of a witness, which is longer, and a name beyond ASCII',
+      input: {
+        note: note + cosignature('witness.example/w') + cosignature('Zeuge-ä'),
+        issuer: KEY.did,
+      },
+      want: stated,
+    },
     ...refused(note),
   ];
 }
@@ -36,6 +44,10 @@ function refused(note: string): Vector[] {
     ['an altered signature', note.replace(/.{6}\n$/, 'AAAAA=\n')],
     ['a line of extension', noteOf(`${TEXT}more\n`)],
     ['the key of another', noteOf(TEXT, OTHER)],
+    ['the cosignature of a witness alone', `${TEXT}\n${cosignature('witness.example/w')}`],
+    ['a cosignature without a signature', `${note}\u2014 witness.example/w AAAAAA==\n`],
+    ['a line that is no signature', `${note}witness.example/w\n`],
+    ['one key twice', note + note.slice(note.lastIndexOf('\u2014'))],
   ];
   return notes.map(([comment, text]) => {
     return {
@@ -57,6 +69,11 @@ function keyOf(seed: string) {
 
 function noteOf(text: string, signer = KEY): string {
   return `${text}\n${lineOf(text, signer, ORIGIN)}`;
+}
+
+/** A line of C2SP tlog-cosignature: key hash of type 4, eight bytes of time, a signature; nobody here can check it. */
+function cosignature(name: string): string {
+  return `\u2014 ${name} ${Buffer.alloc(4 + 8 + 64, 9).toString('base64')}\n`;
 }
 
 /** A line of C2SP signed-note: em dash, name, four bytes that tell the key, signature. */

@@ -12,6 +12,7 @@ import {
 } from '../../compiler/client/payment-trip.ts';
 import type { PendingPayment } from '../../compiler/client/purchase.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { loadConfig } from '../../gatekeeper/config.ts';
 import type { Facilitator } from '../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
@@ -379,7 +380,7 @@ describe('buy()', () => {
     [
       'a record of another place',
       () => release.text('record/filing.insider/~41~41~50~4c.json'),
-      /the body is about signal_id "filing.insider"/,
+      /the body answers "\/gauge\?entity=AAPL&signal_id=filing\.insider", not/,
     ],
   ])('keeps %s from passing, and keeps it as evidence', async (_, alter, words) => {
     const { fetch: forging } = faulty(async (send) => {
@@ -406,16 +407,19 @@ describe('buy()', () => {
     });
 
   it.each([
-    ['/gauge/region?loc=us-stlouis', 'the body is about location "us-stlouis"'],
-    ['/gauge?signal_id=airquality.aqi&entity=us-denver', 'the body names no location'],
-    ['/gauge/census?signal_id=airquality.aqi', 'the body names no location'],
-  ])('takes %s for no bundle of another place', async (target, words) => {
+    '/gauge/region?loc=us-stlouis',
+    '/gauge?entity=us-denver&signal_id=airquality.aqi',
+    '/gauge/census?signal_id=airquality.aqi',
+  ])('takes %s for no bundle of another place', async (target) => {
     const { fetch: swapping } = swapped(target);
     const call = { maxUsd: '0.25' };
     const buy = (options: Partial<ClientOptions>) =>
       client(options).buy('/gauge/region', { loc: 'us-denver' }, call);
     const error = await failure(buy({ fetch: swapping }));
-    expect([error.code, error.message.includes(words)]).toEqual(['unverified', true]);
+    expect(error.code).toBe('unverified');
+    expect(error.message).toContain(
+      `the body answers "${target}", not "/gauge/region?loc=us-denver"`,
+    );
     expect((await buy({})).report?.verdict).toBe('verified');
   });
 
@@ -429,16 +433,21 @@ describe('buy()', () => {
           told.set('content-type', type);
           return new Response(text, { headers: told });
         });
-      for (const text of ['a,b\r\n1,2\r\n', 'null', '[]', '"x"', '{}']) {
+      const table = `${SERIES_CSV_HEADER}\r\n1,2\r\n`;
+      for (const text of [table, 'null', '[]', '"x"', '{}']) {
         const buying = client({ fetch: saying(text).fetch }).buy('/gauge', PAIR);
         expect([text, await code(buying)]).toEqual([text, 'unverified']);
       }
-      const table = { ...PAIR, format: 'csv' } as const;
-      const bought = await client({ fetch: saying('a,b').fetch }).buy(
-        '/gauge/history-series',
-        table,
-      );
-      expect([bought.body, bought.report, bought.text]).toEqual([null, null, 'a,b']);
+      const buyTable = (text: string) =>
+        client({ fetch: saying(text).fetch }).buy('/gauge/history-series', {
+          ...PAIR,
+          format: 'csv',
+        });
+      const bought = await buyTable(table);
+      expect([bought.body, bought.report, bought.text]).toEqual([null, null, table]);
+      for (const text of ['a,b\r\n1,2\r\n', '{}', '', SERIES_CSV_HEADER]) {
+        expect([text, await code(buyTable(text))]).toEqual([text, 'unverified']);
+      }
     },
   );
 
@@ -450,15 +459,54 @@ describe('buy()', () => {
         return paid ? Response.json(body) : Response.json(offer, { status: 402 });
       };
     };
-    const token = { token: 'a.b', plan: 'watch', expires_at: '2026-12-21T12:00:00Z', days: 30 };
+    const ends = '2026-12-21T12:00:00Z';
+    const token = { token: 'a.b', plan: 'watchlist', expires_at: ends, days: 30 };
     const minted = await client({ fetch: shop(token) }).buy('/gauge/subscribe');
     expect([minted.body, minted.report?.verdict]).toEqual([token, 'unsigned']);
     const unsigned = client({ fetch: shop({ nature: 'x' }) }).buy('/gauge', PAIR);
     expect(await code(unsigned)).toBe('unverified');
+    for (const other of [{ ...token, plan: 'all' }, { ...token, more: 1 }, { days: 30 }, {}]) {
+      const wrong = client({ fetch: shop(other) }).buy('/gauge/subscribe');
+      expect([other, await code(wrong)]).toEqual([other, 'unverified']);
+    }
   });
 
   it('believes no other issuer', async () => {
     const other = release.did.replace(/.{4}$/, 'AAAA');
     expect(await code(client({ issuer: other }).buy('/gauge', PAIR))).toBe('unverified');
+  });
+
+  it('is not made without an issuer, whose absence would cost every purchase', () => {
+    for (const issuer of ['', 'acme', 'did:web:example.org', undefined as unknown as string]) {
+      expect(() => client({ issuer })).toThrow(/"issuer" is not a did:key; pass the DID/);
+    }
+  });
+
+  it('redelivers nothing to somebody else', async () => {
+    const { payment } = await client().buy('/gauge', PAIR);
+    const { fetch: watched, seen } = faulty(honest);
+    const elsewhere = { ...payment, url: 'https://other.example/gauge' };
+    const sent = client({ fetch: watched }).redeliver(elsewhere);
+    await expect(sent).rejects.toThrow(TypeError);
+    expect(seen).toEqual([]);
+    expect((await client().redeliver(payment)).report?.verdict).toBe('verified');
+  });
+
+  it('takes no answer of a request that has none, whatever the service delivers', async () => {
+    const { fetch: swapping } = swapped('/gauge/region?loc=us-denver');
+    const fixed: Fetch = (input) => {
+      const { url, headers } = input as Request;
+      return swapping(new Request(url.replace('nowhere', 'us-denver'), { headers }));
+    };
+    const nowhere = client({ fetch: fixed }).buy(
+      '/gauge/region',
+      { loc: 'nowhere' },
+      { maxUsd: '0.25' },
+    );
+    const error = await failure(nowhere);
+    expect([error.code, error.message]).toEqual([
+      'unverified',
+      expect.stringContaining('none that'),
+    ]);
   });
 });

@@ -8,6 +8,7 @@ import {
   noteKeyHash,
   parseCheckpoint,
   parseNote,
+  signatureIn,
   verifierKey,
 } from '../../compiler/contract/checkpoint.ts';
 import { leafHash } from '../../compiler/contract/merkle.ts';
@@ -78,6 +79,13 @@ describe('parseNote()', () => {
     expect(parseNote(twice)?.signatures.map(({ name }) => name)).toEqual([NAME, 'other']);
   });
 
+  it('reads the line of a witness, whose signature has a form of its own', () => {
+    const cosigned = `${note}\u2014 zeuge-\u00e4 ${Buffer.alloc(76, 9).toString('base64')}\n`;
+    expect(parseNote(cosigned)?.signatures.map(({ signature }) => signature.length)).toEqual([
+      64, 72,
+    ]);
+  });
+
   it('refuses what formatNote never makes', () => {
     const bad = [
       '',
@@ -89,9 +97,40 @@ describe('parseNote()', () => {
       note.replace('Mg8=', 'Mg9='),
       note.replace(`\u2014 ${NAME}`, `\u2014 ${NAME} `),
       `${note}more\n`,
+      `${note}\u2014 a+b ${Buffer.alloc(76, 9).toString('base64')}\n`,
+      `${note}\u2014 witness ${Buffer.alloc(4, 9).toString('base64')}\n`,
+      `${note}\u2014 witness ${Buffer.alloc(76, 9).toString('base64url')}\n`,
       note + note.split('\n').at(-2)?.concat('\n').repeat(120),
     ];
     for (const text of bad) expect([text, parseNote(text)]).toEqual([text, null]);
+  });
+});
+
+describe('signatureIn()', () => {
+  const keyHash = noteKeyHash(NAME, PUBLIC_KEY, sha256);
+  const own = (text: string): Uint8Array | null => {
+    const parsed = parseNote(text);
+    return parsed === null ? null : signatureIn(parsed, NAME, keyHash);
+  };
+  const line = note.slice(note.lastIndexOf('\u2014'));
+  const witness = `\u2014 witness ${Buffer.alloc(76, 9).toString('base64')}\n`;
+
+  it('finds the one of a key among those of others, in any order', () => {
+    const alone = own(note);
+    expect(alone).toHaveLength(64);
+    expect(own(note + witness)).toEqual(alone);
+    expect(own(note.replace(line, witness + line))).toEqual(alone);
+  });
+
+  it('finds none that is missing, there twice, or of another length', () => {
+    const short = Buffer.concat([keyHash, Buffer.alloc(63, 1)]).toString('base64');
+    const bad = [
+      note.replace(line, witness),
+      note + line,
+      note.replaceAll(NAME, 'other.example/log'),
+      note.replace(line, `\u2014 ${NAME} ${short}\n`),
+    ];
+    for (const text of bad) expect([text, own(text)]).toEqual([text, null]);
   });
 });
 

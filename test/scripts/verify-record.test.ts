@@ -35,9 +35,9 @@ function run(args: readonly string[]): { status: number | null; judged: Judged[]
 }
 
 /** What our own verifier says of the same bytes. */
-function ownVerdict(bytes: Uint8Array): string {
+function ownVerdict(bytes: Uint8Array, did: string): string {
   try {
-    return verifyBody(parseJson(decodeUtf8(bytes)), { trust: 'any' }).verdict;
+    return verifyBody(parseJson(decodeUtf8(bytes)), { trust: [did] }).verdict;
   } catch {
     return 'failed';
   }
@@ -84,9 +84,9 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
   });
 
   it('agrees with our own verifier on bodies of every kind', () => {
-    const { status, judged } = run(bodies);
+    const { status, judged } = run([...bodies, '--issuer', did]);
     expect(judged.filter(({ verdict }) => verdict !== 'verified')).toEqual([]);
-    expect(bodies.map((path) => ownVerdict(readFileSync(path)))).toEqual(
+    expect(bodies.map((path) => ownVerdict(readFileSync(path), did))).toEqual(
       bodies.map(() => 'verified'),
     );
     expect(status).toBe(0);
@@ -104,9 +104,9 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
       writeFileSync(copy, text.slice(0, place) + digit + text.slice(place + 1));
       return text[place] === digit ? [] : [copy];
     });
-    const { status, judged } = run(changed);
+    const { status, judged } = run([...changed, '--issuer', did]);
     expect(judged.filter(({ verdict }) => verdict === 'verified')).toEqual([]);
-    expect(changed.map((path) => ownVerdict(readFileSync(path)))).not.toContain('verified');
+    expect(changed.map((path) => ownVerdict(readFileSync(path), did))).not.toContain('verified');
     expect(status).toBe(1);
   });
 
@@ -128,6 +128,11 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(run([body, '--issuer', did]).status).toBe(0);
     const other = 'did:key:z6MktwupdmLXVVqTzCw4i46r4uGyosGXRnR3XjN4Zq7oMMsw';
     expect(run([body, '--issuer', other])).toMatchObject({ status: 1 });
+    expect(run([body, '--issuer', other, '--issuer', did]).status).toBe(0);
+    const { status, judged } = run([body]);
+    expect([status, judged[0]?.verdict]).toEqual([2, 'issuer_unknown']);
+    const said = spawnSync('python3', [SCRIPT, body], { encoding: 'utf8' }).stdout;
+    expect(said).toMatch(/^consistent, issuer unknown {2}/);
   });
 
   it('refuses what our strict parser refuses', () => {
@@ -138,6 +143,12 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
       '[1]',
       '{',
       '{"a":"\\ud800","_citation":{}}',
+      '{"__proto__":1}',
+      '{"a":0.1000000000000000055511151231257827}',
+      '\ufeff{}',
+      '{"a":1e999}',
+      '{"a":9007199254740993}',
+      '{"a":"\\u0000"}',
     ];
     const files = texts.map((text, at) => {
       const file = join(folder, `bad-${at}.json`);
@@ -166,6 +177,10 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     const good = answers.map((answer, at) => save(answer, `proof-${at}.json`));
     const asProofs = (files: readonly string[]) => files.flatMap((file) => ['--proof', file]);
     expect(run([...asProofs(good), '--issuer', did]).status).toBe(0);
+    expect(run([...good, '--issuer', did]).status).toBe(0);
+    expect(run(good).judged.map(({ verdict }) => verdict)).toEqual(
+      good.map(() => 'issuer_unknown'),
+    );
     const [first] = answers as unknown as {
       inclusion: { index: number; size: number; inclusion_proof: string[] };
     }[];
@@ -177,7 +192,8 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
       { ...inclusion, inclusion_proof: inclusion.inclusion_proof.toReversed() },
       { ...inclusion, root: '00'.repeat(32) },
     ].map((altered, at) => save({ ...first, inclusion: altered }, `altered-${at}.json`));
-    const { judged } = run(asProofs(bad));
-    expect(judged.map(({ verdict }) => verdict)).toEqual(bad.map(() => 'failed'));
+    for (const { judged } of [run(asProofs(bad)), run(bad)]) {
+      expect(judged.map(({ verdict }) => verdict)).toEqual(bad.map(() => 'failed'));
+    }
   });
 });

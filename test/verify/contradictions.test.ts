@@ -3,21 +3,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Citation } from '../../compiler/contract/citation.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { formatFiles, parseFiles } from '../../compiler/contract/release.ts';
-import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { type ReleaseReport, verifyRelease } from '../../compiler/verify/verify-release.ts';
+import { reseal } from './reseal.ts';
 import { resign } from './resign.ts';
-import {
-  BASE_URL,
-  type Body,
-  ISSUER_NAME,
-  KEY,
-  type SmallRelease,
-  smallRelease,
-} from './small-release.ts';
+import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
 
 const RIVER = 'hydrology.river-level/07010000.json';
 const DENVER = 'environment/us-denver.json';
@@ -30,21 +21,6 @@ beforeAll(async () => {
 afterAll(() => release.dispose());
 
 const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-/** A body signed anew, so that it is sound by itself. */
-function reseal({ _citation, ...body }: Body): object {
-  const { claim = '', fact, source, retrieved_at } = _citation as unknown as Citation;
-  const issuer = {
-    name: ISSUER_NAME,
-    did: release.did,
-    keyId: `${release.did}#${release.did.slice(8)}`,
-    baseUrl: BASE_URL,
-  };
-  const target = (source.url ?? '').slice(BASE_URL.length);
-  const observed_at = source.published_at ?? '';
-  const sealer = makeSealer(issuer, KEY, NO_SIGNATURES);
-  return sealer.seal(body, { claim, fact, target, observed_at, retrieved_at });
-}
 
 /** Publishes the release with one body changed as only its issuer can, judges it, and takes that back. */
 async function judged(path: string, change: (body: Body) => Body | null): Promise<ReleaseReport> {

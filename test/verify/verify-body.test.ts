@@ -1,18 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
-import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
-import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
 import { alterations } from './alterations.ts';
-import {
-  BASE_URL,
-  type Body,
-  ISSUER_NAME,
-  KEY,
-  type SmallRelease,
-  smallRelease,
-} from './small-release.ts';
+import { reseal } from './reseal.ts';
+import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
 
 let release: SmallRelease;
 beforeAll(async () => {
@@ -57,26 +49,6 @@ function delivered(path: string, now = ASKED_AT): Body {
   return parseJson(String(spliceRequestTime(bytes, splicePoints(bytes), now))) as Body;
 }
 
-/** The same body signed once more by its issuer, so that only its inner contradictions are left. */
-function resealed(body: Body): Body {
-  const { _citation, ...rest } = body;
-  const citation = _citation as Body;
-  const source = citation.source as Body;
-  const issuer = {
-    name: ISSUER_NAME,
-    did: release.did,
-    keyId: String(citation.key_id),
-    baseUrl: BASE_URL,
-  };
-  return makeSealer(issuer, KEY, NO_SIGNATURES).seal(rest, {
-    claim: String(citation.claim),
-    fact: String(citation.fact),
-    target: String(source.url).slice(BASE_URL.length),
-    observed_at: String(source.published_at),
-    retrieved_at: String(citation.retrieved_at),
-  }) as unknown as Body;
-}
-
 describe('verifyBody() on compiled bodies', () => {
   it.each(SIGNED)('verifies %s', (path) => {
     expect(failures(release.body(path))).toEqual([]);
@@ -91,6 +63,12 @@ describe('verifyBody() on compiled bodies', () => {
     const report = verifyBody(release.body(path), { trust: [OTHER_DID] });
     expect(report.verdict).toBe('failed');
     expect(report.checks.filter((each) => each.status === 'fail')).toHaveLength(1);
+  });
+
+  it.each(SIGNED)('calls the issuer of %s unknown where nobody was named', (path) => {
+    const loose = (body: Body) => verifyBody(body, { trust: 'any' }).verdict;
+    expect(loose(release.body(path))).toBe('issuer_unknown');
+    expect(loose({ ...release.body(path), grade: 'x' })).not.toBe('issuer_unknown');
   });
 
   it.each(UNSIGNED)('calls %s unsigned', (path) => {
@@ -201,7 +179,7 @@ describe('verifyBody() on bodies that the issuer signed wrongly', () => {
   });
 
   it('accepts a body that was only signed again', () => {
-    expect(judge(resealed(release.body(RECORD))).verdict).toBe('verified');
+    expect(judge(reseal(release.body(RECORD))).verdict).toBe('verified');
   });
 
   it.each<[string, string, (body: Body) => Body]>([
@@ -239,14 +217,14 @@ describe('verifyBody() on bodies that the issuer signed wrongly', () => {
       }),
     ],
   ])('names %s', (_, where, edit) => {
-    expect(failures(resealed(edit(release.body(RECORD))))).toContain(where);
+    expect(failures(reseal(edit(release.body(RECORD))))).toContain(where);
   });
 
   it('names a leg that the lineage of its bundle leaves out', () => {
     const bundle = release.body(BUNDLE);
     const links = lineage(bundle).slice(1) as unknown as Body;
     const provenance = { ...(bundle.provenance as Body), data_lineage: links };
-    expect(failures(resealed({ ...bundle, provenance }))).toContain(
+    expect(failures(reseal({ ...bundle, provenance }))).toContain(
       'consistency provenance.data_lineage',
     );
   });
@@ -406,7 +384,7 @@ describe('verifyBody() on the legs of a bundle', () => {
       'request_time provenance.freshness_rule',
     ],
   ])('names %s that the issuer signed wrongly', (_, edit, where) => {
-    expect(failures(resealed(edit(release.body(BUNDLE))))).toContain(where);
+    expect(failures(reseal(edit(release.body(BUNDLE))))).toContain(where);
   });
 
   const ruled = (body: Body, freshness_rule: string): Body => ({
@@ -425,7 +403,7 @@ describe('verifyBody() on a body of version 1', () => {
   /** A record as the first version had it: the publication state is signed. */
   const first = (): Body => {
     const { official_cadence, last_looked_at, ...rest } = release.body(RECORD);
-    return resealed({ ...rest, update_status: status });
+    return reseal({ ...rest, update_status: status });
   };
 
   it('verifies it, as stored and as it was delivered', () => {

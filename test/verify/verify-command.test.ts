@@ -37,6 +37,20 @@ describe('runVerify() exit codes', () => {
     }
   });
 
+  it('2: without an issuer, whatever else is given, because anybody can make a key', async () => {
+    for (const target of [release.file(RECORD), release.root, release.data]) {
+      for (const keys of [undefined, release.data]) {
+        const outcome = await runVerify(target, keys === undefined ? {} : { keys });
+        expect([target, outcome.exitCode]).toEqual([target, 2]);
+        expect(outcome.text).toMatch(/^consistent, issuer unknown {2}/);
+      }
+    }
+    const { exitCode, text } = await runVerify(release.data, { json: true });
+    expect([exitCode, JSON.parse(text).verdict]).toEqual([2, 'issuer_unknown']);
+    const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
+    expect((await judgeText(forged)).exitCode).toBe(1);
+  });
+
   it('1: one digit changed, named first', async () => {
     const forged = release.text(RECORD).replace('"stage_ft":13.6', '"stage_ft":13.7');
     const { exitCode, text } = await judgeText(forged, [release.did]);
@@ -103,7 +117,8 @@ describe('runVerify() exit codes', () => {
 describe('runVerify() report', () => {
   it('says plainly when no issuer was pinned, and never when one was', async () => {
     const loose = await judgeText(release.text(RECORD));
-    expect(loose.exitCode).toBe(0);
+    expect(loose.exitCode).toBe(2);
+    expect(loose.text).toMatch(/^consistent, issuer unknown {2}-\n/);
     expect(loose.text).toMatch(`issuer not pinned: anybody can sign as ${release.did};`);
     expect((await runVerify(release.data, {})).text).toMatch('issuer not pinned');
     expect((await judgeText(release.text(RECORD), [release.did])).text).not.toMatch('not pinned');
@@ -112,7 +127,7 @@ describe('runVerify() report', () => {
   it('as JSON has the verdict and every check', async () => {
     const options = { json: true, readStdin: () => Buffer.from(release.text(RECORD)) };
     const report = JSON.parse((await runVerify('-', options)).text);
-    expect(report).toMatchObject({ target: '-', verdict: 'verified', issuer_pinned: false });
+    expect(report).toMatchObject({ target: '-', verdict: 'issuer_unknown', issuer_pinned: false });
     expect(report.checks.length).toBeGreaterThan(10);
     const missing = JSON.parse((await runVerify(join(folder, 'none'), { json: true })).text);
     expect(missing).toMatchObject({ verdict: 'undecided' });
@@ -177,8 +192,8 @@ describe.skipIf(!isTraced)('I25: runVerify() (skipped without strace)', () => {
       import { runVerify } from ${JSON.stringify(program)};
       const [data, body, net] = process.argv.slice(1);
       for (const target of [data, body]) {
-        const { exitCode } = await runVerify(target, {});
-        if (exitCode !== 0) process.exit(7);
+        const { exitCode, text } = await runVerify(target, {});
+        if (exitCode !== 2 || !text.startsWith('consistent')) process.exit(7);
       }
       if (net) (await import('node:net')).connect(9, '127.0.0.1').on('error', () => {});
     `;

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLog } from '../../compiler/verify/verify-log.ts';
 import { runVerifyLog } from '../../compiler/verify/verify-log-command.ts';
 import { smallSet } from '../small-set.ts';
-import { compileFolder, readJson, writeSnapshots } from '../snapshot-folder.ts';
+import {
+  compileFolder,
+  makeFolder,
+  readJson,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
 import { hashes, type LogFiles, memoryLog } from '../stages/anchor/memory-log.ts';
 import { overlayDisk } from './overlay-disk.ts';
 
@@ -14,13 +20,16 @@ const NAME = /\/files\/(log\/.+?)\.[0-9a-f]{8,64}(\.[a-z]+)?$/;
 
 let data: string;
 let note: string;
+let did: string;
 beforeAll(async () => {
   const few = Object.entries(smallSet()).filter(([path]) => /^202[16]/.test(path));
   const snapshots = writeSnapshots(Object.fromEntries(few));
-  ({ data } = await compileFolder(snapshots));
+  const compiled = await compileFolder(snapshots);
+  data = compiled.data;
+  did = compiled.release.issuer_did;
   note = verifyLogNote();
 });
-afterAll(() => rmSync(data, { recursive: true, force: true }));
+afterAll(removeFolders);
 
 function verifyLogNote(): string {
   const parts: Uint8Array[] = [];
@@ -28,7 +37,7 @@ function verifyLogNote(): string {
     if (logPath(path) === 'log/checkpoint') parts.push(bytes);
     return bytes;
   });
-  verifyLog(data, { trust: 'any', disk });
+  verifyLog(data, { trust: [did], disk });
   return Buffer.from(parts[0] ?? []).toString('utf8');
 }
 
@@ -42,7 +51,7 @@ function withFile(path: string, change: (bytes: Buffer) => Uint8Array, since?: s
   const disk = overlayDisk((full, bytes) =>
     logPath(full) === path ? change(Buffer.from(bytes)) : bytes,
   );
-  return verifyLog(data, { trust: 'any', disk, ...(since === undefined ? {} : { since }) });
+  return verifyLog(data, { trust: [did], disk, ...(since === undefined ? {} : { since }) });
 }
 
 /** Paths of the log that a check reads. */
@@ -53,13 +62,13 @@ function pathsRead(): string[] {
     if (path !== null) paths.add(path);
     return bytes;
   });
-  verifyLog(data, { trust: 'any', disk });
+  verifyLog(data, { trust: [did], disk });
   return [...paths];
 }
 
 describe('verifyLog()', () => {
   it('I27: accepts the log of a release and finds every published record in it', () => {
-    const report = verifyLog(data, { trust: 'any' });
+    const report = verifyLog(data, { trust: [did] });
     expect(report.faults).toEqual([]);
     expect(report).toMatchObject({ verdict: 'verified', evidence: [] });
     const { counts } = readJson(join(data, 'current'), 'release.json');
@@ -90,8 +99,20 @@ describe('verifyLog()', () => {
       return bytes;
     });
     for (const since of [note, ...rows.map((row) => JSON.parse(row).checkpoint)]) {
-      expect(verifyLog(data, { trust: 'any', since })).toMatchObject({ verdict: 'verified' });
+      expect(verifyLog(data, { trust: [did], since })).toMatchObject({ verdict: 'verified' });
     }
+  });
+
+  it('takes a checkpoint that a witness signed too, and none that its own key signed twice', () => {
+    const witness = `\u2014 witness.example/w ${Buffer.alloc(76, 9).toString('base64')}\n`;
+    const own = note.slice(note.lastIndexOf('\u2014'));
+    const judged = (since: string) => verifyLog(data, { trust: [did], since }).verdict;
+    expect(judged(note + witness)).toBe(judged(note));
+    expect(judged(note.replace(own, witness + own))).toBe(judged(note));
+    expect([judged(note + own), judged(note.replace(own, witness))]).toEqual(['failed', 'failed']);
+    const since = join(makeFolder(), 'seen');
+    writeFileSync(since, note + witness);
+    expect(runVerifyLog(data, { since, issuer: [did] }).exitCode).toBe(0);
   });
 
   it('I27: keeps two notes as evidence when the log did not grow from what was seen', () => {
@@ -101,7 +122,7 @@ describe('verifyLog()', () => {
     );
     for (const fork of forks) {
       const since = noteOf(fork);
-      const report = verifyLog(data, { trust: 'any', since });
+      const report = verifyLog(data, { trust: [did], since });
       expect(report).toMatchObject({ verdict: 'failed', evidence: [since, note] });
       expect(report.faults[0]?.file).toBe('--since');
     }
@@ -109,7 +130,7 @@ describe('verifyLog()', () => {
 
   it('takes no checkpoint of another key for one that was seen', () => {
     const since = noteOf(memoryLog({}, { seed: 9, baseUrl: 'https://example.org' }));
-    const report = verifyLog(data, { trust: 'any', since });
+    const report = verifyLog(data, { trust: [did], since });
     expect(report.faults).toEqual([expect.objectContaining({ file: '--since' })]);
     expect(report.evidence).toEqual([]);
   });
@@ -121,7 +142,7 @@ describe('verifyLog()', () => {
         ...disk,
         entry: (full: string) => (logPath(full) === path ? null : disk.entry(full)),
       };
-      const report = verifyLog(data, { trust: 'any', disk: gone });
+      const report = verifyLog(data, { trust: [did], disk: gone });
       expect([path, report.verdict]).toEqual([path, 'failed']);
     }
   });
@@ -138,7 +159,7 @@ function noteOf(files: LogFiles): string {
 
 describe('runVerifyLog()', () => {
   it('says what was looked at, with exit code 0', () => {
-    const { exitCode, text } = runVerifyLog(data, {});
+    const { exitCode, text } = runVerifyLog(data, { issuer: [did] });
     expect(exitCode).toBe(0);
     expect(text).toMatch(/^verified {2}log of .*\n {2}\d+ entries hashed again, \d+ checkpoints/);
   });
@@ -146,7 +167,7 @@ describe('runVerifyLog()', () => {
   it('says plainly when no issuer was pinned, and never when one was', () => {
     const { text, exitCode } = runVerifyLog(data, {});
     const did = /anybody can sign as (\S+);/.exec(text)?.[1] ?? '';
-    expect([exitCode, did]).toEqual([0, expect.stringMatching(/^did:key:z6Mk/)]);
+    expect([exitCode, did]).toEqual([2, expect.stringMatching(/^did:key:z6Mk/)]);
     expect(runVerifyLog(data, { issuer: [did] }).text).toMatch(/\n {2}issuer: did:key:\S+\n$/);
     const asJson = (issuer: string[]) =>
       JSON.parse(runVerifyLog(data, { issuer, json: true }).text).issuer_pinned;
@@ -190,7 +211,7 @@ describe('a whole release with its log', () => {
       snapshots,
     );
     const second = await compileFolder(snapshots, { data: first.data });
-    expect(verifyLog(second.data, { trust: 'any' })).toMatchObject({
+    expect(verifyLog(second.data, { trust: [did] })).toMatchObject({
       verdict: 'verified',
       entries: 2,
     });

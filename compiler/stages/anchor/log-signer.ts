@@ -6,6 +6,7 @@ import {
   noteKeyHash,
   parseCheckpoint,
   parseNote,
+  signatureIn,
 } from '../../contract/checkpoint.ts';
 import { decodeBase64Url, parseDidKey } from '../../contract/did-key.ts';
 import type { Press } from '../publish/press.ts';
@@ -27,13 +28,8 @@ export function openCheckpoint(note: string, issuers: readonly string[]): Checkp
   if (parsed === null || checkpoint === null) return null;
   const { origin } = checkpoint;
   const isSigned = issuers.map(parseDidKey).some((key) => {
-    const keyHash = noteKeyHash(origin, key, sha256);
-    return parsed.signatures.some(
-      (line) =>
-        line.name === origin &&
-        Buffer.compare(line.keyHash, keyHash) === 0 &&
-        isSignature(line.signature, parsed.text, key),
-    );
+    const signature = signatureIn(parsed, origin, noteKeyHash(origin, key, sha256));
+    return signature !== null && isSignature(signature, parsed.text, key);
   });
   return isSigned ? checkpoint : null;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CHECKED_CITATIONS_MAX, checkSchema } from '../../../compiler/contract/check-body.ts';
+import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { check, INCLUSIONS_MAX } from '../../../gatekeeper/answers/check.ts';
 import { resolve } from '../../../gatekeeper/answers/resolve.ts';
@@ -7,6 +8,7 @@ import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';
 import { compileFolder, removeFolders, writeSnapshots } from '../../snapshot-folder.ts';
+import { reseal } from '../../verify/reseal.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
@@ -25,6 +27,9 @@ vi.mock('@noble/ed25519', async (load) => {
   };
   return { ...real, verify };
 });
+
+const OTHER_SEED = new Uint8Array(32).fill(9);
+const OTHER_DID = issuerDid(signingKey(OTHER_SEED));
 
 /** 10,000 by hand: CHECK_RUNS=10000. */
 const RUNS = Number(process.env.CHECK_RUNS ?? 2000);
@@ -105,6 +110,17 @@ describe('check()', () => {
     expect(unsigned.is_issuer_record).toBe(false);
     const empty = await checked('{}');
     expect(empty.checks.inclusion.status).toBe('not_applicable');
+  });
+
+  it('says that another issuer signed, and fails what does not hold of it', async () => {
+    const others = JSON.stringify(reseal(JSON.parse((await text(RECORD)).toString()), OTHER_SEED));
+    const body = await checked(others);
+    expect([body.verdict, body.is_issuer_record]).toEqual(['issuer_unknown', false]);
+    expect(body.statement).toMatch(/another issuer than this service signed it/);
+    expect([body.issuer, body.checks.signature.status]).toEqual([OTHER_DID, 'pass']);
+    const forged = others.replace('"aqi_index":120', '"aqi_index":121');
+    const failed = await checked(forged);
+    expect([failed.verdict, failed.issuer]).toEqual(['failed', OTHER_DID]);
   });
 
   it.each([

@@ -41,7 +41,7 @@ function entryOf(record_hash: string, file: string | null): VerifyEntry {
 
 describe('readFilings()', () => {
   it('seals every filing and every filer, and the release verifies', async () => {
-    const { folder, data } = await compiled(filingSet([listingRow(), ...FILINGS]));
+    const { folder, data, release } = await compiled(filingSet([listingRow(), ...FILINGS]));
     for (const row of FILINGS) rowFile(folder, row);
     const filer = filerCoverageSchema.parse(readJson(folder, filerPath(CIK)));
     expect(filer).toMatchObject({ filings_count: FILINGS.length, covered_from: null });
@@ -54,7 +54,7 @@ describe('readFilings()', () => {
       ['8-K', '5.02', 1, 0],
       ['8-K', '9.01', 1, 0],
     ]);
-    const { exitCode, text } = await runVerify(data, {});
+    const { exitCode, text } = await runVerify(data, { issuer: [release.issuer_did] });
     expect(exitCode, text).toBe(0);
   });
 
@@ -79,12 +79,12 @@ describe('readFilings()', () => {
     const first = filingSet([listingRow(), ROW]);
     const revised = { ...first, ...filingSet([moved], '2026-11-20T12Z') };
     const old = rowFile((await compiled(first)).folder).record_hash;
-    const { folder, data } = await compiled(revised);
+    const { folder, data, release } = await compiled(revised);
     const now = rowFile(folder).record_hash;
     expect(rowEntries(folder)).toEqual(
       [entryOf(old, null), entryOf(now, filingPath(CIK, ROW))].sort(byHash),
     );
-    expect((await runVerify(data, {})).exitCode).toBe(0);
+    expect((await runVerify(data, { issuer: [release.issuer_did] })).exitCode).toBe(0);
     const back = { ...revised, ...filingSet([{ ...ROW, ...collected(13) }], '2026-11-20T13Z') };
     const again = await compiled(back);
     expect(rowEntries(again.folder)).toEqual(

@@ -1,0 +1,135 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { z } from 'zod';
+import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { vouchedDids } from '../contract/key-history.ts';
+import { leafHash, verifyInclusion } from '../contract/merkle.ts';
+import { RECORD_HASH } from '../contract/record-hash.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
+import { logEntry } from '../contract/tiles.ts';
+import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.ts';
+import type { KeyTrust } from './key-trust.ts';
+import { judgeNote } from './log-notes.ts';
+import { isObject, type JsonObject, memberPath } from './object-nodes.ts';
+
+const hex = z.string().regex(/^[0-9a-f]{64}$/);
+const provedSchema = z.looseObject({
+  index: z.int().min(0),
+  size: z.int().min(1),
+  root: hex,
+  leaf_hash: hex,
+  inclusion_proof: z.array(hex),
+  checkpoint: z.string(),
+});
+type Proved = z.infer<typeof provedSchema>;
+
+/** What an answer of `/proof/<hash>` or of `/gauge/anchor?hash=` proves. */
+export interface LogAnswer {
+  readonly checks: readonly BodyCheck[];
+  /** The key that signed the checkpoint; null where no key that is known did. */
+  readonly signer: string | null;
+  /** Whether an entry was found at all. */
+  readonly isFound: boolean;
+}
+
+/** Where an answer of the log keeps its proof, by its own name. */
+const PROOF_MEMBER: Readonly<Record<string, string>> = { proof: 'inclusion', 'gauge/anchor': '' };
+
+/** The checks of a saved answer of the log about one hash; null for every other body. */
+export function logAnswer(body: JsonValue, trusted: KeyTrust): LogAnswer | null {
+  if (!isObject(body) || typeof body.endpoint !== 'string' || body._citation !== undefined) {
+    return null;
+  }
+  const member = PROOF_MEMBER[body.endpoint];
+  if (member === undefined || typeof body.hash !== 'string') return null;
+  const given = member === '' ? body : body[member];
+  if (body.found !== true || given === null) return ABSENT;
+  const proved = provedSchema.safeParse(given);
+  const hash = RECORD_HASH.test(body.hash) ? body.hash : null;
+  if (!proved.success || hash === null) return UNREADABLE;
+  const { signer, checks } = checkpointChecks(proved.data, member, trusted);
+  const own = [...coreChecks(body, hash), ...inclusionChecks(hash, proved.data, member)];
+  return { signer, isFound: true, checks: [...own, ...checks, WORDS] };
+}
+
+const ABSENT: LogAnswer = {
+  checks: [checkAt('inclusion', 'hash').notApplicable('no entry was found, so nothing is proven')],
+  signer: null,
+  isFound: false,
+};
+const UNREADABLE: LogAnswer = {
+  checks: [checkAt('inclusion', '').fail('not a whole record hash with its inclusion proof')],
+  signer: null,
+  isFound: true,
+};
+const WORDS = checkAt('cover', '').notApplicable(
+  'outside the proof: status, batch, timestamp and note are words of the service',
+);
+
+/** The core that a hash is taken of, where the answer gives it; what else is said of the record must be in it. */
+function coreChecks(body: JsonObject, hash: string): BodyCheck[] {
+  const core = body.hash_core;
+  const at = checkAt('record_hash', 'hash_core');
+  if (!isObject(core)) return [at.notApplicable('its hash core is not in this body')];
+  const made = canonicalHash(core);
+  const said = ['signal_id', 'entity', 'observed_at'].filter(
+    (name) => Object.hasOwn(core, name) && Object.hasOwn(body, name),
+  );
+  return [
+    made === hash ? at.pass('recomputed from the hash core') : at.fail(`it hashes to ${made}`),
+    ...said.map((name) => agreement(name, body[name] === core[name], 'that of the hash core')),
+  ];
+}
+
+function inclusionChecks(hash: string, proved: Proved, member: string): BodyCheck[] {
+  const leaf = leafHash(logEntry(hash), sha256);
+  const at = checkAt('inclusion', memberPath(member, 'inclusion_proof'));
+  const { index, size, root, inclusion_proof } = proved;
+  const claim = {
+    index,
+    size,
+    leaf,
+    root: hexToBytes(root),
+    proof: inclusion_proof.map(hexToBytes),
+  };
+  return [
+    agreement(
+      memberPath(member, 'leaf_hash'),
+      proved.leaf_hash === bytesToHex(leaf),
+      'the leaf of the hash',
+    ),
+    verifyInclusion(claim, sha256)
+      ? at.pass(`entry ${index} of the ${size} under the root`)
+      : at.fail('does not lead from the hash to the root'),
+  ];
+}
+
+/** Whether the note states the tree of the proof, and who of those that are known signed it. */
+function checkpointChecks({ checkpoint, size, root }: Proved, member: string, trusted: KeyTrust) {
+  const at = checkAt('checkpoint', memberPath(member, 'checkpoint'));
+  const stated = parseCheckpoint(parseNote(checkpoint)?.text ?? '');
+  const isSame = stated !== null && stated.size === size && bytesToHex(stated.root) === root;
+  if (!isSame) return { signer: null, checks: [at.fail('not the signed note of this tree')] };
+  const known = knownDids(trusted);
+  if (known.length === 0) {
+    const detail = 'its signature is not checked: a note does not hold its key; pass --issuer';
+    return { signer: null, checks: [at.notApplicable(detail)] };
+  }
+  const { problem } = judgeNote(checkpoint, known);
+  if (problem !== null) return { signer: null, checks: [at.fail(problem)] };
+  const signer = known.find((did) => judgeNote(checkpoint, [did]).problem === null) ?? null;
+  return { signer, checks: [at.pass('states this tree, signed'), ...revoked(trusted, signer)] };
+}
+
+function knownDids({ trust, keys }: KeyTrust): readonly string[] {
+  if (trust === 'any') return keys?.keys.map(({ did }) => did) ?? [];
+  return [...new Set([...trust, ...(keys === undefined ? [] : vouchedDids(keys, trust))])];
+}
+
+/** A note has no time that a thief of the key could not choose. */
+function revoked({ keys }: KeyTrust, signer: string | null): BodyCheck[] {
+  const from = keys?.keys.find(({ did }) => did === signer)?.revoked_from ?? null;
+  if (from === null) return [];
+  const detail = `${signer} is revoked from ${from} on: take a checkpoint that a later key signed`;
+  return [checkAt('anchor', 'checkpoint').notApplicable(detail)];
+}

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { runVerify } from '../../compiler/verify/verify-command.ts';
+import { check } from '../../gatekeeper/answers/check.ts';
+import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+import { type SoldShop, soldShop } from '../sold-shop.ts';
+import { alterations } from './alterations.ts';
+import type { Body } from './small-release.ts';
+
+const OTHER_DID = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+const RECORD = '/gauge/sample?signal_id=airquality.aqi';
+const FORMS = ['/proof/%', '/gauge/anchor?hash=%'];
+
+let shop: SoldShop;
+let hash: string;
+beforeAll(async () => {
+  shop = await soldShop();
+  hash = (JSON.parse((await shop.ask(RECORD)).toString()).sample as Body).record_hash as string;
+});
+afterAll(removeFolders);
+
+const saved = async (form: string, of = hash): Promise<Body> =>
+  JSON.parse((await shop.ask(form.replace('%', of))).toString('utf8'));
+const verdict = (body: JsonValue, trust: readonly string[] | 'any' = [shop.did]): string =>
+  verifyBody(body, { trust }).verdict;
+
+/** Words of the service beside the proof, which nobody signs: FORMAT.md, section 6. */
+const WORDS =
+  /^((inclusion\.)?(batch|day|size_before)|ots_\w+|bitcoin_\w+|stamped_at|kind|note|signal_id|entity|observed_at|hash_core)$|^(anchor|record_status)(\.|$)/;
+
+describe.each(FORMS)('verifyBody() of a saved answer of %s', (form) => {
+  it('judges the proof for the issuer that signed the checkpoint', async () => {
+    const body = await saved(form);
+    expect(verdict(body)).toBe('verified');
+    expect([verdict(body, 'any'), verdict(body, [OTHER_DID])]).toEqual([
+      'issuer_unknown',
+      'failed',
+    ]);
+  });
+
+  it('fails it with any part of the proof changed', async () => {
+    const body = await saved(form);
+    const accepted = [...alterations(body)].filter(
+      ({ altered }) => verdict(altered) === 'verified',
+    );
+    const words = accepted.map(({ path }) => path).filter((path) => !/(^|\.)\+$/.test(path));
+    expect(words.filter((path) => !WORDS.test(path))).toEqual([]);
+    for (const part of ['root', 'size', 'index', 'checkpoint', 'inclusion_proof', 'leaf_hash']) {
+      expect(words.filter((path) => path.split('.').includes(part))).toEqual([]);
+    }
+  });
+
+  it('calls an answer that proves nothing unsigned', async () => {
+    const body = await saved(form, `sha256:${'0'.repeat(64)}`);
+    expect([verdict(body), verdict(body, 'any')]).toEqual(['unsigned', 'unsigned']);
+  });
+
+  it('fails one whose hash is cut, or is that of another entry', async () => {
+    const body = await saved(form);
+    for (const other of [hash.slice(0, 20), `${hash.slice(0, -1)}${hash.endsWith('0') ? 1 : 0}`]) {
+      expect([other, verdict({ ...body, hash: other })]).toEqual([other, 'failed']);
+    }
+  });
+
+  it('says so in words and by its exit code, at the command and at the service', async () => {
+    const file = join(makeFolder(), 'proof.json');
+    const text = JSON.stringify(await saved(form));
+    writeFileSync(file, text);
+    const pinned = await runVerify(file, { issuer: [shop.did] });
+    expect([pinned.exitCode, pinned.text]).toEqual([
+      0,
+      expect.stringMatching(
+        /^verified, the inclusion of its hash alone .*status, batch, timestamp/s,
+      ),
+    ]);
+    const loose = await runVerify(file, {});
+    expect([loose.exitCode, loose.text]).toEqual([2, expect.stringMatching(/^consistent, issuer/)]);
+    const posted = question('/verify', 'application/json', Buffer.from(text));
+    expect(jsonOf(await check(posted, shop.service))).toMatchObject({
+      verdict: 'verified',
+      checks: { signature: { status: 'pass' }, content: { status: 'pass' } },
+    });
+  });
+});
+
+describe('verifyBody() of a proof with its core', () => {
+  it('fails a core of other facts, and words that differ from the core', async () => {
+    const body = await saved('/proof/%');
+    const core = body.hash_core as Body;
+    expect(verdict({ ...body, hash_core: { ...core, entity: 'x' } })).toBe('failed');
+    expect(verdict({ ...body, entity: 'x' })).toBe('failed');
+    expect(verdict({ ...body, hash_core: null })).toBe('verified');
+  });
+
+  it('is no way around the citation of a body', async () => {
+    const record = JSON.parse((await shop.ask(RECORD)).toString()).sample as Body;
+    const forged = { ...(await saved('/proof/%')), ...record, grade: 'buy' };
+    expect(verdict(forged)).toBe('failed');
+  });
+});

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
+
+export const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+/** What `verify_record.py` says of bodies, each a text of one line, in one process. */
+export function pythonVerdicts(
+  bodies: readonly string[],
+  issuers: readonly string[],
+): { readonly verdict: string; readonly detail: string }[] {
+  const flags = issuers.flatMap((did) => ['--issuer', did]);
+  const { stdout, stderr } = spawnSync('python3', [SCRIPT, '--json', '--lines', '-', ...flags], {
+    input: bodies.join('\n'),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  if (lines.length !== bodies.length) throw new Error(`Cannot judge with Python: ${stderr}`);
+  return lines.map((line) => JSON.parse(line));
+}
