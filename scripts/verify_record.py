@@ -687,6 +687,7 @@ def check_lit(body):
 # ---- settlement answers: compiler/contract/SETTLEMENTS.md --------------------------------------------------------
 
 CANDIDATES_MAX = 10
+LIST_MAX = 1000
 LEAD_DAYS = 7
 NATURE = "The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice"
 QUESTION = ("nature", "entity", "cik", "entity_name", "form", "event_class", "source_class", "market_or_event",
@@ -858,6 +859,8 @@ def listed_filings(given, head, cik):
     """The filings of a list, which lead to its root; the hash of each listing is recomputed from its core."""
     if set(given) != {"index", "filings", "beside"} or isinstance(given["index"], bool):
         raise Refused("list: not the members of a list")
+    if len(given["filings"]) > LIST_MAX:
+        raise Refused("list.filings: more than %d" % LIST_MAX)
     filings, leaves = [], []
     for listings in given["filings"]:
         if not listings or any(set(listing) != {"record_hash", "_hash_core"} for listing in listings):

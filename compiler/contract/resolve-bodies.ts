@@ -36,6 +36,9 @@ const facts = {
 const hashCore = z.strictObject({ row: z.literal(FILING_COLLECTION), ...facts });
 const hash = z.string().regex(RECORD_HASH);
 
+/** Filings of a list that one answer carries; a question that needs more of them is not sold. */
+export const LIST_FILINGS_MAX = 1000;
+
 /** One stored filing as it is delivered: facts, hash core and a citation of its own. */
 export const filingRowSchema = z.strictObject({
   nature: z.string(),
@@ -92,7 +95,8 @@ export const listStretchSchema = z.strictObject({
   /** A filing each, as every source lists it. */
   filings: z
     .array(z.array(z.strictObject({ record_hash: hash, _hash_core: hashCore })).min(1))
-    .min(1),
+    .min(1)
+    .max(LIST_FILINGS_MAX),
   beside: z.array(z.string().regex(HEX_HASH)),
 });
 

@@ -13,7 +13,11 @@ import { type FilerLine, filerPath, filingPath } from '../../compiler/contract/f
 import { besideHashes, type ListStretch, listName } from '../../compiler/contract/filing-lists.ts';
 import { settlingStretch } from '../../compiler/contract/list-stretch.ts';
 import { proposerMembers, resolveMembers } from '../../compiler/contract/resolve-answer.ts';
-import { CANDIDATES_MAX, SETTLEMENT_NATURE } from '../../compiler/contract/resolve-bodies.ts';
+import {
+  CANDIDATES_MAX,
+  LIST_FILINGS_MAX,
+  SETTLEMENT_NATURE,
+} from '../../compiler/contract/resolve-bodies.ts';
 import { type SettlementQuestion, settleFilings } from '../../compiler/contract/settle-filings.ts';
 import type { Settled } from '../../compiler/contract/settlement-note.ts';
 import { noCharge } from '../offer/no-charge.ts';
@@ -43,6 +47,7 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   const asked = await askedOf(route.values, release);
   if (asked === null) return MISS;
   const answer = await settledOf(asked, release);
+  if (answer === null) return MISS;
   const body =
     route.endpoint.path === PROPOSER
       ? await proposerBody(answer, release)
@@ -88,12 +93,16 @@ interface Answer {
   readonly list: object | null;
 }
 
-/** Judged by nothing but what is delivered, so that whoever holds the body comes to the same answer. */
-async function settledOf(asked: Asked, release: ReleaseIndex): Promise<Answer> {
+/**
+ * Judged by nothing but what is delivered, so that whoever holds the body comes to the same answer; null where that
+ * would be more than one body carries.
+ */
+async function settledOf(asked: Asked, release: ReleaseIndex): Promise<Answer | null> {
   const { question, filer } = asked;
   const lists = await listsOf(filer.cik, release);
   const list = lists.find(listName(question.form, question.eventClass));
   const stretch = list === null ? null : settlingStretch(list, question);
+  if (stretch !== null && stretch.filings.length > LIST_FILINGS_MAX) return null;
   const settlement = settleFilings(stretch?.filings.flat() ?? [], filer, question);
   const settled = { question, coverage: filer, settlement };
   if (list === null || stretch === null) return { asked, settled, list: null };
