@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isRealDay } from '../contract/cutoff.ts';
-import { canonicalForm, WELL_KNOWN_FORMS } from '../contract/filing.ts';
+import { canonicalForm } from '../contract/filing.ts';
 import { DAY_MS, isoTime } from '../contract/iso-time.ts';
 import type { StoredFiling } from '../stages/intake/filing-row.ts';
 import { type AcceptanceBasis, acceptanceBasis, acceptedAt, isAcceptance } from './edgar-clock.ts';
+import { isKnownForm } from './edgar-forms.ts';
 
 const column = z.array(z.string());
 /** Equal-length columns, newest row first; the same in the main answer and in its older pages. */
@@ -40,8 +41,7 @@ export interface ListOf {
 export const EDGAR_SOURCE = { source: 'sec-edgar', source_tier: 'T1' } as const;
 
 const ACCESSION = /^\d{10}-\d{2}-\d{6}$/;
-const FORM = /^[A-Z0-9][A-Z0-9 .-]{0,37}(\/A)?$/;
-const NO_FORM: readonly string[] = ['N/A', 'NA', 'NONE', 'NULL', 'UNKNOWN'];
+const FORM = /^[A-Z0-9][A-Z0-9 /.-]{0,39}$/;
 const ITEM = /^[A-Za-z0-9.]{1,10}$/;
 /** Items of an 8-K, of today and of before 2004. */
 const EVENT_ITEM = /^([1-9]\.\d{2}|[1-9]|1[0-2])$/;
@@ -52,8 +52,15 @@ const FILING_LEAD_DAYS = 7;
 export interface ReadColumns {
   readonly basis: AcceptanceBasis;
   readonly filings: readonly StoredFiling[];
-  /** The day after the newest 8-K of which no items are listed; null where every 8-K has them. */
-  readonly wholeFrom: string | null;
+  /** What keeps the list from being whole; null where nothing does. */
+  readonly hole: ListHole | null;
+}
+
+/** The newest row of a list that leaves open what it is. */
+export interface ListHole {
+  readonly what: string;
+  /** The day after it: from then on the list is whole. */
+  readonly wholeFrom: string;
 }
 
 /**
@@ -78,16 +85,26 @@ export function readColumns(columns: Columns, of: ListOf): ReadColumns {
     numbers.add(row.accession);
   }
   const basis = acceptanceBasis(rows);
-  const bare = rows.filter(({ form, items }) => isEventForm(form) && items.trim() === '');
-  const newest = bare
-    .map(({ filing_date }) => filing_date)
-    .sort()
-    .at(-1);
-  return {
-    basis,
-    filings: rows.map((row) => filingOf(row, of, basis)),
-    wholeFrom: newest === undefined ? null : daysLater(newest, 1),
-  };
+  return { basis, filings: rows.map((row) => filingOf(row, of, basis)), hole: newestHole(rows) };
+}
+
+function newestHole(rows: readonly Row[]): ListHole | null {
+  let newest: ListHole | null = null;
+  for (const row of rows) {
+    const what = leavesOpen(row);
+    if (what === null) continue;
+    const wholeFrom = daysLater(row.filing_date, 1);
+    if (newest === null || wholeFrom > newest.wholeFrom) newest = { what, wholeFrom };
+  }
+  return newest;
+}
+
+/** What of a row is not known although it can be read; null for all others. */
+function leavesOpen({ form, items }: Row): string | null {
+  if (!isKnownForm(form)) return `the form type "${form}", which is not known`;
+  return isEventForm(form) && items.trim() === ''
+    ? `a filing of form ${form} without its items`
+    : null;
 }
 
 interface Row {
@@ -108,9 +125,7 @@ function objection(row: Row, { collected_at }: ListOf): string | null {
   if (filing_date > daysLater(collected_at.slice(0, 10), FILING_LEAD_DAYS)) {
     return `has the filing day ${filing_date}, long after the fetch`;
   }
-  if (!FORM.test(form) || NO_FORM.includes(form)) return `has the form type "${shown(form)}"`;
-  const meant = misspelled(form);
-  if (meant !== null) return `has the form type "${form}", which is not spelled ${meant}`;
+  if (!FORM.test(form)) return `has the form type "${shown(form)}"`;
   if (report !== '' && !isRealDay(report)) return `has the report date "${shown(report)}"`;
   if (acceptance !== '' && !isAcceptance(acceptance)) {
     return `has the acceptance time "${shown(acceptance)}"`;
@@ -123,18 +138,6 @@ const shown = (text: string): string => text.slice(0, 40);
 const pieces = (items: string): string[] => items.split(',').map((item) => item.trim());
 const isEventItem = (item: string): boolean => EVENT_ITEM.test(item);
 const isEventForm = (form: string): boolean => form.startsWith('8-K');
-
-/** A form type without its blanks, hyphens and strokes, as careless lists write it. */
-const squeezed = (form: string): string => form.replace(/[^A-Z0-9]/g, '');
-const SPELLINGS = new Map(
-  WELL_KNOWN_FORMS.flatMap((form) => [form, `${form}/A`]).map((form) => [squeezed(form), form]),
-);
-
-/** The form type that is meant by one in another spelling, or null. */
-function misspelled(form: string): string | null {
-  const meant = SPELLINGS.get(squeezed(form));
-  return meant === undefined || meant === form ? null : meant;
-}
 
 function daysLater(day: string, days: number): string {
   return isoTime(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).slice(0, 10);

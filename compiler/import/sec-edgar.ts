@@ -7,6 +7,7 @@ import {
   type Columns,
   columnsSchema,
   EDGAR_SOURCE,
+  type ListHole,
   type ListOf,
   type ReadColumns,
   readColumns,
@@ -63,13 +64,13 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
   refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
   const { recent, files } = submissions.filings;
-  const { basis, filings, wholeFrom } = readRows(recent, { cik, collected_at }, subject);
+  const { basis, filings, hole } = readRows(recent, { cik, collected_at }, subject);
   refuseFuture(filings, note, subject);
   const inOrder = [...filings].sort(newestFirst);
   const oldest = inOrder.at(-1)?.filing_date ?? collected_at.slice(0, 10);
   refuseWrongPages(files, { cik, oldest }, subject);
   const isCut = files.length > 0 || filings.length >= LIST_ROWS;
-  const from = latest(isCut ? oldest : null, wholeFrom);
+  const from = hole?.wholeFrom ?? (isCut ? oldest : null);
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
   const name = nameOf(submissions.name, cik);
   const listing: FilingRow = {
@@ -81,7 +82,7 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
     tickers,
     from,
     // A hole keeps the older pages out of reach: what they hold does not go on to the day that the list is whole from.
-    pages: wholeFrom === null ? files.map(announced) : [],
+    pages: hole === null ? files.map(announced) : [],
     source_ref: note.url,
   };
   const list = { entity: tickers[0] ?? cik, entity_name: name, cik, collected_at, from };
@@ -89,7 +90,7 @@ function mainList(submissions: Submissions, note: FetchNote, subject: string): I
     readings: filingReadings({ ...list, filings: inOrder }),
     rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
     skipped: [],
-    remarks: [basisRemark(basis), ...wholeRemarks(wholeFrom), ...windowRemarks(list)],
+    remarks: [basisRemark(basis), ...holeRemarks(hole), ...windowRemarks(list)],
   };
 }
 
@@ -102,10 +103,6 @@ function nameOf(name: string, cik: string): string {
   return assertingWord(name) === null ? name : `filer ${cik}`;
 }
 
-function latest(a: string | null, b: string | null): string | null {
-  return a === null || (b !== null && b > a) ? b : a;
-}
-
 function olderPage(columns: Columns, note: FetchNote, subject: string): Imported {
   const cik = PAGE_ADDRESS.exec(note.url)?.[1];
   if (cik === undefined) {
@@ -115,14 +112,14 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
   }
   refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
-  const { basis, filings, wholeFrom } = readRows(columns, { cik, collected_at }, subject);
+  const { basis, filings, hole } = readRows(columns, { cik, collected_at }, subject);
   refuseFuture(filings, note, subject);
   const inOrder = [...filings].sort(newestFirst);
   const [newest] = inOrder;
   if (newest === undefined) {
     throw new ImportError({ subject, state: 'an older page without filings; fetch it again' });
   }
-  const from = latest(inOrder.at(-1)?.filing_date ?? null, wholeFrom) ?? newest.filing_date;
+  const from = hole?.wholeFrom ?? inOrder.at(-1)?.filing_date ?? newest.filing_date;
   const span = { from, to: newest.filing_date, count: filings.length };
   const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };
   const whole: readonly FilingRow[] = from <= newest.filing_date ? [page] : [];
@@ -130,7 +127,7 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
     readings: new Map(),
     rows: new Map([[FILING_COLLECTION, [...whole, ...inOrder]]]),
     skipped: [],
-    remarks: [basisRemark(basis), ...wholeRemarks(wholeFrom)],
+    remarks: [basisRemark(basis), ...holeRemarks(hole)],
   };
 }
 
@@ -192,9 +189,9 @@ function basisRemark(basis: string): string {
   );
 }
 
-function wholeRemarks(wholeFrom: string | null): string[] {
-  if (wholeFrom === null) return [];
-  return [`it lists an 8-K without its items, so it is whole only from ${wholeFrom} on`];
+function holeRemarks(hole: ListHole | null): string[] {
+  if (hole === null) return [];
+  return [`it holds ${hole.what}, so it is whole only from ${hole.wholeFrom} on`];
 }
 
 function windowRemarks(list: { from: string | null; collected_at: string }): string[] {

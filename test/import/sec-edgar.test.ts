@@ -259,11 +259,7 @@ describe('importSubmissions()', () => {
     [{ filingDate: '2026-13-02' }, 'has the filing day "2026-13-02"'],
     [{ filingDate: '2026-03-13' }, 'has the filing day 2026-03-13, long after the fetch'],
     [{ form: '' }, 'has the form type ""'],
-    [{ form: 'n/a' }, 'has the form type "N/A"'],
     [{ form: '8\u2011K' }, 'has the form type'],
-    [{ form: '8K' }, 'has the form type "8K", which is not spelled 8-K'],
-    [{ form: '10K/A' }, 'which is not spelled 10-K/A'],
-    [{ form: 'NT10-K' }, 'which is not spelled NT 10-K'],
     [{ reportDate: '28.02.2026' }, 'has the report date "28.02.2026"'],
     [{ acceptanceDateTime: '20260302210000' }, 'has the acceptance time'],
     [{ acceptanceDateTime: '2026-03-02 21:00:00' }, 'has the acceptance time'],
@@ -293,21 +289,28 @@ describe('importSubmissions()', () => {
     expect(row).toMatchObject({ form, items });
   });
 
-  it.each(['8-K', '8-K/A', '8-K12B'])(
-    'I55: calls a list with a %s of unknown items whole only behind it, and counts no further back',
-    (form) => {
-      const { rows, readings, remarks } = importSubmissions(
-        bytes(withRow({ form, items: '' })),
-        NOTE,
-      );
+  it.each([
+    ['8-K', '', 'a filing of form 8-K without its items'],
+    ['8-K/A', '', 'a filing of form 8-K/A without its items'],
+    ['8-K12B', '', 'a filing of form 8-K12B without its items'],
+    ['8K', '2.02', 'the form type "8K", which is not known'],
+    ['n/a', '', 'the form type "N/A", which is not known'],
+    ['SCHEDULE 8-K', '', 'the form type "SCHEDULE 8-K", which is not known'],
+    ['4 ft', '', 'the form type "4 FT", which is not known'],
+  ])(
+    'I55: calls a list with the form %s and items "%s" whole only behind it, and counts no further back',
+    (form, items, what) => {
+      const { rows, readings, remarks } = importSubmissions(bytes(withRow({ form, items })), NOTE);
+      expect(readings.get('filing.material-events')?.[0]).toMatchObject({
+        observed_at: NOTE.fetched_at,
+        current: { latest_items: null, latest_accession: null },
+      });
       expect(rows?.get('filing.submission')?.[0]).toMatchObject({ from: '2026-03-03', pages: [] });
       expect(readings.get('filing.insider')?.[0]?.current).toEqual({
         form4_90d_count: null,
         form4_30d_count: null,
       });
-      expect(remarks).toContain(
-        'it lists an 8-K without its items, so it is whole only from 2026-03-03 on',
-      );
+      expect(remarks).toContain(`it holds ${what}, so it is whole only from 2026-03-03 on`);
       const page = importSubmissions(
         bytes(columns([['8-K', '2026-02-27', '2026-02-27T23:30:00Z'], UTC[0] as Row])),
         PAGE_NOTE,
