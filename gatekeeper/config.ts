@@ -65,8 +65,8 @@ export interface Config {
   readonly rateLimit: number;
   /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
   readonly trustedProxy: string;
-  /** The facilitator is asked to settle without being asked to verify first. */
-  readonly settleOnly: boolean;
+  /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
+  readonly verifyFirst: boolean;
 }
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
@@ -199,7 +199,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     issuerDid: text('issuer_did'),
     rateLimit: whole('rate_limit', 0),
     trustedProxy: text('trusted_proxy') ?? '',
-    settleOnly: text('verify') === 'settle-only',
+    verifyFirst: text('verify') === 'always',
   };
 }
 

@@ -1,4 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path';
+import { confirmationsMax, depthMs } from './chain/patience.ts';
 import type { Network } from './payment/networks.ts';
 import { SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 
@@ -6,6 +7,7 @@ import { SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 interface Meant {
   readonly network: Network;
   readonly facilitatorUrls: readonly string[];
+  readonly confirmations: number;
   readonly dataDir: string;
   readonly stateDir: string;
 }
@@ -22,9 +24,8 @@ type Rule = readonly [applies: boolean, problem: string];
 /** Problems of settings that only make sense together. */
 export function jointProblems(meant: Meant, written: Written): string[] {
   const rules = [...settlerRules(meant, written), ...payeeRules(meant, written)];
-  return [...rules, assetRule(meant, written), folderRule(meant)].flatMap(([applies, problem]) =>
-    applies ? [problem] : [],
-  );
+  const others = [depthRule(meant, written), assetRule(meant, written), folderRule(meant)];
+  return [...rules, ...others].flatMap(([applies, problem]) => (applies ? [problem] : []));
 }
 
 /** Whether the network is the one that was meant: of another nobody knows contract and money. */
@@ -92,6 +93,15 @@ function folderRule({ dataDir, stateDir }: Meant): Rule {
   return [
     isInside,
     `SIGNALPRESS_STATE "${stateDir}": inside of SIGNALPRESS_DATA "${dataDir}", which belongs to the compiler; set a folder beside it`,
+  ];
+}
+
+/** A buyer who is kept waiting for longer hears of a timeout after the money has moved. */
+function depthRule({ network, confirmations }: Meant, written: Written): Rule {
+  const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
+  return [
+    isNetworkKnown(written) && confirmations > max,
+    `SIGNALPRESS_CONFIRMATIONS "${confirmations}": ${seconds} s on ${network.name}, longer than a buyer can be kept waiting; set at most ${max}`,
   ];
 }
 

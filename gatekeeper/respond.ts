@@ -8,8 +8,8 @@ import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
 import { challengeReply } from './offer/challenge.ts';
 import { noCharge } from './offer/no-charge.ts';
-import type { Order, PaymentAnswer } from './payment/payment.ts';
-import type { X402Version } from './payment/payment-header.ts';
+import type { PurchaseReply } from './payment/purchase-desk.ts';
+import { type Offered, offeredBy } from './payment/tender.ts';
 import { tokenGate } from './payment/token-gate.ts';
 import { DamagedFileError } from './release/read-body.ts';
 import { staticFile } from './release/static-file.ts';
@@ -219,21 +219,28 @@ function missReply(
 async function paid(call: Call, service: Service): Promise<Served> {
   const { visit, request, routed } = call;
   const path = shortPath(request);
-  const { paymentV1, paymentV2, receipt } = visit.facts;
-  const header = paymentV1 ?? paymentV2 ?? receipt;
-  if (visit.method !== 'GET' || header === null) return unpaid(call, service);
-  if (routed.trouble !== null) return plain(noCharge(routed, service.release), path);
-  const ways = Number(paymentV1 !== null) + Number(paymentV2 !== null) + Number(receipt !== null);
-  if (ways > 1) {
+  const [offered, ...others] = offeredBy(visit.facts);
+  if (visit.method !== 'GET' || offered === undefined) return unpaid(call, service);
+  const { endpoint, target, trouble } = routed;
+  if (trouble !== null) return plain(noCharge(routed, service.release), path);
+  if (others.length > 0) {
     const error = 'invalid_payload: send one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
-    const { endpoint, target } = routed;
     return plain(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
   }
-  const version: X402Version = paymentV1 === null ? 2 : 1;
-  const pay = receipt === null ? payment(service) : redemption(service);
-  const reply = await bought({ call, header, version, pay }, service);
+  const reply = await bought(call, offered, service);
   const { payer } = reply;
   return payer === undefined ? plain(reply, path) : { ...plain(reply, path), payer };
+}
+
+/** What is known is answered as it was; anything else must have an answer before money is looked at. */
+async function bought(call: Call, offered: Offered, service: Service): Promise<PurchaseReply> {
+  const { visit, routed } = call;
+  const { endpoint, target } = routed;
+  const opened = await service.desk.open({ endpoint, target, method: visit.method, offered });
+  if (!('sell' in opened)) return opened;
+  const answered = await answer(questionOf(routed, visit), service);
+  if (answered.kind !== 'content') return missReply(answered, routed, service);
+  return opened.sell(answered.content);
 }
 
 async function unpaid({ visit, request, routed }: Call, service: Service): Promise<Served> {
@@ -247,53 +254,4 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
   }
   const reply = challengeReply(service.challenger.challenge(endpoint, target));
   return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
-}
-
-interface Purchase {
-  readonly call: Call;
-  readonly header: string;
-  /** Of the payment; a receipt has none and does not look at it. */
-  readonly version: X402Version;
-  readonly pay: Pay;
-}
-
-type Pay = (order: Order) => Promise<PaymentAnswer>;
-
-function payment({ desk }: Service): Pay {
-  return (order) => desk.pay(order);
-}
-
-/** A receipt of the operator's processor goes the way of a payment; without a processor there is none. */
-function redemption({ receipts, challenger }: Service): Pay {
-  if (receipts !== null) return (order) => receipts.redeem(order);
-  const error = 'invalid_receipt: this service takes no receipts; pay with X-PAYMENT';
-  return ({ endpoint, target }) =>
-    Promise.resolve(challengeReply(challenger.challenge(endpoint, target, error)));
-}
-
-class NothingToDeliver extends Error {}
-
-/** Thrown to the desk when the answer is no 200; the desk's report of it is no failure of ours. */
-export function isNothingToDeliver(error: unknown): boolean {
-  return error instanceof NothingToDeliver;
-}
-
-/** A settled payment is delivered again whatever is stored now; anything else must have an answer before money is looked at. */
-async function bought(purchase: Purchase, service: Service): Promise<PaymentAnswer> {
-  const { call, header, version, pay } = purchase;
-  const { visit, routed } = call;
-  const { endpoint, target } = routed;
-  const ask = (): Promise<Answered> => answer(questionOf(routed, visit), service);
-  let asked: Answered | null = null;
-  const deliver = async (): Promise<Content> => {
-    asked = await ask();
-    if (asked.kind === 'content') return asked.content;
-    throw new NothingToDeliver();
-  };
-  const reply = await pay({ endpoint, target, method: visit.method, version, header, deliver });
-  // Copies share what came of the first one, and were not asked themselves.
-  const isOpen = reply.status === 402 || reply.isUndelivered === true;
-  const answered = isOpen ? (asked ?? (await ask())) : (asked as Answered | null);
-  if (reply.status === 200 || answered === null || answered.kind === 'content') return reply;
-  return missReply(answered, routed, service);
 }

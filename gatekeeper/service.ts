@@ -5,8 +5,7 @@ import { JSON_MEDIA_TYPE } from './http/media-type.ts';
 import type { SoldCitations } from './journal/journal.ts';
 import type { Challenger } from './offer/challenge.ts';
 import type { Network } from './payment/networks.ts';
-import type { PaymentDesk } from './payment/payment.ts';
-import type { ReceiptDesk } from './payment/receipt-desk.ts';
+import type { PurchaseDesk } from './payment/purchase-desk.ts';
 import type { TokenDesk } from './payment/token.ts';
 import type { ReleaseIndex } from './release/release-index.ts';
 import type { Header, Reply } from './reply.ts';
@@ -17,6 +16,8 @@ export interface Operator {
   readonly payTo: string;
   /** Null where no subscription secret is set. */
   readonly tokens: TokenDesk | null;
+  /** Whether the receipts of a payment processor are taken. */
+  readonly takesReceipts: boolean;
   /** With `test` the local facilitator stands in for a real one: no money moves. */
   readonly settlement: Settlement;
 }
@@ -28,10 +29,8 @@ export interface Service {
   readonly baseUrl: string;
   readonly operator: Operator;
   readonly challenger: Challenger;
-  readonly desk: PaymentDesk;
+  readonly desk: PurchaseDesk;
   readonly sold: SoldCitations;
-  /** Null where the operator named no payment processor. */
-  readonly receipts: ReceiptDesk | null;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;

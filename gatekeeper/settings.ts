@@ -84,7 +84,7 @@ export const SETTINGS = {
   rpc_url: { schema: node, help: 'https URL of a node of the network' },
   confirmations: {
     schema: integer(1, 1000),
-    help: 'blocks from 1, as soon as a transfer is mined',
+    help: 'a number of blocks, from 1 (as soon as a transfer is mined) to 17 (all that a buyer can be kept waiting for)',
   },
   relayer_key: {
     schema: z.string(),
@@ -116,7 +116,7 @@ export const SETTINGS = {
   },
   verify: {
     schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
-    help: 'always, or settle-only to spare the call of /verify',
+    help: 'settle-only, or always to ask /verify before /settle',
   },
 } as const;
 export type SettingName = keyof typeof SETTINGS;

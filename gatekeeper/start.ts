@@ -10,8 +10,7 @@ import { type Challenger, challenger } from './offer/challenge.ts';
 import { requestExamples } from './offer/example-request.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
 import { clockIsBehind, clockTrouble } from './payment/clock-guard.ts';
-import { paymentDesk, type Reconciler } from './payment/payment.ts';
-import { concludeReceipt, isReceiptKey, receiptDesk } from './payment/receipt-desk.ts';
+import { purchaseDesk } from './payment/purchase-desk.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
 import { isRepeat } from './payment/repeat.ts';
 import type { SignaturePool } from './payment/signature-pool.ts';
@@ -21,7 +20,6 @@ import type { ReadFile } from './release/read-body.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';
 import { openRelease, type ReleaseIndex } from './release/release-index.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
-import { isNothingToDeliver } from './respond.ts';
 import { startServer } from './server.ts';
 import type { Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -73,7 +71,7 @@ interface Setting {
 
 /** The first service, whose desk all later ones share. */
 interface FirstService extends Service {
-  readonly desk: ReturnType<typeof paymentDesk>;
+  readonly desk: ReturnType<typeof purchaseDesk>;
 }
 
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
@@ -104,7 +102,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     admit: admission({
       limit: rateLimit(config.rateLimit),
       proxies: trustedProxies(config.trustedProxy),
-      isRepeat: (knock) => isRepeat(knock, first),
+      isRepeat: (knock) => isRepeat(knock, desk),
     }),
     health: () => health(service, obstacles(setting, watcher)),
     log: by.log,
@@ -114,7 +112,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   });
   serving();
   noteClock(setting);
-  const reconciler = reconcileInBackground({ ...by, ...books, desk: ofBoth(desk, books) });
+  const reconciler = reconcileInBackground({ ...by, ...books, desk });
   return {
     url: urlOf(config.host, server.port),
     facilitatorTrouble: books.trouble(),
@@ -181,32 +179,22 @@ function firstService(
   { release, books }: { release: ReleaseIndex; books: Books },
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
-  const terms = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
-  terms.show(requestExamples(release));
-  const report = (error: unknown): void => {
-    if (!isNothingToDeliver(error)) log({ event: 'payment_failed', error: messageOf(error) });
-  };
+  const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
+  asked.show(requestExamples(release));
+  const report = (error: unknown): void =>
+    log({ event: 'payment_failed', error: messageOf(error) });
   const operator = {
     network: config.network,
     payTo: config.payTo,
     tokens: tokensOf(config, clock),
+    takesReceipts: config.receiptKey !== null,
     settlement: settlementOf(config),
   };
-  const { settleOnly } = config;
+  const { verifyFirst, receiptKey: processor } = config;
   const beside = signatures === undefined ? {} : { signatures };
-  const desk = paymentDesk({ ...books, ...beside, challenger: terms, clock, report, settleOnly });
-  const { receiptKey: processor } = config;
-  const by = { journal: books.journal, challenger: terms, clock, report };
-  const receipts = processor === null ? null : receiptDesk({ ...by, processor });
-  const { journal: sold } = books;
-  return { release, baseUrl, operator, challenger: terms, desk, sold, receipts, clock, log };
-}
-
-/** A receipt needs nobody's word: what a crash left open is settled. */
-function ofBoth(desk: Reconciler, { journal }: Pick<Books, 'journal'>): Reconciler {
-  return {
-    reconcile: (key) => (isReceiptKey(key) ? concludeReceipt(key, journal) : desk.reconcile(key)),
-  };
+  const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
+  const desk = purchaseDesk({ ...books, ...terms });
+  return { release, baseUrl, operator, challenger: asked, desk, sold: books.journal, clock, log };
 }
 
 function tokensOf(

@@ -76,7 +76,7 @@ function reading(row: Line, signal: Signal, at: { entity: string; moment: Moment
   const time = moment.observedAt;
   const facts =
     row.states === undefined
-      ? { current: sampleValues(signal, entity, time) }
+      ? { current: sampleValues(signal, { entity, time }) }
       : lifecycleReading(row, signal, { entity, time });
   return {
     entity,

@@ -8,6 +8,7 @@ import { merkleVectors } from './vector-rows/merkle-rows.ts';
 import { recordHashVectors } from './vector-rows/record-hash-rows.ts';
 import { rosterCoreVectors } from './vector-rows/roster-core-rows.ts';
 import { seriesChainVectors } from './vector-rows/series-chain-rows.ts';
+import { settlementVectors } from './vector-rows/settlement-rows.ts';
 import type { Vector } from './vector-rows/vector.ts';
 
 const FOLDER = 'test/vectors';
@@ -22,6 +23,7 @@ export function vectorFiles(): ReadonlyMap<string, string> {
     ['series-chain.json', seriesChainVectors()],
     ['merkle.json', merkleVectors()],
     ['checkpoint.json', checkpointVectors()],
+    ['settlement.json', settlementVectors()],
   ]);
   return new Map(Array.from(files, ([name, rows]) => [name, `${JSON.stringify(rows, null, 1)}\n`]));
 }

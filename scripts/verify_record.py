@@ -8,6 +8,7 @@ hash, citation hash, Ed25519 signature, what a body says twice, and the inclusio
   verify_record.py --lines BODIES.ndjson           one body a line, - for standard input
   verify_record.py --proof PROOF.json              a proof of the log, and nothing else
   --issuer did:key:z6Mk...                         whom you trust, may be repeated; without it nothing is verified
+  --now 2026-11-20T12:00:00Z                       your clock, where it is not that of this machine
   --vectors FOLDER                                 compare this program with the vector files of the project
   --json                                           one JSON object a line
 
@@ -22,6 +23,7 @@ import hashlib
 import json
 import re
 import sys
+import time
 
 DEPTH_MAX = 64
 HASH = re.compile(r"sha256:[0-9a-f]{64}")
@@ -29,7 +31,9 @@ CORE = ("hash_core_version", "signal_id", "entity", "snapshot_date", "observed_a
         "source_tier", "sources", "lifecycle")
 SOURCE_CORE = ("name", "weight", "independent", "relay_of")
 SEAL = ("record_hash", "signature", "key_id", "issuer_DID", "verify_url")
-REQUEST_TIME = ("age_hours_now", "freshness", "dead_source")
+# Members that depend on the moment of the request, by the signed member beside them that they follow from.
+REQUEST_TIME = {"freshness_basis": ("age_hours_now", "freshness", "freshness_leg", "dead_source"),
+                "last_looked_at": ("update_status",)}
 CAPTURED = ("capture_date", "observed_at")
 SOURCED = ("source_ref", "source_tier")
 DEMAND = ("calls_30d", "unique_payers_30d", "demand_class", "demand_depth", "endpoints", "endpoints_by_class",
@@ -301,16 +305,16 @@ def iso(time):
 def content_of(body):
     """What the content hash covers: no citation, and nothing that depends on the moment of the request."""
     left_out = ("_citation",) + (SERIES_CUT if is_series(body) else ())
-    return {key: without_request_time(key, value) for key, value in body.items() if key not in left_out}
+    return without_request_time({key: value for key, value in body.items() if key not in left_out})
 
 
-def without_request_time(key, value):
+def without_request_time(value):
     if isinstance(value, list):
-        return [without_request_time("", item) for item in value]
+        return [without_request_time(item) for item in value]
     if not isinstance(value, dict):
         return value
-    hidden = REQUEST_TIME if key == "provenance" else ()
-    return {name: without_request_time(name, item) for name, item in value.items() if name not in hidden}
+    hidden = [name for basis, names in REQUEST_TIME.items() if basis in value for name in names]
+    return {name: without_request_time(item) for name, item in value.items() if name not in hidden}
 
 
 def objects(value, path=""):
@@ -447,34 +451,6 @@ def check_link(link, held):
             raise Refused("provenance.data_lineage: %s differs from that of its reading" % name)
 
 
-def check_request_time(value):
-    """Age and freshness, which no hash covers, agree with their signed basis."""
-    provenance = value.get("provenance")
-    if not isinstance(provenance, dict) or not any(name in provenance for name in REQUEST_TIME):
-        return
-    age, word, dead = (provenance.get(name) for name in REQUEST_TIME)
-    if not is_number(age) or age < 0 or "dead_source" in provenance and not isinstance(dead, str):
-        raise Refused("provenance: age_hours_now is no age, or dead_source no sentence")
-    bounds = bounds_of(provenance.get("freshness_basis"))
-    if bounds is None:
-        return
-    near = [sum(hours > bound for bound in bounds[:2]) for hours in (age - 0.05, age + 0.05)]
-    if word not in [("fresh", "recent", "stale")[place] for place in near]:
-        raise Refused("provenance.freshness: does not follow from age_hours_now")
-    if abs(age - bounds[2]) > 0.05 and (age > bounds[2]) != ("dead_source" in provenance):
-        raise Refused("provenance.dead_source: does not follow from age_hours_now")
-
-
-BASIS = "cadence=%s; fresh<=%dh; recent<=%dh; dead_source>%dh; age_basis=request-time(now minus observed_at)"
-BOUNDS = {"hourly": (3, 24, 168), "daily": (24, 192, 1440), "weekly": (192, 744, 4380), "monthly": (1080, 2160, 8760),
-          "quarterly": (3000, 6600, 17520), "yearly": (9000, 18000, 43800), "as-events": (744, 8760, 17520)}
-
-
-def bounds_of(basis):
-    """The thresholds that a basis of this service names, or None for a basis of another one."""
-    return next((bounds for cadence, bounds in BOUNDS.items() if basis == BASIS % ((cadence,) + bounds)), None)
-
-
 def check_citation(body, issuers):
     """Hash, content hash, key and signature of the citation of a body, and what it repeats of the body."""
     citation = body["_citation"]
@@ -496,6 +472,644 @@ def check_citation(body, issuers):
         check_cited(body, citation)
     if not is_signature(public_key(did), text, from_base64url(citation["signature"])):
         raise Refused("_citation.signature: not a signature over the statement")
+
+
+# ---- members of request time, and legs that are lit ---------------------------------------------------------------
+
+EPOCH = datetime.datetime(1970, 1, 1)
+HOUR_MS = 3600000
+DAY_MS = 24 * HOUR_MS
+TENTH_MS = HOUR_MS // 10
+CLOCK_SKEW_MS = 300000
+ENDLESS = 10 ** 18
+BOUNDS = {"hourly": (3, 24, 168), "daily": (24, 192, 1440), "weekly": (192, 744, 4380), "monthly": (1080, 2160, 8760),
+          "quarterly": (3000, 6600, 17520), "yearly": (9000, 18000, 43800), "as-events": (744, 8760, 17520)}
+DUE_HOURS = {"hourly": 3, "daily": 48, "weekly": 216, "monthly": 1440, "quarterly": 3600, "yearly": 10000}
+LOOK_HOURS = dict(DUE_HOURS, **{"as-events": 744})
+WORDS = ("fresh", "recent", "stale", "stale")
+BASIS = "cadence=%s; fresh<=%dh; recent<=%dh; dead_source>%dh; age_basis=request-time(now minus observed_at)"
+BASES = {BASIS % ((cadence,) + bounds): cadence for cadence, bounds in BOUNDS.items()}
+RULE = re.compile(r"the worst of ([1-9]\d{0,3}) (?:legs|readings), each by its own freshness_basis")
+
+
+def milliseconds(text):
+    """An ISO time in UTC as milliseconds since 1970, or None."""
+    time = time_of(text)
+    return None if time is None else (time - EPOCH) // datetime.timedelta(milliseconds=1)
+
+
+def tenths(age_ms):
+    return (2 * max(0, age_ms) + TENTH_MS) // (2 * TENTH_MS)
+
+
+def rank_of(cadence, at, now):
+    """0 fresh, 1 recent, 2 stale, 3 of a dead source."""
+    return sum(max(0, now - at) > hours * HOUR_MS for hours in BOUNDS[cadence])
+
+
+def aged(name, holder, text):
+    """Name, cadence, instant and its text of what is judged by its own basis; None for a basis of another service."""
+    cadence, at = BASES.get(holder.get("freshness_basis")), milliseconds(text)
+    return None if cadence is None or at is None else (name, cadence, at, text)
+
+
+def parts_of(node, rule):
+    """The legs or readings that a joined body is as fresh as; none for a body that is judged by itself."""
+    if rule is None:
+        return []
+    found = RULE.fullmatch(rule)
+    if found is None:
+        return None
+    if isinstance(node.get("legs"), dict):
+        parts = [aged(name, leg, leg.get("observed_at")) for name, leg in node["legs"].items()]
+    else:
+        parts = [aged(reading["signal_id"], reading["provenance"], reading["provenance"].get("oldest_leg_as_of"))
+                 for reading in node.get("readings", [])]
+    if None in parts or len(parts) != int(found.group(1)):
+        raise Refused("freshness_rule: not about the parts of the body")
+    return parts
+
+
+def provenance_at(own, parts, now):
+    """What a provenance says at an instant."""
+    worst = min(parts or [own], key=lambda part: (-rank_of(part[1], part[2], now), part[2], part[0]))
+    rank = rank_of(worst[1], worst[2], now)
+    said = {"age_hours_now": tenths(now - own[2]) / 10, "freshness": WORDS[rank]}
+    if parts:
+        said["freshness_leg"] = worst[0]
+    if rank == 3:
+        said["dead_source"] = "no official reading since " + worst[3]
+    return said
+
+
+def status_at(record, now):
+    """The update_status of a record at an instant."""
+    cadence, observed, looked = record["official_cadence"], record["observed_at"], record["last_looked_at"]
+    due, counts = due_of(record), milliseconds(looked) + LOOK_HOURS[cadence] * HOUR_MS
+    late = due is not None and milliseconds(looked) > due
+    state, days = "unknown", None
+    if late and now <= counts:
+        state, days = "overdue", max(0, (now - due) // DAY_MS)
+        text = "overdue for a source that publishes %s" % cadence
+    elif not late and now <= (counts if due is None else due):
+        state, text = "on_schedule", "published as events occur" if due is None else "on schedule (%s)" % cadence
+    elif late or due is None:
+        text = "unknown: nobody has looked for more than %d hours (%s)" % (LOOK_HOURS[cadence], cadence)
+    else:
+        text = "unknown: nobody has looked since the next %s reading was due" % cadence
+    text += "; last official reading %s, last looked at %s" % (observed, looked)
+    return {"update_status": {"state": state, "official_cadence": cadence, "overdue_days": days, "text": text}}
+
+
+def due_of(record):
+    hours = DUE_HOURS.get(record["official_cadence"])
+    return None if hours is None else milliseconds(record["observed_at"]) + hours * HOUR_MS
+
+
+def claims_of(path, node):
+    """Place, shown members, what follows at an instant, and the last instants before that changes."""
+    provenance, legs = node.get("provenance"), node.get("legs")
+    if not isinstance(provenance, dict):
+        return
+    own, parts = aged("", provenance, provenance.get("oldest_leg_as_of")), parts_of(node, provenance.get("freshness_rule"))
+    if own is not None and parts is not None:
+        turns = [turn for part in parts or [own] for turn in turns_of(part)]
+        yield path + ".provenance", shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
+    for name, leg in legs.items() if isinstance(legs, dict) else ():
+        part = aged(name, leg, leg.get("observed_at"))
+        if part is not None:
+            yield "%s.legs.%s" % (path, name), shown(leg), leg_at(part), turns_of(part), None
+    if "last_looked_at" in node:
+        if node.get("official_cadence") not in BOUNDS or milliseconds(node["last_looked_at"]) is None:
+            raise Refused("last_looked_at: not a time beside a cadence")
+        yield path, shown(node), lambda now: status_at(node, now), status_turns(node), None
+
+
+def leg_at(part):
+    return lambda now: {"freshness": WORDS[rank_of(part[1], part[2], now)]}
+
+
+def turns_of(part):
+    return [part[2] + hours * HOUR_MS for hours in BOUNDS[part[1]]]
+
+
+def status_turns(record):
+    due = due_of(record)
+    turns = [milliseconds(record["last_looked_at"]) + LOOK_HOURS[record["official_cadence"]] * HOUR_MS]
+    days = (record.get("update_status") or {}).get("overdue_days")
+    if due is not None:
+        turns += [due] + [due + (days + more) * DAY_MS - 1 for more in (0, 1) if isinstance(days, int)]
+    return turns
+
+
+def shown(holder):
+    names = [name for basis, names in REQUEST_TIME.items() if basis in holder for name in names]
+    return {name: holder[name] for name in names if name in holder}
+
+
+def check_request_time(body, now):
+    """All that a body says of the moment of the request is true of one instant, which is not to come."""
+    nodes = list(objects(body))
+    claims = [claim for path, node in nodes for claim in claims_of(path, node)]
+    if not any(said for _, said, _, _, _ in claims):
+        return
+    windows = [(earliest(nodes) - CLOCK_SKEW_MS, now + CLOCK_SKEW_MS)]
+    for where, said, _, _, own in claims:
+        if own is not None:
+            low, high = age_window(where, said.get("age_hours_now"), own[2])
+            windows = [(max(low, start), min(high, end)) for start, end in windows]
+    foreign = "_citation" in body and "claim" not in body["_citation"]
+    for where, said, follows, turns, _ in claims:
+        windows = [span for window in windows for span in spans(window, turns) if agrees(said, follows(span[0]), foreign)]
+        if not windows:
+            raise Refused("%s: does not follow from the signed members and the ages" % where.lstrip("."))
+    for path, node in nodes:
+        check_age(path, node.get("provenance"))
+
+
+def earliest(nodes):
+    """Nothing is served before it was collected and looked at."""
+    times = [node.get("last_looked_at") for _, node in nodes]
+    cited = [node["_citation"] for _, node in nodes if isinstance(node.get("_citation"), dict)]
+    times += [citation.get("retrieved_at") for citation in cited if "claim" in citation]
+    return max([milliseconds(text) or -ENDLESS for text in times], default=-ENDLESS)
+
+
+def age_window(where, age, at):
+    """The instants that an age leaves."""
+    if age is None:
+        return -ENDLESS, ENDLESS
+    if isinstance(age, bool) or not isinstance(age, (int, float)) or not 0 <= age < 1e9 or round(age * 10) / 10 != age:
+        raise Refused("%s.age_hours_now: not an age in hours with one decimal" % where.lstrip("."))
+    middle = at + round(age * 10) * TENTH_MS
+    return middle - TENTH_MS // 2 if age > 0 else -ENDLESS, middle + TENTH_MS // 2 - 1
+
+
+def check_age(path, provenance):
+    """Nothing gets younger than it was when it was collected."""
+    if isinstance(provenance, dict) and "age_hours_now" in provenance:
+        if provenance["age_hours_now"] < provenance.get("data_age_hours", 0):
+            raise Refused("%s.provenance.age_hours_now: less than when it was collected" % path)
+
+
+def spans(window, turns):
+    """A window cut behind each turn."""
+    low, high = window
+    starts = [low] + sorted({turn + 1 for turn in turns if low <= turn < high})
+    return [(start, end) for start, end in zip(starts, [start - 1 for start in starts[1:]] + [high]) if start <= end]
+
+
+def agrees(said, right, foreign):
+    """Sentences of another issuer, whose citations have no claim, need only be where ours would be."""
+    if foreign and isinstance(said.get("dead_source"), str) and "dead_source" in right:
+        said = dict(said, dead_source=right["dead_source"])
+    return canonical(said) == canonical(right)
+
+
+def check_lit(body):
+    """legs_lit counts the legs that are lit; their classes are signed, the lists of classes are in no body."""
+    for path, node in objects(body):
+        legs, lit = node.get("legs"), node.get("legs_lit")
+        if not isinstance(legs, dict) or not isinstance(lit, dict):
+            continue
+        names = [name for name, leg in legs.items() if leg.get("lit") is True]
+        of = node.get("leg_availability", {}).get("expected", len(legs))
+        places = [legs[name]["position"] for name in lit["names"] if name in legs]
+        right = {"count": len(names), "of": of, "names": lit["names"]}
+        if lit != right or sorted(lit["names"]) != sorted(names) or places != sorted(places):
+            raise Refused("%s: not the count of the legs that are lit" % (path + ".legs_lit").lstrip("."))
+        for name, leg in legs.items():
+            known = leg["lit"] is None or (isinstance(leg["lit"], bool) and leg.get("band") is not None)
+            if not known:
+                raise Refused("%s.lit: not of a class" % (path + ".legs." + name).lstrip("."))
+
+
+# ---- settlement answers: compiler/contract/SETTLEMENTS.md --------------------------------------------------------
+
+CANDIDATES_MAX = 10
+LIST_MAX = 1000
+LEAD_DAYS = 7
+NATURE = "The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice"
+QUESTION = ("nature", "entity", "cik", "entity_name", "form", "event_class", "source_class", "market_or_event",
+            "cutoff", "cutoff_time", "cutoff_basis")
+EVIDENCE = ("note", "list", "coverage", "_citation")
+RESOLVE = QUESTION + EVIDENCE + ("resolution_status", "filed_by_cutoff", "event_time", "disclosure_time",
+                                 "disclosure_date", "candidate_count", "candidate_sources")
+PROPOSER = QUESTION + EVIDENCE + ("answer", "confidence", "timestamp", "evidence_url", "source_tier", "evidence")
+RENAMED = {"SCHEDULE 13D": "SC 13D", "SCHEDULE 13G": "SC 13G"}
+ITEM_FORMS = ("8-K", "8-K12B", "8-K12G3", "8-K15D5")
+INSTANT = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+ -]\d{2}:\d{2})", re.ASCII)
+
+
+def is_settlement(body):
+    return "resolution_status" in body or "confidence" in body
+
+
+def check_settlement(body, issuers):
+    """Derives the answer again from the signed filings and lists that it carries; answers what that proves."""
+    rows = body.get("candidate_sources", [body["evidence"]] if body.get("evidence") else [])
+    parts = rows + [body["coverage"]] if body.get("coverage") else rows
+    if not parts or not is_same(body.get("_citation"), parts[0]["_citation"]):
+        raise Refused("_citation: not that of the part that the answer quotes")
+    for part in parts:
+        check_citation(part, issuers)
+    if "list" not in body:
+        return "unsigned", "an answer of an older form: its parts are signed, what it answers does not follow from them"
+    proposes = "evidence" in body
+    if set(body) != set(PROPOSER if proposes else RESOLVE):
+        raise Refused("not the members of a settlement answer")
+    settled = settle(body)
+    check_echo(body, parts)
+    for name, want in (proposer_members if proposes else resolve_members)(settled).items():
+        if not is_same(body[name], want):
+            raise Refused("%s: the filings show %s" % (name, canonical(want)))
+    given = settled["candidates"][:1 if proposes else CANDIDATES_MAX]
+    if [row["record_hash"] for row in rows] != [filing["record_hash"] for filing in given]:
+        raise Refused("%s: not the filings that count" % ("evidence" if proposes else "candidate_sources"))
+    return "verified", "the answer follows from signed filings and lists; market_or_event repeats the request"
+
+
+def check_echo(body, parts):
+    """The question is a legal one, about the filer of every part, and its cutoff is read as it says."""
+    coverage, parsed = body["coverage"], parse_cutoff(body["cutoff"])
+    if body["nature"] != NATURE or body["source_class"] != "sec":
+        raise Refused("nature, source_class: not those of a settlement answer")
+    if not (body["market_or_event"] is None or isinstance(body["market_or_event"], str)):
+        raise Refused("market_or_event: neither text nor null")
+    if any((part["entity"], part["entity_name"]) != (body["cik"], body["entity_name"]) for part in parts):
+        raise Refused("cik, entity_name: not the filer of every part")
+    if body["entity"] not in coverage["tickers"] and cik_of(body["entity"]) != body["cik"]:
+        raise Refused("entity: no name of the filer")
+    if (body["cutoff_time"], body["cutoff_basis"]) != (parsed["at"], parsed["basis"]):
+        raise Refused("cutoff_time, cutoff_basis: not those of the cutoff")
+    if any("claim" not in part["_citation"] for part in parts):
+        raise Refused("_citation.claim: a part is cited by a statement that does not cover it")
+    if len(set(part["_citation"]["issuer_DID"] for part in parts)) != 1:
+        raise Refused("_citation.issuer_DID: the parts have several signers")
+
+
+def cik_of(text):
+    digits = re.fullmatch(r"(?:CIK)?(\d{1,10})", text, re.ASCII)
+    return digits.group(1).rjust(10, "0") if digits else None
+
+
+# A question is about the form as it is spelled: an amendment answers only a question about amendments.
+
+
+def is_amendment(form):
+    return form.endswith("/A")
+
+
+def family(form):
+    base = form[:-2] if is_amendment(form) else form
+    return RENAMED.get(base, base)
+
+
+def list_name(form, item):
+    return family(form) + ("/A" if is_amendment(form) else ""), item
+
+
+def question_of(body):
+    form, item = body["form"], body["event_class"]
+    if form != re.sub(r"^FORM ", "", re.sub(r"\s+", " ", form.strip().upper())):
+        raise Refused("form: not spelled as in questions")
+    if item is not None and not (family(form) in ITEM_FORMS and re.fullmatch(r"\d{1,2}(\.\d{2})?", item, re.ASCII)):
+        raise Refused("event_class: no item of this form")
+    return {"form": form, "item": item, "cutoff": parse_cutoff(body["cutoff"])}
+
+
+# Times are milliseconds since 1970, days are text.
+
+
+def day_milliseconds(day, hour=0, minute=0, second=0, fraction=0):
+    try:
+        count = datetime.date.fromisoformat(day).toordinal() - datetime.date(1970, 1, 1).toordinal()
+    except ValueError as error:
+        raise Refused("%s is no day" % day) from error
+    return count * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + fraction
+
+
+def instant(text):
+    """An ISO 8601 date-time with a zone; digits beyond milliseconds do not count."""
+    found = INSTANT.fullmatch(text)
+    if found is None:
+        raise Refused("%r is no instant" % text)
+    day, hour, minute, second, fraction, zone = found.groups()
+    hour, minute, second = int(hour), int(minute), int(second or 0)
+    part = int(((fraction or ".") + "000")[1:4])
+    if minute > 59 or second > 59 or hour > 24 or (hour == 24 and (minute or second or part)):
+        raise Refused("%r is no instant" % text)
+    at = day_milliseconds(day, hour, minute, second, part)
+    if zone == "Z":
+        return at
+    hours, minutes = int(zone[1:3]), int(zone[4:])
+    if hours > 23 or minutes > 59:
+        raise Refused("%r is no instant" % text)
+    offset = (hours * 60 + minutes) * 60000
+    return at + offset if zone[0] == "-" else at - offset
+
+
+def iso_time(at):
+    """UTC text, with milliseconds only where there are any."""
+    try:
+        moment = EPOCH + datetime.timedelta(milliseconds=at)
+    except OverflowError as error:
+        raise Refused("a time outside of the years 1 to 9999") from error
+    return moment.isoformat(timespec="milliseconds" if at % 1000 else "seconds") + "Z"
+
+
+def new_york_day_end(day):
+    """The last second of a day in New York: the rules of 2007, and those of 1987 for all years before."""
+    year, wall = int(day[:4]), day_milliseconds(day, 23, 59, 59)
+    begin, end = ((3, 8), (11, 1)) if year >= 2007 else ((4, 1), (10, 25))
+    summer = sunday(year, *begin) <= wall < sunday(year, *end)
+    return wall + (4 if summer else 5) * 3600000
+
+
+def sunday(year, month, day):
+    """02:00 of the first Sunday on or after a day."""
+    first = datetime.date(year, month, day)
+    return day_milliseconds((first + datetime.timedelta(days=(6 - first.weekday()) % 7)).isoformat(), 2)
+
+
+def parse_cutoff(text):
+    """A bare date is that whole filing day, an instant is compared with the acceptance."""
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+        return {"basis": "filing_date", "date": text, "at": iso_time(new_york_day_end(text))}
+    return {"basis": "acceptance_time", "at": iso_time(instant(text))}
+
+
+# The list: neighbouring filings, newest first, that lead to the root which the filer's statement names.
+
+
+def settle(body):
+    """The answer to the question of a body, from the filings of its list; each filing is a list of its listings."""
+    question, coverage = question_of(body), body["coverage"]
+    name = list_name(question["form"], question["item"])
+    heads = [head for head in coverage["lists"] if (head["form"], head["event_class"]) == name]
+    if (body["list"] is None) != (not heads):
+        raise Refused("list: given where the filer has none of this form and item, or absent where it has one")
+    filings = [] if body["list"] is None else listed_filings(body["list"], heads[0], body["cik"])
+    if filings:
+        check_neighbours(body["list"]["index"], filings, heads[0], question)
+    return dict(verdict(filings, coverage, question), question=question, coverage=coverage)
+
+
+def listed_filings(given, head, cik):
+    """The filings of a list, which lead to its root; the hash of each listing is recomputed from its core."""
+    if set(given) != {"index", "filings", "beside"} or isinstance(given["index"], bool):
+        raise Refused("list: not the members of a list")
+    if len(given["filings"]) > LIST_MAX:
+        raise Refused("list.filings: more than %d" % LIST_MAX)
+    filings, leaves = [], []
+    for listings in given["filings"]:
+        if not listings or any(set(listing) != {"record_hash", "_hash_core"} for listing in listings):
+            raise Refused("list.filings: not listings with their hash cores")
+        cores = [dict(listing["_hash_core"], record_hash=listing["record_hash"]) for listing in listings]
+        if any(hash_of(listing["_hash_core"]) != listing["record_hash"] for listing in listings):
+            raise Refused("list.filings: a hash core gives another hash")
+        if any(core["entity"] != cik or core["row"] != "filing.submission" for core in cores):
+            raise Refused("list.filings: of another filer")
+        filings.append(cores)
+        leaves.append(hashlib.sha256(b"\x00" + " ".join(core["record_hash"] for core in cores).encode()).digest())
+    beside = [digest(text) for text in given["beside"]]
+    if stretch_root(given["index"], head["count"], leaves, beside).hex() != head["root"]:
+        raise Refused("list: leads to another root")
+    return filings
+
+
+def digest(text):
+    if not re.fullmatch(r"[0-9a-f]{64}", text):
+        raise Refused("list.beside: not a hash")
+    return bytes.fromhex(text)
+
+
+def stretch_root(start, size, leaves, beside):
+    """The RFC 6962 root of a tree, from some neighbouring leaves and a hash for each range beside them."""
+    stop, rest = start + len(leaves), list(beside)
+    if not 0 <= start < stop <= size:
+        raise Refused("list: has no place in its tree")
+
+    def fold(begin, end):
+        if end <= start or begin >= stop:
+            if not rest:
+                raise Refused("list.beside: too few hashes")
+            return rest.pop(0)
+        if end - begin == 1:
+            return leaves[begin - start]
+        middle = begin + (1 << (end - begin - 1).bit_length() - 1)
+        left, right = fold(begin, middle), fold(middle, end)
+        return hashlib.sha256(b"\x01" + left + right).digest()
+
+    root = fold(0, size)
+    if rest:
+        raise Refused("list.beside: too many hashes")
+    return root
+
+
+def check_neighbours(index, filings, head, question):
+    """No filing beside those of the list can count."""
+    firsts, cutoff = [listings[0] for listings in filings], question["cutoff"]
+    originals = [filing for filing in firsts if is_original(filing, question)]
+    before = [filing for filing in originals if side(filing, cutoff) == "before"]
+    if index > 0 and not is_behind(firsts[0], head["lead_days"], cutoff):
+        raise Refused("list: newer filings may count")
+    is_end = index + len(filings) == head["count"]
+    if not is_end and not (before and firsts[-1]["filing_date"] < before[0]["filing_date"]):
+        raise Refused("list: older filings may count")
+    if index > 0 and not originals:
+        raise Refused("list: the first filing behind the cutoff may be another one")
+
+
+def is_original(filing, question):
+    return is_amendment(filing["form"]) == is_amendment(question["form"])
+
+
+def is_behind(filing, lead_days, cutoff):
+    """Whether this filing, and so every newer one of the list, certainly lies behind the cutoff."""
+    if cutoff["basis"] == "filing_date":
+        return filing["filing_date"] > cutoff["date"]
+    return day_milliseconds(filing["filing_date"]) - lead_days * DAY_MS > instant(cutoff["at"])
+
+
+def side(filing, cutoff):
+    if cutoff["basis"] == "filing_date":
+        return "before" if filing["filing_date"] <= cutoff["date"] else "after"
+    at = instant(cutoff["at"])
+    if filing["disclosure_time"] is not None:
+        return "before" if instant(filing["disclosure_time"]) <= at else "after"
+    if new_york_day_end(filing["filing_date"]) <= at:
+        return "before"
+    return "after" if at < day_milliseconds(filing["filing_date"]) - LEAD_DAYS * DAY_MS else "unclear"
+
+
+# The rule: the newest original at or before the cutoff, else the first one behind it.
+
+
+def verdict(filings, coverage, question):
+    cutoff = question["cutoff"]
+    twins = {listings[0]["accession"]: listings[1:] for listings in filings}
+    firsts = [(listings[0], side(listings[0], cutoff)) for listings in filings]
+    originals = [(filing, on) for filing, on in firsts if is_original(filing, question)]
+    before = [filing for filing, on in originals if on == "before"]
+    unclear = [filing for filing, on in originals if on == "unclear"]
+    amendments = [filing for filing, on in firsts if on != "after" and not is_original(filing, question)]
+    if before:
+        day = before[0]["filing_date"]
+        beside = [filing for filing in before[1:] if filing["filing_date"] == day]
+        beside += [filing for filing in unclear + amendments if filing["filing_date"] >= day]
+        return decided(before[0], twins, beside, True, "ambiguous" if beside else "resolved")
+    if unclear or amendments:
+        every = unclear + amendments
+        return decided(every[0], twins, every[1:], None, "ambiguous")
+    hidden = any(reaches_back(gap, cutoff) for gap in coverage["gaps"])
+    filed = False if coverage["covered_from"] is None and not hidden and not is_beyond(cutoff, coverage) else None
+    later = [filing for filing, on in originals if on == "after"]
+    if filed is None or not later:
+        return {"status": "no_authoritative_source", "filed": filed, "selected": None, "candidates": []}
+    return decided(later[-1], twins, [], filed, "resolved")
+
+
+def decided(selected, twins, beside, filed, status):
+    """A verdict about a filing, unless its sources tell different facts."""
+    others = twins[selected["accession"]]
+    if not all(agree(selected, other) for other in others):
+        return {"status": "conflicting", "filed": None, "selected": selected, "candidates": [selected] + others}
+    return {"status": status, "filed": filed, "selected": selected, "candidates": [selected] + others + beside}
+
+
+def agree(a, b):
+    times = set(instant(one["disclosure_time"]) for one in (a, b) if one["disclosure_time"] is not None)
+    events = set(one["event_time"] for one in (a, b) if one["event_time"] is not None)
+    return (list_name(a["form"], None), a["filing_date"]) == (list_name(b["form"], None), b["filing_date"]) \
+        and len(times) < 2 and len(events) < 2
+
+
+def reaches_back(gap, cutoff):
+    if cutoff["basis"] == "filing_date":
+        return gap["from"] <= cutoff["date"]
+    return day_milliseconds(gap["from"]) - LEAD_DAYS * DAY_MS <= instant(cutoff["at"])
+
+
+def is_beyond(cutoff, coverage):
+    return instant(coverage["observed_at"]) < instant(cutoff["at"])
+
+
+# What an answer says in members of its own.
+
+
+def resolve_members(settled):
+    selected = settled["selected"] or {}
+    return {"resolution_status": settled["status"], "filed_by_cutoff": settled["filed"],
+            "event_time": selected.get("event_time"), "disclosure_time": selected.get("disclosure_time"),
+            "disclosure_date": selected.get("filing_date"), "note": note_of(settled),
+            "candidate_count": len(settled["candidates"])}
+
+
+def proposer_members(settled):
+    selected = settled["selected"] or {}
+    certain = settled["status"] == "resolved" and settled["filed"] is not None
+    return {"answer": settled["filed"], "confidence": 1 if certain else 0, "timestamp": selected.get("disclosure_time"),
+            "evidence_url": selected.get("source_ref"), "source_tier": selected.get("source_tier"),
+            "note": note_of(settled)}
+
+
+def note_of(settled):
+    return " ".join(verdict_words(settled) + limit_words(settled))
+
+
+def verdict_words(settled):
+    question, selected, candidates = settled["question"], settled["selected"], settled["candidates"]
+    if selected is None:
+        return [nothing(settled)]
+    if settled["status"] == "conflicting":
+        return ["The %d listings of filing %s do not tell the same facts, so nothing is settled."
+                % (len(candidates), selected["accession"])]
+    if settled["status"] == "ambiguous":
+        return beside_others(settled) if settled["filed"] else unsettled(settled)
+    if settled["filed"]:
+        return [newest(question, selected)]
+    return [nothing(settled), "The first filing day of one after that is %s, of %s %s."
+            % (selected["filing_date"], selected["form"], selected["accession"])]
+
+
+def limit(question):
+    cutoff = question["cutoff"]
+    return "the filing day " + cutoff["date"] if cutoff["basis"] == "filing_date" else "the instant " + cutoff["at"]
+
+
+def kind(question):
+    return "form %s" % question["form"] + ("" if question["item"] is None else " with item %s" % question["item"])
+
+
+def named(filing):
+    return "%s %s of the filing day %s" % (filing["form"], filing["accession"], filing["filing_date"])
+
+
+def nothing(settled):
+    held = "The stored list holds no %s until %s" % (kind(settled["question"]), limit(settled["question"]))
+    if settled["filed"] is None:
+        return held + ", which does not mean that none was filed."
+    return "%s; it is whole until then and was collected at %s." % (held, settled["coverage"]["observed_at"])
+
+
+def newest(question, selected):
+    return "By filing day, the newest %s that the stored list holds until %s is %s." \
+        % (kind(question), limit(question), named(selected))
+
+
+def counts_of(candidates, question):
+    """How many originals, how many of them of an unknown hour, and how many amendments; each filing once."""
+    firsts = list(dict((filing["accession"], filing) for filing in reversed(candidates)).values())
+    originals = [filing for filing in firsts if is_original(filing, question)]
+    unclear = sum(side(filing, question["cutoff"]) == "unclear" for filing in originals)
+    return len(originals) - unclear, unclear, len(firsts) - len(originals)
+
+
+def amendment_words(question):
+    return "Amendments" if question["item"] is None else "Amendments with item %s" % question["item"]
+
+
+def beside_others(settled):
+    question, selected = settled["question"], settled["selected"]
+    others = [filing for filing in settled["candidates"] if filing["accession"] != selected["accession"]]
+    same_day, unclear, amendments = counts_of(others, question)
+    words = [newest(question, selected) if same_day == 0 else
+             "The stored list holds %d filings of %s of the newest filing day until %s; one of them is %s."
+             % (same_day + 1, kind(question), limit(question), named(selected))]
+    if unclear:
+        words.append("That does not count %d of its filing day or a later one of which the hour is not known, so that "
+                     "they may lie on either side of the cutoff." % unclear)
+    if amendments:
+        words.append("%s of its filing day or a later one that lie before the cutoff or may do so: %d."
+                     % (amendment_words(question), amendments))
+    return words
+
+
+def unsettled(settled):
+    question = settled["question"]
+    _, unclear, amendments = counts_of(settled["candidates"], question)
+    words = ["The stored list holds no %s that certainly lies before %s or on it." % (kind(question), limit(question))]
+    if unclear:
+        words.append("Filings of it of which the hour is not known, so that they may lie on either side of the "
+                     "cutoff: %d." % unclear)
+    if amendments:
+        words.append("%s that lie before the cutoff or may do so: %d." % (amendment_words(question), amendments))
+    return words + ["One of these is %s." % named(settled["selected"])]
+
+
+def limit_words(settled):
+    question, coverage, selected = settled["question"], settled["coverage"], settled["selected"] or {"filing_date": ""}
+    cutoff, words = question["cutoff"], []
+    if is_beyond(cutoff, coverage):
+        end = "the end of " + limit(question) if cutoff["basis"] == "filing_date" else limit(question)
+        words.append("The list was collected at %s, before %s, and does not tell what was filed later."
+                     % (coverage["observed_at"], end))
+    if coverage["covered_from"] is not None and selected["filing_date"] < coverage["covered_from"]:
+        words.append("The list reaches back to the filing day %s; older filings are not all stored."
+                     % coverage["covered_from"])
+    return words + ["The list is incomplete from the filing day %s to %s." % (gap["from"], gap["to"])
+                    for gap in coverage["gaps"] if reaches_back(gap, cutoff)]
 
 
 # ---- the transparency log, RFC 6962 -------------------------------------------------------------------------------
@@ -687,7 +1301,7 @@ def is_signature(key, message, signature):
 # ---- command ------------------------------------------------------------------------------------------------------
 
 
-def judge_body(data, issuers):
+def judge_body(data, issuers, now):
     body = parse(data)
     if not isinstance(body, dict):
         raise Refused("not a JSON object")
@@ -697,6 +1311,10 @@ def judge_body(data, issuers):
     check_relations(body)
     signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
     count = check_record_hashes(body)
+    if is_settlement(body):
+        return check_settlement(body, issuers)
+    check_request_time(body, now)
+    check_lit(body)
     if "_citation" not in signed:
         check_citations(body, issuers)
         return "unsigned", "%d record hashes recomputed; nobody signed all of it" % count
@@ -709,7 +1327,6 @@ def check_relations(body):
     for _, item in objects(body):
         check_series(item)
         check_lineage(item)
-        check_request_time(item)
 
 
 def check_citations(body, issuers):
@@ -729,7 +1346,7 @@ def judge_answer(answer, issuers):
     return "verified", "the inclusion of its hash alone: in the log under its root; checkpoint %s" % signed
 
 
-def judge_proof(data, issuers):
+def judge_proof(data, issuers, _now):
     answer = parse(data)
     if not isinstance(answer, dict):
         raise Refused("not a JSON object")
@@ -780,10 +1397,17 @@ def vector_checkpoint(given):
     return {"origin": lines[0], "size": int(lines[1]), "root": root.hex()}
 
 
+def vector_settlement(given):
+    question = question_of(given)
+    return resolve_members(dict(verdict(given["filings"], given["coverage"], question), question=question,
+                                coverage=given["coverage"]))
+
+
 # What canonical.json and record-hash.json refuse beyond this is input that no published body holds.
 VECTORS = (("canonical.json", vector_canonical, False), ("record-hash.json", vector_record, False),
            ("roster-core.json", vector_roster, True), ("series-chain.json", vector_series, True),
-           ("merkle.json", vector_merkle, True), ("checkpoint.json", vector_checkpoint, True))
+           ("merkle.json", vector_merkle, True), ("checkpoint.json", vector_checkpoint, True),
+           ("settlement.json", vector_settlement, True))
 
 
 def compare_vectors(folder):
@@ -806,10 +1430,10 @@ def compare_vectors(folder):
     return count, off
 
 
-def judge(judged, data, issuers):
+def judge(judged, data, issuers, now):
     """Verdict and detail; nothing is verified for an issuer that nobody named, because anybody can make a key."""
     try:
-        verdict, detail = judged(data, issuers)
+        verdict, detail = judged(data, issuers, now)
     except Refused as error:
         return "failed", str(error)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -836,10 +1460,10 @@ def tasks_of(given):
             try:
                 yield path, judged, read(path)
             except OSError as error:
-                yield path, lambda _data, _issuers, said=str(error): ("unsigned", said), b""
+                yield path, lambda _data, _issuers, _now, said=str(error): ("unsigned", said), b""
 
 
-WORDS = {"issuer_unknown": "consistent, issuer unknown"}
+VERDICTS = {"issuer_unknown": "consistent, issuer unknown"}
 
 
 def main():
@@ -848,6 +1472,7 @@ def main():
     options.add_argument("--lines", action="append", default=[])
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
+    options.add_argument("--now")
     options.add_argument("--vectors")
     options.add_argument("--json", action="store_true")
     given = options.parse_args()
@@ -857,12 +1482,15 @@ def main():
         sys.exit(1 if off else 0)
     if not given.body and not given.proof and not given.lines:
         options.error("name a body or a proof")
+    now = int(time.time() * 1000) if given.now is None else milliseconds(given.now)
+    if now is None:
+        options.error("--now: not an ISO-8601 time in UTC")
     verdicts = set()
     for name, judged, data in tasks_of(given):
-        verdict, detail = judge(judged, data, given.issuer)
+        verdict, detail = judge(judged, data, given.issuer, now)
         verdicts.add(verdict)
         report = {"file": name, "verdict": verdict, "detail": detail}
-        words = "%-8s  %s\n          %s" % (WORDS.get(verdict, verdict), name, detail)
+        words = "%-8s  %s\n          %s" % (VERDICTS.get(verdict, verdict), name, detail)
         print(json.dumps(report) if given.json else words)
     sys.exit(1 if "failed" in verdicts else 0 if verdicts == {"verified"} else 2)
 

@@ -8,17 +8,19 @@ const DOCS = [
   'README.md',
   'ARCHITECTURE.md',
   'compiler/contract/FORMAT.md',
+  'compiler/contract/SETTLEMENTS.md',
   'dist-data/README.md',
   'gatekeeper/README.md',
   'snapshots/README.md',
   'test/README.md',
 ];
 /** Longest that a document may be, in lines. */
-const LINES_MAX: Readonly<Record<string, number>> = {
-  'README.md': 115,
-  'ARCHITECTURE.md': 160,
-  'dist-data/README.md': 20,
-  'test/README.md': 30,
+/** Words, since a newcomer reads words: lines can be made longer. */
+const WORDS_MAX: Readonly<Record<string, number>> = {
+  'README.md': 1100,
+  'ARCHITECTURE.md': 2600,
+  'dist-data/README.md': 130,
+  'test/README.md': 300,
 };
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -75,8 +77,8 @@ describe.each(DOCS)('%s', (doc) => {
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it.skipIf(LINES_MAX[doc] === undefined)('is no longer than it may be', () => {
-    expect(text.split('\n').length - 1).toBeLessThanOrEqual(LINES_MAX[doc] ?? 0);
+  it.skipIf(WORDS_MAX[doc] === undefined)('is no longer than it may be', () => {
+    expect(text.trim().split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX[doc] ?? 0);
   });
 });
 

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../compiler/compile.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { FILINGS, filingRow, listingRow } from './filing-rows.ts';
 import { smallSet } from './small-set.ts';
 import {
   AS_OF,
@@ -40,6 +41,7 @@ const at = (day: string) => ({
   collected_at: `${day}T11:00:00Z`,
 });
 const NEWEST = { observed_at: '2026-11-20T11:30:00Z', collected_at: '2026-11-20T11:40:00Z' };
+const LATER = { collected_at: '2026-11-20T11:45:00Z' };
 const file = (batch: string, signal: string, rows: readonly object[]): SnapshotFiles => ({
   [`${batch}/${signal}.ndjson`]: ndjson(rows),
 });
@@ -150,6 +152,12 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
       reading('us-denver', { precip_mm: null }, NEWEST),
     ]),
   },
+  'the filings of a filer': file('2026-11-21', 'filing.submission', [listingRow(), ...FILINGS]),
+  'a revised filing, a new one and a gap': file('2026-11-21', 'filing.submission', [
+    listingRow({ ...LATER, gaps: [{ from: '2019-01-02', to: '2019-01-09' }] }),
+    filingRow(1, ['10-K', '2026-02-02'], LATER),
+    filingRow(90, ['10-K', '2026-11-19'], LATER),
+  ]),
   'several signals at once': {
     ...file('2026-11-21', SPOT, coins('2026-11-19', 2)),
     ...file('2026-11-21', 'filing.delinquency', [

@@ -68,7 +68,7 @@ const NOW: Readonly<Record<string, readonly object[]>> = {
     reading('kyoto-protocol', { state: 'ended' }, lifecycle('ended')),
     reading('x/../y', { state: 'operating' }, lifecycle('operating')),
   ],
-  'climate-policy.distress-events': [reading('kyoto-protocol', { events_90d_count: 2 })],
+  'climate-policy.distress-events': [reading('kyoto-protocol', { distress_events_90d_count: 2 })],
   'tariff-policy.lifecycle': [
     reading('kyoto-protocol', { state: 'expired' }, lifecycle('expired')),
   ],

@@ -11,6 +11,8 @@ export interface Asked {
   readonly issuer: string;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
   readonly target: string | null;
+  /** Milliseconds since the epoch: an answer cannot speak of a later moment. */
+  readonly now: number;
 }
 
 /** What a 200 brought for a payment. */
@@ -24,7 +26,7 @@ export function judgePurchase({ bytes, receipt, payment }: Delivery, asked: Aske
   const sold = { text: textOf(bytes, payment), receipt, payment };
   // What was asked for decides, not what the service calls its answer.
   const { made, wrong } =
-    question !== null && isTable(question) ? tableOf(sold) : bodyOf(sold, question, asked.issuer);
+    question !== null && isTable(question) ? tableOf(sold) : bodyOf(sold, question, asked);
   if (wrong === null) return made;
   const message = `Cannot rely on "${payment.url}": ${wrong}; keep the purchase of this error as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
@@ -48,9 +50,9 @@ function tableOf(sold: Sold): Judged {
   return { made, wrong: isSeries ? null : 'the table has not the columns of a series' };
 }
 
-function bodyOf(sold: Sold, question: Route | null, issuer: string): Judged {
+function bodyOf(sold: Sold, question: Route | null, { issuer, now }: Asked): Judged {
   const body = jsonOf(sold);
-  const report = verifyBody(body, { trust: [issuer] });
+  const report = verifyBody(body, { trust: [issuer], now });
   const made = { ...sold, body, report };
   if (question === null) return { made, wrong: 'the request is none that has an answer' };
   return { made, wrong: reportFault(report, question) ?? answerFault(question, body) };

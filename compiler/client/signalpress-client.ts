@@ -37,6 +37,8 @@ export interface ClientOptions {
   /** Longest wait for one answer in milliseconds; ANSWER_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
   readonly wait?: TripOptions['wait'];
+  /** Clock in epoch milliseconds: an answer that speaks of a moment to come is refused; that of the system when absent. */
+  readonly clock?: () => number;
   readonly onSigned?: TripOptions['onSigned'];
 }
 
@@ -71,10 +73,10 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     onSigned: options.onSigned ?? (() => undefined),
     timeoutMs: options.timeoutMs ?? ANSWER_TIMEOUT_MS,
   };
-  const { baseUrl, issuer } = options;
+  const { baseUrl, issuer, clock = Date.now } = options;
   requireIssuer(issuer);
   const sold = (url: string, answer: Delivered): Promise<Purchase> =>
-    purchase(answer, { issuer, target: targetOf(url, baseUrl) });
+    purchase(answer, { issuer, target: targetOf(url, baseUrl), now: clock() });
   return {
     get: async (path, params, { token } = {}) =>
       freeAnswer(urlOf(baseUrl, endpointAt(path), params), token, trip),

@@ -2,7 +2,13 @@ import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { firstHistory, KEYS_PATH } from '../contract/key-history.ts';
-import { FILES_NAME, type FileEntry, type Release, tables } from '../contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  FILES_NAME,
+  type FileEntry,
+  type Release,
+  tables,
+} from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
 import { LOG_FOLDER } from '../contract/tiles.ts';
 import { refuseKey } from '../keys/key-command.ts';
@@ -186,13 +192,15 @@ function continued({ data, previous }: Staging, { name, head, asOf, key }: Retur
 }
 
 /** Why an older release cannot be served in the place of the current one; null where it can. */
-function strangeness({ base_url, table_digest }: Release, current: Release): string | null {
+function strangeness(older: Release, current: Release): string | null {
+  const { base_url, contract_version, table_digest } = older;
   const again = 'compile the older snapshots again';
   // The log is named after the address, and it is the log of the current release that stays.
   if (base_url !== current.base_url) {
     return `was published at ${base_url}, the current one is at ${current.base_url}; ${again}`;
   }
-  if (table_digest === canonicalDigest(tables())) return null;
+  const isOwn = contract_version === CONTRACT_VERSION;
+  if (isOwn && table_digest === canonicalDigest(tables())) return null;
   return `was compiled from other tables, which the gatekeeper of this program does not serve; use the program that compiled it, or ${again}`;
 }
 

@@ -11,8 +11,11 @@ export const CITATION_SEAL_FIELDS = [
   'verify_url',
 ] as const;
 
-/** Members of a `provenance` object that depend on the moment of the request; they are outside every hash. */
-export const REQUEST_TIME_FIELDS = ['age_hours_now', 'freshness', 'dead_source'] as const;
+/** Members of an object that depend on the moment of the request, by the signed member that they follow from. */
+export const REQUEST_TIME_FIELDS = {
+  freshness_basis: ['age_hours_now', 'freshness', 'freshness_leg', 'dead_source'],
+  last_looked_at: ['update_status'],
+} as const;
 
 const hash = z.string().regex(RECORD_HASH);
 const text = z.string().min(1);
@@ -54,19 +57,12 @@ export function citationStatement(citation: Citation): CitationStatement {
 }
 
 /**
- * What `source.content_hash` covers: a deep copy of a delivered body without its `_citation` and without the
- * request-time members of every `provenance` object; throws a TypeError beyond JSON_DEPTH_MAX.
+ * What `source.content_hash` covers: a deep copy of a delivered body without its `_citation` and without its
+ * request-time members; throws a TypeError beyond JSON_DEPTH_MAX.
  */
 export function contentOf(body: object): object {
-  const members = Object.entries(body).filter(([key]) => key !== '_citation');
-  return Object.fromEntries(members.map(([key, value]) => [key, copyMember(key, value, 1)]));
-}
-
-function copyMember(key: string, value: unknown, depth: number): unknown {
-  const copy = deepCopy(value, depth);
-  if (key !== 'provenance' || !isObject(copy)) return copy;
-  for (const field of REQUEST_TIME_FIELDS) delete copy[field];
-  return copy;
+  const { _citation, ...content } = body as { readonly _citation?: unknown };
+  return deepCopy(content, 0) as object;
 }
 
 function deepCopy(value: unknown, depth: number): unknown {
@@ -75,13 +71,19 @@ function deepCopy(value: unknown, depth: number): unknown {
     throw new TypeError(`Cannot copy the body: more than ${JSON_DEPTH_MAX} open containers`);
   }
   if (Array.isArray(value)) return value.map((item) => deepCopy(item, depth + 1));
+  const left = requestTimeFields(value);
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, copyMember(key, member, depth + 1)]),
+    Object.entries(value)
+      .filter(([key]) => !left.includes(key))
+      .map(([key, member]) => [key, deepCopy(member, depth + 1)]),
   );
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** A member is of request time only beside the one that it follows from, which is signed: nobody can add that. */
+function requestTimeFields(value: object): readonly string[] {
+  return Object.entries(REQUEST_TIME_FIELDS).flatMap(([basis, fields]) =>
+    Object.hasOwn(value, basis) ? fields : [],
+  );
 }
 
 /** The key id of an issuer: its DID as a DID URL, `<did>#<multibase part>`. */

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { citationSchema } from './citation.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { bundleSchema, lifecycleSchema, provenanceSchema, sourceSchema } from './record.ts';
+import {
+  bundleSchema,
+  legHeadSchema,
+  lifecycleSchema,
+  provenanceSchema,
+  sourceSchema,
+} from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
 /** Folder of stored documents; an operation whose file stands there is served from one. */
@@ -25,15 +31,9 @@ export function documentForm({ tag }: Endpoint): DocumentForm {
 
 /** A leg of a document: a reading of its own, with its whole hash core. */
 const legSchema = z.strictObject({
-  leg: z.string(),
-  position: z.int().min(1),
+  ...legHeadSchema,
   measures: z.string(),
-  signal_id: z.string(),
-  entity: z.string(),
-  entity_name: z.string().nullable(),
   snapshot_date: z.iso.datetime(),
-  observed_at: z.iso.datetime(),
-  data_age_hours: z.number(),
   current: z.record(z.string(), z.unknown()),
   sources: z.array(sourceSchema),
   source_ref: z.string().nullable(),

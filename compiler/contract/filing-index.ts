@@ -1,6 +1,6 @@
-import type { FilingFacts } from './filing.ts';
+import type { FilingFacts, HashedFiling } from './filing.ts';
 import { encodeSegment } from './path.ts';
-import type { FilingCoverage } from './settle-filings.ts';
+import type { FilingCoverage, ListGap } from './settle-filings.ts';
 
 /** Internal list of every filer, one JSON array a line, sorted by CIK. */
 export const FILERS_PATH = 'index/filers.txt';
@@ -37,44 +37,48 @@ export function filerPath(cik: string): string {
 
 /** Text of one line of FILERS_PATH, with its line end. */
 export function formatFilerLine(filer: FilerLine): string {
-  const { cik, name, tickers, collected_at, covered_from, forms } = filer;
-  return `${JSON.stringify([cik, name, tickers, collected_at, covered_from, forms])}\n`;
+  const { cik, name, tickers, collected_at, covered_from, gaps, forms } = filer;
+  return `${JSON.stringify([cik, name, tickers, collected_at, covered_from, gaps, forms])}\n`;
 }
 
 /** The inverse of formatFilerLine, of one line without its line end. */
 export function parseFilerLine(line: string): FilerLine {
-  const [cik, name, tickers, collected_at, covered_from, forms] = JSON.parse(line) as [
+  const [cik, name, tickers, collected_at, covered_from, gaps, forms] = JSON.parse(line) as [
     string,
     string,
     string[],
     string,
     string | null,
+    ListGap[],
     string[],
   ];
-  return { cik, name, tickers, collected_at, covered_from, forms };
+  return { cik, name, tickers, collected_at, covered_from, gaps, forms };
 }
 
+/** Members of a line of a filer's list, in their order; the rest of a hash core follows from them and the filer. */
+const LIST_COLUMNS = [
+  'accession',
+  'form',
+  'items',
+  'event_time',
+  'filing_date',
+  'disclosure_time',
+  'acceptance_basis',
+  'snapshot_date',
+  'source',
+  'source_ref',
+  'source_tier',
+  'record_hash',
+] as const satisfies readonly (keyof HashedFiling)[];
+
 /** Text of one line of a filer's list, with its line end. */
-export function formatFilingLine(filing: FilingFacts): string {
-  const { accession, form, items, event_time, filing_date, disclosure_time } = filing;
-  const { source, source_tier } = filing;
-  const facts = [accession, form, items, event_time, filing_date, disclosure_time];
-  return `${JSON.stringify([...facts, source, source_tier])}\n`;
+export function formatFilingLine(filing: HashedFiling): string {
+  return `${JSON.stringify(LIST_COLUMNS.map((name) => filing[name]))}\n`;
 }
 
 /** The inverse of formatFilingLine, of one line without its line end. */
-export function parseFilingLine(line: string): FilingFacts {
-  const [accession, form, items, event_time, filing_date, disclosure_time, source, source_tier] =
-    JSON.parse(line) as [
-      string,
-      string,
-      string[],
-      string | null,
-      string,
-      string | null,
-      string,
-      string | null,
-    ];
-  const times = { event_time, filing_date, disclosure_time };
-  return { accession, form, items, ...times, source, source_tier };
+export function parseFilingLine(line: string): HashedFiling {
+  const values = JSON.parse(line) as readonly unknown[];
+  const members = LIST_COLUMNS.map((name, at) => [name, values[at]]);
+  return Object.fromEntries(members) as HashedFiling;
 }

@@ -1,27 +1,10 @@
+import { HASH_CORE_VERSION } from './record-hash.ts';
+
 /** The one source class that settlement evidence has. */
 export const FILING_SOURCE_CLASS = 'sec';
 
 /** The one collection that filings are stored in; it also names the kind of their hash core. */
 export const FILING_COLLECTION = 'filing.submission';
-
-/** Members of a filing row's hash core in the order of `_hash_core`; all of them but `row` stand in the row too. */
-export const FILING_CORE_FIELDS = [
-  'hash_core_version',
-  'row',
-  'entity',
-  'accession',
-  'form',
-  'items',
-  'event_time',
-  'filing_date',
-  'disclosure_time',
-  'acceptance_basis',
-  'observed_at',
-  'snapshot_date',
-  'source',
-  'source_ref',
-  'source_tier',
-] as const;
 
 /** What of a filing decides a settlement question. */
 export interface FilingFacts {
@@ -39,6 +22,32 @@ export interface FilingFacts {
   /** Who lists it; two sources may list one filing. */
   readonly source: string;
   readonly source_tier: string | null;
+}
+
+/** A filing with everything that its hash core says of it. */
+export interface HashedFiling extends FilingFacts {
+  /** How the source's clock was read. */
+  readonly acceptance_basis: 'utc' | 'new-york' | 'undetermined';
+  /** UTC day of collection at 00:00:00Z. */
+  readonly snapshot_date: string;
+  readonly source_ref: string | null;
+  readonly record_hash: string;
+}
+
+/** The hash core of a filing, its members in the order of `_hash_core`. */
+export function filingCore(cik: string, filing: Omit<HashedFiling, 'record_hash'>) {
+  const { accession, form, items, event_time, filing_date, disclosure_time } = filing;
+  const { acceptance_basis, snapshot_date, source, source_ref, source_tier } = filing;
+  return {
+    hash_core_version: HASH_CORE_VERSION,
+    row: FILING_COLLECTION,
+    entity: cik,
+    ...{ accession, form, items: [...items], event_time, filing_date, disclosure_time },
+    acceptance_basis,
+    observed_at: disclosure_time ?? `${filing_date}T00:00:00Z`,
+    snapshot_date,
+    ...{ source, source_ref, source_tier },
+  } as const;
 }
 
 /** Forms that the regulator renamed; a question for either name finds both. */
@@ -89,6 +98,15 @@ export function isAmendment(form: string): boolean {
 export function formFamily(form: string): string {
   const base = form.replace(AMENDMENT, '');
   return RENAMED[base] ?? base;
+}
+
+/** The only forms that name items. */
+const ITEM_FAMILIES: readonly string[] = ['8-K', '8-K12B', '8-K12G3', '8-K15D5'];
+const ITEM = /^\d{1,2}(\.\d{2})?$/;
+
+/** Whether a question about a form may name this item. */
+export function isEventClass(form: string, item: string): boolean {
+  return ITEM_FAMILIES.includes(formFamily(form)) && ITEM.test(item);
 }
 
 /** The spelling of a form type in questions: upper case, single spaces, without the word FORM. */

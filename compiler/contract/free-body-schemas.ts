@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FRESHNESS_THRESHOLDS } from './freshness.ts';
 import { lifecycleSchema, provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import { UPDATE_STATES } from './update-status.ts';
 
 const dateTime = z.iso.datetime();
 const hash = z.string().regex(RECORD_HASH);
@@ -10,14 +11,14 @@ const facts = z.record(z.string(), z.unknown());
 const path = z.string().regex(/^\//);
 const freshnessWord = z.enum(['fresh', 'recent', 'stale']);
 const freshnessCounts = z.strictObject({ fresh: count, recent: count, stale: count });
-const updateState = z.enum(['on_schedule', 'overdue', 'not_published', 'unknown']);
+const updateState = z.enum(UPDATE_STATES);
 
 /** `/gauge/sample`: one whole record, as it is sold. */
 export const sampleSchema = z.strictObject({
   sample: recordSchema.required({ _citation: true }),
 });
 
-/** `/gauge/raw`: the bare record, unsigned, without what is derived from it. */
+/** `/gauge/raw`: the bare record, unsigned, without rulers and statistics. */
 export const rawSchema = recordSchema
   .pick({
     nature: true,
@@ -27,8 +28,13 @@ export const rawSchema = recordSchema
     entity_name: true,
     snapshot_date: true,
     observed_at: true,
+    official_cadence: true,
+    last_looked_at: true,
     data_age_hours: true,
     current: true,
+    previous: true,
+    change: true,
+    trend_7d: true,
     sources: true,
     grade: true,
     scope: true,

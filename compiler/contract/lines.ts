@@ -17,6 +17,7 @@ import {
   WILDFIRE_REGIONS,
 } from './entities.ts';
 import type { Cadence } from './freshness.ts';
+import { LIFECYCLE_LEGS, type LifecycleLeg } from './lifecycle-legs.ts';
 import {
   CROP_VHI,
   FLOOD_STAGE_BANDS,
@@ -27,6 +28,7 @@ import {
   SOIL_MOISTURE_USDM,
   US_AQI,
 } from './rulers.ts';
+import { FROM_ZERO, type Limits, SHARE } from './units.ts';
 
 /** One measured signal: what it reads, how often, in which metrics and bands. */
 export interface SignalRow {
@@ -35,13 +37,13 @@ export interface SignalRow {
   readonly cadence: Cadence;
   /** Metric names with their unit as suffix; the main one first. Others may follow in a snapshot. */
   readonly metrics: readonly [string, ...string[]];
-  /** Values that the main metric can have; absent where its publisher names no limits. */
-  readonly range?: { readonly from: number; readonly to?: number };
+  /** Values that the main metric can have; absent where neither its publisher nor its unit names limits. */
+  readonly range?: Limits;
   /** Mildest first. */
   readonly bands?: readonly string[];
   /** Official scales, oldest first; absent when no agency publishes one for every entity. */
   readonly rulers?: readonly Ruler[];
-  /** The snapshot itself may carry official thresholds of its entity (river stages). */
+  /** The snapshot itself may carry thresholds of its entity (river stages), and whose they are. */
   readonly ownThresholds?: readonly string[];
   /** Percentiles are computed over the last five same-season years. */
   readonly seasonal?: boolean;
@@ -53,10 +55,11 @@ export interface Signal<Id extends string = string> extends SignalRow {
 }
 
 /** Limits that publishers name. */
-const FROM_ZERO = { from: 0 } as const;
 const PERCENTILE = { from: 0, to: 100 } as const;
 const VHI = { from: 0, to: 100 } as const;
 const DSCI = { from: 0, to: 500 } as const;
+const MMI = { from: 0, to: 12 } as const;
+const OUTLOOK_CATEGORY = { from: 0, to: 5 } as const;
 
 /** One position of a causal chain: leading, current, then realized. */
 export interface Leg {
@@ -108,32 +111,27 @@ interface LifecycleRow<Path extends string> {
   readonly path: Path;
   readonly industry: string;
   readonly title: string;
-  readonly legs: readonly [string, string];
   readonly entities: readonly string[];
   readonly terms?: readonly string[];
 }
 
-/** The shape all life-cycle lines share: life cycle first, then the two legs, and a timeline. */
-function lifecycleLine<const L extends string, const P extends string>(
+/** The shape all life-cycle lines share: life cycle first, then the two legs of the line, and a timeline. */
+function lifecycleLine<const L extends keyof typeof LIFECYCLE_LEGS, const P extends string>(
   id: L,
   row: LifecycleRow<P>,
 ): Line<P, string> {
-  const [second, third] = row.legs;
-  const leg = (name: string): Signal =>
-    signal(`${id}.${name}`, {
-      measures: `${name.replaceAll('-', ' ')} of ${row.title}`,
-      cadence: 'as-events',
-      metrics: ['events_90d_count'],
-    });
+  const [second, third]: readonly [LifecycleLeg, LifecycleLeg] = LIFECYCLE_LEGS[id];
+  const leg = ({ name, ...measured }: LifecycleLeg): Signal =>
+    signal(`${id}.${name}`, { cadence: 'as-events', ...measured });
   const lifecycle = signal(`${id}.lifecycle`, {
     measures: `official life-cycle state of ${row.title}`,
     cadence: 'as-events',
-    metrics: ['state'],
+    metrics: ['state', 'age_days'],
   });
   const timeline = signal(`${id}.industry-timeline`, {
-    measures: `births and ends among ${row.title}`,
+    measures: `ends and births among all ${row.title} in a year`,
     cadence: 'as-events',
-    metrics: ['ends_365d_count'],
+    metrics: ['ends_365d_count', 'births_365d_count'],
   });
   return {
     id,
@@ -146,11 +144,7 @@ function lifecycleLine<const L extends string, const P extends string>(
     bundle: {
       path: row.path,
       param: 'entity',
-      legs: [
-        { name: 'lifecycle', signals: [`${id}.lifecycle`] },
-        { name: second, signals: [`${id}.${second}`] },
-        { name: third, signals: [`${id}.${third}`] },
-      ],
+      legs: chain(lifecycle.id, `${id}.${second.name}`, `${id}.${third.name}`),
     },
   };
 }
@@ -207,12 +201,14 @@ export const LINES = [
         measures: 'rainfall of the last complete day',
         cadence: 'daily',
         metrics: ['precip_mm'],
+        range: FROM_ZERO,
         seasonal: true,
       }),
       signal('precipitation.wetness30d', {
         measures: 'rainfall of the last 30 complete days',
         cadence: 'daily',
         metrics: ['precip_30d_mm'],
+        range: FROM_ZERO,
         seasonal: true,
       }),
     ],
@@ -285,6 +281,7 @@ export const LINES = [
         measures: 'renewable availability',
         cadence: 'daily',
         metrics: ['renewable_availability_pct'],
+        range: FROM_ZERO,
         seasonal: true,
       }),
       signal('energy.inflation', {
@@ -415,18 +412,21 @@ export const LINES = [
         measures: 'weather at an airport by flight category',
         cadence: 'hourly',
         metrics: ['visibility_mi', 'ceiling_ft', 'wind_kt'],
+        range: FROM_ZERO,
         bands: ['vfr_clear', 'mvfr', 'ifr', 'lifr', 'convective_or_high_wind'],
       }),
       signal('nas.ground_ops', {
         measures: 'traffic management programmes at an airport',
         cadence: 'hourly',
         metrics: ['avg_delay_min', 'max_delay_min'],
+        range: FROM_ZERO,
         bands: ['normal', 'minor_delay', 'afp', 'gdp', 'ground_stop', 'closure'],
       }),
       signal('nas.impact_cascade', {
         measures: 'realized delay around an airport',
         cadence: 'hourly',
         metrics: ['delayed_flights_pct'],
+        range: SHARE,
         bands: ['none', 'contained', 'local_impact', 'propagating', 'network_cascade'],
       }),
     ],
@@ -447,16 +447,19 @@ export const LINES = [
         measures: 'pressure upstream of a crossing',
         cadence: 'hourly',
         metrics: ['wait_vs_average_pct'],
+        range: FROM_ZERO,
       }),
       signal('border-wait.lane-wait', {
         measures: 'waiting time by lane',
         cadence: 'hourly',
         metrics: ['wait_standard_min', 'lanes_open_count'],
+        range: FROM_ZERO,
       }),
       signal('border-wait.commercial-delay', {
         measures: 'delay of commercial freight',
         cadence: 'hourly',
         metrics: ['wait_commercial_min'],
+        range: FROM_ZERO,
       }),
     ],
     bundle: {
@@ -480,6 +483,7 @@ export const LINES = [
         measures: 'rate of quakes against the days before, descriptive',
         cadence: 'hourly',
         metrics: ['rate_ratio', 'count_24h_count', 'mean_daily_6d_count'],
+        range: FROM_ZERO,
         bands: ['baseline', 'slightly_elevated', 'elevated', 'swarm'],
       }),
       signal('earthquake.current_activity', {
@@ -492,6 +496,7 @@ export const LINES = [
         measures: 'measured and reported shaking',
         cadence: 'as-events',
         metrics: ['intensity_mmi', 'felt_reports_count'],
+        range: MMI,
         bands: ['none', 'felt', 'moderate', 'significant', 'severe'],
       }),
     ],
@@ -516,6 +521,7 @@ export const LINES = [
         measures: 'published outlook of tropical formation',
         cadence: 'daily',
         metrics: ['formation_7d_pct'],
+        range: SHARE,
         bands: ['none', 'low', 'medium', 'high'],
       }),
       signal('hurricane.active-storms', {
@@ -535,6 +541,7 @@ export const LINES = [
         measures: 'season so far against the average season',
         cadence: 'weekly',
         metrics: ['ace_vs_normal_pct'],
+        range: FROM_ZERO,
         bands: ['below-normal', 'normal', 'above-normal', 'hyperactive'],
       }),
     ],
@@ -587,6 +594,7 @@ export const LINES = [
         measures: 'area in drought against the average season',
         cadence: 'weekly',
         metrics: ['area_vs_normal_pct'],
+        range: FROM_ZERO,
         bands: ['below-normal', 'normal', 'above-normal', 'severe-widespread'],
       }),
     ],
@@ -622,6 +630,7 @@ export const LINES = [
         measures: 'resolved shortages of a class',
         cadence: 'daily',
         metrics: ['resolved_90d_pct'],
+        range: SHARE,
       }),
     ],
     bundle: {
@@ -700,6 +709,7 @@ export const LINES = [
         measures: 'published convective outlook category',
         cadence: 'daily',
         metrics: ['outlook_category_index'],
+        range: OUTLOOK_CATEGORY,
         bands: ['tstm', 'marginal', 'slight', 'enhanced', 'moderate', 'high'],
       }),
       signal('severe-convection.active-warning-state', {
@@ -744,18 +754,21 @@ export const LINES = [
         measures: 'published day-ahead demand against the reference peak',
         cadence: 'hourly',
         metrics: ['forecast_peak_pct'],
+        range: FROM_ZERO,
         bands: ['slack', 'watch', 'stressed', 'peak-risk', 'over-peak'],
       }),
       signal('grid-reliability.stress', {
         measures: 'demand against the reference peak',
         cadence: 'hourly',
         metrics: ['demand_peak_pct', 'demand_mw'],
+        range: FROM_ZERO,
         bands: ['normal', 'elevated', 'tight', 'critical', 'emergency'],
       }),
       signal('grid-reliability.realized-strain', {
         measures: 'realized strain, which is no outage claim',
         cadence: 'hourly',
         metrics: ['realized_peak_pct'],
+        range: FROM_ZERO,
         bands: ['confirmed-slack', 'nominal', 'strained', 'ran-tight', 'severe-strain'],
       }),
     ],
@@ -773,7 +786,6 @@ export const LINES = [
     path: '/gauge/policy-region',
     industry: 'climate-policy',
     title: 'climate policies',
-    legs: ['distress-events', 'cascade'],
     entities: ['kyoto-protocol', 'eu-ets', 'us-inflation-reduction-act', 'au-carbon-pricing'],
     terms: ['rescinded', 'struck-down', 'superseded', 'expired'],
   }),
@@ -781,7 +793,6 @@ export const LINES = [
     path: '/gauge/tool-region',
     industry: 'ai-tools',
     title: 'AI tools and servers',
-    legs: ['distress', 'zombie'],
     entities: ['sample-tool-alpha', 'sample-tool-beta'],
     terms: ['deprecated', 'withdrawn'],
   }),
@@ -789,7 +800,6 @@ export const LINES = [
     path: '/gauge/dependency-region',
     industry: 'ai-dependencies',
     title: 'AI models and APIs',
-    legs: ['deprecation-notices', 'cascade'],
     entities: ['sample-model-alpha', 'sample-api-beta'],
     terms: ['deprecated', 'withdrawn', 'superseded'],
   }),
@@ -797,7 +807,6 @@ export const LINES = [
     path: '/gauge/promise-region',
     industry: 'promises',
     title: 'announced products',
-    legs: ['slippage', 'delivery-recon'],
     entities: ['sample-product-alpha', 'sample-product-beta'],
     terms: ['withdrawn'],
   }),
@@ -805,7 +814,6 @@ export const LINES = [
     path: '/gauge/carbon-region',
     industry: 'carbon-markets',
     title: 'carbon projects',
-    legs: ['rating-drift', 'price-integrity'],
     entities: ['sample-project-alpha', 'sample-project-beta'],
     terms: ['suspended', 'revoked', 'withdrawn'],
   }),
@@ -813,7 +821,6 @@ export const LINES = [
     path: '/gauge/stablecoin-region',
     industry: 'stablecoins',
     title: 'stablecoins',
-    legs: ['peg-distress', 'redemption-flight'],
     entities: ['sample-coin-alpha', 'sample-coin-beta'],
     terms: ['exploited', 'insolvent', 'delisted'],
   }),
@@ -821,7 +828,6 @@ export const LINES = [
     path: '/gauge/aicompute-region',
     industry: 'ai-compute',
     title: 'GPU-cloud providers',
-    legs: ['financing-distress', 'workload-exposure'],
     entities: ['sample-cloud-alpha', 'sample-cloud-beta'],
     terms: ['insolvent'],
   }),
@@ -829,7 +835,6 @@ export const LINES = [
     path: '/gauge/depin-region',
     industry: 'depin',
     title: 'physical-infrastructure networks',
-    legs: ['reward-churn', 'downstream-exposure'],
     entities: ['sample-network-alpha', 'sample-network-beta'],
     terms: ['demand-dead', 'exploited'],
   }),
@@ -837,7 +842,6 @@ export const LINES = [
     path: '/gauge/esgfund-region',
     industry: 'esg-funds',
     title: 'ESG funds',
-    legs: ['rating-drift', 'holdings-cascade'],
     entities: ['sample-fund-alpha', 'sample-fund-beta'],
     terms: ['delisted', 'withdrawn'],
   }),
@@ -845,7 +849,6 @@ export const LINES = [
     path: '/gauge/rwa-region',
     industry: 'real-world-assets',
     title: 'tokenised issuers and pools',
-    legs: ['redemption-stress', 'exposure-cascade'],
     entities: ['sample-pool-alpha', 'sample-pool-beta'],
     terms: ['insolvent', 'exploited', 'suspended'],
   }),
@@ -853,7 +856,6 @@ export const LINES = [
     path: '/gauge/smallsat-region',
     industry: 'small-satellites',
     title: 'small-satellite operators',
-    legs: ['spectrum-milestone', 'orbital-decay'],
     entities: ['sample-operator-alpha', 'sample-operator-beta'],
     terms: ['insolvent', 'revoked', 'expired'],
   }),
@@ -861,7 +863,6 @@ export const LINES = [
     path: '/gauge/lrt-region',
     industry: 'liquid-restaking',
     title: 'liquid-restaking tokens',
-    legs: ['redemption-queue', 'collateral-cascade'],
     entities: ['sample-token-alpha', 'sample-token-beta'],
     terms: ['exploited', 'deprecated'],
   }),
@@ -869,7 +870,6 @@ export const LINES = [
     path: '/gauge/defilending-region',
     industry: 'defi-lending',
     title: 'lending protocols',
-    legs: ['bad-debt-stress', 'contagion-cascade'],
     entities: ['sample-protocol-alpha', 'sample-protocol-beta'],
     terms: ['exploited', 'insolvent'],
   }),
@@ -877,7 +877,6 @@ export const LINES = [
     path: '/gauge/aidataset-region',
     industry: 'ai-datasets',
     title: 'AI datasets',
-    legs: ['legal-distress', 'model-lineage-exposure'],
     entities: ['sample-dataset-alpha', 'sample-dataset-beta'],
     terms: ['withdrawn', 'suspended'],
   }),
@@ -885,7 +884,6 @@ export const LINES = [
     path: '/gauge/meddevice-region',
     industry: 'medical-devices',
     title: 'device product lines',
-    legs: ['adverse-event', 'recall-cascade'],
     entities: ['sample-device-alpha', 'sample-device-beta'],
     terms: ['recall', 'withdrawn'],
   }),
@@ -893,7 +891,6 @@ export const LINES = [
     path: '/gauge/tariff-region',
     industry: 'trade-policy',
     title: 'trade measures',
-    legs: ['review-pipeline', 'tradeflow-cascade'],
     entities: ['sample-measure-alpha', 'sample-measure-beta'],
     terms: ['rescinded', 'struck-down', 'expired', 'superseded'],
   }),
@@ -901,7 +898,6 @@ export const LINES = [
     path: '/gauge/biodiversity-region',
     industry: 'biodiversity-credits',
     title: 'biodiversity credits and schemes',
-    legs: ['mrv-integrity-drift', 'buyer-holder-cascade'],
     entities: ['sample-scheme-alpha', 'sample-scheme-beta'],
     terms: ['suspended', 'revoked'],
   }),
@@ -916,6 +912,7 @@ export const LINES = [
         measures: 'spot price',
         cadence: 'hourly',
         metrics: ['price_usd'],
+        range: FROM_ZERO,
       }),
     ],
   }),
@@ -930,6 +927,7 @@ export const LINES = [
         measures: 'unemployment rate, seasonally adjusted',
         cadence: 'monthly',
         metrics: ['unemployment_pct'],
+        range: SHARE,
       }),
     ],
   }),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { citationSchema } from './citation.ts';
+import { CADENCES } from './freshness.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import { UPDATE_STATES } from './update-status.ts';
 
 const dateTime = z.iso.datetime();
 const recordHash = z.string().regex(RECORD_HASH);
@@ -28,10 +30,11 @@ export const lifecycleSchema = z.looseObject({
 });
 export type Lifecycle = z.infer<typeof lifecycleSchema>;
 
+/** Where a source stands against its cadence; added when the body is served, like all members of request time. */
 const updateStatusSchema = z.strictObject({
-  state: z.enum(['on_schedule', 'overdue', 'not_published', 'unknown']),
-  official_cadence: z.string().nullable(),
-  overdue_days: z.int().nullable(),
+  state: z.enum(UPDATE_STATES),
+  official_cadence: z.enum(CADENCES),
+  overdue_days: z.int().min(0).nullable(),
   text: z.string(),
 });
 
@@ -46,15 +49,20 @@ const lineageSchema = z.strictObject({
   source_ref: z.string().nullable(),
 });
 
-/** Where a body comes from; the three request-time members are added when it is served. */
+const freshnessWord = z.enum(['fresh', 'recent', 'stale']);
+
+/** Where a body comes from; its age and freshness are added when it is served. */
 export const provenanceSchema = z.strictObject({
-  age_hours_now: z.number().min(0).optional(),
-  freshness: z.enum(['fresh', 'recent', 'stale']).optional(),
-  dead_source: z.string().optional(),
   served_from: z.string(),
   data_as_of: dateTime,
   oldest_leg_as_of: dateTime,
   data_age_hours: z.number(),
+  /** In a body that joins readings: whose freshness its word is. */
+  freshness_rule: z.string().optional(),
+  age_hours_now: z.number().min(0).optional(),
+  freshness: freshnessWord.optional(),
+  freshness_leg: z.string().optional(),
+  dead_source: z.string().optional(),
   freshness_basis: z.string(),
   data_lineage: z.array(lineageSchema),
   validation_status: z.string(),
@@ -165,12 +173,15 @@ const legAvailability = z.strictObject({
 export const recordSchema = z.strictObject({
   nature: z.string(),
   tier: z.enum(['full', 'history-series']).optional(),
-  update_status: updateStatusSchema,
+  update_status: updateStatusSchema.optional(),
   signal_id: z.string(),
   entity: z.string(),
   entity_name: z.string().nullable(),
   snapshot_date: dateTime,
   observed_at: dateTime,
+  official_cadence: z.enum(CADENCES),
+  /** When the source was last looked at, also without anything new. */
+  last_looked_at: dateTime,
   data_age_hours: z.number().nullable(),
   current: open.nullable(),
   previous: open.nullable(),
@@ -236,18 +247,35 @@ export const thinCalibratedSchema = calibratedBodySchema
 export const strataBodySchema = z.strictObject({ ...addOn, strata: strataSchema, ...addOnTail });
 export const historyBodySchema = z.strictObject({ ...addOn, history: historySchema, ...addOnTail });
 
-const legSchema = z.strictObject({
+/** Whether a class is another than the mildest of its list; null without a list or a reading. */
+const lit = z.boolean().nullable();
+
+/** What every leg begins with, in this order: its own freshness is added in front of its basis when it is served. */
+export const legHeadSchema = {
   leg: z.string(),
-  position: z.int(),
+  position: z.int().min(1),
+  observed_at: dateTime,
+  data_age_hours: z.number(),
+  freshness: freshnessWord.optional(),
+  freshness_basis: z.string(),
   signal_id: z.string(),
   entity: z.string(),
   entity_name: z.string().nullable(),
+  lit,
+};
+
+const legSchema = z.strictObject({
+  ...legHeadSchema,
   current: open.nullable(),
   band: z.string().nullable(),
-  observed_at: dateTime,
-  data_age_hours: z.number().nullable(),
   record_hash: recordHash,
   lifecycle: lifecycleSchema.optional(),
+});
+
+const legsLitSchema = z.strictObject({
+  count: z.int().min(0),
+  of: z.int().min(1),
+  names: z.array(z.string()),
 });
 
 /** The cross-line bundle: answer of every `*-region` operation. */
@@ -257,6 +285,7 @@ export const bundleSchema = z.strictObject({
   entity: z.string().optional(),
   name: z.string().nullable(),
   legs: z.record(z.string(), legSchema),
+  legs_lit: legsLitSchema,
   cross_line_narrative: z.string(),
   data_timespans: z.array(
     z.strictObject({
@@ -285,6 +314,7 @@ export const thinBundleSchema = bundleSchema
     entity: true,
     name: true,
     legs: true,
+    legs_lit: true,
     provenance: true,
     leg_availability: true,
     last_fact: true,
@@ -333,7 +363,7 @@ export const readingsBodySchema = z.strictObject({
   location: z.string(),
   name: z.string().nullable(),
   line: z.string(),
-  readings: z.array(recordSchema.omit({ _citation: true })),
+  readings: z.array(recordSchema.omit({ _citation: true }).extend({ lit })),
   note: z.string(),
   provenance: provenanceSchema,
   decision_points: decisionPointsSchema,

@@ -4,7 +4,7 @@ import { LINES } from './lines.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
-export const CONTRACT_VERSION = 1;
+export const CONTRACT_VERSION = 2;
 
 /** Names of the two files that describe a release; neither is listed in FILES_NAME. */
 export const RELEASE_NAME = 'release.json';
@@ -143,7 +143,8 @@ export interface CatalogRow {
   readonly observed_at: string;
   readonly band: string | null;
   readonly record_hash: string;
-  readonly update_state: string;
+  /** When the source was last looked at, also without anything new. */
+  readonly last_looked_at: string;
 }
 
 /** Internal list of every latest reading, one JSON array of seven a line, sorted by signal and entity. */
@@ -151,15 +152,14 @@ export const CATALOG_PATH = 'index/catalog.txt';
 
 /** Text of one catalog line, with its line end. */
 export function formatCatalogRow(row: CatalogRow): string {
-  const { signal_id, entity, entity_name, observed_at, band, record_hash, update_state } = row;
-  const cells = [signal_id, entity, entity_name, observed_at, band, record_hash, update_state];
+  const { signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at } = row;
+  const cells = [signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at];
   return `${JSON.stringify(cells)}\n`;
 }
 
 /** The inverse of formatCatalogRow, of one line without its line end. */
 export function parseCatalogRow(line: string): CatalogRow {
-  const [signal_id, entity, entity_name, observed_at, band, record_hash, update_state] = JSON.parse(
-    line,
-  ) as [string, string, string | null, string, string | null, string, string];
-  return { signal_id, entity, entity_name, observed_at, band, record_hash, update_state };
+  const [signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at] =
+    JSON.parse(line) as [string, string, string | null, string, string | null, string, string];
+  return { signal_id, entity, entity_name, observed_at, band, record_hash, last_looked_at };
 }

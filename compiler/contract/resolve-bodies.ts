@@ -3,6 +3,10 @@ import { citationSchema } from './citation.ts';
 import { FILING_COLLECTION, FILING_SOURCE_CLASS } from './filing.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
+/** What both operations say of themselves. */
+export const SETTLEMENT_NATURE =
+  'The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice';
+
 /** Filings that one answer lists; `candidate_count` tells how many there are. */
 export const CANDIDATES_MAX = 10;
 
@@ -29,6 +33,12 @@ const facts = {
   source_tier: tier,
 };
 
+const hashCore = z.strictObject({ row: z.literal(FILING_COLLECTION), ...facts });
+const hash = z.string().regex(RECORD_HASH);
+
+/** Filings of a list that one answer carries; a question that needs more of them is not sold. */
+export const LIST_FILINGS_MAX = 1000;
+
 /** One stored filing as it is delivered: facts, hash core and a citation of its own. */
 export const filingRowSchema = z.strictObject({
   nature: z.string(),
@@ -37,11 +47,14 @@ export const filingRowSchema = z.strictObject({
   is_amendment: z.boolean(),
   evidence_url: z.string().nullable(),
   grade: z.string().nullable(),
-  record_hash: z.string().regex(RECORD_HASH),
-  _hash_core: z.strictObject({ row: z.literal(FILING_COLLECTION), ...facts }),
+  record_hash: hash,
+  _hash_core: hashCore,
   _citation: citationSchema,
 });
 export type FilingRow = z.infer<typeof filingRowSchema>;
+
+const HEX_HASH = /^[0-9a-f]{64}$/;
+const gap = z.strictObject({ from: day, to: day });
 
 /** What is stored of one filer, signed: it speaks where no filing does. */
 export const filerCoverageSchema = z.strictObject({
@@ -52,14 +65,19 @@ export const filerCoverageSchema = z.strictObject({
   /** When the list was last collected. */
   observed_at: instant,
   covered_from: day.nullable(),
+  /** Filing days of which some filings could not be read. */
+  gaps: z.array(gap),
   covers: z.string(),
   filings_count: z.int(),
-  forms: z.array(
+  /** Every list that is stored, by form and item: what is not here was never stored. */
+  lists: z.array(
     z.strictObject({
       form: z.string(),
-      count: z.int(),
-      first_filing_date: day,
-      last_filing_date: day,
+      event_class: z.string().nullable(),
+      count: z.int().min(1),
+      amendments: z.int().min(0),
+      lead_days: z.int().min(0),
+      root: z.string().regex(HEX_HASH),
     }),
   ),
   source: z.string(),
@@ -70,7 +88,20 @@ export const filerCoverageSchema = z.strictObject({
 });
 export type FilerCoverage = z.infer<typeof filerCoverageSchema>;
 
+/** Neighbouring filings of one list of the coverage, with what leads from them to its root. */
+export const listStretchSchema = z.strictObject({
+  /** Position of the first of them; the newest filing of the list is 0. */
+  index: z.int().min(0),
+  /** A filing each, as every source lists it. */
+  filings: z
+    .array(z.array(z.strictObject({ record_hash: hash, _hash_core: hashCore })).min(1))
+    .min(1)
+    .max(LIST_FILINGS_MAX),
+  beside: z.array(z.string().regex(HEX_HASH)),
+});
+
 const question = {
+  nature: z.literal(SETTLEMENT_NATURE),
   entity: z.string(),
   cik,
   entity_name: z.string(),
@@ -83,9 +114,15 @@ const question = {
   cutoff_basis: z.enum(['filing_date', 'acceptance_time']),
 };
 
+/** What an answer follows from, beside the question. */
+const evidence = {
+  /** Null where the filer has no list of the form and item. */
+  list: listStretchSchema.nullable(),
+  coverage: filerCoverageSchema,
+};
+
 /** `/resolve`: the filing record at a cutoff, with everything that the answer follows from. */
 export const resolveBodySchema = z.strictObject({
-  nature: z.string(),
   ...question,
   resolution_status: z.enum(['resolved', 'no_authoritative_source', 'ambiguous', 'conflicting']),
   filed_by_cutoff: z.boolean().nullable(),
@@ -95,14 +132,13 @@ export const resolveBodySchema = z.strictObject({
   note: z.string(),
   candidate_count: z.int(),
   candidate_sources: z.array(filingRowSchema).max(CANDIDATES_MAX),
-  coverage: filerCoverageSchema,
+  ...evidence,
   _citation: citationSchema,
 });
 export type ResolveBody = z.infer<typeof resolveBodySchema>;
 
 /** `/resolve/proposer`: the same answer for a proposer; `confidence` is 1 or 0 and never a probability. */
 export const proposerBodySchema = z.strictObject({
-  nature: z.string(),
   ...question,
   answer: z.boolean().nullable(),
   confidence: z.union([z.literal(0), z.literal(1)]),
@@ -110,8 +146,9 @@ export const proposerBodySchema = z.strictObject({
   evidence_url: z.string().nullable(),
   source_tier: tier,
   note: z.string(),
-  /** The filing that the answer cites, or what is stored of the filer where it cites none. */
-  evidence: z.union([filingRowSchema, filerCoverageSchema]),
+  /** The filing that the answer cites; null where it cites what is stored of the filer. */
+  evidence: filingRowSchema.nullable(),
+  ...evidence,
   _citation: citationSchema,
 });
 export type ProposerBody = z.infer<typeof proposerBodySchema>;
@@ -129,6 +166,7 @@ export const resolvePreviewSchema = z.strictObject({
       forms: z.array(z.string()),
       collected_at: instant,
       covered_from: day.nullable(),
+      gaps: z.array(gap),
     }),
   ),
   source_classes: z.array(z.literal(FILING_SOURCE_CLASS)),

@@ -142,5 +142,5 @@ export const SAFFIR_SIMPSON: Ruler = {
   provenance: 'NOAA NHC, Saffir-Simpson hurricane wind scale',
 };
 
-/** River stages differ by gauge: the snapshot's `thresholds` hold the official heights. */
+/** River stages differ by gauge: the snapshot's `thresholds` hold the heights, `thresholds_agency` says whose they are. */
 export const FLOOD_STAGE_BANDS = ['below-action', 'action', 'minor', 'moderate', 'major'] as const;

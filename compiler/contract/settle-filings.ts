@@ -3,8 +3,8 @@ import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
 import { DAY_MS } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
 
-/** Days that an acceptance may lie before its filing day: a long weekend and a day to spare. */
-const ACCEPTANCE_LEAD_DAYS = 7;
+/** Days that an unknown acceptance may lie before its filing day: a long weekend and a day to spare. */
+export const ACCEPTANCE_LEAD_DAYS = 7;
 
 export type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';
 
@@ -23,6 +23,13 @@ export interface FilingCoverage {
   readonly collected_at: string;
   /** First filing day that the list is whole from; null when it is whole from the beginning. */
   readonly covered_from: string | null;
+  /** Filing days, first to last, of which some filings could not be read: the list says nothing about them. */
+  readonly gaps: readonly ListGap[];
+}
+
+export interface ListGap {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** The answer to a question about filings, in the facts that gave it. */
@@ -70,16 +77,15 @@ function sortFilings<Filing extends FilingFacts>(
   filings: readonly Filing[],
   { form, eventClass, cutoff }: SettlementQuestion,
 ): Sides<Filing> {
-  const wantsAmendments = isAmendment(form);
   const family = formFamily(form);
   const matching = filings
     .filter((filing) => formFamily(filing.form) === family)
     .filter((filing) => eventClass === null || filing.items.includes(eventClass))
-    .filter((filing) => !wantsAmendments || isAmendment(filing.form));
+    .filter((filing) => !isAmendment(form) || isAmendment(filing.form));
   const side = (wanted: Side) => (filing: Filing) => sideOf(filing, cutoff) === wanted;
   const best = oneListingEach(matching).sort(newestFirst);
-  const originals = best.filter((filing) => isAmendment(filing.form) === wantsAmendments);
-  const amendments = best.filter((filing) => isAmendment(filing.form) !== wantsAmendments);
+  const originals = best.filter((filing) => isOriginal(filing, { form }));
+  const amendments = best.filter((filing) => !isOriginal(filing, { form }));
   return {
     before: originals.filter(side('before')),
     unclear: originals.filter(side('unclear')),
@@ -87,6 +93,14 @@ function sortFilings<Filing extends FilingFacts>(
     amendments: amendments.filter((filing) => sideOf(filing, cutoff) !== 'after'),
     listings: byAccession(filings),
   };
+}
+
+/** Whether a filing is of the very form that is asked for: an amendment answers only a question about amendments. */
+export function isOriginal(
+  filing: Pick<FilingFacts, 'form'>,
+  { form }: Pick<SettlementQuestion, 'form'>,
+): boolean {
+  return isAmendment(filing.form) === isAmendment(form);
 }
 
 function byAccession<Filing extends FilingFacts>(filings: readonly Filing[]) {
@@ -110,7 +124,7 @@ export function newestFirst(a: FilingFacts, b: FilingFacts): number {
 }
 
 /** Of one filing the listing of the best tier stands first. */
-function byTier(a: FilingFacts, b: FilingFacts): number {
+export function byTier(a: FilingFacts, b: FilingFacts): number {
   return descending(b.source_tier ?? '~', a.source_tier ?? '~') || descending(b.source, a.source);
 }
 
@@ -132,15 +146,31 @@ function oneListingEach<Filing extends FilingFacts>(filings: readonly Filing[]):
   return [...best.values()];
 }
 
-type Side = 'before' | 'unclear' | 'after';
+/** Where a filing lies: `unclear` where only its day is known, and that day decides nothing. */
+export type Side = 'before' | 'unclear' | 'after';
 
-function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): Side {
+/** On which side of a cutoff a filing lies. */
+export function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): Side {
   if (cutoff.basis === 'filing_date') return filing_date <= cutoff.date ? 'before' : 'after';
   const at = Date.parse(cutoff.at);
   if (disclosure_time !== null) return Date.parse(disclosure_time) <= at ? 'before' : 'after';
   if (Date.parse(newYorkDayEnd(filing_date)) <= at) return 'before';
-  const earliest = Date.parse(`${filing_date}T00:00:00Z`) - ACCEPTANCE_LEAD_DAYS * DAY_MS;
-  return at < earliest ? 'after' : 'unclear';
+  return at < earliestAcceptance(filing_date) ? 'after' : 'unclear';
+}
+
+/** The first instant of a filing day, in UTC: New York's day begins hours later. */
+export function dayStart(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+function earliestAcceptance(filingDate: string): number {
+  return dayStart(filingDate) - ACCEPTANCE_LEAD_DAYS * DAY_MS;
+}
+
+/** Whether filings of a gap may lie before a cutoff. */
+export function reachesBack({ from }: ListGap, cutoff: Cutoff): boolean {
+  if (cutoff.basis === 'filing_date') return from <= cutoff.date;
+  return earliestAcceptance(from) <= Date.parse(cutoff.at);
 }
 
 /** A filing is there; it is the whole answer unless something stands beside it. */
@@ -181,16 +211,16 @@ function open<Filing extends FilingFacts>(
 }
 
 /**
- * Nothing is stored until the cutoff. Only a list that is whole from the first filing on, and newer than the cutoff, says
- * that nothing was filed: one that begins on a day holds none of the filings before it.
+ * Nothing is stored until the cutoff. Only a list that is whole from the first filing on, without a gap, and newer than
+ * the cutoff says that nothing was filed: one that begins on a day holds none of the filings before it.
  */
 function notFiled<Filing extends FilingFacts>(
   sides: Sides<Filing>,
   { coverage, cutoff }: { readonly coverage: FilingCoverage; readonly cutoff: Cutoff },
 ): Settlement<Filing> {
-  const { collected_at, covered_from } = coverage;
-  const looked = Date.parse(collected_at) >= Date.parse(cutoff.at);
-  const filed_by_cutoff = covered_from === null && looked ? false : null;
+  const isWhole = coverage.covered_from === null && !isBeyond(cutoff, coverage);
+  const isHidden = coverage.gaps.some((gap) => reachesBack(gap, cutoff));
+  const filed_by_cutoff = isWhole && !isHidden ? false : null;
   const [later] = sides.after;
   if (later === undefined || filed_by_cutoff === null) {
     const resolution_status = 'no_authoritative_source';
@@ -200,6 +230,11 @@ function notFiled<Filing extends FilingFacts>(
   if (conflict !== null) return conflict;
   const candidates = [later, ...otherListings(later, sides)];
   return { resolution_status: 'resolved', filed_by_cutoff, selected: later, candidates };
+}
+
+/** Whether a cutoff lies behind the collection of the list, which says nothing about the time between them. */
+export function isBeyond(cutoff: Cutoff, { collected_at }: FilingCoverage): boolean {
+  return Date.parse(collected_at) < Date.parse(cutoff.at);
 }
 
 function otherListings<Filing extends FilingFacts>(

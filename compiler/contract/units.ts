@@ -1,29 +1,42 @@
-/** Unit suffixes a metric name may end in, longest first, with the text people read. */
-export const UNITS: readonly (readonly [suffix: string, label: string])[] = [
-  ['degree_days', 'degree days'],
+/** Values that a metric can have. */
+export interface Limits {
+  readonly from: number;
+  readonly to?: number;
+}
+export const FROM_ZERO: Limits = { from: 0 };
+export const SHARE: Limits = { from: 0, to: 100 };
+
+/**
+ * Unit suffixes a metric name may end in, a longer one before a shorter one that it ends in, with the text people read. A
+ * unit that measures or counts what cannot be negative has limits; a price, a stage or a change can be below zero.
+ */
+export const UNITS: readonly (readonly [suffix: string, label: string, limits?: Limits])[] = [
+  ['degree_days', 'degree days', FROM_ZERO],
   ['usd_therm', 'USD per therm'],
+  ['usd_tco2e', 'USD per t CO₂e'],
   ['usd_gal', 'USD per gallon'],
   ['usd_kwh', 'USD per kWh'],
   ['celsius', '°C'],
+  ['notches', 'notches'],
   ['index', ''],
-  ['count', ''],
+  ['count', '', FROM_ZERO],
   ['ratio', 'times'],
-  ['ugm3', 'µg/m³'],
+  ['ugm3', 'µg/m³', FROM_ZERO],
   ['feet', 'ft'],
   ['days', 'days'],
   ['usd', 'USD'],
-  ['hpa', 'hPa'],
-  ['kpa', 'kPa'],
+  ['hpa', 'hPa', FROM_ZERO],
+  ['kpa', 'kPa', FROM_ZERO],
   ['cfs', 'ft³/s'],
   ['cms', 'm³/s'],
-  ['aqi', 'AQI'],
+  ['aqi', 'AQI', FROM_ZERO],
   ['mag', 'magnitude'],
   ['mmi', 'MMI'],
   ['min', 'min'],
   ['pct', '%'],
-  ['kt', 'kt'],
-  ['mph', 'mph'],
-  ['kmh', 'km/h'],
+  ['kt', 'kt', FROM_ZERO],
+  ['mph', 'mph', FROM_ZERO],
+  ['kmh', 'km/h', FROM_ZERO],
   ['mm', 'mm'],
   ['cm', 'cm'],
   ['in', 'in'],
@@ -45,6 +58,12 @@ export function metricUnit(metric: string): { stem: string; unit: string; label:
     }
   }
   return { stem: metric, unit: '', label: '' };
+}
+
+/** Values that the unit of a metric allows, or undefined where it allows any. */
+export function unitLimits(metric: string): Limits | undefined {
+  const { unit } = metricUnit(metric);
+  return UNITS.find(([suffix]) => suffix === unit)?.[2];
 }
 
 /** The declared metric that `metric` spells in another unit, or null. */

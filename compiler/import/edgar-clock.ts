@@ -1,3 +1,4 @@
+import { isRealDay } from '../contract/cutoff.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { newYorkInstant } from '../contract/new-york-time.ts';
 
@@ -33,9 +34,14 @@ function hourOf({ acceptance }: Accepted): number {
   return Number(TIME.exec(acceptance)?.[1] ?? Number.NaN);
 }
 
+/** Whether a text is an acceptance time as the source writes it, of a day that exists. */
+export function isAcceptance(text: string): boolean {
+  return TIME.test(text) && isRealDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+}
+
 /** The acceptance in UTC; null where the basis leaves it open or the text is no time. */
 export function acceptedAt(acceptance: string, basis: AcceptanceBasis): string | null {
-  const written = TIME.test(acceptance) ? Date.parse(acceptance) : Number.NaN;
-  if (basis === 'undetermined' || Number.isNaN(written)) return null;
+  if (basis === 'undetermined' || !isAcceptance(acceptance)) return null;
+  const written = Date.parse(acceptance);
   return isoTime(basis === 'utc' ? written : newYorkInstant(written));
 }

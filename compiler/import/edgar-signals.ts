@@ -14,7 +14,7 @@ export interface FilerList {
   readonly entity_name: string;
   readonly cik: string;
   readonly collected_at: string;
-  /** First filing day of the list where older pages exist; null when it is the whole list. */
+  /** First filing day that the list is whole from; null when it is whole from the first filing on. */
   readonly from: string | null;
   /** Newest first. */
   readonly filings: readonly StoredFiling[];
@@ -41,11 +41,11 @@ export function filingReadings(list: FilerList): Map<string, Reading[]> {
 
 function materialEvents(list: FilerList): Reading {
   const events = list.filings.filter(({ form }) => form === '8-K');
-  const [latest] = events;
+  const latest = latestOf(events, list);
   const current = {
     filings_8k_90d_count: within(events, list, WINDOWS.quarter),
     filings_8k_30d_count: within(events, list, WINDOWS.month),
-    latest_items: latest === undefined ? null : latest.items.join(','),
+    latest_items: latest?.items.join(',') || null,
     latest_accession: latest?.accession ?? null,
   };
   return readingOf(list, latest, current);
@@ -53,7 +53,7 @@ function materialEvents(list: FilerList): Reading {
 
 function delinquency(list: FilerList): Reading {
   const notices = list.filings.filter(({ form }) => form.startsWith('NT ') && !isAmendment(form));
-  const [latest] = notices;
+  const latest = latestOf(notices, list);
   const current = {
     nt_24mo_count: within(notices, list, WINDOWS.twoYears),
     latest_nt_form: latest?.form ?? null,
@@ -69,7 +69,13 @@ function insider(list: FilerList): Reading {
     form4_90d_count: within(trades, list, WINDOWS.quarter),
     form4_30d_count: within(trades, list, WINDOWS.month),
   };
-  return readingOf(list, trades[0], current);
+  return readingOf(list, latestOf(trades, list), current);
+}
+
+/** The newest of some filings; none where the list is whole only behind it, since a newer one may be unknown. */
+function latestOf(filings: readonly StoredFiling[], { from }: FilerList): StoredFiling | undefined {
+  const [newest] = filings;
+  return newest === undefined || (from !== null && newest.filing_date < from) ? undefined : newest;
 }
 
 /** How many filings a window holds; null where the list does not reach back over it. */

@@ -1,5 +1,9 @@
 import { z } from 'zod';
+import { FILING_COLLECTION } from '../contract/filing.ts';
 import { isoTime } from '../contract/iso-time.ts';
+import { filingRowSchema } from '../stages/intake/filing-row.ts';
+import { parseReading } from '../stages/intake/reading.ts';
+import { wordFaults } from '../stages/intake/stored-words.ts';
 import { type FetchNote, parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
@@ -81,7 +85,7 @@ const SOURCES: Readonly<
 export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
   const bytes = disk.readFile(options.file);
   const { note, from } = findNote(options, bytes, disk);
-  const imported = SOURCES[options.source].read(bytes, note, options.file);
+  const imported = readPayload(options.source, { bytes, note, subject: options.file });
   const write = SOURCES[options.source].merges === true ? mergeBatch : writeBatch;
   const files = write(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
@@ -98,6 +102,41 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
     remarks: imported.remarks,
     files,
   };
+}
+
+/** One payload with what is known of its fetch; `subject` is what messages call it. */
+export interface FetchedPayload {
+  readonly bytes: Uint8Array;
+  readonly note: FetchNote;
+  readonly subject: string;
+}
+
+/**
+ * What an importer makes of a payload, held to the rules that the compiler has for it: what a compile would refuse is
+ * refused here, while the payload is at hand. Throws an ImportError that names the reading or row.
+ */
+export function readPayload(
+  source: ImportSource,
+  { bytes, note, subject }: FetchedPayload,
+): Imported {
+  const imported = SOURCES[source].read(bytes, note, subject);
+  for (const [signal, readings] of imported.readings) {
+    for (const reading of readings) {
+      const outcome = parseReading(reading, {}, signal);
+      if ('ok' in outcome) continue;
+      const [fault] = outcome.faults;
+      const state = `${signal} of ${reading.entity}: ${fault?.field}: ${fault?.message}`;
+      throw new ImportError({ subject, state });
+    }
+  }
+  for (const row of [...(imported.rows?.values() ?? [])].flat()) {
+    const issues = filingRowSchema.safeParse(row).error?.issues ?? wordFaults(row);
+    const [fault] = issues;
+    if (fault === undefined) continue;
+    const state = `${FILING_COLLECTION}: ${fault.path.join('.')}: ${fault.message}`;
+    throw new ImportError({ subject, state });
+  }
+  return imported;
 }
 
 function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {

@@ -12,6 +12,7 @@ const featureSchema = z.looseObject({
     value: z.union([z.string(), z.null()]),
     approval_status: z.string().nullish(),
     qualifier: z.array(z.string()).nullish(),
+    unit_of_measure: z.string().nullish(),
   }),
 });
 type Properties = z.infer<typeof featureSchema>['properties'];
@@ -23,14 +24,17 @@ const QUALIFIER_CODES: Readonly<Record<string, string>> = {
   estimated: 'e',
 };
 
-/** The OGC front end (`/collections/continuous`, `/daily`): features of one value each, by series. */
+/**
+ * The OGC front end (`/collections/continuous`, `/daily`): features of one value each, by series. Throws a RangeError for
+ * a feature that cannot be read, since nobody knows whose it is.
+ */
 export function ogcSeries(features: readonly unknown[], skips: SkipCount): GaugeSeries[] {
   const groups = new Map<string, { series: GaugeSeries; points: SeriesPoint[] }>();
-  for (const item of features) {
+  for (const [at, item] of features.entries()) {
     const parsed = featureSchema.safeParse(item);
     if (!parsed.success) {
-      skips.add('feature', `unreadable ${parsed.error.issues[0]?.path.join('.') ?? ''}`);
-      continue;
+      const [issue] = parsed.error.issues;
+      throw new RangeError(`features.${at}.${issue?.path.join('.')}: ${issue?.message}`);
     }
     const { properties } = parsed.data;
     const series = seriesOf(properties);
@@ -60,8 +64,10 @@ function seriesOf(properties: Properties): GaugeSeries | null {
     parameter: properties.parameter_code,
     statistic: properties.statistic_id,
     noData: NO_DATA,
+    unit: properties.unit_of_measure ?? null,
     method: properties.time_series_id ?? '',
     points: [],
+    isUnreadable: false,
   };
 }
 

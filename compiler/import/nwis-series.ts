@@ -14,9 +14,13 @@ export interface GaugeSeries {
   /** Statistic code: 00000 and 00011 are instants, 00003 is the daily mean. */
   readonly statistic: string;
   readonly noData: number;
+  /** Unit as the source writes it; null where it names none, and then the parameter code says it. */
+  readonly unit: string | null;
   /** Tells apart series of one parameter, for example two sensors; empty for the primary one. */
   readonly method: string;
   readonly points: readonly SeriesPoint[];
+  /** A point could not be read, so that nothing is known of the series as a whole. */
+  readonly isUnreadable: boolean;
 }
 
 /** The code for "nothing there", where a series does not name its own. */

@@ -3,6 +3,7 @@ import { decodeEntities, type GaugeSeries, NO_DATA } from './nwis-series.ts';
 import type { SkipCount } from './payload.ts';
 
 const code = z.looseObject({ value: z.string() });
+const siteCode = code.extend({ agencyCode: z.string().nullish() });
 const valuesSchema = z.looseObject({
   method: z.array(z.looseObject({ methodDescription: z.string().nullish() })).nullish(),
   value: z.array(z.unknown()),
@@ -10,11 +11,12 @@ const valuesSchema = z.looseObject({
 const seriesSchema = z.looseObject({
   sourceInfo: z.looseObject({
     siteName: z.string().nullish(),
-    siteCode: z.tuple([code], z.unknown()),
+    siteCode: z.tuple([siteCode], z.unknown()),
   }),
   variable: z.looseObject({
     variableCode: z.tuple([code], z.unknown()),
     noDataValue: z.number().nullish(),
+    unit: z.looseObject({ unitCode: z.string() }).nullish(),
     options: z
       .looseObject({ option: z.tuple([z.looseObject({ optionCode: z.string() })], z.unknown()) })
       .nullish(),
@@ -27,34 +29,41 @@ const pointSchema = z.looseObject({
   dateTime: z.string(),
 });
 
-/** The WaterML front end (`/nwis/iv`, `/nwis/dv`): one series for each method of each `timeSeries`. */
+/**
+ * The WaterML front end (`/nwis/iv`, `/nwis/dv`): one series for each method of each `timeSeries`. Throws a RangeError for
+ * a `timeSeries` that cannot be read, since nobody knows whose it is.
+ */
 export function waterMlSeries(timeSeries: readonly unknown[], skips: SkipCount): GaugeSeries[] {
-  return timeSeries.flatMap((item) => {
+  return timeSeries.flatMap((item, at) => {
     const parsed = seriesSchema.safeParse(item);
-    if (parsed.success) return seriesOf(parsed.data, skips);
-    skips.add('timeSeries', `unreadable ${parsed.error.issues[0]?.path.join('.') ?? ''}`);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      throw new RangeError(`value.timeSeries.${at}.${issue?.path.join('.')}: ${issue?.message}`);
+    }
+    const { value: site, agencyCode } = parsed.data.sourceInfo.siteCode[0];
+    if ((agencyCode ?? 'USGS') === 'USGS') return seriesOf(parsed.data);
+    skips.add(site, 'not a USGS site');
     return [];
   });
 }
 
-function seriesOf(item: z.infer<typeof seriesSchema>, skips: SkipCount): GaugeSeries[] {
-  const { sourceInfo, variable, values } = item;
-  const site = sourceInfo.siteCode[0].value;
-  return values.map((block) => ({
-    site,
-    siteName: sourceInfo.siteName ? decodeEntities(sourceInfo.siteName) : null,
-    parameter: variable.variableCode[0].value,
-    statistic: variable.options?.option[0].optionCode ?? '',
-    noData: variable.noDataValue ?? NO_DATA,
-    method: block.method?.[0]?.methodDescription ?? '',
-    points: block.value.flatMap((value) => {
-      const point = pointSchema.safeParse(value);
-      if (!point.success) {
-        skips.add(site, 'unreadable value');
-        return [];
-      }
-      const { value: text, dateTime, qualifiers } = point.data;
-      return [{ value: text, time: dateTime, qualifiers: qualifiers ?? [] }];
-    }),
-  }));
+function seriesOf({ sourceInfo, variable, values }: z.infer<typeof seriesSchema>): GaugeSeries[] {
+  return values.map((block) => {
+    const points = block.value.map((value) => pointSchema.safeParse(value).data);
+    return {
+      site: sourceInfo.siteCode[0].value,
+      siteName: sourceInfo.siteName ? decodeEntities(sourceInfo.siteName) : null,
+      parameter: variable.variableCode[0].value,
+      statistic: variable.options?.option[0].optionCode ?? '',
+      noData: variable.noDataValue ?? NO_DATA,
+      unit: variable.unit?.unitCode ?? null,
+      method: block.method?.[0]?.methodDescription ?? '',
+      points: points.flatMap((point) =>
+        point === undefined
+          ? []
+          : [{ value: point.value, time: point.dateTime, qualifiers: point.qualifiers ?? [] }],
+      ),
+      isUnreadable: points.includes(undefined),
+    };
+  });
 }

@@ -1,14 +1,29 @@
 import { z } from 'zod';
 import { cikOf, FILING_COLLECTION } from '../contract/filing.ts';
+import { assertingWord } from '../contract/neutral-text.ts';
 import { newestFirst } from '../contract/settle-filings.ts';
 import type { FilingRow, StoredFiling } from '../stages/intake/filing-row.ts';
-import { type Columns, columnsSchema, EDGAR_SOURCE, readColumns } from './edgar-columns.ts';
+import {
+  type Columns,
+  columnsSchema,
+  EDGAR_SOURCE,
+  type ListHole,
+  type ListOf,
+  type ReadColumns,
+  readColumns,
+} from './edgar-columns.ts';
 import { filingReadings, openWindows } from './edgar-signals.ts';
 import type { FetchNote } from './fetch-note.ts';
 import { ImportError } from './import-error.ts';
-import { type Imported, parsePayload, SkipCount } from './payload.ts';
+import { type Imported, parsePayload } from './payload.ts';
 
-const pageSchema = z.looseObject({ filingFrom: z.iso.date(), filingTo: z.iso.date() });
+const pageSchema = z.looseObject({
+  name: z.string().regex(/^CIK\d{10}-submissions-\d{3}\.json$/),
+  filingCount: z.int().min(1),
+  filingFrom: z.iso.date(),
+  filingTo: z.iso.date(),
+});
+type Page = z.infer<typeof pageSchema>;
 const submissionsSchema = z.looseObject({
   cik: z.union([z.string(), z.int().transform(String)]),
   name: z.string().min(1),
@@ -19,10 +34,14 @@ type Submissions = z.infer<typeof submissionsSchema>;
 
 /** An older page names its filer in its address only. */
 const PAGE_ADDRESS = /CIK(\d{10})-submissions-\d{3}\.json$/;
+const NAMED_FILER = /CIK(\d{10})/g;
+/** Where a main list leaves older filings to pages; one as long that names no page may have been cut. */
+const LIST_ROWS = 1000;
 
 /**
  * Makes filing rows, and from a main list also the three filing signals, of one answer of the SEC's submissions
- * service. Throws an ImportError when it is no such answer, or when the fetch is older than what it lists.
+ * service. Throws an ImportError when it is no such answer, when the fetch is older than what it lists, and when a row
+ * cannot be read: a form is "not filed" only in a list of which every row was understood.
  */
 export function importSubmissions(
   bytes: Uint8Array,
@@ -42,41 +61,46 @@ export function importSubmissions(
 function mainList(submissions: Submissions, note: FetchNote, subject: string): Imported {
   const cik = cikOf(submissions.cik);
   if (cik === null) throw new ImportError({ subject, state: 'cik is no number; fetch it again' });
-  const skips = new SkipCount();
+  refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
   const { recent, files } = submissions.filings;
-  const { basis, filings } = readColumns(recent, { cik, collected_at }, skips);
+  const { basis, filings, hole } = readRows(recent, { cik, collected_at }, subject);
   refuseFuture(filings, note, subject);
   const inOrder = [...filings].sort(newestFirst);
-  const days = filings.map(({ filing_date }) => filing_date).sort();
-  const from = files.length === 0 ? null : (days[0] ?? collected_at.slice(0, 10));
+  const oldest = inOrder.at(-1)?.filing_date ?? collected_at.slice(0, 10);
+  refuseWrongPages(files, { cik, oldest }, subject);
+  const isCut = files.length > 0 || filings.length >= LIST_ROWS;
+  const from = hole?.wholeFrom ?? (isCut ? oldest : null);
   const tickers = submissions.tickers.map((ticker) => ticker.toUpperCase());
+  const name = nameOf(submissions.name, cik);
   const listing: FilingRow = {
     kind: 'listing',
     cik,
     collected_at,
     ...EDGAR_SOURCE,
-    name: submissions.name,
+    name,
     tickers,
     from,
-    pages: files
-      .map(({ filingFrom, filingTo }) => ({ from: filingFrom, to: filingTo }))
-      .sort((a, b) => (a.to < b.to ? 1 : -1)),
+    // A hole keeps the older pages out of reach: what they hold does not go on to the day that the list is whole from.
+    pages: hole === null ? files.map(announced) : [],
     source_ref: note.url,
   };
-  const list = {
-    entity: tickers[0] ?? cik,
-    entity_name: submissions.name,
-    cik,
-    collected_at,
-    from,
-  };
+  const list = { entity: tickers[0] ?? cik, entity_name: name, cik, collected_at, from };
   return {
     readings: filingReadings({ ...list, filings: inOrder }),
     rows: new Map([[FILING_COLLECTION, [listing, ...inOrder]]]),
-    skipped: skips.list(),
-    remarks: [basisRemark(basis), ...windowRemarks(list)],
+    skipped: [],
+    remarks: [basisRemark(basis), ...holeRemarks(hole), ...windowRemarks(list)],
   };
+}
+
+const announced = ({ filingFrom, filingTo, filingCount }: Page) => {
+  return { from: filingFrom, to: filingTo, count: filingCount };
+};
+
+/** A registered name that reads like advice is left out: everything that is stored describes. */
+function nameOf(name: string, cik: string): string {
+  return assertingWord(name) === null ? name : `filer ${cik}`;
 }
 
 function olderPage(columns: Columns, note: FetchNote, subject: string): Imported {
@@ -86,24 +110,62 @@ function olderPage(columns: Columns, note: FetchNote, subject: string): Imported
       'an older page of submissions, which does not name its filer; give --note with its address, …/CIK0000320193-submissions-001.json';
     throw new ImportError({ subject, state });
   }
-  const skips = new SkipCount();
+  refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
-  const { basis, filings } = readColumns(columns, { cik, collected_at }, skips);
+  const { basis, filings, hole } = readRows(columns, { cik, collected_at }, subject);
   refuseFuture(filings, note, subject);
   const inOrder = [...filings].sort(newestFirst);
-  const days = filings.map(({ filing_date }) => filing_date).sort();
-  const [from] = days;
-  const to = days.at(-1);
-  if (from === undefined || to === undefined) {
+  const [newest] = inOrder;
+  if (newest === undefined) {
     throw new ImportError({ subject, state: 'an older page without filings; fetch it again' });
   }
-  const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, from, to };
+  const from = hole?.wholeFrom ?? inOrder.at(-1)?.filing_date ?? newest.filing_date;
+  const span = { from, to: newest.filing_date, count: filings.length };
+  const page: FilingRow = { kind: 'page', cik, collected_at, ...EDGAR_SOURCE, ...span };
+  const whole: readonly FilingRow[] = from <= newest.filing_date ? [page] : [];
   return {
     readings: new Map(),
-    rows: new Map([[FILING_COLLECTION, [page, ...inOrder]]]),
-    skipped: skips.list(),
-    remarks: [basisRemark(basis)],
+    rows: new Map([[FILING_COLLECTION, [...whole, ...inOrder]]]),
+    skipped: [],
+    remarks: [basisRemark(basis), ...holeRemarks(hole)],
   };
+}
+
+function readRows(columns: Columns, of: ListOf, subject: string): ReadColumns {
+  try {
+    return readColumns(columns, of);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const state = `${cause.message}, so the list says nothing of what was not filed; fetch it again`;
+    throw new ImportError({ subject, state }, { cause });
+  }
+}
+
+/** The filer of a payload is the one that its address and its file are named after. */
+function refuseForeign(cik: string, note: FetchNote, subject: string): void {
+  const named = [...`${note.url} ${subject}`.matchAll(NAMED_FILER)].map(([, digits]) => digits);
+  const other = named.find((digits) => digits !== cik);
+  if (other === undefined) return;
+  const state = `it is about CIK${cik}, its address or name about CIK${other}; correct the fetch note`;
+  throw new ImportError({ subject, state });
+}
+
+/** The pages of a filer are numbered from 001 on, newest first, and none reaches into what is newer. */
+function refuseWrongPages(
+  files: readonly Page[],
+  { cik, oldest }: { readonly cik: string; readonly oldest: string },
+  subject: string,
+): void {
+  let newer = oldest;
+  for (const [at, page] of files.entries()) {
+    const name = `CIK${cik}-submissions-${String(at + 1).padStart(3, '0')}.json`;
+    const isNext = page.name === name && page.filingFrom <= page.filingTo && page.filingTo <= newer;
+    if (!isNext) {
+      const state = `filings.files.${at} is not the page ${name} of the days before ${newer}; fetch it again`;
+      throw new ImportError({ subject, state });
+    }
+    newer = page.filingFrom;
+  }
 }
 
 /** A list cannot hold what was accepted after it was fetched: then the note is another payload's. */
@@ -127,10 +189,15 @@ function basisRemark(basis: string): string {
   );
 }
 
+function holeRemarks(hole: ListHole | null): string[] {
+  if (hole === null) return [];
+  return [`it holds ${hole.what}, so it is whole only from ${hole.wholeFrom} on`];
+}
+
 function windowRemarks(list: { from: string | null; collected_at: string }): string[] {
   const open = openWindows(list);
   if (open.length === 0) return [];
   return [
-    `its list begins on ${list.from}, so counts over ${open.join(' and ')} days are null; older filings stand on its other pages`,
+    `its list is whole from ${list.from} on, so counts over ${open.join(' and ')} days are null; older filings stand on its other pages`,
   ];
 }

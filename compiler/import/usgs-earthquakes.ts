@@ -20,15 +20,28 @@ import { type Imported, parsePayload, SkipCount } from './payload.ts';
 const FEED_AGE_HOURS_MAX = 6;
 const DAYS_BEFORE = 6;
 const SOURCE = 'USGS Earthquake Hazards Program';
-const FEED_NAME = /(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)/;
+const FEED_NAME =
+  /^https?:\/\/earthquake\.usgs\.gov\/(?:\S*\/)?(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)\.geojson$/;
+/** Days that a feed covers, by the word in its address; one of an hour cannot say that a day was quiet. */
+const PERIOD_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30 };
+/** From where on a feed lists quakes, by the word in its address: as its title spells it. */
+const TITLES: Readonly<Record<string, string>> = {
+  all: 'All Earthquakes',
+  '1.0': 'Magnitude 1.0+',
+  '2.5': 'Magnitude 2.5+',
+};
+const TITLE = /All Earthquakes|Significant Earthquakes|Magnitude \d\.\d\+/;
+/** The feeds began later: an instant before is one in another unit. */
+const GENERATED_MS_MIN = Date.UTC(2000, 0, 1);
 
 const feedSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
   metadata: z.looseObject({
-    generated: z.int().positive().max(EPOCH_MS_MAX),
+    generated: z.int().min(GENERATED_MS_MIN).max(EPOCH_MS_MAX),
     url: z.url(),
+    title: z.string().optional(),
     status: z.int().optional(),
-    count: z.int().optional(),
+    count: z.int(),
   }),
   features: z.array(z.unknown()),
 });
@@ -37,6 +50,8 @@ const feedSchema = z.looseObject({
 interface Feed {
   readonly generated: number;
   readonly url: string;
+  /** Quakes of every magnitude, not only from some magnitude on. */
+  readonly isWhole: boolean;
   readonly quakes: readonly Quake[];
   readonly collectedAt: string;
 }
@@ -50,7 +65,8 @@ export function earthquakeFeedNote(bytes: Uint8Array, subject: string): FetchNot
 
 /**
  * Makes the three readings of every region from a USGS GeoJSON summary feed. Throws an ImportError
- * for a payload that is no such feed, lists too little or was stale when it was fetched.
+ * for a payload that is no such feed, lists too little, was stale when it was fetched or holds what cannot be read: a
+ * region is quiet only in a feed of which every entry was understood.
  */
 export function importEarthquakes(
   bytes: Uint8Array,
@@ -63,19 +79,26 @@ export function importEarthquakes(
   const collectedAt = isoTime(Date.parse(note.fetched_at));
   checkAge(generated, collectedAt, subject);
   const url = withoutKeys(metadata.url);
-  const period = periodOf(url, subject);
-  const feed = { generated, url, quakes: readQuakes(features, skips), collectedAt };
+  const { least, period } = kindOf(url, subject);
+  checkKind({ least, period, title: metadata.title }, note, subject);
+  const span = { from: generated - (PERIOD_DAYS[period] ?? 0) * DAY_MS, to: generated };
+  const quakes = counted(() => readQuakes(features, span, skips), subject);
+  const feed = { generated, url, isWhole: least === 'all', quakes, collectedAt };
   const readings = new Map<string, readonly Reading[]>();
   if (period === 'day') skips.add('earthquake.swarm_rate', 'a feed of one day has no days before');
   else readings.set('earthquake.swarm_rate', byRegion(feed, swarmReading));
   readings.set('earthquake.current_activity', byRegion(feed, activityReading));
   readings.set('earthquake.impact_realized', byRegion(feed, impactReading));
-  return { readings, skipped: skips.list(), remarks: countRemark(metadata.count, features.length) };
+  return { readings, skipped: skips.list(), remarks: [] };
 }
 
-function countRemark(count: number | undefined, held: number): string[] {
-  if (count === undefined || count === held) return [];
-  return [`the feed announces ${count} entries, the file holds ${held}`];
+function counted<Read>(read: () => Read, subject: string): Read {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
+  }
 }
 
 function readFeed(bytes: Uint8Array, subject: string) {
@@ -90,6 +113,12 @@ function readFeed(bytes: Uint8Array, subject: string) {
   const { status = 200 } = parsed.data.metadata;
   if (status !== 200)
     throw new ImportError({ subject, state: `feed status ${status}; fetch it again` });
+  const { count } = parsed.data.metadata;
+  const held = parsed.data.features.length;
+  if (count !== held) {
+    const state = `the feed announces ${count} entries and holds ${held}; fetch it again`;
+    throw new ImportError({ subject, state });
+  }
   return parsed.data;
 }
 
@@ -105,13 +134,37 @@ function checkAge(generated: number, collectedAt: string, subject: string): void
   }
 }
 
+interface FeedKind {
+  readonly least: string;
+  readonly period: string;
+}
+
 /** A feed that begins at a larger magnitude, or covers an hour, cannot say that a region is quiet. */
-function periodOf(url: string, subject: string): string {
+function kindOf(url: string, subject: string): FeedKind {
   const [, least = '', period = ''] = FEED_NAME.exec(url) ?? [];
-  if (['all', '1.0', '2.5'].includes(least) && period !== 'hour') return period;
+  if (TITLES[least] !== undefined && PERIOD_DAYS[period] !== undefined) return { least, period };
   const missing = `quakes from magnitude ${COUNT_MAG_MIN} of a whole day or more`;
   const state = `this feed does not list all ${missing}; fetch 2.5_week.geojson or all_week.geojson`;
   throw new ImportError({ subject, state });
+}
+
+/** What a feed is called and where it was fetched must be what its own address says. */
+function checkKind(
+  { least, period, title }: FeedKind & { readonly title: string | undefined },
+  note: FetchNote,
+  subject: string,
+): void {
+  const named = FEED_NAME.exec(note.url);
+  const own = `${least}_${period}`;
+  if (named !== null && `${named[1]}_${named[2]}` !== own) {
+    const state = `the fetch note is of ${named[1]}_${named[2]}, the feed is ${own}; correct the fetch note`;
+    throw new ImportError({ subject, state });
+  }
+  const called = TITLE.exec(title ?? '')?.[0];
+  if (called !== undefined && called !== TITLES[least]) {
+    const state = `the feed is called "${called}", its address says ${own}; fetch it again`;
+    throw new ImportError({ subject, state });
+  }
 }
 
 type Facts = Pick<Reading, 'observed_at' | 'current' | 'source_ref'> & { readonly grade?: string };
@@ -143,23 +196,27 @@ function sourceOf(value: number | null, as_of: string): Reading['sources'][numbe
   return { name: SOURCE, value, weight: 1, as_of, role: 'measurement', independent: true };
 }
 
-const isCounted = (quake: Quake) => quake.magnitude !== null && quake.magnitude >= COUNT_MAG_MIN;
+/** How many quakes count; null where the magnitude of one is unknown, which then may count or not. */
+function countOf(quakes: readonly Quake[]): number | null {
+  if (quakes.some(({ magnitude }) => magnitude === null)) return null;
+  return quakes.filter(({ magnitude }) => (magnitude ?? 0) >= COUNT_MAG_MIN).length;
+}
 
 function between(quakes: readonly Quake[], from: number, to: number): readonly Quake[] {
   return quakes.filter((quake) => quake.time > from && quake.time <= to);
 }
 
 function swarmReading(quakes: readonly Quake[], { generated, url }: Feed): Facts {
-  const counted = quakes.filter(isCounted);
   const dayAgo = generated - DAY_MS;
-  const count = between(counted, dayAgo, generated).length;
-  const before = between(counted, dayAgo - DAYS_BEFORE * DAY_MS, dayAgo).length;
-  const ratio = before === 0 ? null : hundredths((count * DAYS_BEFORE) / before);
+  const count = countOf(between(quakes, dayAgo, generated));
+  const before = countOf(between(quakes, dayAgo - DAYS_BEFORE * DAY_MS, dayAgo));
+  const isKnown = count !== null && before !== null;
+  const ratio = isKnown && before > 0 ? hundredths((count * DAYS_BEFORE) / before) : null;
   const current = {
     rate_ratio: ratio,
-    band: swarmBand(count, ratio),
+    band: isKnown ? swarmBand(count, ratio) : null,
     count_24h_count: count,
-    mean_daily_6d_count: hundredths(before / DAYS_BEFORE),
+    mean_daily_6d_count: before === null ? null : hundredths(before / DAYS_BEFORE),
   };
   return { observed_at: isoTime(generated), current, source_ref: url };
 }
@@ -168,15 +225,16 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function activityReading(quakes: readonly Quake[], { generated, url }: Feed): Facts {
+function activityReading(quakes: readonly Quake[], { generated, url, isWhole }: Feed): Facts {
   const recent = between(quakes, generated - DAY_MS, generated);
+  const count = countOf(recent);
   const measured = recent.flatMap(({ magnitude }) => (magnitude === null ? [] : [magnitude]));
-  const strongest = measured.length === 0 ? null : Math.max(...measured);
+  const strongest = count === null || measured.length === 0 ? null : Math.max(...measured);
   const current = {
     max_mag: strongest,
-    band: activityBand(strongest),
-    count_m25_count: recent.filter(isCounted).length,
-    events_24h_count: recent.length,
+    band: count === null ? null : activityBand(strongest),
+    count_m25_count: count,
+    events_24h_count: isWhole ? recent.length : null,
   };
   return { observed_at: isoTime(generated), current, source_ref: url };
 }

@@ -1,17 +1,28 @@
 import { z } from 'zod';
 import { isoTime } from '../contract/iso-time.ts';
+import { assertingWord } from '../contract/neutral-text.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import type { FetchNote } from './fetch-note.ts';
 import { ImportError } from './import-error.ts';
 import { ogcSeries } from './nwis-ogc.ts';
-import type { GaugeSeries, SeriesPoint } from './nwis-series.ts';
+import { type GaugeSeries, NO_DATA, type SeriesPoint } from './nwis-series.ts';
 import { waterMlSeries } from './nwis-waterml.ts';
 import { type Imported, parsePayload, SkipCount } from './payload.ts';
 
+interface Parameter {
+  readonly signal: string;
+  readonly metric: string;
+  /** Spellings of its unit by the two front ends. */
+  readonly units: readonly string[];
+}
 /** Parameter codes that become readings; stage on another datum has another code and is left out. */
-const PARAMETERS: Readonly<Record<string, { readonly signal: string; readonly metric: string }>> = {
-  '00065': { signal: 'hydrology.river-level', metric: 'stage_ft' },
-  '00060': { signal: 'hydrology.streamflow', metric: 'discharge_cfs' },
+const PARAMETERS: Readonly<Record<string, Parameter>> = {
+  '00065': { signal: 'hydrology.river-level', metric: 'stage_ft', units: ['ft'] },
+  '00060': {
+    signal: 'hydrology.streamflow',
+    metric: 'discharge_cfs',
+    units: ['ft3/s', 'ft^3/s'],
+  },
 };
 const INSTANT_STATISTICS = ['00000', '00011'];
 const DAILY_MEAN = '00003';
@@ -21,20 +32,25 @@ const NUMBER = /^-?\d{1,12}(\.\d{1,6})?$/;
 const DAY = /^(\d{4}-\d{2}-\d{2})(T00:00:00(\.0+)?)?$/;
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 const QUALIFIERS_MAX = 16;
+/** Words in place of a value: ice, equipment, maintenance, backwater, discontinued, seasonal. */
+const NO_VALUE: readonly string[] = ['***', 'ice', 'eqp', 'mnt', 'bkw', 'dis', 'ssn'];
 
 const waterMlSchema = z.looseObject({ value: z.looseObject({ timeSeries: z.array(z.unknown()) }) });
 const ogcSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z.array(z.unknown()),
+  numberReturned: z.int().optional(),
 });
 
 /**
- * Makes river readings from a USGS water answer of either front end: every usable point, so that
- * history comes too. Throws an ImportError when the payload is no such answer or gives nothing.
+ * Makes river readings from a USGS water answer of either front end: every point with a value, so that
+ * history comes too. A series with a point that cannot be read gives none. Throws an ImportError when the payload is no
+ * such answer, holds a site that was not asked for, or gives nothing.
  */
 export function importGauges(bytes: Uint8Array, note: FetchNote, subject = note.url): Imported {
   const skips = new SkipCount();
   const series = readSeries(parsePayload(bytes, subject), subject, skips);
+  refuseForeign(series, note, subject);
   const readings = new Map<string, Reading[]>();
   for (const one of onePerMeaning(
     series.filter((item) => isWanted(item, skips)),
@@ -65,11 +81,35 @@ function byEntityAndTime(a: Reading, b: Reading): number {
 
 function readSeries(value: unknown, subject: string, skips: SkipCount): GaugeSeries[] {
   const waterMl = waterMlSchema.safeParse(value);
-  if (waterMl.success) return waterMlSeries(waterMl.data.value.timeSeries, skips);
   const ogc = ogcSchema.safeParse(value);
-  if (ogc.success) return ogcSeries(ogc.data.features, skips);
+  try {
+    if (waterMl.success) return waterMlSeries(waterMl.data.value.timeSeries, skips);
+    if (ogc.success) return ogcSeries(allFeatures(ogc.data), skips);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new ImportError({ subject, state: `${cause.message}; fetch it again` }, { cause });
+  }
   const state = 'neither value.timeSeries nor a FeatureCollection; fetch format=json again';
   throw new ImportError({ subject, state }, { cause: waterMl.error });
+}
+
+function allFeatures({ features, numberReturned }: z.infer<typeof ogcSchema>) {
+  const announced = numberReturned ?? features.length;
+  if (announced === features.length) return features;
+  throw new RangeError(`it announces ${announced} features and holds ${features.length}`);
+}
+
+/** An answer holds the sites that its address asks for, where the address names any. */
+function refuseForeign(series: readonly GaugeSeries[], note: FetchNote, subject: string): void {
+  const query = new URL(note.url).searchParams;
+  const asked = ['sites', 'site', 'monitoring_location_id'].flatMap((name) =>
+    (query.get(name) ?? '').split(',').filter((text) => text !== ''),
+  );
+  const sites = new Set(asked.map((text) => text.trim().replace(/^USGS[-:]/i, '')));
+  const foreign = series.find(({ site }) => !sites.has(site));
+  if (sites.size === 0 || foreign === undefined) return;
+  const state = `it holds site ${foreign.site.slice(0, 40)}, which its address does not ask for; correct the fetch note`;
+  throw new ImportError({ subject, state });
 }
 
 function isWanted(series: GaugeSeries, skips: SkipCount): boolean {
@@ -78,9 +118,15 @@ function isWanted(series: GaugeSeries, skips: SkipCount): boolean {
   return reason === null;
 }
 
-function unwanted({ site, parameter, statistic, points }: GaugeSeries): string | null {
+function unwanted(series: GaugeSeries): string | null {
+  const { site, parameter, statistic, unit, points } = series;
+  const used = PARAMETERS[parameter];
   if (!SITE.test(site)) return 'not a USGS site number';
-  if (PARAMETERS[parameter] === undefined) return `parameter ${parameter} is not used`;
+  if (used === undefined) return `parameter ${parameter} is not used`;
+  if (unit !== null && !used.units.includes(unit)) {
+    return `${parameter} in "${unit.slice(0, 20)}", not in ${used.units[0]}`;
+  }
+  if (series.isUnreadable) return `a point of ${parameter} that cannot be read; no point is used`;
   if (statistic !== DAILY_MEAN && !INSTANT_STATISTICS.includes(statistic)) {
     return `statistic "${statistic}" of ${parameter} is not used`;
   }
@@ -110,20 +156,36 @@ function onePerMeaning(series: readonly GaugeSeries[], skips: SkipCount): GaugeS
 function seriesReadings(series: GaugeSeries, note: FetchNote, skips: SkipCount): Reading[] {
   const byTime = new Map<string, Reading>();
   for (const point of series.points) {
-    const parsed = parsePoint(point, series, note);
-    if (typeof parsed === 'string') {
-      skips.add(series.site, parsed);
+    const absent = noValue(point, series);
+    if (absent !== null) {
+      skips.add(series.site, absent);
       continue;
     }
+    const parsed = parsePoint(point, series, note);
+    if (typeof parsed === 'string') return leftOut(series, parsed, skips);
     const reading = readingOf(series, parsed, note);
     const twin = byTime.get(reading.observed_at);
     if (twin === undefined) byTime.set(reading.observed_at, reading);
     else if (JSON.stringify(twin.current) !== JSON.stringify(reading.current)) {
-      skips.add(series.site, `two values of ${series.parameter} at one time`, series.points.length);
-      return [];
+      return leftOut(series, `two values of ${series.parameter} at one time`, skips);
     }
   }
   return [...byTime.values()];
+}
+
+/** A series that cannot be read as a whole is not read in part: what is left of it would look like all of it. */
+function leftOut(series: GaugeSeries, why: string, skips: SkipCount): Reading[] {
+  skips.add(series.site, `${why}; no point is used`, series.points.length);
+  return [];
+}
+
+/** How the source says that there is no value at a time; null where there is one. */
+function noValue({ value, qualifiers }: SeriesPoint, { noData }: GaugeSeries): string | null {
+  const text = value?.trim() ?? '';
+  if (text === '') return 'empty value';
+  const isCode = NUMBER.test(text) && [noData, NO_DATA].includes(Number(text));
+  if (isCode) return `no data${codes(qualifiers)}`;
+  return NO_VALUE.includes(text.toLowerCase()) ? `no data (${text})` : null;
 }
 
 interface UsablePoint {
@@ -132,21 +194,18 @@ interface UsablePoint {
   readonly qualifiers: readonly string[];
 }
 
-/** A usable point, or the reason why it is none. */
+/** A point with a value, or why it cannot be read. */
 function parsePoint(
   point: SeriesPoint,
   series: GaugeSeries,
   note: FetchNote,
 ): UsablePoint | string {
   const text = point.value?.trim() ?? '';
-  if (text === '') return 'empty value';
-  if (!NUMBER.test(text)) return 'value is not a number';
-  const value = Number(text);
-  if (value === series.noData) return `no data${codes(point.qualifiers)}`;
+  if (!NUMBER.test(text)) return `value "${text.slice(0, 40)}" is not a number`;
   const epochMs = timeOf(point.time, series.statistic);
   if (epochMs === null) return `time "${point.time.slice(0, 40)}" has no offset or does not exist`;
   if (epochMs > Date.parse(note.fetched_at)) return 'observed after the fetch';
-  return { value, observedAt: isoTime(epochMs), qualifiers: point.qualifiers };
+  return { value: Number(text), observedAt: isoTime(epochMs), qualifiers: point.qualifiers };
 }
 
 function codes(qualifiers: readonly string[]): string {
@@ -174,7 +233,7 @@ function readingOf(series: GaugeSeries, point: UsablePoint, note: FetchNote): Re
   const qualifiers = [...new Set(point.qualifiers)].slice(0, QUALIFIERS_MAX);
   return {
     entity: series.site,
-    ...(series.siteName === null ? {} : { entity_name: series.siteName }),
+    ...nameOf(series),
     observed_at: point.observedAt,
     collected_at: note.fetched_at,
     current: { [metric]: point.value },
@@ -196,6 +255,11 @@ function readingOf(series: GaugeSeries, point: UsablePoint, note: FetchNote): Re
     validation_status: 'as published by USGS',
     uncertainty: 'not stated in the payload',
   };
+}
+
+/** A name that reads like advice is left out: everything that is stored describes. */
+function nameOf({ siteName }: GaugeSeries): { entity_name?: string } {
+  return siteName === null || assertingWord(siteName) !== null ? {} : { entity_name: siteName };
 }
 
 const DAILY_SCOPE = 'daily mean of a local calendar day at one gauge; its date stands at 00:00Z';

@@ -101,7 +101,7 @@ export class ChunkBuilder {
     this.#cities += `${city.leg.entity}\t${JSON.stringify(city)}\n`;
   }
 
-  catalog(leg: LegReading, update_state: string): void {
+  catalog(leg: LegReading): void {
     const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
     this.#entities += 1;
     this.#catalog += formatCatalogRow({
@@ -111,7 +111,7 @@ export class ChunkBuilder {
       observed_at,
       band,
       record_hash,
-      update_state,
+      last_looked_at: leg.last_collected_at,
     });
   }
 

@@ -213,7 +213,7 @@ export class SignalRun {
 
   #join(facts: EntityFacts, record: CityReading['record']): void {
     const leg = legReading(facts);
-    this.#held.catalog(leg, record.update_status.state);
+    this.#held.catalog(leg);
     this.#held.census += censusLine(facts);
     if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
     const inCity = Object.values(CITY_ADD_ONS).flat() as string[];

@@ -1,5 +1,6 @@
 import { type Citation, citedTarget, keyIdOf } from '../contract/citation.ts';
 import { roundDecimal } from '../contract/decimal.ts';
+import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import {
@@ -114,6 +115,24 @@ function collectionChecks({ path, value }: ObjectNode, collectedAt: string): Bod
     .map(([where, found, want]) =>
       agreement(memberPath(path, where), found === want, `${want}, from the time of collection`),
     );
+}
+
+/** What the publication state of a record follows from: its cadence is said twice, and it was looked at no earlier than observed or collected. */
+export function lookChecks({ path, value }: ObjectNode): BodyCheck[] {
+  const { last_looked_at, official_cadence, observed_at, provenance, _citation } = value;
+  if (last_looked_at === undefined || !isObject(provenance)) return [];
+  const basis = String(provenance.freshness_basis);
+  const collected = isObject(_citation) ? _citation.retrieved_at : observed_at;
+  const looked = instant(last_looked_at);
+  const isLater = [observed_at, collected].every((time) => !(looked < instant(time)));
+  return [
+    agreement(
+      memberPath(path, 'official_cadence'),
+      parseFreshnessBasis(basis) === official_cadence,
+      'the cadence of the freshness_basis',
+    ),
+    agreement(memberPath(path, 'last_looked_at'), isLater, 'at or after the collection'),
+  ];
 }
 
 function instant(time: unknown): number {

@@ -1,4 +1,5 @@
-import type { FilingFacts } from '../contract/filing.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { HashedFiling } from '../contract/filing.ts';
 import {
   FILINGS_FOLDER,
   type FilerLine,
@@ -9,7 +10,10 @@ import {
   parseFilerLine,
   parseFilingLine,
 } from '../contract/filing-index.ts';
+import { filingLists, provenList, storedForms } from '../contract/filing-lists.ts';
 import { encodeSegment } from '../contract/path.ts';
+import { filerCoverageSchema } from '../contract/resolve-bodies.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import type { JsonObject } from './object-nodes.ts';
 import { isSame, type Related } from './relation.ts';
@@ -30,11 +34,24 @@ export function checkFiler(filer: Related): void {
     const problem = lineProblem(line, body.entity, bodies);
     if (problem !== null) fault('filings_count', `"${list}" line ${at + 1}: ${problem}`);
   }
+  if (!isSame(body.lists, headsOf(lines))) {
+    fault('lists', `differ from the lists of "${list}"`);
+  }
   const stored = bodies.list.count(`${FILINGS_FOLDER}${encodeSegment(body.entity)}/`) - 1;
   if (stored !== lines.length || body.filings_count !== stored) {
     fault('filings_count', `${stored} filings are stored and ${lines.length} listed`);
   }
   filer.count('filings', lines.length);
+}
+
+/** What the statement of a filer must say of its lists; null for a line that is none, which is named by itself. */
+function headsOf(lines: readonly string[]): JsonValue {
+  try {
+    const lists = filingLists(lines.map(parseFilingLine));
+    return lists.map((each) => ({ ...provenList(each, sha256).head }));
+  } catch {
+    return null;
+  }
 }
 
 function lineProblem(line: string, cik: string, bodies: StoredBodies): string | null {
@@ -43,7 +60,7 @@ function lineProblem(line: string, cik: string, bodies: StoredBodies): string | 
     const filing = bodies.get(filingPath(cik, facts));
     if (filing === 'absent') return 'names a filing that is not stored';
     if (filing === 'damaged') return null;
-    const own = formatFilingLine(filing as unknown as FilingFacts);
+    const own = formatFilingLine(filing as unknown as HashedFiling);
     return own === `${line}\n` ? null : 'differs from the filing';
   } catch (error) {
     return reason(error);
@@ -56,13 +73,14 @@ export function filerLineProblem(line: string, bodies: StoredBodies): string | n
   const body = bodies.get(filerPath(filer.cik));
   if (body === 'absent') return 'names a filer that is not stored';
   if (body === 'damaged') return null;
-  const shown = [body.entity, body.entity_name, body.tickers, body.observed_at, body.covered_from];
-  const said = [filer.cik, filer.name, [...filer.tickers], filer.collected_at, filer.covered_from];
-  const isFiler = isSame(shown as never, said) && isSame(formsOf(body), [...filer.forms]);
+  const { entity, entity_name, tickers, observed_at, covered_from, gaps } = body;
+  const shown = [entity, entity_name, tickers, observed_at, covered_from, gaps, formsOf(body)];
+  const said = [filer.cik, filer.name, filer.tickers, filer.collected_at, filer.covered_from];
+  const isFiler = isSame(shown as never, [...said, filer.gaps, filer.forms] as never);
   return isFiler ? null : 'differs from what is stored of the filer';
 }
 
-function formsOf({ forms }: JsonObject): string[] {
-  if (!Array.isArray(forms)) return [];
-  return forms.map((form: unknown) => String((form as { form?: unknown } | null)?.form));
+function formsOf({ lists }: JsonObject): string[] {
+  const heads = filerCoverageSchema.shape.lists.safeParse(lists);
+  return heads.success ? storedForms(heads.data) : [];
 }

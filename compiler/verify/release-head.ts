@@ -30,10 +30,14 @@ export interface OpenHead extends KeyTrust {
   readonly faults: Faults;
 }
 
-/** Reads and checks `release.json` and the hash of the list; null when it cannot be read as one. */
+/** Reads and checks `release.json`, its version and the hash of the list; null when it cannot be read as one. */
 export function readHead(open: OpenHead): Release | null {
   const head = readHeadAlone(open);
   if (head === null) return null;
+  if (head.contract_version !== CONTRACT_VERSION) {
+    const detail = `this program reads version ${CONTRACT_VERSION}; use its own`;
+    open.faults.add(RELEASE_NAME, 'contract_version', detail);
+  }
   const files = filesHash(open.disk, open.root, head.files_count);
   if (files !== head.files_sha256) {
     open.faults.add(RELEASE_NAME, 'files_sha256', `${FILES_NAME} hashes to ${files}`);
@@ -41,7 +45,7 @@ export function readHead(open: OpenHead): Release | null {
   return head;
 }
 
-/** Reads and checks `release.json` by itself. */
+/** Reads and checks `release.json` by itself, of whatever version: its format says how it is signed. */
 export function readHeadAlone(open: OpenHead): Release | null {
   const { disk, root, faults } = open;
   const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
@@ -53,9 +57,6 @@ export function readHeadAlone(open: OpenHead): Release | null {
   const untrusted = signerProblem(open, head);
   if (untrusted !== null) fault('issuer_did', untrusted);
   if (head.key_id !== keyIdOf(head.issuer_did)) fault('key_id', 'not the key of the issuer DID');
-  if (head.contract_version !== CONTRACT_VERSION) {
-    fault('contract_version', `this program reads version ${CONTRACT_VERSION}; use its own`);
-  }
   return head;
 }
 

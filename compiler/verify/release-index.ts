@@ -59,7 +59,7 @@ export function checkCatalog(index: IndexCheck, { number, of }: Part): number {
 type LineFault = readonly [where: string, detail: string] | null;
 
 function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault {
-  const { update_status, standard_ruler, current } = record;
+  const { standard_ruler, current } = record;
   const official = isObject(standard_ruler) ? standard_ruler.band : undefined;
   const stored = isObject(current) && typeof current.band === 'string' ? current.band : null;
   const expected = {
@@ -67,7 +67,7 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
     observed_at: record.observed_at,
     band: official ?? stored,
     record_hash: record.record_hash,
-    update_state: isObject(update_status) ? update_status.state : undefined,
+    last_looked_at: record.last_looked_at,
   } as const;
   for (const [name, value] of Object.entries(expected)) {
     if (row[name as keyof typeof expected] !== value) {

@@ -1,51 +1,87 @@
-import {
-  FRESHNESS_THRESHOLDS,
-  type FreshnessThresholds,
-  freshnessBasis,
-  parseFreshnessBasis,
-} from '../contract/freshness.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
+import { commonInstant, consistentSpans, difference, type Span } from './common-instant.ts';
 import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
+import { type Claim, isClaim, requestTimeClaims } from './request-time-claims.ts';
 
-/** The published age is rounded to one decimal, so a threshold may lie this far on its other side. */
-const ROUNDING_HOURS = 0.05;
+// What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 3). It has to
+// follow from signed members and from one instant, which nobody signs: the shown ages leave a few minutes for it, and all
+// words have to be those of one instant of these minutes.
 
-/** Whether the members that no hash covers have their form and agree with their signed basis. */
-export function requestTimeChecks({ path, value }: ObjectNode): BodyCheck[] {
-  const { provenance } = value;
-  if (!isObject(provenance)) return [];
-  const where = memberPath(path, 'provenance');
-  const { age_hours_now: age, freshness, dead_source } = provenance;
-  if (age === undefined && freshness === undefined && dead_source === undefined) return [];
-  const check = (name: string) => checkAt('request_time', memberPath(where, name));
-  if (typeof age !== 'number' || age < 0) return [check('age_hours_now').fail('not an age')];
-  if (dead_source !== undefined && typeof dead_source !== 'string') {
-    return [check('dead_source').fail('not a sentence')];
-  }
-  const bounds = boundsOf(provenance);
-  if (bounds === null) return [check('freshness').notApplicable('a basis of another service')];
-  if (typeof freshness !== 'string' || !wordsNear(age, bounds).has(freshness)) {
-    return [check('freshness').fail(`does not follow from age_hours_now ${age}`)];
-  }
-  const dead = age > bounds.dead_source_hours;
-  const close = Math.abs(age - bounds.dead_source_hours) <= ROUNDING_HOURS;
-  if (!close && dead !== (dead_source !== undefined)) {
-    return [check('dead_source').fail(`does not follow from age_hours_now ${age}`)];
-  }
-  return [check('age_hours_now').pass('outside the signature; agrees with its basis')];
+/** Clocks of service, publisher and reader may differ by this much. */
+const CLOCK_SKEW_MS = 300_000;
+const FOLLOWS = 'outside the signature; follows from signed members';
+
+/** Whether all that a body says of the moment it was asked for is true of one instant, which is not to come (`now`, epoch milliseconds). */
+export function requestTimeChecks(nodes: readonly ObjectNode[], now = Infinity): BodyCheck[] {
+  const found = nodes.flatMap(requestTimeClaims);
+  const unfit = found.flatMap((one) => (isClaim(one) ? [] : [one]));
+  const own = found.filter(isClaim);
+  const claims = isForeign(nodes) ? own.map(withForeignWords) : own;
+  // A stored body says nothing of any moment; one that says anything says all of it.
+  if (claims.every(({ shown }) => Object.keys(shown).length === 0)) return unfit;
+  const bounds = { from: earliest(nodes) - CLOCK_SKEW_MS, to: now + CLOCK_SKEW_MS };
+  const window = windowOf(claims, bounds);
+  return [...unfit, ...('check' in window ? [window] : verdicts(claims, window))];
 }
 
-function boundsOf({ freshness_basis }: JsonObject): FreshnessThresholds | null {
-  if (typeof freshness_basis !== 'string') return null;
-  const cadence = parseFreshnessBasis(freshness_basis);
-  if (cadence === null || freshnessBasis(cadence) !== freshness_basis) return null;
-  return FRESHNESS_THRESHOLDS[cadence];
+/** A citation without a claim is of another issuer's form. */
+function isForeign([root]: readonly ObjectNode[]): boolean {
+  const citation = root?.value._citation;
+  return isObject(citation) && citation.claim === undefined;
 }
 
-function wordsNear(age: number, bounds: FreshnessThresholds): ReadonlySet<string> {
-  const word = (hours: number): string => {
-    if (hours <= bounds.fresh_hours) return 'fresh';
-    return hours <= bounds.recent_hours ? 'recent' : 'stale';
+/** Another issuer has sentences of its own, which cannot be derived: they are only where ours would be. */
+function withForeignWords(claim: Claim): Claim {
+  const { dead_source } = claim.shown;
+  if (typeof dead_source !== 'string') return claim;
+  const expected = (now: number): JsonObject => {
+    const right = claim.expected(now);
+    return right.dead_source === undefined ? right : { ...right, dead_source };
   };
-  return new Set([word(age - ROUNDING_HOURS), word(age + ROUNDING_HOURS)]);
+  return { ...claim, expected };
+}
+
+/** Nothing is served before it was collected and, for the last time, looked at. */
+function earliest(nodes: readonly ObjectNode[]): number {
+  const times = nodes.flatMap(({ value: { _citation, last_looked_at } }) => {
+    const isOwn = isObject(_citation) && _citation.claim !== undefined;
+    return [last_looked_at, isOwn ? _citation.retrieved_at : undefined];
+  });
+  const known = times.map((time) => (typeof time === 'string' ? Date.parse(time) : Number.NaN));
+  return known.reduce((latest, at) => (at > latest ? at : latest), -Infinity);
+}
+
+/** The instants that all shown ages leave, or the first age that leaves none. */
+function windowOf(claims: readonly Claim[], bounds: Span): Span | BodyCheck {
+  let { from, to } = bounds;
+  for (const { where, window } of claims) {
+    from = Math.max(from, window.from);
+    to = Math.min(to, window.to);
+    if (from > to) {
+      const at = checkAt('request_time', memberPath(where, 'age_hours_now'));
+      return at.fail(emptyWindow(window, bounds));
+    }
+  }
+  return { from, to };
+}
+
+function emptyWindow(window: Span, { from, to }: Span): string {
+  if (window.from > to) return 'of a moment that is still to come';
+  if (window.to < from) return 'of a moment before the body was collected';
+  return 'of another moment than the other ages of the body';
+}
+
+function verdicts(claims: readonly Claim[], window: Span): BodyCheck[] {
+  const spans = claims.map((claim) => consistentSpans(claim, window));
+  const { at, covered } = commonInstant(spans, window);
+  return claims.map((claim) => {
+    const off = covered === claims.length ? null : difference(claim, at);
+    if (off === null) return checkAt('request_time', claim.where).pass(FOLLOWS);
+    const want = claim.expected(at)[off];
+    const right = want === undefined ? 'nothing' : JSON.stringify(want);
+    const where = memberPath(claim.where, off);
+    return checkAt('request_time', where).fail(
+      `${right} follows from the signed members and the ages`,
+    );
+  });
 }

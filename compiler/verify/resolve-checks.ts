@@ -1,8 +1,16 @@
+// A settlement answer is computed when it is asked for, so nobody could sign it. Everything it says is computed here
+// again, from what it carries: the signed statement of the filer names the root of every list of filings, the filings
+// of the answer lead to the root of the list that is asked about, and no filing beside them can count.
+
+import { sha256 } from '@noble/hashes/sha2.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { parseCutoff } from '../contract/cutoff.ts';
-import { canonicalForm, cikOf } from '../contract/filing.ts';
+import { cikOf, type HashedFiling } from '../contract/filing.ts';
+import { type ListHead, listKey, listName, standsInList } from '../contract/filing-lists.ts';
+import { stretchFault } from '../contract/list-stretch.ts';
 import { proposerMembers, resolveMembers } from '../contract/resolve-answer.ts';
 import {
+  CANDIDATES_MAX,
   type FilingRow,
   type ProposerBody,
   proposerBodySchema,
@@ -14,19 +22,27 @@ import {
   type SettlementQuestion,
   settleFilings,
 } from '../contract/settle-filings.ts';
+import type { Settled } from '../contract/settlement-note.ts';
+import { settlementQuestion } from '../contract/settlement-question.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
-import { agreement, type BodyCheck } from './body-check.ts';
-import { isObject } from './object-nodes.ts';
+import { agreement, type BodyCheck, checkAt } from './body-check.ts';
+import { isObject, type JsonObject } from './object-nodes.ts';
 
-/**
- * A settlement answer is computed when it is asked for, so nobody could sign it: it quotes the citation of the filing
- * that it selects, and everything it says must follow from the signed filings that it carries.
- */
 export interface SettlementAnswer {
   /** Path of the signed part whose citation the body repeats. */
   readonly quoted: string;
+  /** Whether the answer follows from what is signed. */
+  readonly cover: BodyCheck;
   readonly checks: readonly BodyCheck[];
 }
+
+const COVER = checkAt('cover', '');
+const DERIVED = COVER.pass(
+  'the whole answer follows from signed filings and from the signed lists of the filer; "market_or_event" repeats the request',
+);
+const UNDERIVED = COVER.notApplicable(
+  'a settlement answer of an older form: its parts are signed, but what it answers does not follow from them',
+);
 
 /** The checks of a settlement answer; null for every other body. */
 export function settlementAnswer(body: JsonValue): SettlementAnswer | null {
@@ -35,119 +51,157 @@ export function settlementAnswer(body: JsonValue): SettlementAnswer | null {
   const resolved = resolveBodySchema.safeParse(body);
   if (resolved.success) return resolveAnswer(resolved.data);
   const proposed = proposerBodySchema.safeParse(body);
-  return proposed.success ? proposerAnswer(proposed.data) : null;
+  return proposed.success ? proposerAnswer(proposed.data) : olderAnswer(body);
+}
+
+/** An answer of the time before lists; null for one that has a list and is malformed. */
+function olderAnswer(body: JsonObject): SettlementAnswer | null {
+  if (body.list !== undefined) return null;
+  const { candidate_sources: rows, coverage, evidence } = body;
+  const parts = { 'candidate_sources.0': Array.isArray(rows) ? rows[0] : undefined };
+  const cited = Object.entries({ ...parts, coverage, evidence }).find(
+    ([, part]) => isObject(part) && isSame(part._citation, body._citation),
+  );
+  return cited === undefined ? null : { quoted: cited[0], cover: UNDERIVED, checks: [] };
 }
 
 function resolveAnswer(body: ResolveBody): SettlementAnswer {
-  const { candidate_sources: rows, coverage, candidate_count: count } = body;
-  const quoted = rows.length === 0 ? 'coverage' : 'candidate_sources.0';
-  const cited = rows[0] ?? coverage;
-  const question = questionOf(body);
-  const settled = question === null ? null : settleFilings(rows, coverageOf(coverage), question);
-  const own = settled === null || question === null ? null : resolveMembers(settled, question);
+  const { candidate_sources: rows } = body;
+  const { settled, checks } = settledAgain(body);
+  const given = settled?.settlement.candidates.slice(0, CANDIDATES_MAX) ?? [];
   return {
-    quoted,
+    quoted: rows.length === 0 ? 'coverage' : 'candidate_sources.0',
+    cover: DERIVED,
     checks: [
-      ...sameMembers(body, own),
-      ...echoChecks(body, [...rows, coverage]),
-      quoteCheck(body, cited),
-      agreement('entity', names(body.entity, coverage), 'a name of the filer'),
-      agreement('candidate_count', count >= rows.length, 'no fewer filings than are given'),
-      agreement(
-        'candidate_sources',
-        settled?.candidates.length === rows.length,
-        'all of them count',
-      ),
+      ...checks,
+      ...(settled === null ? [] : sameMembers(body, resolveMembers(settled))),
+      ...partChecks(body, rows),
+      agreement('candidate_sources', isSame(hashes(rows), hashes(given)), 'the filings that count'),
     ],
   };
 }
 
 function proposerAnswer(body: ProposerBody): SettlementAnswer {
-  const { evidence } = body;
-  const filing = 'accession' in evidence ? evidence : null;
+  const rows = body.evidence === null ? [] : [body.evidence];
+  const { settled, checks } = settledAgain(body);
+  const given = settled?.settlement.selected ?? null;
   return {
-    quoted: 'evidence',
+    quoted: rows.length === 0 ? 'coverage' : 'evidence',
+    cover: DERIVED,
     checks: [
-      ...(filing === null ? uncited(body) : cited(body, filing)),
-      ...echoChecks(body, [evidence]),
-      quoteCheck(body, evidence),
+      ...checks,
+      ...(settled === null ? [] : sameMembers(body, proposerMembers(settled))),
+      ...partChecks(body, rows),
       agreement(
-        'evidence_url',
-        body.evidence_url === (filing?.evidence_url ?? null),
-        'of the filing',
+        'evidence',
+        isSame(hashes(rows), hashes(given === null ? [] : [given])),
+        'the filing that the answer follows from',
       ),
-      agreement('source_tier', body.source_tier === (filing?.source_tier ?? null), 'of the filing'),
-      agreement('timestamp', body.timestamp === (filing?.disclosure_time ?? null), 'of the filing'),
     ],
   };
 }
 
-/** Without a filing only a list that is whole and newer than the cutoff says no. */
-function uncited(body: ProposerBody): BodyCheck[] {
-  const { evidence } = body;
-  const question = questionOf(body);
-  if (question === null || 'accession' in evidence) return [agreement('cutoff', false, 'a cutoff')];
-  const settled = settleFilings([], coverageOf(evidence), question);
-  return sameMembers(body, proposerMembers(settled, question));
+function hashes(filings: readonly { readonly record_hash: string }[]): string[] {
+  return filings.map(({ record_hash }) => record_hash);
 }
 
-/** What stands beside the cited filing is not given here: it may leave the answer open, never turn it round. */
-function cited(body: ProposerBody, filing: FilingRow): BodyCheck[] {
-  const question = questionOf(body);
-  if (question === null) return [agreement('cutoff', false, 'a cutoff')];
-  const alone = settleFilings([filing], EVERYTHING, question);
-  const open = body.answer === null && body.confidence === 0;
-  return [
-    agreement('evidence', alone.selected !== null, 'a filing of the form'),
-    agreement('answer', open || body.answer === alone.filed_by_cutoff, 'what the filing shows'),
-    agreement('confidence', body.confidence === 0 || body.answer !== null, '0 without an answer'),
-  ];
+function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b);
 }
 
-const EVERYTHING: FilingCoverage = { collected_at: '9999-12-31T00:00:00Z', covered_from: null };
+type Shared = Omit<ResolveBody, 'candidate_sources'> | Omit<ProposerBody, 'evidence'>;
 
-function coverageOf(coverage: {
-  readonly observed_at: string;
-  readonly covered_from: string | null;
-}) {
-  return { collected_at: coverage.observed_at, covered_from: coverage.covered_from };
+interface SettledAgain {
+  /** Null where the question is none or its list is not the one that the filer's statement names. */
+  readonly settled: Settled<HashedFiling> | null;
+  readonly checks: readonly BodyCheck[];
 }
 
-type Echo = Pick<
-  ResolveBody,
-  'entity' | 'cik' | 'entity_name' | 'form' | 'event_class' | 'cutoff'
-> &
-  Pick<ResolveBody, 'cutoff_time' | 'cutoff_basis' | '_citation'>;
-
-function questionOf({ form, event_class, cutoff }: Echo): SettlementQuestion | null {
-  const parsed = parseCutoff(cutoff);
-  if (parsed === null || canonicalForm(form) !== form) return null;
-  return { form, eventClass: event_class, cutoff: parsed };
+/** Settles the question of a body from the filings of its list. */
+function settledAgain(body: Shared): SettledAgain {
+  const question = settlementQuestion(body);
+  if (question === null) {
+    return { settled: null, checks: [agreement('form', false, 'a form, item and cutoff')] };
+  }
+  const fault = listFault(body, question);
+  if (fault !== null)
+    return { settled: null, checks: [checkAt('consistency', 'list').fail(fault)] };
+  const coverage = coverageOf(body);
+  const filings = body.list?.filings.flat().map(filingOf) ?? [];
+  const settlement = settleFilings(filings, coverage, question);
+  const settled = { question, coverage, settlement };
+  return {
+    settled,
+    checks: [agreement('list', true, 'of the form and item, and all that counts')],
+  };
 }
 
-function echoChecks(body: Echo, parts: readonly { entity: string; entity_name: string }[]) {
+function coverageOf({ coverage }: Shared): FilingCoverage {
+  const { observed_at, covered_from, gaps } = coverage;
+  return { collected_at: observed_at, covered_from, gaps };
+}
+
+function filingOf({ record_hash, _hash_core: core }: ListedFiling): HashedFiling {
+  return { ...core, record_hash };
+}
+type ListedFiling = Pick<FilingRow, 'record_hash' | '_hash_core'>;
+
+/** Why the filings of a body do not settle its question; their hashes are checked where they stand. */
+function listFault(body: Shared, question: SettlementQuestion): string | null {
+  const name = listName(question.form, question.eventClass);
+  const head = body.coverage.lists.find((each) => listKey(each) === listKey(name));
+  const { list, cik } = body;
+  if (list === null || head === undefined) {
+    return list === null && head === undefined ? null : absence(head);
+  }
+  const strange = list.filings.flat().some(({ _hash_core: core }) => core.entity !== cik);
+  if (strange) return 'holds a filing of another filer';
+  if (!standsInList(list, head, sha256)) return `does not lead to the root of "${listKey(name)}"`;
+  const filings = list.filings.map((listings) => listings.map(filingOf));
+  return stretchFault({ index: list.index, filings }, head, question);
+}
+
+function absence(head: ListHead | undefined): string {
+  return head === undefined
+    ? 'is of a form or item that the filer has no list of'
+    : `is absent, but the filer has one of ${head.count} filings`;
+}
+
+/** What is echoed, quoted and repeated. */
+function partChecks(body: Shared, rows: readonly FilingRow[]): BodyCheck[] {
+  const { coverage } = body;
   const parsed = parseCutoff(body.cutoff);
-  const filer = parts.every(
+  const parts = [...rows, coverage];
+  const isFiler = parts.every(
     (part) => part.entity === body.cik && part.entity_name === body.entity_name,
   );
+  const cited = rows[0] ?? coverage;
+  const signers = new Set(parts.map((part) => part._citation.issuer_DID));
   return [
-    agreement('cik', filer, 'the filer of every part'),
+    agreement('cik', isFiler, 'the filer of every part'),
+    agreement('entity', names(body), 'a name of the filer'),
     agreement('cutoff_time', parsed?.at === body.cutoff_time, 'the instant of the cutoff'),
     agreement('cutoff_basis', parsed?.basis === body.cutoff_basis, 'the basis of the cutoff'),
+    agreement('_citation', isSame(body._citation, cited._citation), 'the citation that it quotes'),
+    // A statement of another issuer's form does not cover what it is attached to.
+    agreement(
+      '_citation.claim',
+      parts.every(isOwnForm),
+      'that of citations which cover their part',
+    ),
+    agreement('_citation.issuer_DID', signers.size === 1, 'the signer of every part'),
   ];
 }
 
-function names(entity: string, { entity: cik, tickers }: ResolveBody['coverage']): boolean {
-  return tickers.includes(entity) || cikOf(entity) === cik;
+function isOwnForm({ _citation }: Pick<FilingRow, '_citation'>): boolean {
+  return _citation.claim !== undefined;
 }
 
-function quoteCheck(body: Echo, part: Pick<Echo, '_citation'>): BodyCheck {
-  const same = canonicalJson(body._citation) === canonicalJson(part._citation);
-  return agreement('_citation', same, 'the citation of the part that it quotes');
+function names({ entity, cik, coverage }: Shared): boolean {
+  return coverage.tickers.includes(entity) || cikOf(entity) === cik;
 }
 
-function sameMembers(body: object, own: object | null): BodyCheck[] {
-  if (own === null) return [agreement('cutoff', false, 'a cutoff')];
+function sameMembers(body: object, own: object): BodyCheck[] {
   return Object.entries(own).map(([name, want]) =>
     agreement(name, (body as Record<string, unknown>)[name] === want, 'what the filings show'),
   );

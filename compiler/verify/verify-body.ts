@@ -4,8 +4,9 @@ import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { addressCheck, citedChecks, lineageChecks } from './consistency-checks.ts';
+import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
+import { litChecks } from './lit-checks.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
 import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
@@ -35,6 +36,8 @@ export interface BodyReport {
 /** Whom to believe, and what shows that something is older than the revocation of its key; nothing does without it. */
 export interface BodyTrust extends CitationTrust {
   readonly anchors?: AnchorCheck;
+  /** Clock of the reader, epoch milliseconds: what a body says of a later moment is false. Without it no moment is. */
+  readonly now?: number;
 }
 
 /** Re-derives everything that one delivered body says about itself; needs the body alone. */
@@ -46,7 +49,7 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
   const nodes = [...objectNodes(body)];
   const cited = nodes.filter((node) => node.value._citation !== undefined);
   const answer = settlementAnswer(body);
-  const cover = answer === null ? coverCheck(body, cited) : ANSWER_COVER;
+  const cover = answer?.cover ?? coverCheck(body, cited);
   const checks = [
     ...cited.flatMap((node) => citationChecks(node, { ...trust, answer })),
     ...cited.flatMap((node) => anchorChecks(node, trust)),
@@ -55,7 +58,9 @@ export function verifyBody(body: JsonValue, trust: BodyTrust): BodyReport {
     ...nodes.flatMap(recordHashChecks),
     ...nodes.flatMap(seriesChecks),
     ...nodes.flatMap(lineageChecks),
-    ...nodes.flatMap(requestTimeChecks),
+    ...nodes.flatMap(litChecks),
+    ...nodes.flatMap(lookChecks),
+    ...requestTimeChecks(nodes, trust.now),
   ];
   return { verdict: verdictOf(checks, cover, trust.trust), issuer: issuerOf(cited), checks };
 }
@@ -151,10 +156,6 @@ function anchorChecks({ value, path }: ObjectNode, trust: BodyTrust): BodyCheck[
   const answer = trust.anchors({ body: value, statement, before: key.revoked_from });
   return [at[ANCHOR_STATUS[answer.state]](answer.detail)];
 }
-
-const ANSWER_COVER: BodyCheck = checkAt('cover', '').pass(
-  'what is cited is given whole, and the answer is derived from it again',
-);
 
 /** The content is checked where it stands; what the answer adds is checked against it. */
 function quotedContent({ quoted }: SettlementAnswer): BodyCheck {

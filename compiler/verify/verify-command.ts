@@ -161,7 +161,8 @@ async function judgeFile(
   if (saved.startsWith(SERIES_CSV_HEADER))
     return undecided(target, UNSIGNED_CSV, options.json === true);
   const body = parseJson(saved);
-  const report = verifyBody(body, trusted);
+  const { now } = options;
+  const report = verifyBody(body, { ...trusted, ...(now === undefined ? {} : { now }) });
   const pinned = trusted.trust !== 'any';
   const text =
     options.json === true

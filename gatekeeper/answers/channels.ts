@@ -17,7 +17,7 @@ export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
 }
 
 /** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
-export async function channels({ baseUrl, operator, receipts, clock }: Service): Promise<Answered> {
+export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
   const { network, payTo, tokens, settlement } = operator;
   const testOnly = settlement === 'test';
   const warning =
@@ -47,8 +47,8 @@ export async function channels({ baseUrl, operator, receipts, clock }: Service):
       use: 'watchlist endpoints with Authorization: Bearer',
     },
     fiat: {
-      configured: receipts !== null,
-      available: receipts !== null,
+      configured: operator.takesReceipts,
+      available: operator.takesReceipts,
       fee_percent_about: RECEIPT_FEE_PERCENT,
       how_to:
         'the payment processor of the operator signs a receipt for one request; send the same GET with X-RECEIPT',

@@ -28,7 +28,7 @@ export async function check({ body }: Question, service: Service): Promise<Answe
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
   const { keys } = service.release;
   const own = keys.keys.map(({ did }) => did);
-  const report = judged(read.value, { trust: own, keys });
+  const report = judged(read.value, { trust: own, keys, now: service.clock() });
   const inclusion = await inclusionOf(hashesOf(read.value), service);
   return jsonContent(checkBody(report, inclusion, own), 0);
 }

@@ -6,6 +6,7 @@ import {
 import { lineOf, SIGNALS, type Signal } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
+import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
 import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -22,22 +23,40 @@ const COVERAGE_BYTES_MAX = 1_900_000;
 /** Answers that are kept for one time to live. */
 const COVERAGE_ANSWERS_MAX = 100;
 
+const UPDATE_STATUS_RULE =
+  'judged now against the cadence: overdue when the source was late at the last look and that look still counts, on_schedule ' +
+  'until its next reading is due, unknown when nobody has looked since; of a signal the least punctual entity: overdue, ' +
+  'not_published, unknown, then on_schedule';
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
-/** The least punctual first. */
-const UPDATE_STATES = ['overdue', 'not_published', 'unknown', 'on_schedule'];
-const NOT_A_READING = 'unknown';
 
 /** What a release holds of one signal, oldest reading first. */
 interface Stock {
   readonly signal: Signal;
   readonly rows: readonly CatalogRow[];
+  readonly punctual: Punctuality;
+}
+
+/** Until when (epoch milliseconds) some source of a signal is known to be late, and every one is known at all. */
+interface Punctuality {
+  readonly lateUntil: number;
+  readonly knownUntil: number;
 }
 
 /** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */
 const stocks = perRelease(async (release: ReleaseIndex): Promise<readonly Stock[]> => {
   const rows = await catalogRows(release);
-  return SIGNALS.map((signal) => ({ signal, rows: oldestFirst(rows.get(signal.id) ?? []) }));
+  return SIGNALS.map((signal) => stockOf(signal, oldestFirst(rows.get(signal.id) ?? [])));
 });
+
+function stockOf(signal: Signal, rows: readonly CatalogRow[]): Stock {
+  let [lateUntil, knownUntil] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const row of rows) {
+    const { state, until } = knownOf({ ...row, official_cadence: signal.cadence });
+    if (state === 'overdue') lateUntil = Math.max(lateUntil, until);
+    knownUntil = Math.min(knownUntil, until);
+  }
+  return { signal, rows, punctual: { lateUntil, knownUntil } };
+}
 
 function oldestFirst(rows: readonly CatalogRow[]): CatalogRow[] {
   const timed = rows.map((row) => ({ row, at: Date.parse(row.observed_at) }));
@@ -81,7 +100,7 @@ export async function coverage(question: Question, service: Service): Promise<An
 async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
   const covered = (await stocks(release))
     .filter(({ signal }) => meets(signal, values))
-    .map(({ signal, rows }) => ({ signal, rows: ofEntity(rows, values.entity) }))
+    .map((stock) => ofEntity(stock, values.entity))
     .filter(({ rows }) => values.entity === undefined || rows.length > 0);
   const { signal_id, industry, entity } = values;
   const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
@@ -108,10 +127,11 @@ function meets(signal: Signal, values: Values): boolean {
   return industry === undefined || lineOf(signal.id)?.industry === industry;
 }
 
-function ofEntity(rows: readonly CatalogRow[], entity: string | undefined): readonly CatalogRow[] {
-  if (entity === undefined) return rows;
+function ofEntity(stock: Stock, entity: string | undefined): Stock {
+  if (entity === undefined) return stock;
   const wanted = entity.toLowerCase();
-  return rows.filter((row) => row.entity.toLowerCase() === wanted);
+  const rows = stock.rows.filter((row) => row.entity.toLowerCase() === wanted);
+  return stockOf(stock.signal, rows);
 }
 
 interface CoverageForm {
@@ -137,14 +157,13 @@ function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
       distinct_entities: distinct,
       freshness: addedUp(covered.map(({ counts }) => counts)),
     },
-    signals: covered.map((one) => (compact ? compactRow(one) : fullRow(one, { listed, now }))),
+    signals: covered.map((one) => (compact ? compactRow(one, now) : fullRow(one, { listed, now }))),
     cache_ttl_s: COVERAGE_TTL_S,
     cache_policy: `public, max-age=${COVERAGE_TTL_S}`,
     cache_note: `freshness is computed at most every ${COVERAGE_TTL_S} s here, at each request in records`,
     freshness_rule:
       'age is now minus observed_at, against the thresholds of the cadence, inclusive',
-    update_status_rule:
-      'the least punctual entity of a line: overdue, not_published, unknown, then on_schedule',
+    update_status_rule: UPDATE_STATUS_RULE,
     freshness_thresholds: FRESHNESS_THRESHOLDS,
   };
 }
@@ -152,13 +171,13 @@ function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
 type Counts = Readonly<Record<FreshnessClass, number>>;
 type Covered = Stock & { readonly counts: Counts };
 
-function compactRow({ signal, rows, counts }: Covered): object {
+function compactRow({ signal, rows, counts, punctual }: Covered, now: number): object {
   return {
     signal_id: signal.id,
     industry: lineOf(signal.id)?.industry ?? '',
     entities_count: rows.length,
     freshness_counts: counts,
-    update_status: leastPunctual(rows),
+    update_status: leastPunctual(rows.length, punctual, now),
     latest_observed_at: rows.at(-1)?.observed_at ?? null,
   };
 }
@@ -168,7 +187,7 @@ function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: numb
   const byEntity = (): readonly CatalogRow[] =>
     [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
   return {
-    ...compactRow(covered),
+    ...compactRow(covered, now),
     measures: signal.measures,
     cadence: signal.cadence,
     sells_now: rows.length > 0,
@@ -177,9 +196,10 @@ function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: numb
 }
 
 function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
-  const { entity, entity_name, observed_at, update_state } = row;
+  const { entity, entity_name, observed_at } = row;
   const fresh = freshness(cadence, observed_at, now);
-  return { entity, entity_name, observed_at, ...fresh, update_status: update_state };
+  const update_status = updateState({ ...row, official_cadence: cadence }, now);
+  return { entity, entity_name, observed_at, ...fresh, update_status };
 }
 
 /** Counts by two searches, since a younger reading is never staler than an older one. */
@@ -199,7 +219,12 @@ function addedUp(all: readonly Counts[]): Counts {
   return sum;
 }
 
-function leastPunctual(rows: readonly CatalogRow[]): string {
-  const states = new Set(rows.map((row) => row.update_state));
-  return UPDATE_STATES.find((state) => states.has(state)) ?? NOT_A_READING;
+/** Of the states of all entities the worst; nothing is known of a signal without readings. */
+function leastPunctual(
+  count: number,
+  { lateUntil, knownUntil }: Punctuality,
+  now: number,
+): UpdateState {
+  if (now <= lateUntil) return 'overdue';
+  return count > 0 && now <= knownUntil ? 'on_schedule' : 'unknown';
 }

@@ -1,4 +1,4 @@
-import { cikOf, type FilingFacts } from '../../compiler/contract/filing.ts';
+import { cikOf, type HashedFiling } from '../../compiler/contract/filing.ts';
 import {
   FILERS_PATH,
   type FilerLine,
@@ -6,6 +6,15 @@ import {
   parseFilerLine,
   parseFilingLine,
 } from '../../compiler/contract/filing-index.ts';
+import {
+  type FilingList,
+  filingLists,
+  type ListName,
+  listKey,
+  type ProvenList,
+  provenList,
+} from '../../compiler/contract/filing-lists.ts';
+import { sha256 } from '../release/log-files.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
@@ -40,19 +49,36 @@ export async function findFiler(
   return byTicker.get(entity) ?? byCik.get(cikOf(entity) ?? '');
 }
 
-const lists = perRelease(async () => new Map<string, readonly FilingFacts[]>());
+/** The lists of a filer, each hashed when it is first asked for. */
+class FilerLists {
+  readonly #lists: ReadonlyMap<string, FilingList<HashedFiling>>;
+  readonly #proven = new Map<string, ProvenList<HashedFiling>>();
 
-/** All stored filings of a filer, newest first. */
-export async function filingsOf(
-  cik: string,
-  release: ReleaseIndex,
-): Promise<readonly FilingFacts[]> {
+  constructor(filings: readonly HashedFiling[]) {
+    this.#lists = new Map(filingLists(filings).map((list) => [listKey(list), list]));
+  }
+
+  find(name: ListName): ProvenList<HashedFiling> | null {
+    const key = listKey(name);
+    const list = this.#lists.get(key);
+    if (list === undefined) return null;
+    const proven = this.#proven.get(key) ?? provenList(list, sha256);
+    this.#proven.set(key, proven);
+    return proven;
+  }
+}
+
+const lists = perRelease(async () => new Map<string, FilerLists>());
+
+/** All lists of a filer's stored filings. */
+export async function listsOf(cik: string, release: ReleaseIndex): Promise<FilerLists> {
   const kept = await lists(release);
   const known = kept.get(cik);
   if (known !== undefined) return known;
-  const filings = (await storedLines(filingListPath(cik), release)).map(parseFilingLine);
+  const lines = await storedLines(filingListPath(cik), release);
+  const made = new FilerLists(lines.map(parseFilingLine));
   const [oldest] = kept.keys();
   if (kept.size >= FILER_LISTS_MAX && oldest !== undefined) kept.delete(oldest);
-  kept.set(cik, filings);
-  return filings;
+  kept.set(cik, made);
+  return made;
 }

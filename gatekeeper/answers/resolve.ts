@@ -2,31 +2,32 @@ import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import {
   canonicalForm,
   FILING_SOURCE_CLASS,
-  type FilingFacts,
+  filingCore,
   formFamily,
+  type HashedFiling,
   isAmendment,
+  isEventClass,
   WELL_KNOWN_FORMS,
 } from '../../compiler/contract/filing.ts';
 import { type FilerLine, filerPath, filingPath } from '../../compiler/contract/filing-index.ts';
+import { besideHashes, type ListStretch, listName } from '../../compiler/contract/filing-lists.ts';
+import { settlingStretch } from '../../compiler/contract/list-stretch.ts';
 import { proposerMembers, resolveMembers } from '../../compiler/contract/resolve-answer.ts';
-import { CANDIDATES_MAX } from '../../compiler/contract/resolve-bodies.ts';
 import {
-  type Settlement,
-  type SettlementQuestion,
-  settleFilings,
-} from '../../compiler/contract/settle-filings.ts';
+  CANDIDATES_MAX,
+  LIST_FILINGS_MAX,
+  SETTLEMENT_NATURE,
+} from '../../compiler/contract/resolve-bodies.ts';
+import { type SettlementQuestion, settleFilings } from '../../compiler/contract/settle-filings.ts';
+import type { Settled } from '../../compiler/contract/settlement-note.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
+import { sha256 } from '../release/log-files.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { type Answered, jsonBytes, MISS, type Question, type Service } from '../service.ts';
-import { filersOf, filingsOf, findFiler } from './filings.ts';
+import { filersOf, findFiler, listsOf } from './filings.ts';
 
-const NATURE =
-  'The filing record at a cutoff; describes filings, never adjudicates the event; no forecast, no advice';
 const PROPOSER = '/resolve/proposer';
-const ITEM = /^\d{1,2}(\.\d{2})?$/;
-/** The only forms that name items. */
-const ITEM_FAMILIES = ['8-K', '8-K12B', '8-K12G3', '8-K15D5'];
 
 interface Asked {
   readonly filer: FilerLine;
@@ -45,12 +46,8 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   }
   const asked = await askedOf(route.values, release);
   if (asked === null) return MISS;
-  const filings = await filingsOf(asked.filer.cik, release);
-  const whole = settleFilings(filings, asked.filer, asked.question);
-  const listed = whole.candidates.slice(0, CANDIDATES_MAX);
-  // Judged again from what is delivered alone, so that whoever holds the body comes to the same answer.
-  const settled = settleFilings(listed.length === 0 ? [] : listed, asked.filer, asked.question);
-  const answer = { asked, settled, count: whole.candidates.length };
+  const answer = await settledOf(asked, release);
+  if (answer === null) return MISS;
   const body =
     route.endpoint.path === PROPOSER
       ? await proposerBody(answer, release)
@@ -63,8 +60,8 @@ function illegalValue(values: Question['route']['values']) {
   const { cutoff = '', event_class, form = '', market_or_event = '' } = values;
   if (parseCutoff(cutoff) === null) return { name: 'cutoff', value: cutoff };
   if (event_class !== undefined) {
-    const named = ITEM_FAMILIES.includes(formFamily(canonicalForm(form)));
-    if (!named || !ITEM.test(event_class)) return { name: 'event_class', value: event_class };
+    const isLegal = isEventClass(canonicalForm(form), event_class);
+    if (!isLegal) return { name: 'event_class', value: event_class };
   }
   // JSON that our own verifier reads holds no NUL.
   if (market_or_event.includes('\0')) return { name: 'market_or_event', value: market_or_event };
@@ -91,16 +88,42 @@ async function isForm(form: string, release: ReleaseIndex): Promise<boolean> {
 
 interface Answer {
   readonly asked: Asked;
-  readonly settled: Settlement<FilingFacts>;
-  /** Filings that belong to the answer, delivered or not. */
-  readonly count: number;
+  readonly settled: Settled<HashedFiling>;
+  /** The list that the answer follows from, as it is delivered; null where nothing of the form is stored. */
+  readonly list: object | null;
+}
+
+/**
+ * Judged by nothing but what is delivered, so that whoever holds the body comes to the same answer; null where that
+ * would be more than one body carries.
+ */
+async function settledOf(asked: Asked, release: ReleaseIndex): Promise<Answer | null> {
+  const { question, filer } = asked;
+  const lists = await listsOf(filer.cik, release);
+  const list = lists.find(listName(question.form, question.eventClass));
+  const stretch = list === null ? null : settlingStretch(list, question);
+  if (stretch !== null && stretch.filings.length > LIST_FILINGS_MAX) return null;
+  const settlement = settleFilings(stretch?.filings.flat() ?? [], filer, question);
+  const settled = { question, coverage: filer, settlement };
+  if (list === null || stretch === null) return { asked, settled, list: null };
+  const beside = besideHashes(list, stretch, sha256);
+  return { asked, settled, list: { ...listed(stretch, filer.cik), beside } };
+}
+
+/** Every filing with its hash and the core that gives it. */
+function listed({ index, filings }: ListStretch<HashedFiling>, cik: string): object {
+  const row = (filing: HashedFiling) => ({
+    record_hash: filing.record_hash,
+    _hash_core: filingCore(cik, filing),
+  });
+  return { index, filings: filings.map((listings) => listings.map(row)) };
 }
 
 /** What was asked, in the words it was asked in where the answer does not depend on them. */
 function echo({ filer, question, values }: Asked): object {
   const { cutoff } = question;
   return {
-    nature: NATURE,
+    nature: SETTLEMENT_NATURE,
     entity: values.entity,
     cik: filer.cik,
     entity_name: filer.name,
@@ -115,38 +138,30 @@ function echo({ filer, question, values }: Asked): object {
 }
 
 async function resolveBody(answer: Answer, release: ReleaseIndex): Promise<string> {
-  const { asked, settled, count } = answer;
+  const { asked, settled, list } = answer;
   const { cik } = asked.filer;
-  const rows = await Promise.all(
-    settled.candidates.map((filing) => stored(filingPath(cik, filing), release)),
-  );
+  const given = settled.settlement.candidates.slice(0, CANDIDATES_MAX);
+  const rows = await Promise.all(given.map((filing) => stored(filingPath(cik, filing), release)));
   const coverage = await stored(filerPath(cik), release);
-  const head = {
-    ...echo(asked),
-    ...resolveMembers(settled, asked.question),
-    candidate_count: count,
-  };
-  return joined(head, [
+  return joined({ ...echo(asked), ...resolveMembers(settled) }, [
     ['candidate_sources', `[${rows.join(',')}]`],
+    ['list', JSON.stringify(list)],
     ['coverage', coverage],
     ['_citation', citationText(rows[0] ?? coverage)],
   ]);
 }
 
-async function proposerBody({ asked, settled }: Answer, release: ReleaseIndex): Promise<string> {
+async function proposerBody(answer: Answer, release: ReleaseIndex): Promise<string> {
+  const { asked, settled, list } = answer;
   const { cik } = asked.filer;
-  const { selected } = settled;
-  const path = selected === null ? filerPath(cik) : filingPath(cik, selected);
-  const evidence = await stored(path, release);
-  const { answer, confidence, timestamp, note } = proposerMembers(settled, asked.question);
-  const head = { ...echo(asked), answer, confidence, timestamp };
-  const url = selected === null ? 'null' : memberText(evidence, 'evidence_url');
-  return joined({ ...head }, [
-    ['evidence_url', url],
-    ['source_tier', JSON.stringify(selected?.source_tier ?? null)],
-    ['note', JSON.stringify(note)],
-    ['evidence', evidence],
-    ['_citation', citationText(evidence)],
+  const { selected } = settled.settlement;
+  const evidence = selected === null ? null : await stored(filingPath(cik, selected), release);
+  const coverage = await stored(filerPath(cik), release);
+  return joined({ ...echo(asked), ...proposerMembers(settled) }, [
+    ['evidence', evidence ?? 'null'],
+    ['list', JSON.stringify(list)],
+    ['coverage', coverage],
+    ['_citation', citationText(evidence ?? coverage)],
   ]);
 }
 
@@ -158,9 +173,4 @@ async function stored(path: string, release: ReleaseIndex): Promise<string> {
 function joined(head: object, texts: readonly (readonly [name: string, json: string])[]): string {
   const rest = texts.map(([name, json]) => `"${name}":${json}`);
   return `${JSON.stringify(head).slice(0, -1)},${rest.join(',')}}`;
-}
-
-/** The JSON text of a member of a stored filing that is a string or null; inside of another string its name has escapes. */
-function memberText(body: string, name: string): string {
-  return new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*"|null)`).exec(body)?.[1] ?? 'null';
 }

@@ -104,11 +104,13 @@ interface Wanted {
 }
 
 async function watched(items: readonly WatchItem[], { service, note, since }: Wanted) {
+  // One instant for all rows: what they say of their age must agree.
+  const now = service.clock();
   const answered = await Promise.all(
     items.map(async (item) => {
       const readings = await readingsOf(item, service.release);
       const wanted = readings.filter((row) => since === undefined || isNewer(row, since));
-      const rows = await Promise.all(wanted.map((row) => rowOf(row, service)));
+      const rows = await Promise.all(wanted.map((row) => rowOf(row, { now, ...service })));
       return { ...item, found: readings.length > 0, rows };
     }),
   );
@@ -127,11 +129,16 @@ function isNewer({ observed_at }: CatalogRow, since: number): boolean {
   return Date.parse(observed_at) > since;
 }
 
+interface Moment extends Pick<Service, 'release'> {
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
 /** A row of the stored record, with its request-time members filled in as everywhere. */
-async function rowOf(row: CatalogRow, { release, clock }: Service): Promise<WatchRow> {
+async function rowOf(row: CatalogRow, { release, now }: Moment): Promise<WatchRow> {
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
   const path = filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
-  const record = JSON.parse(bytesAt(await release.body(path), clock()).toString('utf8'));
+  const record = JSON.parse(bytesAt(await release.body(path), now).toString('utf8'));
   const { current, data_age_hours = null, provenance } = record;
   const named = { signal_id, entity, entity_name };
   return { ...named, current, band, observed_at, data_age_hours, record_hash, provenance };

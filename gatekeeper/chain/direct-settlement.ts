@@ -12,18 +12,17 @@ import {
   type Facilitator,
   type FacilitatorRequest,
   type NoVerdict,
+  provenBy,
   type SettleOutcome,
-  settledBy,
 } from '../facilitator/facilitator.ts';
 import { inTime } from '../in-time.ts';
 import { priceOf } from '../payment/payment-check.ts';
 import { type Authorization, signedBy } from '../payment/signature.ts';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
+import { SETTLEMENT_MS_MAX } from './patience.ts';
 import type { Relayed, Relayer } from './relayer.ts';
 
-/** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
-const MINED_TIMEOUT_MS = 60_000;
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
 /** Gas beyond the estimate, because the chain may have moved on; and what no transfer of USDC needs. */
@@ -36,6 +35,7 @@ export interface DirectSettlementOptions {
   readonly relayer: Relayer;
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
+  /** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;
   readonly depthPollMs?: number;
 }
@@ -124,7 +124,7 @@ async function landed(
   request: FacilitatorRequest,
   sending: Promise<Relayed>,
 ): Promise<SettleOutcome> {
-  const endMs = performance.now() + (options.minedTimeoutMs ?? MINED_TIMEOUT_MS);
+  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
   const leftMs = (): number => Math.max(0, endMs - performance.now());
   const relayed = await inTime(sending, leftMs());
   if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
@@ -145,7 +145,7 @@ async function confirmed(
   while (leftMs() > 0) {
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
-    if (finding?.state === 'paid') return settledBy(finding.transaction, request);
+    if (finding?.state === 'paid') return provenBy(finding.transaction, request);
     if (finding?.state === 'unused') return judged(options, request, { state: 'reverts' });
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
@@ -161,7 +161,7 @@ async function judged(
   if (state === 'unknown') return NO_ANSWER;
   const authorization = authorizationOf(request);
   const finding: Finding = await options.evidence.find(authorization);
-  if (finding.state === 'paid') return settledBy(finding.transaction, request);
+  if (finding.state === 'paid') return provenBy(finding.transaction, request);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;

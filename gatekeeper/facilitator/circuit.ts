@@ -1,80 +1,90 @@
-/** Failures in a row after which a service is left alone. */
+/** Failures since the last success after which a service is suspect, and how long each of them counts. */
 export const FAILURES_MAX = 5;
-/** First and longest time that it is left alone; each failed trial doubles the time. */
+export const FAILURE_COUNTS_MS = 30_000;
+/** First and longest time that a service is left alone; each probe that fails doubles the time. */
 export const REST_MS = 1000;
 export const REST_MS_MAX = 30_000;
+/** A suspect is probed this often at most, however many calls fail. */
+export const PROBE_EVERY_MS = 1000;
 
-/** How soon one payer's failures count again: what hangs on its payments must not close the service to others. */
-export const PAYER_COUNTS_AGAIN_MS = 30_000;
-/** Payers that are told apart; whoever fails beyond them counts for nothing. */
-const PAYERS_MAX = 1000;
+/** A question of our own to the service, which no stranger has a word in; whether it answered. Must not reject. */
+export type Probe = () => Promise<boolean>;
 
-/** Remembers whether a service works, so that nobody waits for one that does not. */
+/**
+ * Remembers whether a service works, so that nobody waits for one that does not. Failed calls alone prove nothing,
+ * because whoever pays chooses what is asked: they make the service suspect, and only a probe that fails closes it.
+ */
 export interface Circuit {
-  /** Whether it may be asked now; after each rest one caller gets to try. */
-  readonly mayAsk: () => boolean;
-  /** Notes how a call that was let through went; `payer` where its payment may be why it failed. */
-  readonly note: (succeeded: boolean, payer?: string) => void;
+  /** Whether it may be asked now; after each rest the first one who asks waits for a probe. */
+  mayAsk(probe: Probe): boolean | Promise<boolean>;
+  /** Whether another service would be the better choice at this moment. */
+  isSuspect(): boolean;
+  /** Notes how a call that was let through went. */
+  note(succeeded: boolean, probe: Probe): void;
 }
 
 export function circuit(clock: () => number): Circuit {
-  const payers = new FailedPayers(clock);
-  let failures = 0;
-  let restMs = REST_MS;
-  let untilMs = 0;
-  let isTrial = false;
-  const lengthen = (): void => {
-    isTrial = false;
-    untilMs = clock() + restMs;
-    restMs = Math.min(restMs * 2, REST_MS_MAX);
-  };
-  const succeed = (): void => {
-    failures = 0;
-    restMs = REST_MS;
-    payers.forget();
-  };
-  return {
-    mayAsk() {
-      if (failures < FAILURES_MAX) return true;
-      if (clock() < untilMs) return false;
-      // The others wait for what this one finds out, but not for ever.
-      untilMs = clock() + restMs;
-      isTrial = true;
-      return true;
-    },
-    note(succeeded, payer) {
-      if (succeeded) return succeed();
-      if (payer !== undefined && !payers.count(payer)) {
-        // Nothing was found out, so the next one tries.
-        if (isTrial) untilMs = clock();
-        return;
-      }
-      failures += 1;
-      // Calls that were on their way already when it was left alone say nothing new.
-      if (failures === FAILURES_MAX || isTrial) lengthen();
-    },
-  };
+  return new Breaker(clock);
 }
 
-/** Payers whose calls failed since the last one that did not. */
-class FailedPayers {
+class Breaker implements Circuit {
   readonly #clock: () => number;
-  readonly #countedAt = new Map<string, number>();
+  /** Times of the last failures without a success since, oldest first. */
+  #failures: number[] = [];
+  #probedMs = Number.NEGATIVE_INFINITY;
+  #isOpen = false;
+  #restMs = REST_MS;
+  #untilMs = 0;
 
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** Whether another failure of this payer says anything new. */
-  count(payer: string): boolean {
-    const [now, before] = [this.#clock(), this.#countedAt.get(payer)];
-    if (before === undefined && this.#countedAt.size >= PAYERS_MAX) return false;
-    if (before !== undefined && Math.abs(now - before) < PAYER_COUNTS_AGAIN_MS) return false;
-    this.#countedAt.set(payer, now);
-    return true;
+  mayAsk(probe: Probe): boolean | Promise<boolean> {
+    if (!this.#isOpen) return true;
+    const now = this.#clock();
+    if (now < this.#untilMs) return false;
+    // The others wait for what this one finds out, but not for ever.
+    this.#untilMs = now + this.#restMs;
+    return this.#probe(probe);
   }
 
-  forget(): void {
-    this.#countedAt.clear();
+  isSuspect(): boolean {
+    const [oldest] = this.#failures;
+    if (oldest === undefined || this.#failures.length < FAILURES_MAX) return false;
+    return Math.abs(this.#clock() - oldest) < FAILURE_COUNTS_MS;
+  }
+
+  note(succeeded: boolean, probe: Probe): void {
+    if (succeeded) {
+      this.#close();
+      return;
+    }
+    const now = this.#clock();
+    this.#failures = [...this.#failures, now].slice(-FAILURES_MAX);
+    if (this.#isOpen || !this.isSuspect()) return;
+    // Also after a clock that ran ahead was set right.
+    if (Math.abs(now - this.#probedMs) < PROBE_EVERY_MS) return;
+    this.#probedMs = now;
+    void this.#probe(probe);
+  }
+
+  async #probe(probe: Probe): Promise<boolean> {
+    const answers = await probe();
+    if (!answers && (this.#isOpen || this.isSuspect())) this.#rest();
+    else if (this.#isOpen) this.#close();
+    return answers;
+  }
+
+  #rest(): void {
+    this.#isOpen = true;
+    this.#untilMs = this.#clock() + this.#restMs;
+    this.#restMs = Math.min(this.#restMs * 2, REST_MS_MAX);
+  }
+
+  #close(): void {
+    this.#isOpen = false;
+    this.#restMs = REST_MS;
+    this.#failures = [];
   }
 }

@@ -1,9 +1,7 @@
 import type { Network } from '../payment/networks.ts';
 import type { X402Version } from '../payment/payment-header.ts';
-import type { Facilitator, NoVerdict, PaymentKind } from './facilitator.ts';
-
-/** What every 402 offers. */
-const VERSIONS: readonly X402Version[] = [1, 2];
+import type { Facilitator, NoVerdict } from './facilitator.ts';
+import { listedVersions } from './listed-versions.ts';
 
 /** One that is asked; `name` tells it from others beside it. */
 interface Asked {
@@ -12,8 +10,8 @@ interface Asked {
 }
 
 /**
- * Asks a facilitator what it settles. Null when our network is among it in both versions, otherwise what is
- * wrong and what to do; never throws. Free answers go on in any case, and nobody is charged without a verdict.
+ * Asks a facilitator what it settles. Null when our network is among it in both versions, otherwise what the operator
+ * should know and what to do; never throws. Free answers go on in any case, and nobody is charged without a verdict.
  */
 export async function facilitatorTrouble(
   { facilitator, name = '' }: Asked,
@@ -22,10 +20,9 @@ export async function facilitatorTrouble(
   const outcome = await facilitator.supported();
   if (outcome.verdict === 'none') return silenceTrouble(outcome, name);
   const who = name === '' ? 'the facilitator' : name;
-  const missing = VERSIONS.filter((version) => !isListed(outcome.kinds, version, network));
-  const [first] = missing;
-  if (first === undefined) return null;
-  if (missing.length < VERSIONS.length) return versionTrouble(first, network, who);
+  const [listed, other] = listedVersions(outcome.kinds, network);
+  if (other !== undefined) return null;
+  if (listed !== undefined) return translationNote(listed, network, who);
   return (
     `Cannot settle on "${network.name}": ${who} does not list it; payments may be refused or answered ` +
     '503, and nobody is charged then; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
@@ -52,26 +49,11 @@ function remedyOf(status: number): string {
   return 'check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer';
 }
 
-/** The name that a network has in one version. */
-function nameOf({ name, caip2 }: Network, version: X402Version): string {
-  return version === 1 ? name : caip2;
-}
-
-function isListed(kinds: readonly PaymentKind[], version: X402Version, network: Network): boolean {
-  return kinds.some(
-    (kind) =>
-      kind.x402Version === version &&
-      kind.scheme === 'exact' &&
-      kind.network === nameOf(network, version),
-  );
-}
-
-/** Of a facilitator that settles payments of the other version. */
-function versionTrouble(missing: X402Version, network: Network, who: string): string {
-  const listed = missing === 1 ? 2 : 1;
+/** Of a facilitator that settles payments of one version alone: the others reach it all the same. */
+function translationNote(listed: X402Version, { name }: Network, who: string): string {
+  const other = listed === 1 ? 2 : 1;
   return (
-    `Cannot settle x402 version ${missing} on "${network.name}": ${who} lists version ${listed} alone; ` +
-    `who pays in version ${missing} may be refused or answered 503 and is not charged then, version ${listed} is ` +
-    `sold; use a facilitator that lists "${nameOf(network, missing)}" for version ${missing}`
+    `Payments of x402 version ${other} are translated: ${who} lists version ${listed} alone on "${name}"; ` +
+    'what buyers sign is the same in both, so both are sold and there is nothing to do'
   );
 }

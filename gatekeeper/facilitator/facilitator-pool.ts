@@ -1,7 +1,7 @@
-import { type Circuit, circuit } from './circuit.ts';
+import type { Canary } from './canary.ts';
+import { type Circuit, circuit, type Probe } from './circuit.ts';
 import {
   authorizationKey,
-  authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
   type NoVerdict,
@@ -12,10 +12,14 @@ import {
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
 const REMEMBERED_MAX = 20_000;
+/** A call that takes longer counts as failed before its own timeout: a facilitator that hangs is noticed by then. */
+const SLOW_MS = 10_000;
 
 export interface FacilitatorPoolOptions {
   /** In order of preference. */
   readonly facilitators: readonly Facilitator[];
+  /** What a facilitator is asked to verify when calls to it fail. */
+  readonly canary: Canary;
   /**
    * Whether the chain says that the token can still take the authorization. Without it a settlement is
    * never taken from one facilitator to another.
@@ -23,23 +27,25 @@ export interface FacilitatorPoolOptions {
   readonly isUnused?: (request: FacilitatorRequest) => Promise<boolean>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  readonly slowMs?: number;
 }
 
 /**
- * Several facilitators as one. One that gives no verdicts is left out for a while; when all are, there is
- * no verdict, which is told to the buyer as an outage and never as a refusal.
+ * Several facilitators as one. One that gives no verdicts is asked after the others, and left out for a while when it
+ * has none on a question of our own either; when all are, there is no verdict, which is told to the buyer as an outage
+ * and never as a refusal.
  */
 export function facilitatorPool(options: FacilitatorPoolOptions): Facilitator {
   const members = options.facilitators.map((facilitator) => ({
     facilitator,
     circuit: circuit(options.clock),
   }));
+  const pool: Pool = { slowMs: SLOW_MS, ...options, members, seen: new Map() };
   const [only, ...others] = members;
-  if (only !== undefined && others.length === 0) return alone(only);
-  const pool: Pool = { ...options, members, seen: new Map() };
+  if (only !== undefined && others.length === 0) return alone(only, pool);
   return {
     verify: (request) => verify(pool, request),
-    settle: (request) => settle(pool, request),
+    settle: (request, isFirst) => settle(pool, { request, isFirst: isFirst === true }),
     supported: () => supported(pool),
   };
 }
@@ -48,54 +54,68 @@ interface Member {
   readonly facilitator: Facilitator;
   readonly circuit: Circuit;
 }
+/** Who has a payment: it only verified it, or it was asked to settle it. */
+interface Holder {
+  readonly member: Member;
+  readonly isAsked: boolean;
+}
 interface Pool extends FacilitatorPoolOptions {
+  readonly slowMs: number;
   readonly members: readonly Member[];
-  /** Who was asked to settle a payment; null when it was verified and nobody was. */
-  readonly seen: Map<string, Member | null>;
+  readonly seen: Map<string, Holder>;
 }
 
 /** Nobody else can have been asked, so nothing is remembered. */
-function alone(member: Member): Facilitator {
+function alone(member: Member, pool: Pool): Facilitator {
   const { facilitator } = member;
   return {
-    verify: (request) => asked(member, request, () => facilitator.verify(request)),
-    settle: (request) => asked(member, request, () => facilitator.settle(request)),
+    verify: (request) => asked(pool, { member, request, ask: () => facilitator.verify(request) }),
+    settle: (request, isFirst) =>
+      asked(pool, { member, request, ask: () => facilitator.settle(request, isFirst) }),
     supported: () => facilitator.supported(),
   };
 }
 
 async function verify(pool: Pool, request: FacilitatorRequest): Promise<VerifyOutcome> {
   let last: NoVerdict = ALL_OUT;
-  for (const member of pool.members) {
-    const outcome = await asked(member, request, () => member.facilitator.verify(request));
+  for (const member of inOrder(pool, undefined)) {
+    const ask = (): Promise<VerifyOutcome> => member.facilitator.verify(request);
+    const outcome = await asked(pool, { member, request, ask });
     if (outcome.verdict === 'none') {
       last = outcome;
       continue;
     }
     const key = authorizationKey(request);
-    if (outcome.verdict === 'valid' && !pool.seen.has(key)) remember(pool, key, null);
+    const isKnown = pool.seen.get(key)?.isAsked === true;
+    if (outcome.verdict === 'valid' && !isKnown) remember(pool, key, { member, isAsked: false });
     return outcome;
   }
   return last;
 }
 
+interface Settling {
+  readonly request: FacilitatorRequest;
+  readonly isFirst: boolean;
+}
+
 /**
- * A facilitator that got the settlement is the only one to be asked again, because it may have sent it. The
- * others are asked when the call never left, or when the chain says that the authorization is unused; so
- * it is, too, for a payment of which this process does not know whom it was given to.
+ * Whoever verified a payment settles it. A facilitator that got the settlement is the only one to be asked again,
+ * because it may have sent it. The others are asked when the call never left, or when the chain says that the
+ * authorization is unused; so it is, too, for a payment of which this process does not know whom it was given to.
  */
-async function settle(pool: Pool, request: FacilitatorRequest): Promise<SettleOutcome> {
+async function settle(pool: Pool, { request, isFirst }: Settling): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
-  const mayBeSent = known !== null;
+  const mayBeSent = known === undefined ? !isFirst : known.isAsked;
   let last: NoVerdict = ALL_OUT;
-  for (const member of inOrder(pool, known ?? null)) {
-    const isHolder = member === known;
+  for (const member of inOrder(pool, known?.member)) {
+    const isHolder = member === known?.member;
     if (mayBeSent && !isHolder && !(await isFree(pool, request))) return last;
-    const outcome = await asked(member, request, () => {
-      remember(pool, key, member);
-      return member.facilitator.settle(request);
-    });
+    const ask = (): Promise<SettleOutcome> => {
+      remember(pool, key, { member, isAsked: true });
+      return member.facilitator.settle(request, isFirst);
+    };
+    const outcome = await asked(pool, { member, request, ask });
     if (outcome.verdict !== 'none') return outcome;
     last = outcome;
     if (outcome.unsent !== true) return outcome;
@@ -105,26 +125,64 @@ async function settle(pool: Pool, request: FacilitatorRequest): Promise<SettleOu
   return last;
 }
 
-function inOrder({ members }: Pool, holder: Member | null): readonly Member[] {
-  if (holder === null) return members;
-  return [holder, ...members.filter((member) => member !== holder)];
+/** Who has the payment first, then whoever gives verdicts at this moment. */
+function inOrder({ members }: Pool, holder: Member | undefined): readonly Member[] {
+  const rank = (member: Member): number => {
+    if (member === holder) return 0;
+    return member.circuit.isSuspect() ? 2 : 1;
+  };
+  return [...members].sort((left, right) => rank(left) - rank(right));
 }
 
 async function isFree({ isUnused }: Pool, request: FacilitatorRequest): Promise<boolean> {
   return (await isUnused?.(request)) ?? false;
 }
 
-/** A call that never left failed whoever pays; any other failure may be the doing of that one payment. */
-async function asked<T extends { readonly verdict: string; readonly unsent?: true }>(
-  { circuit: { mayAsk, note } }: Member,
-  request: FacilitatorRequest,
-  ask: () => Promise<T>,
+type AnyOutcome = VerifyOutcome | SettleOutcome;
+interface Asking<T> {
+  readonly member: Member;
+  readonly request: FacilitatorRequest;
+  readonly ask: () => Promise<T>;
+}
+
+async function asked<T extends AnyOutcome>(
+  { canary, slowMs }: Pool,
+  { member, request, ask }: Asking<T>,
 ): Promise<T | NoVerdict> {
-  if (!mayAsk()) return LEFT_OUT;
-  const outcome = await ask();
-  const payer = outcome.unsent === true ? undefined : authorizationOf(request).from.toLowerCase();
-  note(outcome.verdict !== 'none', payer);
-  return outcome;
+  const { facilitator, circuit } = member;
+  const probe: Probe = () => answers(facilitator, canary, request);
+  if (!(await circuit.mayAsk(probe))) return LEFT_OUT;
+  const timer = setTimeout(() => circuit.note(false, probe), slowMs);
+  try {
+    const outcome = await ask();
+    if (outcome.verdict !== 'none') circuit.note(true, probe);
+    else if (!isAnswer(outcome)) circuit.note(false, probe);
+    return outcome;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function answers(
+  { verify }: Facilitator,
+  canary: Canary,
+  like: FacilitatorRequest,
+): Promise<boolean> {
+  try {
+    return isAnswer(await verify(canary(like)));
+  } catch {
+    return false;
+  }
+}
+
+/** What these say is about us or the service, and not about one payment. */
+const NOT_OF_A_PAYMENT: readonly number[] = [401, 403, 404, 405, 407, 408, 425, 429];
+
+/** Whether the service works: a 4xx without a verdict is the failure of that one payment. */
+function isAnswer(outcome: AnyOutcome): boolean {
+  if (outcome.verdict !== 'none') return true;
+  const { status = 0 } = outcome;
+  return status >= 400 && status < 500 && !NOT_OF_A_PAYMENT.includes(status);
 }
 
 async function supported({ members }: Pool): Promise<SupportedOutcome> {
@@ -136,10 +194,10 @@ async function supported({ members }: Pool): Promise<SupportedOutcome> {
   return kinds.length === 0 && silent !== undefined ? silent : { verdict: 'supported', kinds };
 }
 
-function remember({ seen }: Pool, key: string, member: Member | null | undefined): void {
+function remember({ seen }: Pool, key: string, holder: Holder | undefined): void {
   seen.delete(key);
-  if (member === undefined) return;
-  seen.set(key, member);
+  if (holder === undefined) return;
+  seen.set(key, holder);
   if (seen.size <= REMEMBERED_MAX) return;
   for (const oldest of seen.keys()) {
     seen.delete(oldest);

@@ -17,6 +17,8 @@ interface SignedPayload {
   readonly signature: string;
   readonly authorization: Authorization;
 }
+/** What is sold; a payment of version 1 does not say by whom. */
+type ListedResource = Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
 /** A payment as it travels, in the shape of its version. */
 export type PaymentPayload =
   | {
@@ -29,9 +31,15 @@ export type PaymentPayload =
       readonly x402Version: 2;
       readonly accepted: Requirements;
       readonly payload: SignedPayload;
-    } & Partial<Listing>);
+      readonly resource?: ListedResource;
+    } & Pick<Listing, 'extensions'>);
 
-/** No verdict at all: the call may have had its effect, unless it was never sent. */
+/**
+ * No verdict at all: the call may have had its effect, unless it is `unsent`. That may be said only when it is known that
+ * this one call moved no money and never will: no byte of it left this process, or nothing was handed to the chain and
+ * nothing will be. It says nothing of earlier calls for the same payment. So it ends a first settlement for sure
+ * (nobody was charged), and proves nothing about a repeat.
+ */
 export interface NoVerdict extends Silence {
   readonly verdict: 'none';
 }
@@ -45,6 +53,8 @@ interface Settled {
   readonly transaction: string;
   readonly payer: string;
   readonly network: string;
+  /** The chain itself shows the transfer of this very authorization in that transaction. */
+  readonly isProven?: true;
 }
 export type SettleOutcome =
   | Settled
@@ -69,7 +79,8 @@ export interface PaymentKind {
 /** Who verifies and settles for us. */
 export interface Facilitator {
   verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
-  settle(request: FacilitatorRequest): Promise<SettleOutcome>;
+  /** `isFirst` when nobody was ever asked to settle this payment: the claim of it was made just now. */
+  settle(request: FacilitatorRequest, isFirst?: boolean): Promise<SettleOutcome>;
   supported(): Promise<SupportedOutcome>;
 }
 
@@ -175,8 +186,13 @@ export function authorizationKey(request: FacilitatorRequest): string {
   return `${from}|${nonce}`.toLowerCase();
 }
 
-/** The settlement of a request by a transaction. */
-export function settledBy(transaction: string, request: FacilitatorRequest): Settled {
+/** The settlement of a request that the chain shows. */
+export function provenBy(transaction: string, request: FacilitatorRequest): Settled {
+  return { ...settledBy(transaction, request), isProven: true };
+}
+
+/** The settlement of a request by a transaction, as a facilitator says. */
+function settledBy(transaction: string, request: FacilitatorRequest): Settled {
   const { network } = request.paymentRequirements;
   return { verdict: 'settled', transaction, payer: authorizationOf(request).from, network };
 }

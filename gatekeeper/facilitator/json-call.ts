@@ -21,7 +21,7 @@ export interface Silence {
   readonly status?: number;
   /** What kept the call from being made, where it was a setting of ours. */
   readonly setting?: string;
-  /** No byte of the call left this process. */
+  /** Nothing came of the call and nothing will: no byte of it left this process. */
   readonly unsent?: true;
 }
 

@@ -1,15 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import type { ChainEvidence } from '../chain/chain-evidence.ts';
 import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
+import { depthMs } from '../chain/patience.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../message-of.ts';
 import type { Settlers } from '../payment/settlement.ts';
 import { StartError } from '../start-error.ts';
+import { canary } from './canary.ts';
 import { authorizationOf, type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { facilitatorAuth } from './facilitator-auth.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
 import { facilitatorPool } from './facilitator-pool.ts';
 import { localFacilitator } from './local-facilitator.ts';
 import { provenFacilitator } from './proven-facilitator.ts';
+import { translatingFacilitator } from './translating-facilitator.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'> {
@@ -23,8 +27,13 @@ export async function openSettlers(config: Config, by: ChainSurroundings): Promi
   const chain = await chainOf(config, by);
   try {
     const remotes = await remotesOf(config);
-    const settler = settlerOf(remotes, { chain, clock: by.clock });
-    const asked = remotes.length > 0 ? remotes : [settler];
+    const waitMs = depthMs(config.network, config.confirmations);
+    const { clock } = by;
+    const facilitators = remotes.map((facilitator) =>
+      translatingFacilitator({ facilitator, network: config.network, clock }),
+    );
+    const settler = settlerOf(facilitators, { chain, clock, waitMs });
+    const asked = facilitators.length > 0 ? facilitators : [settler];
     return {
       facilitator: settler,
       ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
@@ -62,20 +71,29 @@ async function remotesOf(config: Config): Promise<readonly Remote[]> {
   });
 }
 
+interface Parts {
+  readonly chain: OpenChain | null;
+  readonly clock: () => number;
+  /** How long a transfer may take to be deep enough. */
+  readonly waitMs: number;
+}
+
 function settlerOf(
-  facilitators: readonly Remote[],
-  { chain, clock }: { chain: OpenChain | null; clock: () => number },
+  facilitators: readonly Facilitator[],
+  { chain, clock, waitMs }: Parts,
 ): Facilitator {
   if (facilitators.length === 0) return chain?.direct ?? localFacilitator({ clock });
-  if (chain === null) return facilitatorPool({ facilitators, clock });
+  const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
+  if (chain === null) return facilitatorPool(asked);
   const { evidence } = chain;
   const isUnused: Parameters<typeof facilitatorPool>[0]['isUnused'] = async (request) => {
     const { state } = await evidence.find(authorizationOf(request));
     return state === 'unused';
   };
   return provenFacilitator({
-    facilitator: facilitatorPool({ facilitators, clock, isUnused }),
+    facilitator: facilitatorPool({ ...asked, isUnused }),
     evidence,
+    waitMs,
   });
 }
 

@@ -1,21 +1,22 @@
 import type { ChainEvidence, Finding } from '../chain/chain-evidence.ts';
+import { SETTLEMENT_MS_MAX } from '../chain/patience.ts';
+import { inTime } from '../in-time.ts';
 import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
+  provenBy,
   type SettleOutcome,
-  settledBy,
 } from './facilitator.ts';
 
-/** How long the node may lag behind the facilitator before its silence counts: three blocks of Base. */
-const PROOF_WAIT_MS = 6000;
 /** Time between two looks at the chain. */
 const PROOF_POLL_MS = 500;
 
 export interface ProvenFacilitatorOptions {
   readonly facilitator: Facilitator;
   readonly evidence: ChainEvidence;
-  readonly waitMs?: number;
+  /** How long a transfer may take to be seen, as deep as it was asked to be: `depthMs`. */
+  readonly waitMs: number;
   readonly pollMs?: number;
 }
 
@@ -37,36 +38,69 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
       const isThere = state === 'paid' || state === 'unconfirmed';
       return isThere ? { verdict: 'valid', payer: from } : outcome;
     },
-    async settle(request) {
-      const outcome = await facilitator.settle(request);
-      if (outcome.verdict === 'settled') return proven(options, request, outcome);
-      if (outcome.verdict === 'none') return outcome;
-      const finding = await evidence.find(authorizationOf(request));
-      if (finding.state === 'unconfirmed') return NOT_DEEP;
-      return finding.state === 'paid' ? settledBy(finding.transaction, request) : outcome;
+    async settle(request, isFirst) {
+      const startMs = performance.now();
+      const outcome = await facilitator.settle(request, isFirst);
+      const watch = watchOf(options, request, startMs);
+      if (outcome.verdict === 'settled') return proven(watch, outcome);
+      return outcome.verdict === 'none' ? outcome : unlessThere(watch, outcome);
     },
     supported: () => facilitator.supported(),
   };
 }
 
-type Settled = Extract<SettleOutcome, { verdict: 'settled' }>;
+/** One settlement whose transfer is looked for. */
+interface Watch extends ProvenFacilitatorOptions {
+  readonly request: FacilitatorRequest;
+  /** By the clock, since a slow node takes longer to answer than the pauses last. */
+  readonly leftMs: () => number;
+}
 
-async function proven(
-  { evidence, waitMs = PROOF_WAIT_MS, pollMs = PROOF_POLL_MS }: ProvenFacilitatorOptions,
+function watchOf(
+  options: ProvenFacilitatorOptions,
   request: FacilitatorRequest,
-  outcome: Settled,
-): Promise<SettleOutcome> {
-  const authorization = authorizationOf(request);
-  const endMs = performance.now() + waitMs;
-  for (;;) {
-    let finding: Finding = await evidence.confirm(authorization, outcome.transaction);
-    if (finding.state === 'unused') finding = await evidence.find(authorization);
-    if (finding.state === 'paid') return settledBy(finding.transaction, request);
-    if (finding.state === 'unknown') return outcome;
-    // By the clock, since a slow node takes longer to answer than the pauses last.
-    if (finding.state === 'cancelled' || performance.now() >= endMs) return NOT_THERE;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  startMs: number,
+): Watch {
+  const endMs = Math.min(performance.now() + options.waitMs, startMs + SETTLEMENT_MS_MAX);
+  return { ...options, request, leftMs: () => endMs - performance.now() };
+}
+
+/** Looks, and as long as that leaves it open looks again, until the time is over. */
+async function looked(
+  { leftMs, pollMs = PROOF_POLL_MS }: Watch,
+  look: () => Promise<Finding>,
+  isOpen: (state: Finding['state']) => boolean,
+): Promise<Finding> {
+  // It decides about money, so it gets all the time that a look at the chain may take.
+  let finding = await look();
+  while (isOpen(finding.state) && leftMs() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, leftMs())));
+    finding = (await inTime(look(), Math.max(pollMs, leftMs()))) ?? finding;
   }
+  return finding;
+}
+
+type Said<Verdict> = Extract<SettleOutcome, { verdict: Verdict }>;
+
+async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOutcome> {
+  const { evidence, request } = watch;
+  const authorization = authorizationOf(request);
+  const look = async (): Promise<Finding> => {
+    const named = await evidence.confirm(authorization, outcome.transaction);
+    return named.state === 'unused' ? evidence.find(authorization) : named;
+  };
+  // The node may not have seen yet what the facilitator saw.
+  const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));
+  if (finding.state === 'paid') return provenBy(finding.transaction, request);
+  return finding.state === 'unknown' ? outcome : NOT_THERE;
+}
+
+async function unlessThere(watch: Watch, outcome: Said<'refused'>): Promise<SettleOutcome> {
+  const { evidence, request } = watch;
+  const look = (): Promise<Finding> => evidence.find(authorizationOf(request));
+  const finding = await looked(watch, look, (state) => state === 'unconfirmed');
+  if (finding.state === 'unconfirmed') return NOT_DEEP;
+  return finding.state === 'paid' ? provenBy(finding.transaction, request) : outcome;
 }
 
 const NOT_DEEP: SettleOutcome = {

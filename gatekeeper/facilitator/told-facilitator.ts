@@ -35,8 +35,8 @@ export function toldFacilitator({ facilitator, tell, clock }: ToldFacilitatorOpt
       note('verify', outcome);
       return outcome;
     },
-    async settle(request) {
-      const outcome = await facilitator.settle(request);
+    async settle(request, isFirst) {
+      const outcome = await facilitator.settle(request, isFirst);
       note('settle', outcome);
       return outcome;
     },

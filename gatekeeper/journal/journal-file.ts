@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS payment(
 CREATE TABLE IF NOT EXISTS accepted_clock(
   id INTEGER PRIMARY KEY, at INTEGER NOT NULL, newest INTEGER NOT NULL, payment_id INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS payment_not_settled ON payment(state, id) WHERE state <> 'settled';
+CREATE INDEX IF NOT EXISTS payment_tx ON payment(lower(tx)) WHERE tx IS NOT NULL;
 CREATE INDEX IF NOT EXISTS body_citation_hash ON body(citation_hash) WHERE citation_hash IS NOT NULL;
 `;
 const ADD_CITATIONS =

@@ -65,6 +65,11 @@ export interface Journal extends SoldCitations {
   bindingOf(key: string): PaymentBinding | null;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
   claim(claim: JournalClaim): Promise<boolean>;
+  /**
+   * Takes a transaction for the one that settled a payment; false when it stands for another one, in the journal or
+   * since an earlier call. For settlements that nothing proves but the word of a facilitator.
+   */
+  takeTransaction(key: string, transaction: string): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */
   conclude(conclusion: Conclusion): Promise<void>;
   /** Payments whose end nobody noted, oldest first, at most `limit` from behind a place on. */

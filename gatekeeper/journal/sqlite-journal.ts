@@ -18,6 +18,8 @@ import { KeyFilter } from './key-filter.ts';
 
 /** Time between clean-ups. */
 export const PURGE_INTERVAL_MS = 600_000;
+/** Transactions that are remembered until their payments are concluded for sure. */
+const TAKEN_MAX = 10_000;
 /** Keys that are read at once while the filter is filled. */
 const FILTER_ROWS = 10_000;
 
@@ -38,6 +40,8 @@ const BOUND = `SELECT resource, signed FROM payment WHERE key = ? AND state <> '
 const UNRESOLVED = `
 SELECT id AS place, key FROM payment
 WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
+const OTHER_OF =
+  'SELECT 1 FROM payment WHERE lower(tx) = ? AND tx IS NOT NULL AND key <> ? LIMIT 1';
 const KEYS = 'SELECT key FROM payment WHERE key > ? ORDER BY key LIMIT ?';
 // A refusal is forgotten as soon as the token itself cannot take the authorization any more.
 const FORGET = `
@@ -107,6 +111,7 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
       purge(now);
       return claimed;
     },
+    takeTransaction: taker(db),
     async conclude({ key, state, transaction, detail }: Conclusion) {
       const now = clock();
       const values = [state, transaction ?? null, detail ?? null, state === 'settled' ? now : null];
@@ -216,6 +221,20 @@ function purger(
     } catch {
       // Old rows may wait for the next clean-up; payments may not.
     }
+  };
+}
+
+/** Payments are concluded a moment after their transaction was taken, so both the disk and the memory are asked. */
+function taker(db: Database.Database): Journal['takeTransaction'] {
+  const otherOf = db.prepare(OTHER_OF);
+  const taken = new Map<string, string>();
+  return async (key, named) => {
+    const transaction = named.toLowerCase();
+    const isOthers = (taken.get(transaction) ?? key) !== key;
+    if (isOthers || otherOf.get([transaction, key]) !== undefined) return false;
+    if (taken.size >= TAKEN_MAX) taken.delete(taken.keys().next().value ?? '');
+    taken.set(transaction, key);
+    return true;
   };
 }
 

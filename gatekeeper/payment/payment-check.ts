@@ -5,8 +5,10 @@ import { signedBy } from './signature.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
 export const VALID_BEFORE_MARGIN_S = 6;
-/** The last second of the year 9999: numbers beyond it are there to break who reads them. */
-export const VALID_BEFORE_MAX_S = 253_402_300_799;
+/** Seconds beyond `maxTimeoutSeconds` that an authorization may be valid for: a doubt about it must end some time. */
+export const VALID_BEFORE_EXTRA_S = 3600;
+/** A signed value may be this many times the price: what is more was most likely signed by mistake. */
+export const VALUE_FACTOR_MAX = 100;
 
 /** What a payment must meet, taken from the challenge of the same request. */
 export interface Terms {
@@ -22,7 +24,7 @@ export function checkPayment(payment: Payment, terms: Terms, nowSeconds: number)
   return (
     checkTerms(payment, terms) ??
     checkValue(payment, terms) ??
-    checkWindow(payment, nowSeconds) ??
+    checkWindow(payment, terms, nowSeconds) ??
     checkSignature(payment, terms.network)
   );
 }
@@ -53,33 +55,41 @@ function checkAccepted({ accepted }: Payment, { requirements }: Terms): Refusal 
   return { reason: 'invalid_payment_requirements', error };
 }
 
-/** The signed value must reach the price. */
+/** The signed value must reach the price, and may be more, but not by mistake. */
 export function checkValue(payment: Payment, { requirements }: Terms): Refusal | null {
   const price = priceOf(requirements);
-  if (BigInt(payment.authorization.value) >= BigInt(price)) return null;
+  const value = BigInt(payment.authorization.value);
+  const most = BigInt(price) * BigInt(VALUE_FACTOR_MAX);
+  if (value >= BigInt(price) && value <= most) return null;
   const reason = 'invalid_exact_evm_payload_authorization_value';
-  return { reason, error: `"authorization.value" is below the price of ${price}` };
+  const error =
+    value < BigInt(price)
+      ? `"authorization.value" is below the price of ${price}`
+      : `"authorization.value" is more than ${VALUE_FACTOR_MAX} times the price of ${price}; sign the price`;
+  return { reason, error };
 }
 
-/** The authorization must be valid now and stay valid long enough to settle, but not for ever. */
-function checkWindow(payment: Payment, nowSeconds: number): Refusal | null {
+/** The authorization must be valid now and stay valid long enough to settle, but not much longer. */
+function checkWindow(
+  payment: Payment,
+  { requirements }: Terms,
+  nowSeconds: number,
+): Refusal | null {
   const { validAfter, validBefore } = payment.authorization;
   const now = BigInt(Math.floor(nowSeconds));
   if (BigInt(validAfter) > now) {
     const reason = 'invalid_exact_evm_payload_authorization_valid_after';
-    return {
-      reason,
-      error: '"authorization.validAfter" is in the future; sign with an earlier one',
-    };
+    const error = '"authorization.validAfter" is in the future; sign with an earlier one';
+    return { reason, error };
   }
+  const reason = 'invalid_exact_evm_payload_authorization_valid_before';
   if (BigInt(validBefore) < now + BigInt(VALID_BEFORE_MARGIN_S)) {
-    const reason = 'invalid_exact_evm_payload_authorization_valid_before';
     const error = `"authorization.validBefore" is less than ${VALID_BEFORE_MARGIN_S} s away; sign a new authorization`;
     return { reason, error };
   }
-  if (BigInt(validBefore) > BigInt(VALID_BEFORE_MAX_S)) {
-    const reason = 'invalid_exact_evm_payload_authorization_valid_before';
-    const error = `"authorization.validBefore" is beyond ${VALID_BEFORE_MAX_S}, the year 9999; sign a shorter one`;
+  const longest = requirements.maxTimeoutSeconds + VALID_BEFORE_EXTRA_S;
+  if (BigInt(validBefore) > now + BigInt(longest)) {
+    const error = `"authorization.validBefore" is more than ${longest} s away; sign one that ends within maxTimeoutSeconds`;
     return { reason, error };
   }
   return null;

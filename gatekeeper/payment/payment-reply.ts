@@ -1,7 +1,7 @@
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
-import { type Header, jsonReply, PRIVATE_NO_STORE, type Reply } from '../reply.ts';
-import type { Refusal, X402Version } from './payment-header.ts';
+import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../reply.ts';
+import type { Refusal } from './payment-header.ts';
+import type { Offered, Order, Tender } from './tender.ts';
 
 /** The complete 200 body of a request, in hand before anybody is charged. */
 export interface Delivery {
@@ -9,101 +9,72 @@ export interface Delivery {
   readonly contentType: string;
 }
 
-/** What came of a payment, whatever version asked. */
+/** What came of a payment or receipt. */
 export type Outcome =
-  | {
-      readonly kind: 'paid';
-      readonly delivery: Delivery;
-      readonly transaction: string;
-      readonly payer: string;
-    }
+  | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
   /** Nobody was charged and nothing is burnt. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** Money may have moved: only the same payment may be sent again. */
-  | { readonly kind: 'unknown' }
-  /** There was no answer to sell; each request that shares this says why for itself. */
-  | { readonly kind: 'undelivered' }
-  /** We failed before any settlement was asked for. */
+  /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
+  | { readonly kind: 'unknown'; readonly waitMs: number }
+  /** We failed before any settlement was asked for, or nobody could be reached. */
   | { readonly kind: 'failed'; readonly error: string };
 
 /** Seconds after which a payment without an outcome is worth sending again. */
-const UNKNOWN_RETRY_S = 5;
+export const UNKNOWN_RETRY_S = 5;
 /** Seconds after which a request that failed on our side is worth repeating. */
 const FAILED_RETRY_S = 2;
 
 /** The request that an outcome is told to. */
-export interface Asked {
-  readonly endpoint: Endpoint;
-  readonly target: string;
-  readonly version: X402Version;
+export interface Asked extends Pick<Order, 'endpoint' | 'target' | 'offered'> {
+  /** Null for what could not be read: nobody has paid with it. */
+  readonly tender: Pick<Tender, 'paidHeader'> | null;
 }
 
-/** A reply, or what stands in for the one of a request that has no answer. */
-export type UnpaidReply = Reply & { readonly isUndelivered?: true };
-
-/** Turns an outcome into the reply of one request. */
-export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challenger): UnpaidReply {
+/** Turns an outcome into the reply of one request; copies of a payment are each answered in their own spelling. */
+export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challenger): Reply {
   switch (outcome.kind) {
-    case 'paid': {
-      const { delivery, transaction, payer } = outcome;
-      const headers = paidHeaders(delivery, { transaction, payer, asked, challenger });
-      return { status: 200, headers, body: delivery.body };
-    }
+    case 'paid':
+      return paidReply(outcome, asked);
     case 'refused':
       return refusalReply(outcome.refusal, asked, challenger);
     case 'unknown':
-      return unknownReply(asked.version);
-    case 'undelivered':
-      return undeliveredReply();
+      return unknownReply(asked.offered, outcome.waitMs);
     case 'failed':
       return failedReply(outcome.error);
   }
 }
 
+function paidReply(
+  { delivery, transaction }: Extract<Outcome, { kind: 'paid' }>,
+  { tender }: Asked,
+): Reply {
+  if (tender === null) throw new TypeError('Cannot tell of a payment that was not read');
+  const { body, contentType } = delivery;
+  const headers = [['content-type', contentType], PRIVATE_NO_STORE] as const;
+  return { status: 200, headers: [...headers, tender.paidHeader(transaction)], body };
+}
+
 /** The challenge again, with the reason of the refusal first. */
-export function refusalReply(refusal: Refusal, asked: Asked, challenger: Challenger): Reply {
+function refusalReply(refusal: Refusal, asked: Asked, challenger: Challenger): Reply {
   const error = `${refusal.reason}: ${refusal.error}`;
   return challengeReply(challenger.challenge(asked.endpoint, asked.target, error));
 }
 
-/** 503 where no answer could be made, unless the request finds out why. */
-export function undeliveredReply(): UnpaidReply {
-  return { ...failedReply('The answer could not be read. Ask again.'), isUndelivered: true };
-}
-
 /** 503 for a failure of ours that charged nobody. */
-export function failedReply(error: string): Reply {
+function failedReply(error: string): Reply {
   const body = { error: `Not charged. ${error}`, retryable: true, retry_after_s: FAILED_RETRY_S };
   return jsonReply(503, body, [['retry-after', String(FAILED_RETRY_S)]]);
 }
 
-function unknownReply(version: X402Version): Reply {
-  const header = paymentHeader(version);
+function unknownReply(offered: Offered, waitMs: number): Reply {
+  const header = headerName(offered);
   const error = `The outcome of your payment is not known yet. Send the same ${header} again; do not sign a new one, or you may pay twice.`;
-  const body = { error, retryable: true, retry_after_s: UNKNOWN_RETRY_S };
-  return jsonReply(503, body, [['retry-after', String(UNKNOWN_RETRY_S)]]);
+  const waitS = Math.max(1, Math.ceil(waitMs / 1000));
+  const body = { error, retryable: true, retry_after_s: waitS };
+  return jsonReply(503, body, [['retry-after', String(waitS)]]);
 }
 
-function paymentHeader(version: X402Version): string {
-  return version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
-}
-
-interface Receipt {
-  readonly transaction: string;
-  readonly payer: string;
-  readonly asked: Asked;
-  readonly challenger: Challenger;
-}
-
-function paidHeaders(delivery: Delivery, receipt: Receipt): Header[] {
-  const { transaction, payer, asked, challenger } = receipt;
-  const v1 = asked.version === 1;
-  const network = v1 ? challenger.network.name : challenger.network.caip2;
-  const json = JSON.stringify({ success: true, transaction, network, payer });
-  const name = v1 ? 'x-payment-response' : 'payment-response';
-  return [
-    ['content-type', delivery.contentType],
-    PRIVATE_NO_STORE,
-    [name, Buffer.from(json, 'utf8').toString('base64')],
-  ];
+function headerName(offered: Offered): string {
+  if (offered.kind === 'receipt') return 'X-RECEIPT';
+  return offered.version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
 }

@@ -1,6 +1,6 @@
 import type { Journal, OpenPayment } from '../journal/journal.ts';
 import { messageOf } from '../message-of.ts';
-import type { Reconciler } from './payment.ts';
+import type { Lookout } from './purchase-desk.ts';
 
 /** Open payments that one pass sees; the next pass goes on behind them. */
 export const RECONCILE_ROWS_MAX = 10_000;
@@ -19,7 +19,7 @@ export const RECONCILE_RESTS_MAX = 20_000;
 
 export interface RoundsOptions {
   readonly journal: Pick<Journal, 'unresolved'>;
-  readonly desk: Reconciler;
+  readonly desk: Lookout;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -89,7 +89,7 @@ export class Rounds {
   async #ask(key: string, errors: unknown[]): Promise<boolean> {
     let isKnown = false;
     try {
-      isKnown = await this.#options.desk.reconcile(key);
+      isKnown = await this.#options.desk.look(key);
     } catch (error) {
       errors.push(error);
     }
@@ -109,7 +109,7 @@ export interface ReconcileOptions extends RoundsOptions {
   readonly intervalMs?: number;
 }
 
-/** Looks in the background for the end of every payment whose end nobody noted, at once and then again and again. */
+/** Looks in the background for the end of every payment whose end nobody noted, at once and then again and again. It only looks: money moves for a request that waits. */
 export function reconcileInBackground(options: ReconcileOptions): { close(): void } {
   const { log, intervalMs = RECONCILE_INTERVAL_MS } = options;
   const rounds = new Rounds(options);

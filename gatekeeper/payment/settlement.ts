@@ -1,17 +1,22 @@
-import type { Facilitator, FacilitatorRequest, SettleOutcome } from '../facilitator/facilitator.ts';
-import { type Conclusion, DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  NoVerdict,
+  SettleOutcome,
+} from '../facilitator/facilitator.ts';
+import { DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
 import { isDefinite } from './definite-refusal.ts';
+import { facilitatorRefusal } from './facilitator-refusal.ts';
 import type { Payment, Refusal } from './payment-header.ts';
-import type { Delivery, Outcome } from './payment-reply.ts';
 
 /** What the chain itself says about an authorization. */
 export type Evidence =
   | { readonly state: 'paid'; readonly transaction: string }
   | { readonly state: 'cancelled' | 'unused' | 'unknown' };
 
-/** Whom a settlement is asked from and noted with. */
+/** Whom a settlement is asked from. */
 export interface Settlers {
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, 'takeTransaction'>;
   readonly facilitator: Facilitator;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -21,83 +26,101 @@ export interface Settlers {
   readonly report: (error: unknown) => void;
 }
 
+/** What is known of the money of one payment or receipt. */
+export type Ending =
+  | { readonly kind: 'settled'; readonly transaction: string }
+  /** No money moved and none will. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** Nobody was reached, so nothing can have been sent; the same payment may come again. */
+  | { readonly kind: 'unsent'; readonly detail: string }
+  /** Money may have moved. */
+  | { readonly kind: 'unknown'; readonly detail: string };
+
 /** A payment under its journal key, with the one request that both calls send. */
 export interface Claim {
+  /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
   readonly request: FacilitatorRequest;
-}
-
-/** The first settlement of a claim that is durably `settling`; never throws. */
-export async function settle(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome> {
-  const outcome = await askToSettle(claim, by);
-  if (outcome.verdict === 'settled')
-    return await booked(claim, delivery, { transaction: outcome.transaction, by });
-  if (outcome.verdict === 'refused' && isDefinite(outcome)) {
-    return refuse(claim, facilitatorRefusal(outcome.reason), by);
-  }
-  const proof = await proven(claim, delivery, by);
-  if (proof !== null) return proof;
-  const detail = outcome.verdict === 'refused' ? outcome.reason : outcome.detail;
-  await note({ key: claim.key, state: 'unknown', detail }, by);
-  return { kind: 'unknown' };
-}
-
-/** What the journal promised for a payment in doubt. */
-export interface Promised {
-  readonly delivery: Delivery;
   /** Unix seconds. */
   readonly validBefore: number;
 }
 
-/**
- * A payment whose settlement was asked for and whose outcome nobody noted; never throws. The chain is
- * asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves
- * nothing by itself, since the first call may have been the one that succeeded. The payment is closed as
- * not paid when the chain says that the nonce is unused, or, where nobody can ask the chain, once the
- * token can no longer take the authorization, since nothing better can ever be learnt.
- */
-export async function resume(claim: Claim, promised: Promised, by: Settlers): Promise<Outcome> {
-  const { delivery, validBefore } = promised;
-  const isDead = by.clock() / 1000 > validBefore + DEAD_AFTER_S;
-  const before = await evidenceOf(claim, by);
-  const proof = await outcomeOf(before, { claim, delivery, by });
-  if (proof !== null) return proof;
-  if (before.state === 'unused' && isDead) return refuse(claim, EXPIRED, by);
-  const outcome = await askToSettle(claim, by);
-  if (outcome.verdict === 'settled')
-    return booked(claim, delivery, { transaction: outcome.transaction, by });
-  if (outcome.verdict === 'none') return { kind: 'unknown' };
-  const after = await evidenceOf(claim, by);
-  const late = await outcomeOf(after, { claim, delivery, by });
-  if (late !== null) return late;
-  if (after.state === 'unused' && isDefinite(outcome)) {
-    return refuse(claim, facilitatorRefusal(outcome.reason), by);
+/** Asks `/verify`, which moves no money; null when it speaks for the payment. */
+export async function check({ request }: Claim, { facilitator }: Settlers): Promise<Ending | null> {
+  const outcome = await facilitator.verify(request);
+  if (outcome.verdict === 'valid') return null;
+  if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
+  return refused(facilitatorRefusal(outcome.reason));
+}
+
+/** The first settlement of a claim that is durably `settling`; never throws. */
+export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
+  const outcome = await askToSettle(claim, by, true);
+  if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+  if (outcome.verdict === 'refused' && isDefinite(outcome)) {
+    return refused(facilitatorRefusal(outcome.reason));
   }
-  const isUnprovable = isDead && by.evidence === undefined;
-  return isUnprovable ? refuse(claim, EXPIRED_UNPROVEN, by) : { kind: 'unknown' };
+  if (outcome.verdict === 'none' && outcome.unsent === true) {
+    return { kind: 'unsent', detail: outcome.detail };
+  }
+  const proof = endingOf(await evidenceOf(claim, by));
+  if (proof !== null) return proof;
+  return unknown(outcome.verdict === 'refused' ? outcome.reason : outcome.detail);
 }
 
-/** Reasons of a facilitator are an open set; the ones that say too little are explained. */
-export function facilitatorRefusal(reason: string): Refusal {
-  // Here the signature was found to be the payer's own; who asks an account with code finds otherwise.
-  const error = /^invalid_payload$|smart|undeployed|contract|signature/i.test(reason)
-    ? 'payer must be a plain externally-owned account without contract code'
-    : 'the facilitator refused the payment; nothing was charged and the authorization can be sent again';
-  return { reason, error };
+/**
+ * The buyer sends a payment again whose settlement was asked for and whose outcome nobody noted; never throws. The chain
+ * is asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves nothing by
+ * itself, since the first call may have been the one that succeeded. The payment is closed as not paid when the chain
+ * says that the nonce is unused, or, where nobody can ask the chain, once the token can no longer take the
+ * authorization, since nothing better can ever be learnt.
+ */
+export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
+  const before = await look(claim, by);
+  if (before.kind !== 'unknown') return before;
+  const outcome = await askToSettle(claim, by, false);
+  if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
+  if (outcome.verdict === 'none') return unknown(outcome.detail);
+  const evidence = await evidenceOf(claim, by);
+  const proof = endingOf(evidence);
+  if (proof !== null) return proof;
+  if (evidence.state === 'unused' && isDefinite(outcome)) {
+    return refused(facilitatorRefusal(outcome.reason));
+  }
+  const isUnprovable = isDead(claim, by) && by.evidence === undefined;
+  return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
 }
 
-async function askToSettle(claim: Claim, by: Settlers): Promise<SettleOutcome> {
+/**
+ * What became of a payment, by the chain alone; moves no money and never throws. Where nobody can ask the chain, a dead
+ * payment is closed once its answer is gone too: until then the buyer's own repeat may still learn better.
+ */
+export async function look(claim: Claim, by: Settlers, isKept = true): Promise<Ending> {
+  const evidence = await evidenceOf(claim, by);
+  const proof = endingOf(evidence);
+  if (proof !== null) return proof;
+  if (evidence.state === 'unused' && isDead(claim, by)) return refused(EXPIRED);
+  const isLost = by.evidence === undefined && isDead(claim, by) && !isKept;
+  return isLost ? refused(EXPIRED_UNPROVEN) : unknown('the chain does not show it');
+}
+
+async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promise<SettleOutcome> {
   try {
-    return await by.facilitator.settle(claim.request);
+    const outcome = await by.facilitator.settle(claim.request, isFirst);
+    return (await isOurs(outcome, claim, by)) ? outcome : ANOTHERS;
   } catch (error) {
     by.report(error);
     return { verdict: 'none', detail: 'the call failed' };
   }
 }
 
-async function proven(claim: Claim, delivery: Delivery, by: Settlers): Promise<Outcome | null> {
-  return outcomeOf(await evidenceOf(claim, by), { claim, delivery, by });
+/** A transaction that stands for another payment is no evidence for this one, unless the chain shows this one in it. */
+async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
+  if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
+  if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
+  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ask its operator`));
+  return false;
 }
 
 async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
@@ -109,39 +132,27 @@ async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
   }
 }
 
-async function outcomeOf(
-  evidence: Evidence,
-  { claim, delivery, by }: { claim: Claim; delivery: Delivery; by: Settlers },
-): Promise<Outcome | null> {
-  if (evidence.state === 'paid')
-    return booked(claim, delivery, { transaction: evidence.transaction, by });
-  return evidence.state === 'cancelled' ? refuse(claim, CANCELLED, by) : null;
+function endingOf(evidence: Evidence): Ending | null {
+  if (evidence.state === 'paid') return { kind: 'settled', transaction: evidence.transaction };
+  return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
 }
 
-async function booked(
-  claim: Claim,
-  { body, contentType }: Delivery,
-  { transaction, by }: { transaction: string; by: Settlers },
-): Promise<Outcome> {
-  await note({ key: claim.key, state: 'settled', transaction }, by);
-  const payer = claim.payment.authorization.from;
-  return { kind: 'paid', delivery: { body, contentType }, transaction, payer };
+function isDead({ validBefore }: Claim, { clock }: Settlers): boolean {
+  return clock() / 1000 > validBefore + DEAD_AFTER_S;
 }
 
-async function refuse(claim: Claim, refusal: Refusal, by: Settlers): Promise<Outcome> {
-  await note({ key: claim.key, state: 'refused', detail: refusal.reason }, by);
+function refused(refusal: Refusal): Ending {
   return { kind: 'refused', refusal };
 }
 
-/** The money has moved or was refused; a row that stays open only means that a repeat asks again. */
-async function note(conclusion: Conclusion, by: Settlers): Promise<void> {
-  try {
-    await by.journal.conclude(conclusion);
-  } catch (error) {
-    by.report(error);
-  }
+function unknown(detail: string): Ending {
+  return { kind: 'unknown', detail };
 }
 
+const ANOTHERS: NoVerdict = {
+  verdict: 'none',
+  detail: 'the facilitator names the transaction of another payment',
+};
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',

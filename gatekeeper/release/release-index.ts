@@ -12,10 +12,10 @@ import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
 import { type ReadFile, readBody, readPlainFile } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
 import {
-  requestTimeMembers,
+  membersHeldUntil,
   type SplicePoint,
-  spliceMembers,
   splicePoints,
+  spliceRequestTime,
 } from './request-time.ts';
 
 /** Name of the link that the compiler swaps. */
@@ -112,9 +112,11 @@ function firstAtLeast(sorted: readonly string[], text: string): number {
 /** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
 const SPLICED_BYTES_MAX = 8 * 1024 * 1024;
 
+/** A body as it is served from one instant to another, both included. */
 interface Spliced {
   readonly bytes: Buffer;
-  readonly members: string;
+  readonly from: number;
+  readonly until: number;
 }
 /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
 const latest = new BodyCache<Spliced>(SPLICED_BYTES_MAX);
@@ -122,12 +124,10 @@ const latest = new BodyCache<Spliced>(SPLICED_BYTES_MAX);
 /** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
 export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
   if (points.length === 0) return stored;
-  const made = requestTimeMembers(points, now);
-  const members = made.join('');
   const known = latest.get(sha256);
-  if (known?.members === members) return known.bytes;
-  const bytes = spliceMembers(stored, points, made);
-  latest.set(sha256, { bytes, members });
+  if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
+  const bytes = spliceRequestTime(stored, points, now);
+  latest.set(sha256, { bytes, from: now, until: membersHeldUntil(points, now) });
   return bytes;
 }
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { REQUEST_TIME_FIELDS } from '../../compiler/contract/citation.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
@@ -13,8 +12,8 @@ import type { FlipRelease } from './run-flips.ts';
 
 /** Bodies are asked for at this instant, long enough after their facts for every member of the moment. */
 const ASKED_AT = Date.UTC(2027, 6, 1);
-/** Members of the moment, and the look-back of a series, which its rows only have to agree with. */
-const NOT_COVERED = new RegExp(`\\.provenance\\.(${REQUEST_TIME_FIELDS.join('|')})$|^\\.days$`);
+/** The age at another moment of which all words are true too, and the look-back of a series, which its rows only have to agree with. */
+const NOT_COVERED = /\.provenance\.age_hours_now$|^\.days$/;
 
 export interface BodyBitResult {
   readonly bodies: number;

@@ -72,10 +72,12 @@ async function open(
   if (options.pin) pin(process.pid, CORES.rest);
   const stub = await start({ kind: 'facilitator' });
   const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
-  const gate = (name: string, role: { facilitator: string | null; settleOnly?: boolean }) =>
-    start({ kind: 'gate', folder, ...role }, profiling(options, name));
-  const both = await gate('verify-and-settle', { facilitator });
-  const settle = await gate('settle-only', { facilitator, settleOnly: true });
+  const gate = (
+    name: string,
+    role: { facilitator: string | null; verify?: 'always' | 'settle-only' },
+  ) => start({ kind: 'gate', folder, ...role }, profiling(options, name));
+  const both = await gate('verify-and-settle', { facilitator, verify: 'always' });
+  const settle = await gate('settle-only', { facilitator, verify: 'settle-only' });
   const inside = await gate('inside', { facilitator: null });
   const sign = await signerFor(both.ports[0] ?? 0);
   const sellers = [

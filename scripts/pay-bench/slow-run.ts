@@ -34,9 +34,7 @@ export async function slowRun({ folder, buyers }: SlowRunOptions): Promise<void>
     isOver = true;
     const ms = performance.now() - started;
     const paid = statuses.filter((status) => status === 200).length;
-    console.log(
-      `\n${buyers} buyers at once, facilitator takes ${DELAY_MS} ms for each of two calls:`,
-    );
+    console.log(`\n${buyers} buyers at once, facilitator takes ${DELAY_MS} ms to settle:`);
     console.log(`  ${paid} bought in ${(ms / 1000).toFixed(1)} s, ${buyers - paid} did not`);
     console.log(`  free answers meanwhile: ${latency(await free)}; before: ${latency(idle)}`);
     console.log(
@@ -49,7 +47,7 @@ export async function slowRun({ folder, buyers }: SlowRunOptions): Promise<void>
 }
 
 /** Status of the answer to one request on a connection of its own. */
-function answer(port: number, request: Buffer): Promise<number> {
+export function answer(port: number, request: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(request));
     socket.setTimeout(WAIT_MS, () => socket.destroy(new Error('no answer')));
@@ -82,7 +80,8 @@ async function peakMemory(gate: Child, isOver: () => boolean): Promise<number> {
   return most;
 }
 
-function latency(times: readonly number[]): string {
+/** Median, tail and maximum in words. */
+export function latency(times: readonly number[]): string {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (share: number): string =>
     (sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN).toFixed(1);

@@ -1,23 +1,28 @@
 import { parseAbiItem } from 'viem';
+import type { Purchase } from '../../test/chain/buyer.ts';
 import type { Chain } from '../../test/chain/chain.ts';
 import { PAYEE, type Row } from '../../test/chain/stall.ts';
 import type { Story } from './client.ts';
 
-/** The figures that a campaign must show; all of them but the first three are to be 0. */
+/** The figures that a campaign must show; all of them but the first four are to be 0. */
 export interface Audit {
   readonly delivered: number;
   readonly refused: number;
   readonly transfers: number;
+  /** Buyers who went away from an answer and bought anew. */
+  readonly left: number;
   readonly unfinished: number;
   readonly chargedWithoutData: number;
   readonly dataWithoutCharge: number;
   readonly chargedTwice: number;
+  /** Payments that were charged after their buyer had gone away and bought anew. */
+  readonly lateCharges: number;
   readonly secondResources: number;
   readonly differentBodies: number;
   readonly wrongReceipts: number;
   /** Rows of the journal that the chain does not bear out, and transfers that no row knows. */
   readonly journalDifferences: number;
-  /** Payments whose end the journal does not know. */
+  /** Payments whose end the journal does not know, but for those that nobody charged and nobody came back for. */
   readonly journalOpen: number;
   /** Units between the payee's balance and the journal's revenue. */
   readonly balanceDifference: bigint;
@@ -37,7 +42,11 @@ export async function audit(
   journal: readonly Row[],
 ): Promise<Audit> {
   const paid = await paidAuthorizations(chain);
-  const isPaid = ({ purchase }: Story): boolean => paid.transactions.has(keyOf(purchase.payment));
+  const isCharged = ({ payment }: Purchase): boolean => paid.transactions.has(keyOf(payment));
+  const isPaid = ({ purchase }: Story): boolean => isCharged(purchase);
+  const forsaken = new Set(
+    stories.flatMap(({ left }) => (left === null ? [] : [keyOf(left.purchase.payment)])),
+  );
   const gotData = ({ delivered }: Story): boolean => delivered.length > 0;
   const count = (is: (story: Story) => boolean): number => stories.filter(is).length;
   const settled = journal.filter(({ state }) => state === 'settled');
@@ -46,17 +55,32 @@ export async function audit(
     delivered: count(gotData),
     refused: count((story) => story.finished && !gotData(story)),
     transfers: paid.transfers,
+    left: count(({ left }) => left !== null),
     unfinished: count(({ finished }) => !finished),
     chargedWithoutData: count((story) => isPaid(story) && !gotData(story)),
     dataWithoutCharge: count((story) => gotData(story) && !isPaid(story)),
     chargedTwice: paid.transfers - paid.transactions.size,
+    lateCharges: count(({ left }) => left !== null && !left.isPaid && isCharged(left.purchase)),
     secondResources: count(({ openedAnother }) => openedAnother),
     differentBodies: count(({ delivered }) => new Set(delivered.map(bytesOf)).size > 1),
     wrongReceipts: count((story) => !isReceiptTrue(story, paid.transactions)),
     journalDifferences: differences(settled, paid.transactions),
-    journalOpen: journal.filter(({ state }) => state === 'settling' || state === 'unknown').length,
+    journalOpen: journal.filter((row) => {
+      const key = authorizationOf(row);
+      return isOpen(row) && (paid.transactions.has(key) || !forsaken.has(key));
+    }).length,
     balanceDifference: (await chain.balanceOf(PAYEE)) - revenue,
   };
+}
+
+/** Whether the journal does not know how a payment ended. */
+export function isOpen({ state }: Row): boolean {
+  return state === 'settling' || state === 'unknown';
+}
+
+/** Payer and nonce of a row. */
+export function authorizationOf({ key }: Row): string {
+  return key.split('|').slice(2).join('|');
 }
 
 interface Paid {
@@ -66,7 +90,8 @@ interface Paid {
   readonly transfers: number;
 }
 
-async function paidAuthorizations({ client, network }: Chain): Promise<Paid> {
+/** What the chain shows as charged. */
+export async function paidAuthorizations({ client, network }: Chain): Promise<Paid> {
   const range = {
     address: network.asset as `0x${string}`,
     fromBlock: 0n,
@@ -100,7 +125,7 @@ function isReceiptTrue(
 }
 
 function differences(settled: readonly Row[], transactions: ReadonlyMap<string, string>): number {
-  const booked = new Map(settled.map(({ key, tx }) => [key.split('|').slice(2).join('|'), tx]));
+  const booked = new Map(settled.map((row) => [authorizationOf(row), row.tx]));
   const keys = new Set([...booked.keys(), ...transactions.keys()]);
   return [...keys].filter((key) => booked.get(key) !== transactions.get(key)).length;
 }

@@ -11,10 +11,13 @@ export type Manner =
   /** Somebody else submits the authorization at the same time. */
   | 'front-run'
   /** Cancels the authorization at the same time. */
-  | 'cancel';
+  | 'cancel'
+  /** Goes away after the first answer that is not a 200, and buys anew. */
+  | 'leave';
 
 const MANNERS: readonly (readonly [Manner, number])[] = [
-  ['plain', 50],
+  ['plain', 40],
+  ['leave', 10],
   ['hang-up', 20],
   ['copies', 15],
   ['front-run', 8],
@@ -26,6 +29,8 @@ const HANG_UPS_MAX = 3;
 const RETRY_MS = 150;
 /** Refusals after which a client gives up; each time the same payment was sent. */
 const REFUSALS_MAX = 3;
+/** Time for calls that were under way when a buyer left: what moves after it was asked for without a request. */
+const LEAVE_MS = 2000;
 /** Far longer than anything that a purchase waits for. */
 const PURCHASE_TIMEOUT_MS = 180_000;
 
@@ -41,6 +46,8 @@ export interface Story {
   /** The payment on another resource was answered with content. */
   readonly openedAnother: boolean;
   readonly finished: boolean;
+  /** The payment that the client walked away from, and whether it had been charged by then. */
+  readonly left: { readonly purchase: Purchase; readonly isPaid: boolean } | null;
 }
 
 export interface ClientOptions {
@@ -52,17 +59,30 @@ export interface ClientOptions {
   /** A resource of the same price that was not paid for. */
   readonly other: string;
   /** Whether the transfer is on chain: then the client goes on whatever it is told. */
-  readonly isPaid: () => Promise<boolean>;
+  readonly isPaid: (purchase: Purchase) => Promise<boolean>;
+  /** Signs another payment for the same request. */
+  readonly signAnew: () => Promise<Purchase>;
+}
+
+/** Buys in the manner of the client; whoever leaves signs anew, as a client does that was told too little. */
+export async function buy(options: ClientOptions): Promise<Story> {
+  if (options.manner !== 'leave') return insist(options, null);
+  const { url, purchase, isPaid, signAnew } = options;
+  const first = await send(url, purchase);
+  if (first?.status === 200) return insist(options, null);
+  await pause(LEAVE_MS);
+  const left = { purchase, isPaid: await isPaid(purchase) };
+  return insist({ ...options, purchase: await signAnew() }, left);
 }
 
 /** Sends one payment until it is answered or given up, then tries to get more than it paid for. */
-export async function buy(options: ClientOptions): Promise<Story> {
+async function insist(options: ClientOptions, left: Story['left']): Promise<Story> {
   const { index, manner, purchase, url, other } = options;
   const seen = { delivered: [] as Answer[], refusals: 0, outages: 0, hangUps: 0 };
   const deadline = performance.now() + PURCHASE_TIMEOUT_MS;
   while (seen.delivered.length === 0 && performance.now() < deadline) {
     for (const answer of await sendOnce(options, seen)) note(answer, seen);
-    if (seen.refusals >= REFUSALS_MAX && !(await options.isPaid())) break;
+    if (seen.refusals >= REFUSALS_MAX && !(await options.isPaid(purchase))) break;
     if (seen.delivered.length === 0) await pause(RETRY_MS);
   }
   const finished = seen.delivered.length > 0 || seen.refusals >= REFUSALS_MAX;
@@ -72,7 +92,8 @@ export async function buy(options: ClientOptions): Promise<Story> {
   if (isBound) note(await send(url, purchase), seen);
   const { delivered, refusals, outages } = seen;
   const openedAnother = stolen?.status === 200;
-  return { index, manner, purchase, delivered, refusals, outages, openedAnother, finished };
+  const seenSo = { delivered, refusals, outages, openedAnother, finished };
+  return { index, manner, purchase, left, ...seenSo };
 }
 
 interface Seen {

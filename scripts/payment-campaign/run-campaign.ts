@@ -11,7 +11,7 @@ import {
 } from '../../test/chain/chain-facilitator.ts';
 import { openStall, type Stall } from '../../test/chain/stall.ts';
 import { tinyFiles, writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
-import { type Audit, audit } from './audit.ts';
+import { type Audit, audit, authorizationOf, isOpen, paidAuthorizations } from './audit.ts';
 import { buy, mannerOf, pause, type Story } from './client.ts';
 import { choose, draw } from './draw.ts';
 import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
@@ -42,6 +42,8 @@ const FUNDS = 10_000_000_000n;
 /** A kill comes at any instant up to this long after the gatekeeper is back. */
 const LIFE_MS_MAX = 2500;
 const RELEASE_EVERY = 20;
+/** Time after the last purchase in which nothing may be charged any more. */
+const AFTERMATH_MS = 5000;
 const TARGETS: readonly string[] = ['us-denver', 'us-chicago'].map(
   (entity) => `/gauge?signal_id=airquality.aqi&entity=${entity}`,
 );
@@ -74,7 +76,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const stories = await buyAll(ground);
     const kills = await killer.stop();
     ground.calm();
-    const journal = await settledJournal(ground.stall);
+    const journal = await settledJournal(ground);
     const seconds = (performance.now() - started) / 1000;
     const { faults, releases } = ground;
     const figures = await audit(ground.chain, stories, journal);
@@ -199,12 +201,15 @@ async function buyOne({ options, chain, stall }: Ground, index: number): Promise
   const [first = '', second = ''] =
     draw(seed, `target ${index}`) < 0.5 ? TARGETS : [...TARGETS].reverse();
   const name = payerName(index % PAYERS);
-  const purchase = await signed(stall.url, { seed, index, name, target: first, chain });
-  const manner = mannerOf(seed, index);
-  const isPaid = async (): Promise<boolean> =>
-    manner !== 'cancel' && (await chain.isUsed(purchase.payment));
   const { url } = stall;
-  const buying = buy({ seed, index, url, manner, purchase, other: second, isPaid });
+  const sign = (label: string): Promise<Purchase> =>
+    signed(url, { seed, label, name, target: first, chain });
+  const purchase = await sign(`${index}`);
+  const manner = mannerOf(seed, index);
+  const isPaid = async ({ payment }: Purchase): Promise<boolean> =>
+    manner !== 'cancel' && (await chain.isUsed(payment));
+  const signAnew = (): Promise<Purchase> => sign(`${index} anew`);
+  const buying = buy({ seed, index, url, manner, purchase, other: second, isPaid, signAnew });
   await pause(draw(seed, `meanwhile ${index}`) * 30);
   // Whoever comes second fails; which one that is, is what the campaign is about.
   if (manner === 'front-run') await chain.submit(purchase.payment).catch(() => {});
@@ -214,7 +219,8 @@ async function buyOne({ options, chain, stall }: Ground, index: number): Promise
 
 interface ToSign {
   readonly seed: number;
-  readonly index: number;
+  /** Chance and nonce depend on it. */
+  readonly label: string;
   readonly name: string;
   readonly target: string;
   readonly chain: Chain;
@@ -222,10 +228,10 @@ interface ToSign {
 
 async function signed(
   url: string,
-  { seed, index, name, target, chain }: ToSign,
+  { seed, label, name, target, chain }: ToSign,
 ): Promise<Purchase> {
-  const nonce = `0x${createHash('sha256').update(`${seed} ${index}`).digest('hex')}` as const;
-  const version = draw(seed, `version ${index}`) < 0.5 ? 1 : 2;
+  const nonce = `0x${createHash('sha256').update(`${seed} ${label}`).digest('hex')}` as const;
+  const version = draw(seed, `version ${label}`) < 0.5 ? 1 : 2;
   for (;;) {
     try {
       return await buyer(chain.network, name).sign(url, target, { nonce, version });
@@ -268,14 +274,17 @@ function killAtRandom({ options, stall }: Ground): { stop(): Promise<number> } {
   };
 }
 
-/** Starts once more, so that what is still open is reconciled, and waits until nothing is. */
-async function settledJournal(stall: Stall): Promise<ReturnType<Stall['journal']>> {
+/** Starts once more, so that what is still open is looked into, and waits until no paid one is. */
+async function settledJournal({ stall, chain }: Ground): Promise<ReturnType<Stall['journal']>> {
   await stall.kill();
   await stall.start();
+  const paid = await paidAuthorizations(chain);
   for (let wait = 0; wait < 100; wait++) {
     const rows = stall.journal();
-    if (rows.every(({ state }) => state === 'settled' || state === 'refused')) return rows;
+    if (!rows.some((row) => isOpen(row) && paid.transactions.has(authorizationOf(row)))) break;
     await pause(100);
   }
+  // Whoever would charge late in the background does it now.
+  await pause(AFTERMATH_MS);
   return stall.journal();
 }

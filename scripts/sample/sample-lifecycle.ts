@@ -1,7 +1,6 @@
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { Line, Signal } from '../../compiler/contract/lines.ts';
-import type { Values } from './sample-signals.ts';
-import { fixedNumber } from './sample-values.ts';
+import { fixedNumber, sampleValues } from './sample-values.ts';
 
 const NOTE = 'generated sample; says nothing about a real subject';
 
@@ -69,13 +68,20 @@ function stateAt(life: Life, observedAt: string): string {
   return life.riskAt !== undefined && observedAt >= life.riskAt ? 'at_risk' : 'operating';
 }
 
-/** `current` and, on the signal that states the life cycle, `lifecycle` as known at one time. */
+/** What a life-cycle line says of one of its subjects at one time. */
 export function lifecycleReading(row: Line, signal: Signal, at: { entity: string; time: string }) {
-  if (signal.metrics[0] !== 'state') return { current: countOf(signal, at) };
   const life = lifeOf(row, at.entity);
-  const state = stateAt(life, at.time);
-  const over = life.endAt !== undefined && at.time >= life.endAt;
-  const until = over ? (life.endAt ?? at.time) : at.time;
+  if (signal.id === `${row.id}.lifecycle`) return stateReading(life, at.time);
+  if (signal.id === `${row.id}.industry-timeline`) return { current: yearOf(row, at.time) };
+  const severity = severityIn(stateAt(life, at.time), `${signal.id}/${at.entity}`, at.time);
+  return { current: sampleValues(signal, { ...at, severity }) };
+}
+
+/** Known as of one time: `current`, and the life cycle itself. */
+function stateReading(life: Life, time: string) {
+  const state = stateAt(life, time);
+  const over = life.endAt !== undefined && time >= life.endAt;
+  const until = over ? (life.endAt ?? time) : time;
   const ageDays = Math.floor((Date.parse(until) - Date.parse(life.birthAt)) / DAY_MS);
   return {
     current: { state, age_days: ageDays },
@@ -89,8 +95,23 @@ export function lifecycleReading(row: Line, signal: Signal, at: { entity: string
   };
 }
 
-function countOf(signal: Signal, at: { entity: string; time: string }): Values {
-  const month = at.time.slice(0, 7);
-  const count = Math.floor(fixedNumber(`${signal.id}/${at.entity}/${month}`) * 7);
-  return { [signal.metrics[0]]: count };
+/** From how bad to how bad it looks in a state: who falters shows it in the legs, who is over shows the worst. */
+const SEVERITY: Readonly<Record<string, readonly [number, number]>> = {
+  operating: [0.02, 0.4],
+  at_risk: [0.5, 0.8],
+};
+const OVER = [0.86, 1] as const;
+
+/** A level of the subject that moves a little from week to week. */
+function severityIn(state: string, series: string, time: string): number {
+  const [least, most] = SEVERITY[state] ?? OVER;
+  const place = 0.8 * fixedNumber(series) + 0.2 * fixedNumber(`${series}@${time}`);
+  return least + (most - least) * place;
+}
+
+/** Ends and births of a year are facts of the whole line: the same for each of its subjects. */
+function yearOf(row: Line, time: string) {
+  const count = (what: string, most: number) =>
+    Math.floor(fixedNumber(`${row.id}:${what}/${time.slice(0, 7)}`) * most);
+  return { ends_365d_count: 1 + count('ends', 6), births_365d_count: 2 + count('births', 14) };
 }

@@ -1,37 +1,13 @@
 import { activityBand, impactBand, swarmBand } from '../../compiler/import/earthquake-regions.ts';
-
-export type MetricValue = number | string | null;
-export type Values = Record<string, MetricValue>;
-
-/** From the mildest to the worst value, and the rounding: 10 keeps one decimal, 0.1 keeps tens. */
-type Range = readonly [mild: number, worst: number, scale: number];
-
-/** What a recipe knows: how bad it is (0 to 1) and stable numbers from 0 to 1 by name. */
-export interface Situation {
-  readonly severity: number;
-  readonly entity: string;
-  readonly fixed: (name: string) => number;
-}
-
-/** How to generate one signal: ranges by metric, or a function where metrics depend on each other. */
-export interface Recipe {
-  readonly ranges?: Readonly<Record<string, Range>>;
-  /** Negative values are real; otherwise what falls below 0 is 0. */
-  readonly signed?: boolean;
-  /** Where the bands of our own begin in the main metric, from the second band on. */
-  readonly bandAt?: readonly number[];
-  readonly make?: (situation: Situation) => Values;
-  /** Signals of one group share their severity, so that they tell one story. */
-  readonly group?: string;
-}
-
-export function rounded(value: number, scale: number): number {
-  return Math.round(value * scale) / scale;
-}
-
-export function inRange([mild, worst, scale]: Range, severity: number): number {
-  return rounded(mild + (worst - mild) * severity, scale);
-}
+import { LEG_RECIPES } from './sample-leg-recipes.ts';
+import {
+  inRange,
+  type Recipe,
+  rounded,
+  type Situation,
+  type Span,
+  type Values,
+} from './sample-recipe.ts';
 
 /** US AQI of a PM2.5 concentration, by the breakpoints of 2024. */
 const AQI_ROWS = [
@@ -137,7 +113,7 @@ function drugStatus({ severity, fixed }: Situation): Values {
   return { packages_count: packages, band, unavailable_count: missing };
 }
 
-const SPOT: Readonly<Record<string, Range>> = { btc: [61000, 124000, 10], eth: [1900, 4700, 100] };
+const SPOT: Readonly<Record<string, Span>> = { btc: [61000, 124000, 10], eth: [1900, 4700, 100] };
 
 function spot({ severity, entity }: Situation): Values {
   return { price_usd: inRange(SPOT[entity] ?? [1, 2, 100], severity) };
@@ -265,4 +241,5 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
   },
   'crypto.spot': { make: spot },
   'macro.unemployment': { ranges: { unemployment_pct: [3.6, 5.4, 10] } },
+  ...LEG_RECIPES,
 };

@@ -2,14 +2,13 @@ import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import type { Signal } from '../../compiler/contract/lines.ts';
 import type { Ruler } from '../../compiler/contract/rulers.ts';
 import {
-  floodHeights,
   inRange,
   type MetricValue,
-  RECIPES,
   type Recipe,
   type Situation,
   type Values,
-} from './sample-signals.ts';
+} from './sample-recipe.ts';
+import { floodHeights, RECIPES } from './sample-signals.ts';
 
 /** Days between two points that a series moves between. */
 const KNOT_DAYS = 6;
@@ -38,20 +37,27 @@ function severityOf(series: string, observedAt: string): number {
   return 0.4 * fixedNumber(series) + 0.5 * swing + 0.1 * noise;
 }
 
+/** Which reading to generate; how bad things are follows from the time unless it is given. */
+export interface SampleMoment {
+  readonly entity: string;
+  readonly time: string;
+  readonly severity?: number;
+}
+
 /** The generated values of one reading, main metric first and its band after it. */
-export function sampleValues(signal: Signal, entity: string, observedAt: string): Values {
+export function sampleValues(signal: Signal, { entity, time, severity }: SampleMoment): Values {
   const recipe = RECIPES[signal.id];
   if (recipe === undefined) {
     throw new RangeError(`Cannot generate "${signal.id}": no recipe; add one to RECIPES`);
   }
   const series = `${recipe.group ?? signal.id}/${entity}`;
   const situation: Situation = {
-    severity: severityOf(series, observedAt),
+    severity: severity ?? severityOf(series, time),
     entity,
     fixed: (name) => fixedNumber(`${series}:${name}`),
   };
   const values = recipe.make?.(situation) ?? rangeValues(recipe, situation.severity);
-  return withBand(values, bandFor(signal, values, { recipe, situation, observedAt }));
+  return withBand(values, bandFor(signal, values, { recipe, situation, observedAt: time }));
 }
 
 function rangeValues(recipe: Recipe, severity: number): Values {

@@ -15,20 +15,21 @@ export interface GateOptions {
   readonly folder: string;
   /** Null for the facilitator inside the process. */
   readonly facilitator: string | null;
-  readonly settleOnly?: boolean;
+  /** As the setting has it; the gatekeeper's own default where it is left out. */
+  readonly verify?: 'always' | 'settle-only';
 }
 
 /** Starts the gatekeeper as it is run for real, with its journal and its log on disk; tells its port. */
 export async function startGate(options: GateOptions): Promise<number> {
-  const { folder, facilitator, settleOnly = false } = options;
+  const { folder, facilitator, verify } = options;
   const state = await mkdtemp(join(folder, 'state-'));
   const log = openSync(join(state, 'log'), 'a');
   const clock = (): number => Date.now();
   const remote = facilitator === null ? {} : { facilitator_url: facilitator };
-  const verify = settleOnly ? 'settle-only' : 'always';
   const data = join(folder, 'data');
-  const settings = { port: '0', pay_to: PAYEE, data, state, verify, ...remote };
-  const config = loadConfig({ options: settings, env: {}, fileText: null });
+  const settings = { port: '0', pay_to: PAYEE, data, state, ...remote };
+  const asked = verify === undefined ? settings : { ...settings, verify };
+  const config = loadConfig({ options: asked, env: {}, fileText: null });
   const write = (text: string): number => writeSync(log, text);
   const worker = new Worker(
     new URL('../../gatekeeper/payment/signature-worker.js', import.meta.url),

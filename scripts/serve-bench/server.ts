@@ -33,7 +33,9 @@ export interface Usage {
 }
 export type Report = { readonly ports: readonly number[] } | Usage;
 
-const TRANSACTION = `0x${'1'.repeat(64)}`;
+/** Stands for a transaction hash, another one in each answer. */
+const TRANSACTION = '@@transaction@@';
+let settlements = 0;
 const FACILITATOR_ANSWERS: Readonly<Record<string, string>> = {
   '/verify': '{"isValid":true}',
   '/settle': `{"success":true,"transaction":"${TRANSACTION}","network":"base-sepolia"}`,
@@ -94,7 +96,10 @@ function facilitator(delayMs: number): RequestListener {
   return (request, response) => {
     const answer = (): void => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(FACILITATOR_ANSWERS[request.url ?? '']);
+      settlements += 1;
+      const transaction = `0x${settlements.toString(16).padStart(64, '0')}`;
+      const text = FACILITATOR_ANSWERS[request.url ?? ''] ?? '';
+      response.end(text.replace(TRANSACTION, transaction));
     };
     request.resume();
     request.once('end', () => (delayMs === 0 ? answer() : setTimeout(answer, delayMs)));

@@ -15,7 +15,7 @@ describe('the payment campaign', () => {
     ['facilitators', 40],
     ['relayer', 25],
   ] as [Settler, number][])(
-    'I2, I3, I9, I11: settled by %s, %i purchases under faults cost once and are delivered',
+    'I2, I3, I9, I11, I51: settled by %s, %i purchases under faults cost once and are delivered',
     async (settler, purchases) => {
       const options = { seed: SEED, purchases, settler };
       const report = await runCampaign({ ...options, progress: () => {} });
@@ -63,7 +63,11 @@ describe('audit()', () => {
     outages: 0,
     openedAnother: false,
     finished: true,
+    left: null,
     ...over,
+  });
+  const leaving = (payment: SignedPayment, isPaid: boolean): Partial<Story> => ({
+    left: { purchase: story(payment).purchase, isPaid },
   });
   const row = (
     { authorization: { from, nonce } }: SignedPayment,
@@ -83,10 +87,12 @@ describe('audit()', () => {
       delivered: 1,
       refused: 1,
       transfers: 1,
+      left: 0,
       unfinished: 0,
       chargedWithoutData: 0,
       dataWithoutCharge: 0,
       chargedTwice: 0,
+      lateCharges: 0,
       secondResources: 0,
       differentBodies: 0,
       wrongReceipts: 0,
@@ -94,6 +100,16 @@ describe('audit()', () => {
       journalOpen: 0,
       balanceDifference: 0n,
     });
+  });
+
+  it('audit() forgives what was charged while its buyer was there, and what nobody came back for', async () => {
+    for (const [left, journal] of [
+      [leaving(paid, true), [row(paid)]],
+      [leaving(unpaid, false), [row(paid), row(unpaid, { state: 'unknown' })]],
+    ] as const) {
+      const figures = await audit(chain, [story(unpaid, left)], journal);
+      expect(figures).toMatchObject({ left: 1, lateCharges: 0, journalOpen: 0 });
+    }
   });
 
   it('audit() finds everything that could be wrong', async () => {
@@ -108,6 +124,8 @@ describe('audit()', () => {
       ['journalDifferences', [], [row(paid, { tx: '0x' })]],
       ['journalDifferences', [], [row(paid), row(unpaid)]],
       ['journalOpen', [], [row(paid), row(unpaid, { state: 'unknown' })]],
+      ['journalOpen', [], [row(paid, { state: 'unknown' })]],
+      ['lateCharges', [story(unpaid, leaving(paid, false))], [row(paid)]],
       ['balanceDifference', [], [row(paid, { value: '4999' })]],
     ];
     for (const [figure, stories, journal] of wrong) {

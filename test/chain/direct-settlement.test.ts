@@ -108,7 +108,7 @@ describe('directSettlement()', () => {
     const { settle } = settler();
     const moved = await gained(async () => {
       const all = await Promise.all(Array.from({ length: 50 }, () => request()));
-      const outcomes = await Promise.all(all.map(settle));
+      const outcomes = await Promise.all(all.map((each) => settle(each)));
       expect(outcomes.map(({ verdict }) => verdict)).toEqual(all.map(() => 'settled'));
     });
     expect(moved).toBe(50n);

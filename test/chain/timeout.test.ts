@@ -36,7 +36,7 @@ beforeAll(async () => {
   const node = chainNode({ url: chain.url, network });
   const evidence = chainEvidence({ node, confirmations: 1, clock, report: () => {} });
   const remote = remoteFacilitator({ url: facilitator.url, settleTimeoutMs: PATIENCE_MS });
-  const proven = provenFacilitator({ facilitator: remote, evidence });
+  const proven = provenFacilitator({ facilitator: remote, evidence, waitMs: 6000 });
   gate = await startGatekeeper(config, { clock, log: () => {}, facilitator: proven });
 }, 60_000);
 afterAll(async () => {

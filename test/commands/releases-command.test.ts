@@ -2,6 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { diffText, listText, prune, rollBack } from '../../compiler/commands/releases-command.ts';
+import { CONTRACT_VERSION, tables } from '../../compiler/contract/release.ts';
+import { canonicalDigest } from '../../compiler/stages/seal/canonical-digest.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import {
   compileFolder,
@@ -105,6 +107,9 @@ describe('releases', () => {
     const root = join(data, 'releases', name);
     const other = `sha256:${'0'.repeat(64)}`;
     resign(root, { base_url: 'https://example.org', table_digest: other });
+    await expect(rollBack(roll)).rejects.toThrow('was compiled from other tables');
+    const table_digest = canonicalDigest(tables());
+    resign(root, { table_digest, contract_version: CONTRACT_VERSION - 1 });
     await expect(rollBack(roll)).rejects.toThrow('was compiled from other tables');
     const head = readFileSync(join(root, 'release.json'), 'utf8');
     writeFileSync(join(root, 'release.json'), head.replace('"readings": 1', '"readings": 2'));

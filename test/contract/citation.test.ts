@@ -53,25 +53,38 @@ describe('citationStatement()', () => {
 });
 
 describe('contentOf()', () => {
-  const volatile = { age_hours_now: 1, freshness: 'fresh', dead_source: 'x' };
+  const volatile = { age_hours_now: 1, freshness: 'fresh', freshness_leg: 'a', dead_source: 'x' };
+  const basis = { freshness_basis: 'x' };
   it('leaves out the citation on top only', () => {
     expect(contentOf({ a: 1, _citation: {} })).toEqual({ a: 1 });
     expect(contentOf({ rows: [{ _citation: 1 }] })).toEqual({ rows: [{ _citation: 1 }] });
   });
-  it('leaves out the request-time members of every provenance object', () => {
-    expect(Object.keys(volatile)).toEqual([...REQUEST_TIME_FIELDS]);
-    const provenance = { ...volatile, data_as_of: 'x', data_lineage: [] };
-    const kept = { data_as_of: 'x', data_lineage: [] };
-    const body = { provenance, legs: { a: { provenance } }, rows: [{ provenance }] };
+  it('leaves out the members of request time beside what they follow from', () => {
+    expect(Object.keys(volatile)).toEqual([...REQUEST_TIME_FIELDS.freshness_basis]);
+    const provenance = { ...volatile, ...basis, data_lineage: [] };
+    const kept = { ...basis, data_lineage: [] };
+    const leg = { freshness: 'stale', ...basis, current: { stage_ft: 1 } };
+    const body = { provenance, legs: { a: leg }, rows: [{ provenance }] };
     expect(contentOf(body)).toEqual({
       provenance: kept,
-      legs: { a: { provenance: kept } },
+      legs: { a: { ...basis, current: { stage_ft: 1 } } },
       rows: [{ provenance: kept }],
     });
+  });
+  it('leaves out update_status where the last look is signed, and only there', () => {
+    const status = { update_status: { state: 'unknown' } };
+    const looked = { last_looked_at: 'x' };
+    expect(contentOf({ ...status, ...looked, readings: [{ ...status, ...looked }] })).toEqual({
+      ...looked,
+      readings: [looked],
+    });
+    // A body of version 1 signs it.
+    expect(contentOf({ ...status, provenance: basis })).toEqual({ ...status, provenance: basis });
   });
   it('keeps members of the same names anywhere else', () => {
     const body = {
       ...volatile,
+      update_status: 'x',
       current: volatile,
       provenance: { data_lineage: [volatile], note: volatile },
       standard_ruler: { provenance: 'official scale' },
@@ -80,7 +93,10 @@ describe('contentOf()', () => {
     expect(contentOf(body)).toEqual(body);
   });
   it('I36: sees a change of every other member', () => {
-    const body = { current: { stage_ft: 1 }, provenance: { ...volatile, data_as_of: 'x' } };
+    const body = {
+      current: { stage_ft: 1 },
+      provenance: { ...volatile, ...basis, data_as_of: 'x' },
+    };
     const later = { ...body, provenance: { ...body.provenance, age_hours_now: 9 } };
     expect(contentOf(later)).toEqual(contentOf(body));
     const other = { ...body, provenance: { ...body.provenance, data_as_of: 'y' } };

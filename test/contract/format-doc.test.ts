@@ -42,7 +42,7 @@ import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 
 const TEXT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
-const LINES_MAX = 325;
+const LINES_MAX = 350;
 
 const sections = new Map(
   TEXT.split(/^## /m).map((part) => [part.slice(0, part.indexOf('\n')), part] as const),
@@ -111,7 +111,7 @@ describe('FORMAT.md', () => {
 
   it('lists the request-time members and the members of a citation', () => {
     expect(words(section('3. Content hash'))).toEqual(
-      expect.arrayContaining([...REQUEST_TIME_FIELDS]),
+      expect.arrayContaining(Object.entries(REQUEST_TIME_FIELDS).flat(2)),
     );
     const named = new Set(words(section('4. Citation')));
     for (const name of CITATION_SEAL_FIELDS) expect(named).toContain(name);
@@ -136,7 +136,7 @@ describe('FORMAT.md', () => {
       ...entry,
       entity_name: 'entity_name',
       band: 'band',
-      update_state: 'update_state',
+      last_looked_at: 'last_looked_at',
     };
     for (const line of [formatVerifyEntry(entry), formatCatalogRow(row)]) {
       expect(release).toMatch(`\`[${(JSON.parse(line) as string[]).join(', ')}]\``);

@@ -101,6 +101,27 @@ const LIFECYCLES = [
   ],
 ] as const;
 
+/** What the name of a leg says is what its main metric measures, by the id of the line: its current and its realized leg. */
+const MEASURED: Readonly<Record<string, readonly [string, string]>> = {
+  'climate-policy': ['distress_events_90d_count', 'affected_measures_count'],
+  'ai-tool': ['failed_calls_7d_pct', 'since_last_release_days'],
+  'ai-dependency': ['notices_in_force_count', 'dependents_affected_count'],
+  promise: ['slippage_days', 'delivered_pct'],
+  'carbon-project': ['rating_drift_notches', 'price_usd_tco2e'],
+  stablecoin: ['peg_distance_pct', 'redeemed_7d_pct'],
+  'ai-compute': ['interest_coverage_ratio', 'largest_customer_pct'],
+  depin: ['nodes_left_30d_pct', 'dependent_services_count'],
+  'esg-fund': ['rating_drift_notches', 'excluded_holdings_pct'],
+  rwa: ['redemptions_open_pct', 'held_by_protocols_usd'],
+  smallsat: ['milestone_met_pct', 'mean_altitude_km'],
+  lrt: ['queue_wait_days', 'posted_as_collateral_pct'],
+  'defi-lending': ['bad_debt_usd', 'linked_protocols_count'],
+  'ai-dataset': ['open_claims_count', 'trained_models_count'],
+  'med-device': ['adverse_reports_30d_count', 'units_recalled_count'],
+  'tariff-policy': ['reviews_pending_count', 'trade_value_yoy_pct'],
+  'biodiversity-credit': ['reported_vs_measured_pct', 'holders_left_90d_pct'],
+};
+
 /** Terms beyond the four shared states that the specification names. */
 const TERMS =
   'exploited insolvent deprecated recall withdrawn revoked suspended delisted expired rescinded struck-down superseded demand-dead';
@@ -138,6 +159,39 @@ describe('LINES', () => {
     expect(row?.signals.map((signal) => signal.id)).toContain(`${id}.industry-timeline`);
     expect(row?.states?.slice(0, 4)).toEqual(['operating', 'at_risk', 'ended', 'dead']);
     expect([row?.id, row?.open, row?.bundle?.param]).toEqual([id, true, 'entity']);
+  });
+
+  it.each(LIFECYCLES)(
+    '%s measures in each leg of %s what the leg is named after',
+    (_, ...names) => {
+      const [id, ...legs] = names;
+      const rows = legs.map((leg) => signalOf(`${id}.${leg}`));
+      expect(rows.map((row) => row?.metrics[0])).toEqual(MEASURED[id]);
+      for (const row of rows) {
+        expect(row?.bands?.length).toBe(4);
+        expect(new Set(row?.bands).size).toBe(4);
+        expect([row?.rulers, row?.ownThresholds, row?.cadence]).toEqual([
+          undefined,
+          undefined,
+          'as-events',
+        ]);
+      }
+      expect(signalOf(`${id}.lifecycle`)?.metrics).toEqual(['state', 'age_days']);
+      const year = signalOf(`${id}.industry-timeline`);
+      expect(year?.metrics).toEqual(['ends_365d_count', 'births_365d_count']);
+      expect([year?.bands, year?.range]).toEqual([undefined, undefined]);
+    },
+  );
+
+  it('measures in no two legs of one line the same, and describes no two legs alike', () => {
+    const legs = LIFECYCLES.flatMap(([, id, two, three]) => [`${id}.${two}`, `${id}.${three}`]);
+    expect(new Set(legs.map((id) => signalOf(id)?.measures)).size).toBe(34);
+    for (const [, id, two, three] of LIFECYCLES) {
+      const [one, other] = [two, three].map(
+        (leg): readonly string[] => signalOf(`${id}.${leg}`)?.metrics ?? [],
+      );
+      expect(one?.filter((metric) => other?.includes(metric))).toEqual([]);
+    }
   });
 
   it('knows every life-cycle term of the specification in some line, and no other', () => {
@@ -194,6 +248,16 @@ describe('LINES', () => {
     for (const signal of SIGNALS) {
       for (const metric of signal.metrics.filter((name) => name !== 'state')) {
         expect(metricUnit(metric).unit, `${signal.id} ${metric}`).not.toBe('');
+      }
+    }
+  });
+
+  it('sets limits only where they hold the bands of a ruler, and from the smaller to the larger', () => {
+    for (const { id, range, rulers = [] } of SIGNALS) {
+      if (range === undefined) continue;
+      expect(range.from, id).toBeLessThan(range.to ?? Number.POSITIVE_INFINITY);
+      for (const { at } of rulers.flatMap(({ steps }) => steps)) {
+        expect([id, at >= range.from, at <= (range.to ?? at)]).toEqual([id, true, true]);
       }
     }
   });

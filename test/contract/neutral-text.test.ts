@@ -27,6 +27,29 @@ describe('assertingWord()', () => {
     expect(assertingWord(text)).toBeNull();
   });
 
+  it.each([
+    'NOAA NWS Storm Prediction Center, Day 1 Convective Outlook',
+    'National Weather Service, Weather Forecast Office St. Louis',
+    'Flood Advisory in force',
+    'BEST BUY CO INC',
+    'Best Buy Co., Inc.',
+    'Outlook Therapeutics, Inc.',
+    'Predictive Oncology Inc.',
+    'Invesco DB US Dollar Index Bullish Fund',
+    'Eaton Vance Tax-Managed Buy-Write Income Fund',
+  ])('leaves the name of an office, a product or a company: %s', (name) => {
+    expect(assertingWord(name)).toBeNull();
+  });
+
+  it.each([
+    ['Best Buy: buy it', 'buy'],
+    ['a Flood Advisory should follow', 'should'],
+    ['the best buy of the year', 'buy'],
+    ['Strong Buy', 'Buy'],
+  ])('finds what asserts beside a name: %s', (text, word) => {
+    expect(assertingWord(text)).toBe(word);
+  });
+
   it('knows the names of the table, which name official products', () => {
     for (const row of LINES as readonly Line[]) {
       for (const signal of row.signals) {

@@ -129,7 +129,7 @@ describe('formatCatalogRow(), parseCatalogRow()', () => {
       observed_at: '2026-11-20T12:00:00Z',
       band: 'none',
       record_hash: HASH,
-      update_state: 'on_schedule',
+      last_looked_at: '2026-11-21T11:00:00Z',
     };
     expect(parseCatalogRow(formatCatalogRow(row).trimEnd())).toEqual(row);
   });

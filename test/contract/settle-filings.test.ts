@@ -4,7 +4,7 @@ import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import type { FilingFacts } from '../../compiler/contract/filing.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
 
-const WHOLE = { collected_at: '2026-11-20T11:00:00Z', covered_from: null };
+const WHOLE = { collected_at: '2026-11-20T11:00:00Z', covered_from: null, gaps: [] };
 
 function filing(
   serial: number,
@@ -79,6 +79,20 @@ describe('settleFilings()', () => {
     expect(settle([later], cutoff)).toEqual(['resolved', false, '8', 1]);
     const before = filing(9, ['10-K', '2025-12-01']);
     expect(settle([before], cutoff, { coverage })).toEqual(['resolved', true, '9', 1]);
+  });
+
+  it('I55: never says no about a time that a gap may reach into, and keeps every yes', () => {
+    const coverage = { ...WHOLE, gaps: [{ from: '2026-02-10', to: '2026-02-20' }] };
+    const later = filing(8, ['10-K', '2026-04-01']);
+    expect(settle([later], '2026-02-09', { coverage })).toEqual(['resolved', false, '8', 1]);
+    const unknown = ['no_authoritative_source', null, null, 0];
+    for (const cutoff of ['2026-02-10', '2026-03-01', '2026-02-03T00:00:00Z']) {
+      expect(settle([later], cutoff, { coverage })).toEqual(unknown);
+      expect(settle([], cutoff, { coverage })).toEqual(unknown);
+    }
+    const before = ['resolved', false, '8', 1];
+    expect(settle([later], '2026-02-02T23:59:59Z', { coverage })).toEqual(before);
+    expect(settle([A], '2026-03-01', { coverage })).toEqual(['resolved', true, '1', 1]);
   });
 
   it('is ambiguous where an amendment or a filing of the same day stands beside it', () => {

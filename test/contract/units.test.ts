@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { foreignUnit, metricUnit, UNITS } from '../../compiler/contract/units.ts';
+import { foreignUnit, metricUnit, UNITS, unitLimits } from '../../compiler/contract/units.ts';
 
 describe('metricUnit()', () => {
   it.each([
@@ -7,6 +7,8 @@ describe('metricUnit()', () => {
     ['cdd_degree_days', 'cdd', 'degree_days', 'degree days'],
     ['gas_usd_therm', 'gas', 'usd_therm', 'USD per therm'],
     ['pm25_ugm3', 'pm25', 'ugm3', 'µg/m³'],
+    ['price_usd_tco2e', 'price', 'usd_tco2e', 'USD per t CO₂e'],
+    ['rating_drift_notches', 'rating_drift', 'notches', 'notches'],
     ['aqi_index', 'aqi', 'index', ''],
     ['precip_30d_mm', 'precip_30d', 'mm', 'mm'],
     ['state', 'state', '', ''],
@@ -20,6 +22,22 @@ describe('metricUnit()', () => {
     for (const [unit] of UNITS) expect(metricUnit(`x_${unit}`).unit).toBe(unit);
     expect(new Set(UNITS.map(([unit]) => unit)).size).toBe(UNITS.length);
   });
+});
+
+describe('unitLimits()', () => {
+  it.each(['felt_reports_count', 'pm25_ugm3', 'wind_kt', 'cdd_degree_days', 'min_pressure_hpa'])(
+    'lets %s not go below 0',
+    (metric) => {
+      expect(unitLimits(metric)).toEqual({ from: 0 });
+    },
+  );
+
+  it.each(['stage_ft', 'discharge_cfs', 'tmax_c', 'price_usd', 'max_mag', 'yoy_pct', 'state'])(
+    'lets %s be negative',
+    (metric) => {
+      expect(unitLimits(metric)).toBeUndefined();
+    },
+  );
 });
 
 describe('foreignUnit()', () => {

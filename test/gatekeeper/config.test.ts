@@ -35,7 +35,7 @@ describe('loadConfig()', () => {
       issuerDid: null,
       rateLimit: 0,
       trustedProxy: '',
-      settleOnly: false,
+      verifyFirst: false,
     });
   });
 

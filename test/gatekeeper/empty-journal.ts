@@ -6,6 +6,7 @@ export const emptyJournal = (newestMs = 0): Journal => ({
   findOnDisk: async () => null,
   bindingOf: () => null,
   claim: async () => false,
+  takeTransaction: async () => true,
   conclude: async () => {},
   unresolved: async () => [],
   citations: async () => [],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { confirmationsMax } from '../../gatekeeper/chain/patience.ts';
 import { type Config, type ConfigSources, loadConfig } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
@@ -62,6 +63,21 @@ describe('jointProblems()', () => {
   ])('takes a folder beside the data: data %s, state %s', (data, state) => {
     const env = { SIGNALPRESS_DATA: data, SIGNALPRESS_STATE: state };
     expect(load(env)).toMatchObject({ dataDir: data, stateDir: state });
+  });
+
+  it('I9: refuses a depth that no buyer waits for, and takes the greatest that one does', () => {
+    const max = confirmationsMax(NETWORKS['base-sepolia']);
+    const depth = (blocks: number) => load({ SIGNALPRESS_CONFIRMATIONS: String(blocks) });
+    expect(depth(6)).toMatchObject({ confirmations: 6 });
+    expect(depth(max)).toMatchObject({ confirmations: max });
+    for (const blocks of [max + 1, 100]) {
+      expect(() => depth(blocks)).toThrow(
+        new RegExp(
+          `1 setting.*_CONFIRMATIONS "${blocks}": \\d+(\\.\\d+)? s on .*; set at most ${max}$`,
+          's',
+        ),
+      );
+    }
   });
 
   it('does not start where what is paid would be lost', () => {

@@ -73,7 +73,7 @@ const paid = (sent: string): object => {
     isValid: true,
     success: true,
     payer: authorization.from,
-    transaction: `0x${'12'.repeat(32)}`,
+    transaction: authorization.nonce,
     network: network.name,
   };
 };

@@ -13,7 +13,7 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { keyIdOf } from '../../compiler/contract/citation.ts';
 import { didKey } from '../../compiler/contract/did-key.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { freshnessBasis } from '../../compiler/contract/freshness.ts';
+import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
 import { signalOf } from '../../compiler/contract/lines.ts';
 import { filePath, storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
 import { hashCore } from '../../compiler/contract/record-hash.ts';
@@ -32,6 +32,8 @@ export const TINY_BASE_URL = 'https://records.example';
 /** Noon of the day after the readings. */
 export const TINY_NOW = Date.parse('2026-11-21T12:00:00Z');
 const OBSERVED_AT = '2026-11-21T10:45:00Z';
+const LOOKED_AT = '2026-11-21T11:00:00Z';
+const DEAD_AT = '2026-09-01T00:00:00Z';
 
 /** A key that is the same in every run. */
 export function tinyKey(seed = 1): { key: KeyObject; did: string } {
@@ -46,12 +48,15 @@ export function tinyKey(seed = 1): { key: KeyObject; did: string } {
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
-function provenance(cadence: Parameters<typeof freshnessBasis>[0], observedAt: string): object {
+type Cadence = Parameters<typeof freshnessBasis>[0];
+
+function provenance(cadence: Cadence, observedAt: string, rule: object = {}): object {
   return {
     served_from: 'stored snapshot 2026-11-21',
     data_as_of: observedAt,
     oldest_leg_as_of: observedAt,
     data_age_hours: 0.2,
+    ...rule,
     freshness_basis: freshnessBasis(cadence),
     data_lineage: [],
     validation_status: 'screening-level',
@@ -73,9 +78,12 @@ export function tinyRecord(signalId: string, entity: string, current: object): T
   };
   const record_hash = `sha256:${sha256(canonicalJson(hashCore(core)))}`;
   const cadence = signalOf(signalId)?.cadence ?? 'hourly';
+  const { snapshot_date, observed_at, ...rest } = core;
+  const looked = { official_cadence: cadence, last_looked_at: LOOKED_AT };
   return {
     nature: 'descriptive',
-    ...core,
+    ...{ snapshot_date, observed_at, ...looked },
+    ...rest,
     summary_en: `paid words about ${signalId} at ${entity}: ${'canary '.repeat(40)}`,
     scope: 'screening-level',
     hash_core_version: 3,
@@ -84,6 +92,12 @@ export function tinyRecord(signalId: string, entity: string, current: object): T
     record_hash,
     _citation: { statement_type: 'description', not_advice: true },
   };
+}
+
+/** A leg as far as the gatekeeper looks into it. */
+function tinyLeg(cadence: Cadence, observed_at: string): object {
+  const head = { leg: 'a leg', position: 1, observed_at, data_age_hours: 0.2 };
+  return { ...head, freshness_basis: freshnessBasis(cadence), entity: 'us-denver' };
 }
 type TinyRecord = Record<string, unknown> & { record_hash: string };
 
@@ -123,7 +137,7 @@ export function tinyFiles(): Map<string, Buffer> {
     });
     shards.set(shard, (shards.get(shard) ?? '') + line);
     const row = { signal_id, entity, entity_name: `Name of ${entity}`, observed_at: OBSERVED_AT };
-    catalog += formatCatalogRow({ ...row, band: null, record_hash, update_state: 'on_schedule' });
+    catalog += formatCatalogRow({ ...row, band: null, record_hash, last_looked_at: LOOKED_AT });
   }
   const old = { record_hash: SUPERSEDED_HASH, kind: 'reading', state: 'superseded' } as const;
   const [signal_id, entity] = ['airquality.aqi', 'us-denver'];
@@ -157,8 +171,11 @@ export function tinyFiles(): Map<string, Buffer> {
   put('bundle/environment/us-denver.json', {
     nature: 'descriptive',
     location: 'us-denver',
-    legs: { 'air-quality': records[0], river: records[2] },
-    provenance: provenance('daily', '2026-09-01T00:00:00Z'),
+    legs: {
+      'air-quality': tinyLeg('hourly', OBSERVED_AT),
+      river: tinyLeg('daily', DEAD_AT),
+    },
+    provenance: provenance('daily', DEAD_AT, { freshness_rule: freshnessRule(2, 'legs') }),
   });
   put('free/sample/~.json', { sample: records[0] });
   put('free/merkle-spec.json', { retired: true, text: 'archival' });

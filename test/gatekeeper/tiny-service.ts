@@ -23,11 +23,16 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
   return {
     release: await openRelease({ dataDir, issuerDid: null, baseUrl: null }),
     baseUrl: TINY_BASE_URL,
-    operator: { network, payTo: TEST_PAYEE, tokens: null, settlement: 'test' },
+    operator: {
+      network,
+      payTo: TEST_PAYEE,
+      tokens: null,
+      takesReceipts: false,
+      settlement: 'test',
+    },
     challenger: challenger(terms),
-    desk: { pay: async () => jsonReply(503, {}) },
+    desk: { open: async () => jsonReply(503, {}) },
     sold: { citations: async () => [] },
-    receipts: null,
     clock: () => now,
     log: () => undefined,
   };

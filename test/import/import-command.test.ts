@@ -141,6 +141,30 @@ describe('runImport()', () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it('refuses what a compile would refuse, and writes nothing', () => {
+    const file = put('coded.json', gaugesOf('07010000', ['-9999', '45']));
+    const options = { source: 'usgs-nwis', file, fetchedAt: '2026-11-20T11:02:00Z' } as const;
+    const out = join(folder, 'coded');
+    expect(() => runImport({ ...options, out }, importDisk)).toThrow(
+      'hydrology.river-level of 07010000: current.stage_ft: -9999 is a no-data code',
+    );
+    const list = {
+      accessionNumber: [],
+      filingDate: [],
+      reportDate: [],
+      acceptanceDateTime: [],
+      form: [],
+      items: [],
+      primaryDocument: [],
+    };
+    const filer = { cik: '1', name: 'A', tickers: ['a_b'], filings: { recent: list, files: [] } };
+    const filings = put('filer.json', JSON.stringify(filer));
+    expect(() =>
+      runImport({ ...options, source: 'sec-edgar', file: filings, out }, importDisk),
+    ).toThrow('tickers.0: not a ticker in upper case');
+    expect(existsSync(out)).toBe(false);
+  });
+
   it('refuses an error page and names the file', () => {
     const file = put('page.json', '<html></html>');
     const options = { source: 'usgs-earthquakes', file, out: join(folder, 'page') } as const;

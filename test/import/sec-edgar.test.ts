@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acceptanceBasis, acceptedAt } from '../../compiler/import/edgar-clock.ts';
+import { ImportError } from '../../compiler/import/import-error.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import { importSubmissions } from '../../compiler/import/sec-edgar.ts';
 import {
@@ -35,6 +36,13 @@ const submissions = (rows: readonly Row[], more: object = {}) => ({
   tickers: ['exmp'],
   filings: { recent: columns(rows), files: [] },
   ...more,
+});
+/** An older page as the main list announces it. */
+const filesEntry = (number: number, filingFrom: string, filingTo: string) => ({
+  name: `CIK0000123456-submissions-${String(number).padStart(3, '0')}.json`,
+  filingCount: 6 + number,
+  filingFrom,
+  filingTo,
 });
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const rowsOf = (imported: Imported) =>
@@ -144,7 +152,7 @@ describe('importSubmissions()', () => {
     ['2025-12-06', [730, 90], '90 and 730 days'],
     ['2026-02-04', [730, 90, 30], '30 and 90 and 730 days'],
   ])('counts in a list that begins on %s only what it reaches back over', (day, open, remark) => {
-    const files = [{ filingFrom: '2020-01-01', filingTo: '2024-01-01' }];
+    const files = [filesEntry(1, '2020-01-01', '2024-01-01')];
     const rows: Row[] = [
       ['8-K', '2026-03-01', '2026-03-01T23:00:00Z', '5.02'],
       ['SC 13G', day, `${day}T21:00:00Z`],
@@ -166,7 +174,7 @@ describe('importSubmissions()', () => {
       form4_90d_count: count(90, 0),
       form4_30d_count: count(30, 0),
     });
-    const said = `its list begins on ${day}, so counts over ${remark} are null; older filings stand on its other pages`;
+    const said = `its list is whole from ${day} on, so counts over ${remark} are null; older filings stand on its other pages`;
     expect(remarks.slice(1)).toEqual(open.length === 0 ? [] : [said]);
     const whole = made({ files: [] });
     expect(whole.readings.get('filing.delinquency')?.[0]?.current.nt_24mo_count).toBe(0);
@@ -209,15 +217,207 @@ describe('importSubmissions()', () => {
       cik: '0000123456',
       from: '2026-03-01',
       to: '2026-03-02',
+      count: 2,
     });
     expect(() => importSubmissions(bytes(columns(UTC)), NOTE)).toThrow('does not name its filer');
   });
 
-  it('keys a filer without tickers by its CIK, and counts rows that name nothing', () => {
-    const rows: Row[] = [['', '2026-03-01', ''], ['4', '', '2026-03-01T21:00:00Z'], ...UTC];
-    const imported = importSubmissions(bytes(submissions(rows, { tickers: [] })), NOTE);
+  it('keys a filer without tickers by its CIK', () => {
+    const imported = importSubmissions(bytes(submissions(UTC, { tickers: [] })), NOTE);
     expect(imported.readings.get('filing.insider')?.[0]?.entity).toBe('0000123456');
-    expect(imported.skipped.reduce((sum, one) => sum + one.count, 0)).toBe(2);
+    expect(imported.skipped).toEqual([]);
+  });
+
+  const GOOD = {
+    accessionNumber: '0000123456-26-000009',
+    filingDate: '2026-03-02',
+    reportDate: '2026-02-28',
+    acceptanceDateTime: '2026-03-02T21:00:00.000Z',
+    form: '8-K',
+    items: '2.02,9.01',
+    primaryDocument: 'a.htm',
+  };
+  /** A list of two rows of which the second one has other members. */
+  const withRow = (more: Partial<typeof GOOD>) => {
+    const first = columns([['10-Q', '2026-02-27', '2026-02-27T23:30:00.000Z']]);
+    const second = { ...GOOD, ...more };
+    const both = Object.entries(second).map(([name, value]) => [
+      name,
+      [...first[name as keyof typeof GOOD], value],
+    ]);
+    return submissions([], { filings: { recent: Object.fromEntries(both), files: [] } });
+  };
+
+  it.each([
+    [{ accessionNumber: '' }, 'has no number'],
+    [{ accessionNumber: '0000123456-26-9' }, 'has no number'],
+    [{ accessionNumber: '0000123456-26-000001' }, 'is listed twice'],
+    [{ filingDate: '' }, 'has the filing day ""'],
+    [{ filingDate: '02/03/2026' }, 'has the filing day "02/03/2026"'],
+    [{ filingDate: '20260302' }, 'has the filing day "20260302"'],
+    [{ filingDate: '2026-02-30' }, 'has the filing day "2026-02-30"'],
+    [{ filingDate: '2026-13-02' }, 'has the filing day "2026-13-02"'],
+    [{ filingDate: '2026-03-13' }, 'has the filing day 2026-03-13, long after the fetch'],
+    [{ form: '' }, 'has the form type ""'],
+    [{ form: '8\u2011K' }, 'has the form type'],
+    [{ reportDate: '28.02.2026' }, 'has the report date "28.02.2026"'],
+    [{ acceptanceDateTime: '20260302210000' }, 'has the acceptance time'],
+    [{ acceptanceDateTime: '2026-03-02 21:00:00' }, 'has the acceptance time'],
+    [{ acceptanceDateTime: '2026-02-30T21:00:00.000Z' }, 'has the acceptance time'],
+    [{ items: '2.02;9.01' }, 'has the items "2.02;9.01"'],
+    [{ items: 'Item 2.02' }, 'has the items "Item 2.02"'],
+  ])('I55: refuses a list with a row that cannot be read: %j', (more, why) => {
+    const of = () => importSubmissions(bytes(withRow(more)), NOTE);
+    expect(of).toThrow(ImportError);
+    expect(of).toThrow(`row 1 (`);
+    expect(of).toThrow(why);
+    expect(of).toThrow('says nothing of what was not filed');
+  });
+
+  it.each([
+    [{}, '8-K', ['2.02', '9.01']],
+    [{ form: 'form 8-k' }, '8-K', ['2.02', '9.01']],
+    [{ items: ' 5, 7' }, '8-K', ['5', '7']],
+    [{ form: 'EFFECT', items: 'S-1,2024-07-09 16:00:00' }, 'EFFECT', []],
+    [{ form: '10-K405/A', items: '' }, '10-K405/A', []],
+    [{ filingDate: '2026-03-12' }, '8-K', ['2.02', '9.01']],
+    [{ acceptanceDateTime: '', reportDate: '' }, '8-K', ['2.02', '9.01']],
+  ])('reads a row with %j', (more, form, items) => {
+    const [listing, ...rest] = rowsOf(importSubmissions(bytes(withRow(more)), NOTE));
+    expect(listing).toMatchObject({ kind: 'listing', from: null });
+    const row = filings(rest).find(({ accession }) => accession === GOOD.accessionNumber);
+    expect(row).toMatchObject({ form, items });
+  });
+
+  it.each([
+    ['8-K', '', 'a filing of form 8-K without its items'],
+    ['8-K/A', '', 'a filing of form 8-K/A without its items'],
+    ['8-K12B', '', 'a filing of form 8-K12B without its items'],
+    ['8K', '2.02', 'the form type "8K", which is not known'],
+    ['n/a', '', 'the form type "N/A", which is not known'],
+    ['SCHEDULE 8-K', '', 'the form type "SCHEDULE 8-K", which is not known'],
+    ['4 ft', '', 'the form type "4 FT", which is not known'],
+  ])(
+    'I55: calls a list with the form %s and items "%s" whole only behind it, and counts no further back',
+    (form, items, what) => {
+      const { rows, readings, remarks } = importSubmissions(bytes(withRow({ form, items })), NOTE);
+      expect(readings.get('filing.material-events')?.[0]).toMatchObject({
+        observed_at: NOTE.fetched_at,
+        current: { latest_items: null, latest_accession: null },
+      });
+      expect(rows?.get('filing.submission')?.[0]).toMatchObject({ from: '2026-03-03', pages: [] });
+      expect(readings.get('filing.insider')?.[0]?.current).toEqual({
+        form4_90d_count: null,
+        form4_30d_count: null,
+      });
+      expect(remarks).toContain(`it holds ${what}, so it is whole only from 2026-03-03 on`);
+      const page = importSubmissions(
+        bytes(columns([['8-K', '2026-02-27', '2026-02-27T23:30:00Z'], UTC[0] as Row])),
+        PAGE_NOTE,
+      );
+      expect(page.rows?.get('filing.submission')?.[0]).toMatchObject({
+        kind: 'page',
+        from: '2026-02-28',
+        to: '2026-03-02',
+        count: 2,
+      });
+    },
+  );
+
+  it('I55: names no older page behind an 8-K of unknown items, since none reaches over the hole', () => {
+    const files = [filesEntry(1, '2010-01-01', '2026-02-01')];
+    const made = (items: string) => {
+      const { filings: list, ...more } = withRow({ items });
+      const value = { ...more, filings: { ...list, files } };
+      return rowsOf(importSubmissions(bytes(value), NOTE))[0];
+    };
+    expect(made('')).toMatchObject({ from: '2026-03-03', pages: [] });
+    expect(made('2.02')).toMatchObject({
+      from: '2026-02-27',
+      pages: [{ from: '2010-01-01', to: '2026-02-01', count: 7 }],
+    });
+  });
+
+  it('stores no span of a page whose newest 8-K has no items', () => {
+    const only: Row[] = [['8-K', '2026-02-27', '2026-02-27T23:30:00Z']];
+    const rows = rowsOf(importSubmissions(bytes(columns(only)), PAGE_NOTE));
+    expect(rows.map(({ kind }) => kind)).toEqual(['filing']);
+  });
+
+  it('calls a long list that names no older page whole from its first day only', () => {
+    const many = (length: number): Row[] =>
+      Array.from({ length }, () => ['4', '2026-02-27', '2026-02-27T23:30:00Z']);
+    const from = (length: number) =>
+      rowsOf(importSubmissions(bytes(submissions(many(length))), NOTE))[0];
+    expect(from(999)).toMatchObject({ from: null });
+    expect(from(1000)).toMatchObject({ from: '2026-02-27' });
+  });
+
+  it('tells the pages as the list announces them', () => {
+    const files = [
+      filesEntry(1, '2010-01-01', '2026-03-01'),
+      filesEntry(2, '2001-01-01', '2010-01-01'),
+    ];
+    const [listing] = rowsOf(
+      importSubmissions(
+        bytes(submissions(UTC, { filings: { recent: columns(UTC), files } })),
+        NOTE,
+      ),
+    );
+    expect(listing).toMatchObject({
+      from: '2026-03-01',
+      pages: [
+        { from: '2010-01-01', to: '2026-03-01', count: 7 },
+        { from: '2001-01-01', to: '2010-01-01', count: 8 },
+      ],
+    });
+  });
+
+  it.each([
+    ['begin with the second', [filesEntry(2, '2010-01-01', '2020-01-01')]],
+    [
+      'leave one out',
+      [filesEntry(1, '2015-01-01', '2020-01-01'), filesEntry(3, '2001-01-01', '2010-01-01')],
+    ],
+    [
+      'are of another filer',
+      [
+        {
+          ...filesEntry(1, '2010-01-01', '2020-01-01'),
+          name: 'CIK0000654321-submissions-001.json',
+        },
+      ],
+    ],
+    ['end before they begin', [filesEntry(1, '2020-01-02', '2020-01-01')]],
+    ['reach into the list', [filesEntry(1, '2010-01-01', '2026-03-02')]],
+    [
+      'reach into each other',
+      [filesEntry(1, '2015-01-01', '2020-01-01'), filesEntry(2, '2001-01-01', '2015-01-02')],
+    ],
+  ])('I55: refuses pages that %s', (_name, files) => {
+    const value = submissions(UTC, { filings: { recent: columns(UTC), files } });
+    expect(() => importSubmissions(bytes(value), NOTE)).toThrow('is not the page CIK0000123456');
+  });
+
+  it.each([
+    ['its address', { url: 'https://data.sec.gov/submissions/CIK0000654321.json' }, NOTE.url],
+    ['its file', {}, 'payloads/CIK0000654321.json'],
+  ])('I55: refuses a list of another filer than %s names', (_name, more, subject) => {
+    const of = () => importSubmissions(bytes(submissions(UTC)), { ...NOTE, ...more }, subject);
+    expect(of).toThrow('it is about CIK0000123456, its address or name about CIK0000654321');
+    const own = 'payloads/CIK0000123456.json';
+    expect(importSubmissions(bytes(submissions(UTC)), NOTE, own).readings.size).toBe(3);
+    const page = () =>
+      importSubmissions(bytes(columns(UTC)), PAGE_NOTE, 'CIK0000654321-submissions-001.json');
+    expect(page).toThrow('about CIK0000654321');
+  });
+
+  it('names a filer by its CIK where its name reads like advice', () => {
+    const named = (name: string) =>
+      importSubmissions(bytes(submissions(UTC, { name })), NOTE).readings.get('filing.insider')?.[0]
+        ?.entity_name;
+    expect(named('Buy Now Corp')).toBe('filer 0000123456');
+    expect(named('BEST BUY CO INC')).toBe('BEST BUY CO INC');
   });
 
   it.each([
@@ -242,8 +442,10 @@ describe('importSubmissions()', () => {
 
 const REAL = join(import.meta.dirname, '../../../shared/official-payloads/sec-edgar');
 const real = (name: string, fetched_at: string, page = '') => {
-  const url = `https://data.sec.gov/submissions/CIK0001318605${page}.json`;
-  return importSubmissions(readFileSync(join(REAL, name)), { ...NOTE, url, fetched_at });
+  const payload = readFileSync(join(REAL, name));
+  const [, digits = '1318605'] = /"cik": ?"?(\d+)/.exec(payload.toString('utf8')) ?? [];
+  const url = `https://data.sec.gov/submissions/CIK${digits.padStart(10, '0')}${page}.json`;
+  return importSubmissions(payload, { ...NOTE, url, fetched_at });
 };
 
 describe.skipIf(!existsSync(REAL))(

@@ -43,7 +43,7 @@ describe('importEarthquakes()', () => {
   });
 
   it('counts a quake with two network ids once, by the newer entry', () => {
-    const old = quake('us1', { mag: 5.9, ids: ',us1,tw2,', updated: GENERATED - 3 * HOUR });
+    const old = quake('us1', { mag: 5.9, ids: ',us1,tw2,', updated: GENERATED - HOUR });
     const { at, skipped } = read([old, quake('tw2', { mag: 6.4, ids: ',tw2,us1,' })]);
     expect(at('current_activity', 'taiwan')?.current).toMatchObject({
       max_mag: 6.4,
@@ -56,9 +56,9 @@ describe('importEarthquakes()', () => {
 
   it('joins three entries that only the third connects, whatever their order', () => {
     const three = [
-      quake('a', { ids: ',a,', updated: GENERATED - HOUR }),
-      quake('b', { ids: ',b,', updated: GENERATED - 2 * HOUR }),
-      quake('c', { ids: ',c,a,b,', updated: GENERATED - 3 * HOUR, mag: 5 }),
+      quake('a', { ids: ',a,', updated: GENERATED }),
+      quake('b', { ids: ',b,', updated: GENERATED - HOUR / 2 }),
+      quake('c', { ids: ',c,a,b,', updated: GENERATED - HOUR, mag: 5 }),
     ];
     for (const order of [three, [...three].reverse()]) {
       const { at } = read(order);
@@ -85,13 +85,41 @@ describe('importEarthquakes()', () => {
     expect(skipped.reduce((sum, item) => sum + item.count, 0)).toBe(3);
   });
 
-  it('takes a quake without magnitude as an event that is not counted', () => {
-    const { at } = read([quake('a', { mag: null })]);
-    expect(at('current_activity', 'taiwan')?.current).toMatchObject({
+  it('I55: says nothing of sizes and counts where the magnitude of a quake is unknown', () => {
+    const { at } = read([quake('a', { mag: null }), quake('b', { mag: 5.1 })]);
+    expect(at('current_activity', 'taiwan')?.current).toEqual({
       max_mag: null,
-      count_m25_count: 0,
-      events_24h_count: 1,
+      band: null,
+      count_m25_count: null,
+      events_24h_count: 2,
     });
+    expect(at('swarm_rate', 'taiwan')?.current).toEqual({
+      rate_ratio: null,
+      band: null,
+      count_24h_count: null,
+      mean_daily_6d_count: 0,
+    });
+    expect(at('current_activity', 'japan')?.current).toMatchObject({ band: 'quiet' });
+    const before = read([quake('a', { mag: null, time: GENERATED - 40 * HOUR })]);
+    expect(before.at('swarm_rate', 'taiwan')?.current).toMatchObject({
+      band: null,
+      count_24h_count: 0,
+      mean_daily_6d_count: null,
+    });
+    expect(before.at('current_activity', 'taiwan')?.current).toMatchObject({ band: 'quiet' });
+  });
+
+  it('counts events of every size only in a feed that lists them', () => {
+    const of = (name: string) => {
+      const url = `https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/${name}.geojson`;
+      return read([quake('a')], { url }).at('current_activity', 'taiwan')?.current.events_24h_count;
+    };
+    expect([of('all_week'), of('all_day'), of('1.0_week'), of('2.5_month')]).toEqual([
+      1,
+      1,
+      null,
+      null,
+    ]);
   });
 
   it('keeps a magnitude below 0 and a depth above the sea', () => {
@@ -151,14 +179,72 @@ describe('importEarthquakes()', () => {
     expect(ten?.current).toMatchObject({ intensity_mmi: 5.1, band: 'moderate' });
   });
 
-  it('skips one unreadable entry and keeps the others; unknown members do not matter', () => {
-    const { at, skipped } = read([
-      quake('a', { brandNew: { nested: true } }),
-      { type: 'Feature', id: 'broken' },
-      quake('../../etc/passwd'),
-    ]);
+  it('does not mind unknown members', () => {
+    const { at, skipped } = read([quake('a', { brandNew: { nested: true } })]);
     expect(at('current_activity', 'taiwan')?.current.count_m25_count).toBe(1);
-    expect(skipped.map(({ reason }) => reason)).toEqual(['unreadable id', 'unreadable properties']);
+    expect(skipped).toEqual([]);
+  });
+
+  it.each([
+    ['an entry without properties', { type: 'Feature', id: 'broken' }, 'properties'],
+    ['a hostile id', quake('../../etc/passwd'), 'id'],
+    ['a magnitude that is text', quake('b', { mag: '6.4' }), 'properties.mag'],
+    ['a magnitude that is absent', quake('b', { mag: undefined }), 'properties.mag'],
+    ['a magnitude beyond the scale', quake('b', { mag: 64 }), 'properties.mag'],
+    ['a time in seconds', quake('b', { time: (GENERATED - HOUR) / 1000 }), 'properties.time'],
+    ['a time before the period', quake('b', { time: GENERATED - 170 * HOUR }), 'properties.time'],
+    ['a time to come', quake('b', { time: GENERATED + 1 }), 'properties.time'],
+    [
+      'an update before its time',
+      quake('b', { updated: GENERATED - 2 * HOUR }),
+      'properties.updated',
+    ],
+    ['an intensity in words', quake('b', { mmi: 'VI' }), 'properties.mmi'],
+    ['an intensity beyond the scale', quake('b', { cdi: 46 }), 'properties.cdi'],
+    ['half a report', quake('b', { felt: 1.5 }), 'properties.felt'],
+    ['an unknown alert level', quake('b', { alert: 'amber' }), 'properties.alert'],
+    ['an unknown status', quake('b', { status: 'checked' }), 'properties.status'],
+    ['an unknown type', quake('b', { type: 'eq' }), 'properties.type'],
+    ['ids of another form', quake('b', { ids: 'b;us1' }), 'properties.ids'],
+    ['ids without its own', quake('b', { ids: ',us1,' }), 'properties.ids'],
+    ['a place that is no point', quake('b', { at: ['120.5', 23.5, 10] }), 'geometry'],
+    ['a quake that is listed twice', quake('a'), 'id "a" is listed twice'],
+  ])('I55: refuses a feed with %s, and names it', (_name, item, named) => {
+    expect(() => read([quake('a'), item])).toThrow(ImportError);
+    expect(() => read([quake('a'), item])).toThrow('features.1 cannot be read');
+    expect(() => read([quake('a'), item])).toThrow(named);
+  });
+
+  it.each([
+    ['holds less than it announces', { count: 2 }, 'announces 2 entries and holds 1'],
+    ['holds more than it announces', { count: 0 }, 'announces 0 entries and holds 1'],
+    ['announces nothing', { count: undefined }, 'metadata.count'],
+    ['was made in seconds', { generated: GENERATED / 1000 }, 'metadata.generated'],
+    ['is called otherwise', { title: 'USGS Magnitude 4.5+ Earthquakes, Past Week' }, 'is called'],
+    [
+      'is of somebody else',
+      { url: 'https://quakes.example/all_week.geojson' },
+      'does not list all',
+    ],
+    [
+      'has a name that only ends like one',
+      { url: 'https://earthquake.usgs.gov/small_week.geojson' },
+      'does not list all',
+    ],
+  ])('I55: refuses a feed that %s', (_name, metadata, message) => {
+    expect(() => read([quake('a')], metadata)).toThrow(message);
+    const title = 'USGS All Earthquakes, Past Week';
+    expect(read([quake('a')], { title }).readings.size).toBe(3);
+  });
+
+  it('refuses the fetch note of another feed', () => {
+    const of = (name: string) =>
+      importEarthquakes(
+        bytesOf(feed([quake('a')])),
+        note({ url: `https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/${name}.geojson` }),
+      );
+    expect(() => of('2.5_week')).toThrow('the fetch note is of 2.5_week, the feed is all_week');
+    expect(of('all_week').readings.size).toBe(3);
   });
 
   it('makes no swarm rate from a feed of one day', () => {
@@ -236,11 +322,19 @@ const SHARED = new URL('../../../shared/official-payloads/usgs-earthquake/', imp
   .pathname;
 
 describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)', () => {
+  it('refuses the feed that was cut afterwards', () => {
+    const name = 'feed_all_week_2018-02-07_m1plus.json';
+    const bytes = readFileSync(`${SHARED}${name}`);
+    expect(() => earthquakeFeedNote(bytes, name)).toThrow('announces 1707 entries and holds 1004');
+  });
+
   it.each([
     ['feed_2.5_week_2016-04-12.json', '2016-04-12T21:50:46Z'],
     ['feed_all_week_2018-02-07_m1plus.json', '2018-02-07T01:49:14Z'],
   ])('reads %s', (name, at) => {
-    const bytes = readFileSync(`${SHARED}${name}`);
+    const recorded = JSON.parse(readFileSync(`${SHARED}${name}`, 'utf8'));
+    const { length: count } = recorded.features;
+    const bytes = bytesOf({ ...recorded, metadata: { ...recorded.metadata, count } });
     const { readings } = importEarthquakes(bytes, earthquakeFeedNote(bytes, name));
     for (const list of readings.values()) expect(list).toHaveLength(18);
     expect(readings.get('earthquake.current_activity')?.[0]?.observed_at).toBe(at);

@@ -110,9 +110,9 @@ describe('importGauges() of WaterML', () => {
     expect(all.get('hydrology.river-level')).toHaveLength(1);
     expect(skipped.map(({ reason, count }) => [reason, count])).toEqual([
       ['empty value', 2],
+      ['no data (***)', 1],
       ['no data (P, Eqp)', 1],
       ['no data (P, Ice)', 1],
-      ['value is not a number', 1],
     ]);
   });
 
@@ -172,26 +172,103 @@ describe('importGauges() of WaterML', () => {
     ).toThrow('two values');
   });
 
-  it('skips times without an offset, days that do not exist and the future', () => {
-    const bytes = bytesOf(
-      series([
-        ['1', '2026-09-15T04:45:00.000'],
-        ['2', '2026-02-30T04:45:00.000Z'],
-        ['3', '2026-11-20T11:00:01.000Z'],
-        ['4', '2026-11-20T11:00:00.000Z'],
-      ]),
-    );
-    expect(readings(bytes).map(({ current }) => current.stage_ft)).toEqual([4]);
+  it('knows -999999 for no data also where a series names another code', () => {
+    const other = series([
+      ['-999999', '2026-09-15T05:00:00Z'],
+      ['-1', '2026-09-15T06:00:00Z'],
+      ['0.5', '2026-09-15T07:00:00Z'],
+    ]);
+    const bytes = bytesOf({ ...other, variable: { ...other.variable, noDataValue: -1 } });
+    expect(readings(bytes).map(({ current }) => current.stage_ft)).toEqual([0.5]);
   });
 
-  it('keeps a good site beside a broken one; unknown members do not matter', () => {
+  it.each([
+    ['1', '2026-09-15T04:45:00.000', 'has no offset'],
+    ['1', '2026-02-30T04:45:00.000Z', 'does not exist'],
+    ['1', '15/09/2026 04:45', 'has no offset'],
+    ['1', '2026-11-20T11:00:01.000Z', 'observed after the fetch'],
+    ['13,6', '2026-09-15T04:45:00Z', 'is not a number'],
+    ['high', '2026-09-15T04:45:00Z', 'is not a number'],
+    ['13.6 ft', '2026-09-15T04:45:00Z', 'is not a number'],
+    [13.6 as unknown as string, '2026-09-15T04:45:00Z', 'cannot be read'],
+  ])('I55: uses no point of a series with %s at %s', (...[value, time, why]) => {
+    const good: Point = ['2', '2026-09-15T03:45:00Z'];
+    const bad = series([good, [value, time]], { site: '01491000' });
+    const { readings: all, skipped } = importGauges(bytesOf(bad, series([good])), note);
+    const list = all.get('hydrology.river-level') ?? [];
+    expect(list.map(({ entity }) => entity)).toEqual(['03336645']);
+    expect(skipped).toMatchObject([
+      { subject: '01491000', reason: expect.stringContaining(`${why}`) },
+    ]);
+    expect(skipped[0]?.reason).toContain('no point is used');
+  });
+
+  it('keeps a good site beside one with a strange number; unknown members do not matter', () => {
     const good = { ...series([['1', '2026-09-15T04:45:00Z']]), brandNew: [1] };
     const { readings: all, skipped } = importGauges(
-      bytesOf({ sourceInfo: {} }, series([['1', '2026-09-15T04:45:00Z']], { site: '../x' }), good),
+      bytesOf(series([['1', '2026-09-15T04:45:00Z']], { site: '../x' }), good),
       note,
     );
     expect(all.get('hydrology.river-level')).toHaveLength(1);
-    expect(skipped.map(({ subject }) => subject)).toEqual(['../x', 'timeSeries']);
+    expect(skipped.map(({ subject }) => subject)).toEqual(['../x']);
+  });
+
+  it('I55: refuses an answer with a series that names nobody', () => {
+    const good = series([['1', '2026-09-15T04:45:00Z']]);
+    expect(() => importGauges(bytesOf({ sourceInfo: {} }, good), note)).toThrow(ImportError);
+    expect(() => importGauges(bytesOf(good, { sourceInfo: {} }), note)).toThrow(
+      'value.timeSeries.1.sourceInfo.siteCode',
+    );
+  });
+
+  it.each([
+    ['00065', 'ft', true],
+    ['00065', 'm', false],
+    ['00060', 'ft3/s', true],
+    ['00060', 'ft^3/s', true],
+    ['00060', 'm3/s', false],
+    ['00060', 'ft', false],
+  ])('takes %s in %s: %s', (parameter, unitCode, isTaken) => {
+    const one = series([['1', '2026-09-15T04:45:00Z']], { parameter });
+    const other = series([['2', '2026-09-15T04:45:00Z']], { site: '01491000' });
+    const bytes = bytesOf({ ...one, variable: { ...one.variable, unit: { unitCode } } }, other);
+    const { readings: all, skipped } = importGauges(bytes, note);
+    const sites = [...all.values()].flat().map(({ entity }) => entity);
+    expect(sites.includes('03336645')).toBe(isTaken);
+    expect(skipped.map(({ reason }) => reason.includes(`"${unitCode}", not in`))).toEqual(
+      isTaken ? [] : [true],
+    );
+  });
+
+  it('leaves out the site of another agency', () => {
+    const one = series([['1', '2026-09-15T04:45:00Z']]);
+    const siteCode = [{ value: '01491000', agencyCode: 'AZ014' }];
+    const other = { ...one, sourceInfo: { siteName: 'X', siteCode } };
+    const { skipped } = importGauges(bytesOf(one, other), note);
+    expect(skipped).toEqual([{ subject: '01491000', reason: 'not a USGS site', count: 1 }]);
+  });
+
+  it.each([
+    ['sites=03336645', true],
+    ['sites=01491000,03336645', true],
+    ['sites=USGS:03336645', true],
+    ['monitoring_location_id=USGS-03336645', true],
+    ['stateCd=il', true],
+    ['sites=01491000', false],
+    ['monitoring_location_id=USGS-01491000', false],
+  ])('takes the site of an answer to %s: %s', (query, isTaken) => {
+    const bytes = bytesOf(series([['1', '2026-09-15T04:45:00Z']]));
+    const of = () => importGauges(bytes, { ...note, url: `${note.url}?${query}` });
+    if (isTaken) expect(of().readings.size).toBe(1);
+    else expect(of).toThrow('it holds site 03336645, which its address does not ask for');
+  });
+
+  it('leaves out a name that reads like advice', () => {
+    const at: Point = ['1', '2026-09-15T04:45:00Z'];
+    const [named] = readings(bytesOf(series([at], { name: 'RIVER TO BUY' })));
+    expect(named).not.toHaveProperty('entity_name');
+    const [plain] = readings(bytesOf(series([at], { name: 'RIVER' })));
+    expect(plain?.entity_name).toBe('RIVER');
   });
 
   it('accepts empty series beside full ones, and refuses nothing but empty ones', () => {
@@ -238,6 +315,22 @@ describe('importGauges() of OGC features', () => {
       'hydrology.streamflow',
     );
     expect(reading?.observed_at).toBe('2025-12-26T00:00:00Z');
+  });
+
+  it('I55: refuses features that cannot be read, and fewer or more than it announces', () => {
+    const at = '2025-01-01T00:00:00Z';
+    const good = feature('1', at);
+    const number = feature(1 as unknown as string, at);
+    expect(() => importGauges(ogcBytes(good, number), note)).toThrow('features.1.properties.value');
+    const nobody = feature('1', at, { monitoring_location_id: undefined });
+    expect(() => importGauges(ogcBytes(good, nobody), note)).toThrow('monitoring_location_id');
+    const of = (numberReturned: number) =>
+      Buffer.from(JSON.stringify({ type: 'FeatureCollection', features: [good], numberReturned }));
+    expect(() => importGauges(of(2), note)).toThrow('announces 2 features and holds 1');
+    expect(() => importGauges(of(0), note)).toThrow('announces 0 features and holds 1');
+    expect(readings(of(1))).toHaveLength(1);
+    const metres = feature('1', at, { unit_of_measure: 'm' });
+    expect(() => importGauges(ogcBytes(metres), note)).toThrow('00065 in "m", not in ft');
   });
 
   it('leaves out other agencies, and two series of one meaning', () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
-import { LINES, type Line } from '../../compiler/contract/lines.ts';
+import { LINES, type Line, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/make-sample.ts';
@@ -118,6 +118,39 @@ describe('sampleFiles()', () => {
         expect(item?.death_type).not.toBeNull();
         expect(item?.context).not.toBeNull();
       }
+    }
+  });
+
+  it('shows a subject that is over in a worse band of each leg than one that is well', () => {
+    const rank = (id: string, { current }: Reading) =>
+      signalOf(id)?.bands?.indexOf(String(current.band)) ?? -1;
+    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+      for (const { id } of row.signals.filter(({ bands }) => bands !== undefined)) {
+        const of = (wanted: readonly string[]) =>
+          row.entities.flatMap((entity) =>
+            (bySeries.get(`${id}/${entity}`) ?? []).filter(({ reading: { observed_at } }) => {
+              const told = bySeries.get(`${row.id}.lifecycle/${entity}`) ?? [];
+              const then = told.find(({ reading }) => reading.observed_at === observed_at);
+              return wanted.includes(String(then?.reading.current.state));
+            }),
+          );
+        const over = of(['ended', 'dead']).map(({ reading }) => rank(id, reading));
+        const well = of(['operating']).map(({ reading }) => rank(id, reading));
+        expect(over.length, id).toBeGreaterThan(0);
+        if (well.length > 0) expect(Math.min(...over), id).toBeGreaterThan(Math.max(...well));
+      }
+    }
+  });
+
+  it('tells one number of ends and births of a year for all subjects of a line', () => {
+    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+      const [first, ...others] = row.entities.map((entity) =>
+        (bySeries.get(`${row.id}.industry-timeline/${entity}`) ?? []).map(
+          ({ reading }) => reading.current,
+        ),
+      );
+      expect(first?.length, row.id).toBe(RECENT_READINGS);
+      for (const other of others) expect(other).toEqual(first);
     }
   });
 

@@ -123,7 +123,7 @@ function clientPasses(target: string, text: string): boolean {
   };
   const delivery = { bytes: Buffer.from(text), receipt: null, payment };
   try {
-    judgePurchase(delivery, { issuer: shop.did, target });
+    judgePurchase(delivery, { issuer: shop.did, target, now: Date.now() });
     return true;
   } catch {
     return false;

@@ -112,6 +112,7 @@ function forged(
     body.data_age_hours = Math.round(hours * 10) / 10;
     body.provenance.data_age_hours = body.data_age_hours;
     body.snapshot_date = `${retrieved_at.slice(0, 10)}T00:00:00Z`;
+    body.last_looked_at = retrieved_at;
   }
   const hash = sealer.recordHash(body);
   const text = JSON.stringify({ ...body, record_hash: hash }).replaceAll(body.record_hash, hash);

@@ -1,7 +1,7 @@
 import { appendFileSync, cpSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { RELEASE_NAME } from '../../compiler/contract/release.ts';
+import { CONTRACT_VERSION, RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { type Disk, nodeDisk } from '../../compiler/verify/disk.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 import {
@@ -9,8 +9,10 @@ import {
   ndjson,
   reading,
   removeFolders,
+  SEED,
   writeSnapshots,
 } from '../snapshot-folder.ts';
+import { resign } from './resign.ts';
 
 let data: string;
 let older: string;
@@ -53,6 +55,14 @@ describe('checkChain()', () => {
   it('takes a release whose removal was cut short for one that is gone', async () => {
     rmSync(join(older, RELEASE_NAME));
     expect(await faultsOf()).toEqual([]);
+  });
+
+  it('takes a release that is kept from before the version of the contract was raised', async () => {
+    const first = await compileFolder(snapshots);
+    resign(first.folder, { contract_version: CONTRACT_VERSION - 1 }, SEED);
+    await compileFolder(snapshots, { data: first.data, asOf: '2026-11-21T12:00:00Z' });
+    const { faults, checked } = await verifyRelease(first.data, { trust: 'any' });
+    expect([faults, checked.releases]).toEqual([[], 2]);
   });
 
   it('names a head that is there and not the signed one', async () => {

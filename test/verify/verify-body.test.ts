@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
 import { alterations } from './alterations.ts';
 import { reseal } from './reseal.ts';
 import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
@@ -39,15 +40,13 @@ const failures = (body: unknown): string[] =>
     .checks.filter((each) => each.status === 'fail')
     .map((each) => `${each.check} ${each.where}`);
 
+/** Long after the readings: every source is silent by then. */
+const ASKED_AT = Date.parse('2029-03-04T05:06:07Z');
+
 /** What a client saves: the compiled body with the members that are filled in when it is asked for. */
-function delivered(path: string): Body {
-  const spliced = release
-    .text(path)
-    .replaceAll(
-      '"provenance":{"served_from"',
-      '"provenance":{"age_hours_now":20000,"freshness":"stale","dead_source":"silent","served_from"',
-    );
-  return parseJson(spliced) as Body;
+function delivered(path: string, now = ASKED_AT): Body {
+  const bytes = Buffer.from(release.text(path));
+  return parseJson(String(spliceRequestTime(bytes, splicePoints(bytes), now))) as Body;
 }
 
 describe('verifyBody() on compiled bodies', () => {
@@ -103,10 +102,10 @@ describe('verifyBody() on compiled bodies', () => {
   });
 });
 
-/** Members outside every hash and signature that still pass as long as they do not contradict each other. */
-const FREE = /(^|\.)provenance\.(age_hours_now|dead_source)$/;
+/** An age may be that of another moment, as long as all other words are true then. */
+const FREE = /(^|\.)provenance\.age_hours_now$/;
 describe.each([RECORD, RULER, BUNDLE])('I30: %s', (path) => {
-  it('I30: verifyBody() refuses it with any single member altered, request-time members apart', () => {
+  it('I30: verifyBody() refuses it with any single member altered, its age apart', () => {
     const body = delivered(path);
     const accepted = [...alterations(body)].filter(({ altered }) => {
       return judge(altered).verdict === 'verified';
@@ -262,30 +261,164 @@ describe('verifyBody() on a row with its hash core', () => {
 });
 
 describe('verifyBody() on the members of request time', () => {
-  const at = (now: Body): Body => {
-    const body = release.body(RECORD);
+  const OBSERVED = Date.parse('2026-11-20T10:45:00Z');
+  const later = (hours: number): number => OBSERVED + hours * 3_600_000;
+  /** The record of an hourly source as served, with other words in its provenance. */
+  const at = (hours: number, now: Body = {}): Body => {
+    const body = delivered(RECORD, later(hours));
     return { ...body, provenance: { ...(body.provenance as Body), ...now } };
   };
 
-  it.each<[Body]>([
-    [{ age_hours_now: 2.9, freshness: 'fresh' }],
-    [{ age_hours_now: 3, freshness: 'recent' }],
-    [{ age_hours_now: 100, freshness: 'stale' }],
-    [{ age_hours_now: 200, freshness: 'stale', dead_source: 'silent' }],
-  ])('accepts %j of an hourly source', (now) => {
-    expect(judge(at(now)).verdict).toBe('verified');
+  it.each<[number, Body]>([
+    [2.9, { age_hours_now: 2.9, freshness: 'fresh' }],
+    [3, { age_hours_now: 3, freshness: 'fresh' }],
+    [3.01, { age_hours_now: 3, freshness: 'recent' }],
+    [100, { age_hours_now: 100, freshness: 'stale' }],
+    [200, { dead_source: 'no official reading since 2026-11-20T10:45:00Z' }],
+  ])('accepts the record after %f hours: %j', (hours, words) => {
+    expect(at(hours).provenance).toMatchObject(words);
+    expect(judge(at(hours)).verdict).toBe('verified');
+    expect(judge(at(hours, words)).verdict).toBe('verified');
   });
 
-  it.each<[Body]>([
-    [{ age_hours_now: 100, freshness: 'fresh' }],
-    [{ age_hours_now: 2, freshness: 'buy now' }],
-    [{ age_hours_now: -1, freshness: 'fresh' }],
-    [{ age_hours_now: '2', freshness: 'fresh' }],
-    [{ freshness: 'fresh' }],
-    [{ age_hours_now: 200, freshness: 'stale' }],
-    [{ age_hours_now: 2, freshness: 'fresh', dead_source: 'silent' }],
-    [{ age_hours_now: 200, freshness: 'stale', dead_source: { advice: 'sell' } }],
-  ])('refuses %j of an hourly source', (now) => {
-    expect(judge(at(now)).verdict).toBe('failed');
+  it.each<[number, Body]>([
+    [100, { freshness: 'fresh' }],
+    [2, { freshness: 'buy now' }],
+    [2, { age_hours_now: -1 }],
+    [2, { age_hours_now: '2' }],
+    [2, { age_hours_now: 2.04 }],
+    [2, { age_hours_now: 0.2 }],
+    [2, { age_hours_now: 3.2 }],
+    [2, { age_hours_now: 1e300 }],
+    [2, { freshness_leg: 'river' }],
+    [2, { dead_source: 'no official reading since 2026-11-20T10:45:00Z' }],
+    [200, { dead_source: 'silent' }],
+    [200, { dead_source: { advice: 'sell' } }],
+  ])('refuses the record after %f hours with %j', (hours, words) => {
+    expect(judge(at(hours, words)).verdict).toBe('failed');
+  });
+
+  it.each(['age_hours_now', 'freshness', 'dead_source'])('refuses a record without %s', (name) => {
+    const body = at(200);
+    const { [name]: _, ...provenance } = body.provenance as Body;
+    expect(judge({ ...body, provenance }).verdict).toBe('failed');
+  });
+
+  it('refuses a record without its update_status, or with that of another moment', () => {
+    const { update_status, ...rest } = at(2);
+    expect(failures(rest)).toEqual(['request_time update_status']);
+    const other = at(100).update_status as Body;
+    expect(failures({ ...rest, update_status: other })).toEqual(['request_time update_status']);
+  });
+
+  it('refuses a moment to come by the clock of the reader, and one before the collection', () => {
+    const judged = (hours: number, clock: number) =>
+      verifyBody(at(hours), { trust: [release.did], now: later(clock) }).verdict;
+    expect([judged(2, 2), judged(2, 1.95), judged(2, 1.8)]).toEqual([
+      'verified',
+      'verified',
+      'failed',
+    ]);
+    expect(failures(at(-3, { data_age_hours: 0 }))).toContain(
+      'request_time provenance.age_hours_now',
+    );
+  });
+});
+
+describe('verifyBody() on the legs of a bundle', () => {
+  const legs = (body: Body): Record<string, Body> => body.legs as unknown as Record<string, Body>;
+  const withLeg = (body: Body, name: string, more: Body): Body =>
+    ({ ...body, legs: { ...legs(body), [name]: { ...legs(body)[name], ...more } } }) as Body;
+  const noon = Date.parse('2026-11-21T12:00:00Z');
+
+  it('judges each leg by its own cadence, and the bundle by the worst, which is named', () => {
+    const body = delivered(BUNDLE, noon);
+    const words = Object.entries(legs(body)).map(([name, leg]) => [name, leg.freshness]);
+    expect(words).toEqual([
+      ['aqi', 'stale'],
+      ['pm25', 'stale'],
+      ['daily', 'recent'],
+    ]);
+    expect(body.provenance).toMatchObject({
+      freshness: 'stale',
+      freshness_leg: 'pm25',
+      age_hours_now: 60,
+      oldest_leg_as_of: '2026-11-19T00:00:00Z',
+    });
+    expect(judge(body).verdict).toBe('verified');
+  });
+
+  it.each<[string, Body, string]>([
+    ['aqi', { freshness: 'fresh' }, 'request_time legs.aqi.freshness'],
+    ['daily', { freshness: 'stale' }, 'request_time legs.daily.freshness'],
+    ['daily', { dead_source: 'silent' }, 'request_time legs.daily.dead_source'],
+  ])('refuses the leg %s with %j', (name, more, where) => {
+    expect(failures(withLeg(delivered(BUNDLE, noon), name, more))).toEqual([where]);
+  });
+
+  it.each([
+    ['another leg as the worst', { freshness_leg: 'aqi' }],
+    ['the word of the oldest leg', { freshness: 'recent', freshness_leg: 'daily' }],
+    ['the age of the worst leg', { age_hours_now: 27 }],
+  ])('refuses %s', (_, words) => {
+    const body = delivered(BUNDLE, noon);
+    const provenance = { ...(body.provenance as Body), ...words };
+    expect(judge({ ...body, provenance }).verdict).toBe('failed');
+  });
+
+  it.each<[string, (body: Body) => Body, string]>([
+    ['a leg lit', (b) => withLeg(b, 'aqi', { lit: false }), 'consistency legs.aqi.lit'],
+    [
+      'a leg without a list lit',
+      (b) => withLeg(b, 'daily', { lit: true }),
+      'consistency legs.daily.lit',
+    ],
+    [
+      'the count',
+      (b) => ({ ...b, legs_lit: { count: 1, of: 3, names: ['aqi'] } }),
+      'consistency legs_lit',
+    ],
+    [
+      'a rule of other legs',
+      (b) => ruled(b, 'the worst of 2 legs, each by its own freshness_basis'),
+      'request_time provenance.freshness_rule',
+    ],
+  ])('names %s that the issuer signed wrongly', (_, edit, where) => {
+    expect(failures(reseal(edit(release.body(BUNDLE))))).toContain(where);
+  });
+
+  const ruled = (body: Body, freshness_rule: string): Body => ({
+    ...body,
+    provenance: { ...(body.provenance as Body), freshness_rule },
+  });
+});
+
+describe('verifyBody() on a body of version 1', () => {
+  const status = {
+    state: 'on_schedule',
+    official_cadence: 'hourly',
+    overdue_days: null,
+    text: 'x',
+  };
+  /** A record as the first version had it: the publication state is signed. */
+  const first = (): Body => {
+    const { official_cadence, last_looked_at, ...rest } = release.body(RECORD);
+    return reseal({ ...rest, update_status: status });
+  };
+
+  it('verifies it, as stored and as it was delivered', () => {
+    const body = first();
+    const words = { age_hours_now: 1.5, freshness: 'fresh' };
+    expect(judge(body).verdict).toBe('verified');
+    const provenance = { ...(body.provenance as Body), ...words };
+    expect(judge({ ...body, provenance }).verdict).toBe('verified');
+  });
+
+  it('refuses it with another publication state, or without one', () => {
+    const { update_status, ...rest } = first();
+    expect(judge(rest).verdict).toBe('failed');
+    expect(judge({ ...rest, update_status: { ...status, state: 'overdue' } }).verdict).toBe(
+      'failed',
+    );
   });
 });

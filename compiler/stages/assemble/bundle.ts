@@ -1,10 +1,15 @@
-import { freshness } from '../../contract/freshness.ts';
+import { freshness, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
 import { type Line, legEntity, legMember } from '../../contract/lines.ts';
+import { isLit, legsLit } from '../../contract/lit-legs.ts';
 import type { Bundle } from '../../contract/record.ts';
 import { bundleDecisions } from './decision-points.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
+import { GRADE, joinedProvenance, LEGS_LINEAGE, NATURE, SCOPE } from './provenance.ts';
 
+/** How to read the legs; `lit` is derived from their classes. */
+export const LEGS_NOTE =
+  'legs in causal order; lit is true where the class of a leg is not the mildest of its list, and null without a list or ' +
+  'a reading; legs_lit counts the legs that are lit: a count, never a score';
 const LAST_FACT_NOTE =
   'the newest official reading of a leg, later than every reading of a degraded leg';
 
@@ -38,15 +43,20 @@ export function bundleBody(
 ): Bundle | null {
   const readings = legReadings(placed);
   if (readings.length === 0 || line.bundle === undefined) return null;
+  const legs = legMembers(placed);
   return {
     nature: NATURE,
     ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
     name: nameAmong(readings, subject),
-    legs: legMembers(placed),
+    legs,
+    legs_lit: legsLit(legs, placed.length),
     cross_line_narrative: narrative(placed),
     data_timespans: placed.flatMap(timespan),
-    note: `${line.bundle.legs.length} legs in causal order; read how many are lit, never a score`,
-    provenance: joinedProvenance(readings, 'as fresh as the oldest leg; each leg has its own time'),
+    note: LEGS_NOTE,
+    provenance: joinedProvenance(readings, {
+      lineage_note: LEGS_LINEAGE,
+      freshness_rule: freshnessRule(readings.length, 'legs'),
+    }),
     decision_points: bundleDecisions(line, subject, subjects),
     grade: readings[0]?.grade ?? GRADE,
     scope: readings[0]?.scope ?? SCOPE,
@@ -87,13 +97,14 @@ function lastFact(placed: readonly PlacedLeg[], degraded: ReadonlySet<string>) {
 
 /** The thin form: identity, current, band, hash and times of each leg. */
 export function thinBundle(bundle: Bundle): Record<string, unknown> {
-  const { nature, location, entity, name, legs, leg_availability, last_fact } = bundle;
+  const { nature, location, entity, name, legs, legs_lit, leg_availability, last_fact } = bundle;
   const { provenance } = bundle;
   return {
     nature,
     ...(location === undefined ? { entity } : { location }),
     name,
     legs,
+    legs_lit,
     provenance,
     ...(leg_availability === undefined ? {} : { leg_availability }),
     ...(last_fact === undefined ? {} : { last_fact }),
@@ -112,6 +123,7 @@ export function placeLegs(line: Line, subject: string, find: FindLeg): PlacedLeg
   );
 }
 
+/** Legs by name; the members up to the basis are in the order of the format, so that freshness goes in without parsing. */
 function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
   const legs: Bundle['legs'] = {};
   for (const { leg, position, signal_id, reading } of placed) {
@@ -121,13 +133,15 @@ function legMembers(placed: readonly PlacedLeg[]): Bundle['legs'] {
     legs[legMember(signal_id)] = {
       leg,
       position,
+      observed_at,
+      data_age_hours,
+      freshness_basis: freshnessBasis(reading.cadence),
       signal_id,
       entity,
       entity_name,
       current,
       band,
-      observed_at,
-      data_age_hours,
+      lit: isLit(signal_id, band),
       record_hash,
       ...(lifecycle === null ? {} : { lifecycle }),
     };

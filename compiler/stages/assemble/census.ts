@@ -159,7 +159,7 @@ export function censusBody(
     observed_at: oldest,
     rows: entries.map(({ row }) => row),
     record_hash_verifiable: VERIFIABLE,
-    provenance: joinedProvenance([...named], LINEAGE_NOTE),
+    provenance: joinedProvenance([...named], { lineage_note: LINEAGE_NOTE }),
     grade: GRADE,
     scope: SCOPE,
   };

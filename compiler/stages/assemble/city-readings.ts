@@ -1,7 +1,9 @@
+import { freshnessRule } from '../../contract/freshness.ts';
+import { isLit } from '../../contract/lit-legs.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { cityDecisions } from './decision-points.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
+import { GRADE, joinedProvenance, NATURE, READINGS_LINEAGE, SCOPE } from './provenance.ts';
 
 /** Signals of the two city add-ons, in the order of their readings. */
 export const CITY_ADD_ONS = {
@@ -13,6 +15,9 @@ const NOTES = {
   air: 'US AQI and its category, and fine particles, each with its own time',
   precip: 'rainfall of the last complete day and the 30-day wet-dry context',
 } as const;
+
+const LIT_NOTE =
+  'lit is true where the class of a reading is not the mildest of its list, and null without a list or a value';
 
 /** A record body beside what joined bodies need of it. */
 export interface CityReading {
@@ -36,9 +41,15 @@ export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs
     location: loc,
     name: nameAmong(legs, loc),
     line: 'environment',
-    readings: readings.map((reading) => reading.record),
-    note: NOTES[addon],
-    provenance: joinedProvenance(legs, 'as fresh as the oldest reading'),
+    readings: readings.map(({ record, leg }) => ({
+      ...record,
+      lit: isLit(leg.signal_id, leg.band),
+    })),
+    note: `${NOTES[addon]}; ${LIT_NOTE}`,
+    provenance: joinedProvenance(legs, {
+      lineage_note: READINGS_LINEAGE,
+      freshness_rule: freshnessRule(legs.length, 'readings'),
+    }),
     decision_points: cityDecisions(addon, loc, locs),
     grade: legs[0]?.grade ?? GRADE,
     scope: legs[0]?.scope ?? SCOPE,

@@ -1,7 +1,7 @@
 import type { Signal } from '../../contract/lines.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
-import { dataAgeHours, snapshotDate, updateStatus } from '../derive/age.ts';
+import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { sourceAgreement } from '../derive/agreement.ts';
 import { changeOf, previousOf } from '../derive/change.ts';
 import { bandOf, standardRuler } from '../derive/ruler.ts';
@@ -108,19 +108,23 @@ function dimsOf(facts: EntityFacts): string[] {
   ];
 }
 
-/** The signal record without its citation, members in the order of the specification. */
+/**
+ * The signal record as it is stored: without its citation, and without what depends on the moment of the request. Members
+ * are in the order of the specification; `update_status` goes in before `official_cadence`.
+ */
 export function recordBody(facts: EntityFacts): SignalRecord {
   const { signal, latest, previous, timeline, ruler, season, record_hash } = facts;
   const summary_en = summaryEn(signal, latest, { ruler, season });
   return {
     nature: NATURE,
     tier: 'full',
-    update_status: updateStatus(signal.cadence, latest.observed_at, timeline.lastCollectedAt),
     signal_id: signal.id,
     entity: latest.entity,
     entity_name: latest.entity_name ?? null,
     snapshot_date: snapshotDate(latest),
     observed_at: latest.observed_at,
+    official_cadence: signal.cadence,
+    last_looked_at: timeline.lastCollectedAt,
     data_age_hours: dataAgeHours(latest),
     current: orderedCurrent(signal, latest),
     previous: previousOf(latest, previous),

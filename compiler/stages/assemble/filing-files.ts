@@ -1,9 +1,5 @@
-import {
-  FILING_COLLECTION,
-  FILING_CORE_FIELDS,
-  formFamily,
-  isAmendment,
-} from '../../contract/filing.ts';
+import { hash } from 'node:crypto';
+import { filingCore, type HashedFiling, isAmendment } from '../../contract/filing.ts';
 import {
   FILERS_PATH,
   type FilerLine,
@@ -13,7 +9,7 @@ import {
   formatFilerLine,
   formatFilingLine,
 } from '../../contract/filing-index.ts';
-import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
+import { filingLists, provenList, storedForms } from '../../contract/filing-lists.ts';
 import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
 import type { StoredFiling, StoredListing } from '../intake/filing-row.ts';
 import type { Press } from '../publish/press.ts';
@@ -35,40 +31,54 @@ export interface Filer extends Omit<FilerLine, 'forms'> {
   readonly revised: readonly KeptFiling[];
 }
 
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
+
 const ROW_NATURE =
   'A filing as its source lists it; describes the filing record, never adjudicates the event; no advice';
 const FILER_NATURE =
   'What is stored of one filer; describes the collection, never adjudicates an event; no advice';
 
+/** A kept filing with its hash. */
+interface SealedFiling extends KeptFiling {
+  readonly hashed: HashedFiling;
+}
+
 /** Writes every filing, what is stored of each filer, the lists, and the previews. */
 export function writeFilers(filers: readonly Filer[], press: Press): void {
   const lines = filers.map((filer) => {
-    writeFilings(filer, press);
-    press.file(filingListPath(filer.cik), filer.filings.map(({ row }) => line(row)).join(''));
-    return writeFiler(filer, press);
+    const filings = filer.filings.map((kept) => sealed(kept, press));
+    writeFilings(filer, filings, press);
+    const listed = filings.map(({ hashed }) => hashed);
+    press.file(filingListPath(filer.cik), listed.map(formatFilingLine).join(''));
+    return writeFiler(filer, listed, press);
   });
   press.file(FILERS_PATH, lines.map(formatFilerLine).join(''));
   writeFilingPreviews(lines, press);
 }
 
-const line = (row: KeptFiling['row']): string => formatFilingLine(row);
-
 /** A revised filing keeps its hash in the look-ups; told as before again, it is the current one. */
-function writeFilings(filer: Filer, press: Press): void {
-  const seen = new Set(filer.filings.map((filing) => writeFiling(filer, filing, press)));
-  for (const { row, batch } of filer.revised) {
-    const core = coreOf(row);
-    const record_hash = press.sealer.rowHash(core);
+function writeFilings(filer: Filer, filings: readonly SealedFiling[], press: Press): void {
+  for (const filing of filings) writeFiling(filer, filing, press);
+  const seen = new Set(filings.map(({ hashed }) => hashed.record_hash));
+  for (const { hashed, row, batch } of filer.revised.map((kept) => sealed(kept, press))) {
+    const { record_hash } = hashed;
     if (seen.has(record_hash)) continue;
     seen.add(record_hash);
-    putHash(press, { record_hash, batch, core }, null);
+    putHash(press, { record_hash, batch, core: filingCore(row.cik, hashed) }, null);
   }
+}
+
+/** What its source says of a filing, and when it was first collected as it is. */
+function sealed({ row, batch }: KeptFiling, { sealer }: Press): SealedFiling {
+  const snapshot_date = `${row.collected_at.slice(0, 10)}T00:00:00Z`;
+  const record_hash = sealer.rowHash(filingCore(row.cik, { ...row, snapshot_date }));
+  return { row, batch, hashed: { ...row, snapshot_date, record_hash } };
 }
 
 interface HashedCore {
   readonly record_hash: string;
   readonly batch: string;
-  readonly core: FilingRow['_hash_core'];
+  readonly core: ReturnType<typeof filingCore>;
 }
 
 /** Makes a record hash findable and puts it into the log; `file` is null where another has taken its place. */
@@ -83,10 +93,9 @@ function putHash(
   press.leaf({ batch, record_hash });
 }
 
-/** The record hash of what was written. */
-function writeFiling(filer: Filer, { row, batch }: KeptFiling, press: Press): string {
-  const core = coreOf(row);
-  const record_hash = press.sealer.rowHash(core);
+function writeFiling(filer: Filer, { row, batch, hashed }: SealedFiling, press: Press): void {
+  const { record_hash } = hashed;
+  const core = filingCore(row.cik, hashed);
   const { row: _kind, ...facts } = core;
   const body: Omit<FilingRow, '_citation'> = {
     nature: ROW_NATURE,
@@ -101,32 +110,6 @@ function writeFiling(filer: Filer, { row, batch }: KeptFiling, press: Press): st
   const path = filingPath(filer.cik, row);
   put(press, { path, entity: filer.cik, signed: press.sealer.seal(body, statementOf(filer, row)) });
   putHash(press, { record_hash, batch, core }, path);
-  return record_hash;
-}
-
-/** The hash core of a filing: what the source says, and when it was first collected as it is. */
-function coreOf(row: KeptFiling['row']): FilingRow['_hash_core'] {
-  const { accession, form, items, event_time, filing_date, disclosure_time } = row;
-  const { acceptance_basis, source, source_ref, source_tier } = row;
-  const members: FilingRow['_hash_core'] = {
-    hash_core_version: HASH_CORE_VERSION,
-    row: FILING_COLLECTION,
-    entity: row.cik,
-    accession,
-    form,
-    items,
-    event_time,
-    filing_date,
-    disclosure_time,
-    acceptance_basis,
-    observed_at: disclosure_time ?? `${filing_date}T00:00:00Z`,
-    snapshot_date: `${row.collected_at.slice(0, 10)}T00:00:00Z`,
-    source,
-    source_ref,
-    source_tier,
-  };
-  const ordered = FILING_CORE_FIELDS.map((name) => [name, members[name]]);
-  return Object.fromEntries(ordered) as FilingRow['_hash_core'];
 }
 
 function statementOf({ cik, name }: Filer, row: KeptFiling['row']): Statement {
@@ -143,13 +126,10 @@ function statementOf({ cik, name }: Filer, row: KeptFiling['row']): Statement {
   };
 }
 
-function writeFiler(filer: Filer, press: Press): FilerLine {
-  const { cik, name, tickers, collected_at, covered_from, listing, filings } = filer;
-  const forms = formCounts(filings);
-  const covers =
-    covered_from === null
-      ? `the whole list of ${listing.source}, from the first filing on`
-      : `the list of ${listing.source} from the filing day ${covered_from} on; older filings are not stored`;
+function writeFiler(filer: Filer, filings: readonly HashedFiling[], press: Press): FilerLine {
+  const { cik, name, tickers, collected_at, covered_from, gaps, listing } = filer;
+  const lists = filingLists(filings).map((list) => provenList(list, sha256).head);
+  const covers = coversOf(filer);
   const body: Omit<FilerCoverage, '_citation'> = {
     nature: FILER_NATURE,
     entity: cik,
@@ -157,9 +137,10 @@ function writeFiler(filer: Filer, press: Press): FilerLine {
     tickers: [...tickers],
     observed_at: collected_at,
     covered_from,
+    gaps: [...gaps],
     covers,
     filings_count: filings.length,
-    forms,
+    lists,
     source: listing.source,
     source_ref: listing.source_ref,
     source_tier: listing.source_tier,
@@ -174,24 +155,17 @@ function writeFiler(filer: Filer, press: Press): FilerLine {
   };
   const path = filerPath(cik);
   put(press, { path, entity: cik, signed: press.sealer.seal(body, statement) });
-  return { cik, name, tickers, collected_at, covered_from, forms: forms.map((row) => row.form) };
+  return { cik, name, tickers, collected_at, covered_from, gaps, forms: storedForms(lists) };
 }
 
-/** Counts by form family, an amendment under its own name. */
-function formCounts(filings: readonly KeptFiling[]): FilerCoverage['forms'] {
-  const days = new Map<string, Map<string, string>>();
-  for (const { row } of filings) {
-    const form = formFamily(row.form) + (isAmendment(row.form) ? '/A' : '');
-    const known = days.get(form) ?? new Map<string, string>();
-    days.set(form, known.set(row.accession, row.filing_date));
-  }
-  return [...days]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([form, known]) => {
-      const dates = [...known.values()].sort();
-      const [first_filing_date = ''] = dates;
-      return { form, count: dates.length, first_filing_date, last_filing_date: dates.at(-1) ?? '' };
-    });
+/** What the list of a filer holds, in words. */
+function coversOf({ covered_from, gaps, listing }: Filer): string {
+  const whole =
+    covered_from === null
+      ? `the whole list of ${listing.source}, from the first filing on`
+      : `the list of ${listing.source} from the filing day ${covered_from} on; of older filings some or all are not stored`;
+  const spans = gaps.map(({ from, to }) => `; incomplete from the filing day ${from} to ${to}`);
+  return whole + spans.join('');
 }
 
 interface SignedFile {

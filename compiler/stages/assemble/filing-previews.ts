@@ -14,7 +14,7 @@ const ANSWER_RULE =
   'the newest filing of the form at or before the cutoff, else the first one after it; amendments and ' +
   'filings of the same day make it ambiguous, sources that tell different facts make it conflicting';
 const NONE_RULE =
-  'filed_by_cutoff is false only where the stored list is whole (covered_from is null) and was collected after the cutoff, else null';
+  'filed_by_cutoff is false only where the stored list is whole (covered_from is null), has no gap before the cutoff and was collected after it, else null';
 const CONFIDENCE_RULE =
   'confidence is 1 for a resolved answer and 0 for every other one; it is never a probability';
 
@@ -38,9 +38,10 @@ function previewOf(path: string, filers: readonly FilerLine[]): object {
   };
 }
 
-function filerRow({ cik, name, tickers, forms, collected_at, covered_from }: FilerLine): object {
+function filerRow({ name, forms, ...filer }: FilerLine): object {
+  const { cik, tickers, collected_at, covered_from, gaps } = filer;
   const entity = tickers[0] ?? cik;
-  return { entity, cik, entity_name: name, tickers, forms, collected_at, covered_from };
+  return { entity, cik, entity_name: name, tickers, forms, collected_at, covered_from, gaps };
 }
 
 function exampleOf(path: string, filers: readonly FilerLine[]): string | null {

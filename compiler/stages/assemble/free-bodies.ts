@@ -23,19 +23,24 @@ export function historyPreview(facts: EntityFacts, hashOf: (reading: Reading) =>
 
 /** `/gauge/raw`: the bare record, without rulers, statistics and what is derived from them. */
 export function rawBody(record: SignalRecord) {
-  const { nature, update_status, signal_id, entity, entity_name, snapshot_date } = record;
-  const { observed_at, data_age_hours, current, sources, grade, scope } = record;
+  const { nature, signal_id, entity, entity_name, snapshot_date, observed_at } = record;
+  const { official_cadence, last_looked_at, data_age_hours, current, previous, change } = record;
+  const { trend_7d, sources, grade, scope } = record;
   const { hash_core_version, lifecycle, provenance, source_ref, source_tier, record_hash } = record;
   return {
     nature,
-    update_status,
     signal_id,
     entity,
     entity_name,
     snapshot_date,
     observed_at,
+    official_cadence,
+    last_looked_at,
     data_age_hours,
     current,
+    previous,
+    change,
+    trend_7d,
     sources,
     grade,
     scope,

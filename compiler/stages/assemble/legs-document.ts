@@ -1,10 +1,13 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { type Cadence, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
+import { legsLit } from '../../contract/lit-legs.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';
 import { hoursBetween } from '../derive/age.ts';
 import type { DocumentLeg, LegsDocument } from '../intake/document-row.ts';
 import type { Press } from '../publish/press.ts';
+import { LEGS_NOTE } from './bundle.ts';
 import { type StoredValues, storedDecisions } from './document-decisions.ts';
-import { joinedProvenance, NATURE, UNCERTAINTY } from './provenance.ts';
+import { joinedProvenance, LEGS_LINEAGE, NATURE, UNCERTAINTY } from './provenance.ts';
 import { disclosureOf } from './rosters/put-roster.ts';
 import { measurers } from './rosters/roster-provenance.ts';
 
@@ -39,17 +42,24 @@ export function legsBody(press: Press, row: LegsDocument, others: StoredValues) 
     validation_status: row.validation_status ?? null,
     lineage: lineageOf(row, leg),
   }));
+  const members = Object.fromEntries(
+    legs.map((leg, index) => [leg.leg, legMember(leg, { position: index + 1, cadence })]),
+  );
   return {
     nature: NATURE,
     ...(loc === undefined ? {} : { location: loc }),
     ...(topic === undefined ? {} : { topic }),
     name: null,
     title,
-    legs: Object.fromEntries(legs.map((leg, index) => [leg.leg, legMember(leg, index + 1)])),
+    legs: members,
+    legs_lit: legsLit(members, legs.length),
     cross_line_narrative: legs.map(sentence).join(' '),
     data_timespans: legs.map(timespan),
-    note: `${legs.length} legs in causal order, from a stored document; read how many are lit, never a score`,
-    provenance: joinedProvenance(parts, 'as fresh as the oldest leg; each leg has its own time'),
+    note: `from a stored document: ${LEGS_NOTE}`,
+    provenance: joinedProvenance(parts, {
+      lineage_note: LEGS_LINEAGE,
+      freshness_rule: freshnessRule(legs.length, 'legs'),
+    }),
     decision_points: storedDecisions(endpointAt(operation as EndpointPath), params, others),
     ...disclosureOf(row),
     record_hash_verifiable: { mode: 'offline' as const, note: HASH_NOTE },
@@ -68,8 +78,18 @@ function lineageOf(row: LegsDocument, leg: HashedLeg) {
   };
 }
 
-function legMember({ leg, ...facts }: HashedLeg, position: number) {
-  return { leg, position, ...facts, hash_core_version: HASH_CORE_VERSION };
+interface LegPlace {
+  readonly position: number;
+  readonly cadence: Cadence;
+}
+
+/** Members up to the basis are in the order of the format, as in every bundle. */
+function legMember({ leg, ...facts }: HashedLeg, { position, cadence }: LegPlace) {
+  const { observed_at, data_age_hours, ...rest } = facts;
+  const head = { leg, position, observed_at, data_age_hours };
+  const basis = { freshness_basis: freshnessBasis(cadence) };
+  // Its signal is in no table, so that nobody knows a list of its classes.
+  return { ...head, ...basis, ...rest, lit: null, hash_core_version: HASH_CORE_VERSION };
 }
 
 function timespan({ leg, signal_id, observed_at, data_age_hours }: HashedLeg) {

@@ -18,7 +18,7 @@ export function lifecycleBody(subjects: readonly LegReading[]) {
     lifecycle: first.lifecycle,
     ...(others.length === 0 ? {} : { also: others.map(alsoFollowed) }),
     record_hash: first.record_hash,
-    provenance: joinedProvenance([first], 'one official life-cycle record'),
+    provenance: joinedProvenance([first], { lineage_note: 'one official life-cycle record' }),
     grade: first.grade ?? GRADE,
     scope: first.scope ?? SCOPE,
   };

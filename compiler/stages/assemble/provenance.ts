@@ -52,8 +52,23 @@ export interface LineagePart {
   readonly lineage: Lineage;
 }
 
-/** Provenance of a body that joins readings: as fresh as the oldest of them. */
-export function joinedProvenance(parts: readonly LineagePart[], lineage_note: string): Provenance {
+const AGE_LINEAGE =
+  'each judged by its own cadence; age and basis here are those of the oldest, freshness_leg names the worst';
+export const LEGS_LINEAGE = `as fresh as the worst leg, ${AGE_LINEAGE}`;
+export const READINGS_LINEAGE = `as fresh as the worst reading, ${AGE_LINEAGE}`;
+
+/** What a body that joins readings says of how they are joined. */
+interface Joined {
+  readonly lineage_note: string;
+  /** Of a body whose parts are judged each by its own cadence; without it the oldest part decides. */
+  readonly freshness_rule?: string;
+}
+
+/** Provenance of a body that joins readings; its age is that of the oldest of them. */
+export function joinedProvenance(
+  parts: readonly LineagePart[],
+  { lineage_note, freshness_rule }: Joined,
+): Provenance {
   const byAge = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
   const oldest = byAge[0];
   const newest = byAge.at(-1);
@@ -65,6 +80,7 @@ export function joinedProvenance(parts: readonly LineagePart[], lineage_note: st
     data_as_of: newest.observed_at,
     oldest_leg_as_of: oldest.observed_at,
     data_age_hours: oldest.data_age_hours,
+    ...(freshness_rule === undefined ? {} : { freshness_rule }),
     freshness_basis: freshnessBasis(oldest.cadence),
     data_lineage: parts.map((part) => part.lineage),
     validation_status: oldest.validation_status ?? VALIDATION,

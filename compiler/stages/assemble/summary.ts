@@ -1,6 +1,7 @@
 import type { Signal } from '../../contract/lines.ts';
 import type { StandardRuler } from '../../contract/record.ts';
 import { metricUnit } from '../../contract/units.ts';
+import { isOfficial } from '../derive/ruler.ts';
 import type { Season } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 
@@ -29,9 +30,12 @@ export function summaryEn(
 ): string | undefined {
   const { ruler, season } = placed;
   if (ruler === null && season === null) return undefined;
+  const official = isOfficial(signal, reading);
   const parts = [
     `${nameOf(reading)}, ${signal.measures}: ${valueText(signal, reading)} at ${reading.observed_at}`,
-    ...(ruler === null ? [] : [`official class "${ruler.official_category}"`]),
+    ...(ruler === null
+      ? []
+      : [`${official ? 'official class' : 'class'} "${ruler.official_category}"`]),
     ...(season === null
       ? []
       : [`percentile ${percentText(season)} of ${season.n} same-season readings`]),
@@ -47,9 +51,10 @@ export function summaryZh(
 ): string | null {
   const { ruler, season } = placed;
   if (ruler === null && season === null) return null;
+  const official = isOfficial(signal, reading);
   const parts = [
     `${nameOf(reading)}（${signal.id}）：${reading.observed_at} 觀測值 ${valueText(signal, reading)}`,
-    ...(ruler === null ? [] : [`官方分級「${ruler.official_category}」`]),
+    ...(ruler === null ? [] : [`${official ? '官方分級' : '分級'}「${ruler.official_category}」`]),
     ...(season === null ? [] : [`位於 ${season.n} 筆同季觀測的第 ${percentText(season)} 百分位`]),
   ];
   return `${parts.join('；')}。`;

@@ -12,6 +12,14 @@ export function rulerFor(signal: Signal, reading: Reading): Ruler | null {
   return signal.rulers?.findLast((ruler) => (ruler.since ?? '') <= day) ?? null;
 }
 
+/**
+ * Whether an agency stands behind the classes of a reading: thresholds of the entity itself are whose the reading says, and
+ * nobody's where it says nothing.
+ */
+export function isOfficial(signal: Signal, { thresholds_agency }: Reading): boolean {
+  return signal.ownThresholds === undefined || thresholds_agency != null;
+}
+
 /** A ruler from the thresholds that the snapshot carries, such as the flood stages of a gauge. */
 function ownRuler(signal: Signal, reading: Reading): Ruler | null {
   const given = reading.thresholds;
@@ -21,14 +29,16 @@ function ownRuler(signal: Signal, reading: Reading): Ruler | null {
   const [metric] = signal.metrics;
   const steps = names.map((band) => ({ band, at: given[band] ?? 0 }));
   return {
-    scale: `official thresholds of ${reading.entity_name ?? reading.entity}`,
+    scale: `thresholds of ${reading.entity_name ?? reading.entity}`,
     metric,
     unit: metricUnit(metric).label,
     direction: 'up',
     edge: 'worse',
     actionBand,
     steps: [{ band: `below-${actionBand}`, at: Number.NEGATIVE_INFINITY }, ...steps],
-    provenance: 'National Weather Service, thresholds of the gauge as stored with the reading',
+    provenance: isOfficial(signal, reading)
+      ? `${reading.thresholds_agency}, as stored with the reading`
+      : 'as stored with the reading, which names no agency',
   };
 }
 

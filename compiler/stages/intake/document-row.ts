@@ -3,7 +3,6 @@ import { DOCUMENT_ENDPOINTS, documentForm } from '../../contract/document-bodies
 import { type Endpoint, findEndpoint } from '../../contract/endpoints.ts';
 import { CADENCES } from '../../contract/freshness.ts';
 import { lineOf } from '../../contract/lines.ts';
-import { assertingWord } from '../../contract/neutral-text.ts';
 import { filePath } from '../../contract/path.ts';
 import { fieldsSchema } from './reading.ts';
 import { checkTimes, facts, originFields, refusals, text } from './row-origin.ts';
@@ -63,7 +62,6 @@ export const documentRowSchema = rowSchema.superRefine((row, context) => {
   const refuse = refusals(context);
   checkTimes(row, refuse);
   checkOperation(row, refuse);
-  checkWords(row, refuse);
   if (row.form === 'legs') checkLegs(row, refuse);
 });
 
@@ -96,24 +94,6 @@ function checkFile(endpoint: Endpoint, { params }: DocumentRow, refuse: Refuse):
     if (!(error instanceof RangeError)) throw error;
     refuse('params', `${error.message}; shorten it`);
   }
-}
-
-/** Documents describe: no sentence of theirs looks ahead or tells people what to do. */
-function checkWords(row: DocumentRow, refuse: Refuse): void {
-  const own = row.form === 'article' ? [row.text ?? '', ...cellTexts(row)] : legTexts(row);
-  for (const sentence of [row.title, ...own]) {
-    const word = assertingWord(sentence);
-    if (word === null) continue;
-    refuse('', `"${word}" forecasts, advises or recommends; store a description only`);
-  }
-}
-
-function cellTexts({ rows }: ArticleDocument): string[] {
-  return rows.flatMap((row) => Object.values(row)).filter((cell) => typeof cell === 'string');
-}
-
-function legTexts({ legs }: LegsDocument): string[] {
-  return legs.flatMap(({ measures, entity_name }) => [measures, entity_name ?? '']);
 }
 
 /** A leg is a reading of its own: its hash must not be that of a signal that is compiled beside it. */

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { JsonError } from '../../contract/strict-json.ts';
+import { figureFault } from './figures.ts';
 
 const KEYS_SHOWN_MAX = 4;
+/** What zod calls a number. */
+const NUMBERS: readonly string[] = ['number', 'int'];
 
 /** Says what is wrong with a stored line where the library's own words leave open what to do; for safeParse(). */
 export const FAULT_WORDS = { error: faultWords } satisfies Parameters<z.ZodType['safeParse']>[1];
@@ -11,6 +14,8 @@ function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_key') return badName(String(issue.input), issue.issues[0]?.message);
   const isLine = issue.code === 'invalid_type' && (issue.path ?? []).length === 0;
   if (isLine && issue.expected === 'object') return NO_OBJECT;
+  const isFigure = issue.code === 'invalid_type' && NUMBERS.includes(issue.expected);
+  if (isFigure && typeof issue.input === 'string') return figureFault(issue.input);
   const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
   return isMissing ? MISSING : undefined;
 }

@@ -4,7 +4,16 @@ import { address, isAfter } from './reading.ts';
 import { day, utcTime } from './times.ts';
 
 const text = z.string().min(1).max(2000);
-const span = { from: day, to: day };
+/** The filing days of a page, and how many filings it holds where its source says so. */
+const span = { from: day, to: day, count: z.int().min(1).optional() };
+
+/** Filing days, first to last, of which the source's list could not be read whole. */
+const gaps = z
+  .array(
+    z.strictObject(span).refine(({ from, to }) => from <= to, 'from is after to; exchange them'),
+  )
+  .max(1000)
+  .optional();
 
 /** What every row of the collection says. */
 const shared = {
@@ -58,15 +67,16 @@ const listing = z.strictObject({
   kind: z.literal('listing'),
   name: text,
   tickers: z.array(z.string().regex(/^[A-Z0-9.-]{1,20}$/, 'not a ticker in upper case')).max(20),
-  /** First filing day that the list is whole from; null when it is the whole list. */
+  /** First filing day that the list is whole from: nothing of it and of later days is missing or unread; null for all days. */
   from: day.nullable(),
-  /** Older pages of the list, newest first. */
+  /** Older pages of the list, newest first, as the list announces them. */
   pages: z.array(z.strictObject(span)).max(1000),
+  gaps,
   source_ref: address.nullable(),
 });
 
 /** An older page of a filer's list. */
-const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span });
+const page = z.strictObject({ ...shared, kind: z.literal('page'), ...span, gaps });
 
 /** One stored row of `filing.submission`. */
 export const filingRowSchema = z.discriminatedUnion('kind', [filing, listing, page]);

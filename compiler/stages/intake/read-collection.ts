@@ -6,6 +6,7 @@ import { FAULT_WORDS, jsonFaultText, SECOND_HEADER } from './fault-words.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
+import { wordFaults } from './stored-words.ts';
 
 /** Most rows that one collection may hold; rosters are thousands, not millions. */
 export const COLLECTION_ROWS_MAX = 500_000;
@@ -94,11 +95,9 @@ class RowReader<Row extends Collected> {
       isObject(value) ? { ...this.#header, ...value } : value,
       FAULT_WORDS,
     );
-    if (parsed.success) return this.#inTime(line, parsed.data);
-    for (const issue of parsed.error.issues) {
-      this.#fault(line, issue.path.join('.') || 'line', issue.message);
-    }
-    return null;
+    const issues = parsed.success ? wordFaults(parsed.data) : parsed.error.issues;
+    for (const issue of issues) this.#fault(line, issue.path.join('.') || 'line', issue.message);
+    return parsed.success && issues.length === 0 ? this.#inTime(line, parsed.data) : null;
   }
 
   #inTime(line: Line, row: Row): Row | null {

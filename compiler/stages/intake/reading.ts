@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { entitiesOf, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
+import { entitiesOf, type Line, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
 import { encodeSegment } from '../../contract/path.ts';
 import { sourceSchema } from '../../contract/record.ts';
-import { foreignUnit } from '../../contract/units.ts';
+import { foreignUnit, type Limits, unitLimits } from '../../contract/units.ts';
 import type { Problem } from './compile-error.ts';
 import { FAULT_WORDS, MISSING } from './fault-words.ts';
+import { checkFigures, figureFault, fitsName, isNumberText } from './figures.ts';
+import { wordFaults } from './stored-words.ts';
 import { dayOrTime, utcTime } from './times.ts';
 
 /** Longest entity id; it must also fit one path segment. */
@@ -26,10 +28,22 @@ const metricValue = z.union([scalar, z.array(scalar).max(64)], {
   error: 'a metric is a number, text, true, false, null or a flat list',
 });
 /** How sources write "nothing there" as a number; a reading holds null for it. */
-const NO_DATA_CODES: readonly (number | null)[] = [-999, -999.9, -9999, -999_999];
-const NUMBER_TEXT = /^\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
+const NO_DATA_CODES: readonly number[] = [-999, -999.9, -9999, -999_999];
 /** Splicing at request time rests on the first word being ours alone; the second is a member of `change`. */
 const RESERVED_METRICS: readonly string[] = ['provenance', 'period'];
+
+/** A word may stand for what a source says, as of a life-cycle state, but no number that is written as text. */
+const source = sourceSchema.extend({
+  value: z
+    .union([
+      z.number(),
+      z.string().refine((text) => !isNumberText(text), {
+        error: ({ input }) => figureFault(input),
+      }),
+      z.null(),
+    ])
+    .optional(),
+});
 
 /** Fields of a reading; any of them may stand in the header line of its file instead. */
 export const fieldsSchema = z.strictObject({
@@ -41,8 +55,8 @@ export const fieldsSchema = z.strictObject({
   entity_name: label.nullable(),
   observed_at: utcTime,
   collected_at: utcTime,
-  current: z.record(metricName, metricValue),
-  sources: z.array(sourceSchema).min(1).max(16),
+  current: z.record(metricName, metricValue).superRefine(checkFigures),
+  sources: z.array(source).min(1).max(16),
   source_ref: address.nullable(),
   source_tier: z
     .string()
@@ -52,12 +66,14 @@ export const fieldsSchema = z.strictObject({
     )
     .nullable(),
   thresholds: z.record(z.string(), z.number()),
+  /** Who published the thresholds. */
+  thresholds_agency: label.nullable(),
   lifecycle: z.strictObject({
     state: label,
     birth_at: dayOrTime.nullable(),
     end_at: dayOrTime.nullable(),
     death_type: z.string().nullable(),
-    context: z.record(z.string(), scalar).nullable(),
+    context: z.record(z.string(), scalar).superRefine(checkFigures).nullable(),
   }),
   grade: label.nullable(),
   scope: label.nullable(),
@@ -92,7 +108,9 @@ export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFa
 export function parseHeader(value: unknown): Outcome<Part> | null {
   if (typeof value !== 'object' || value === null || !('header' in value)) return null;
   const parsed = headerSchema.safeParse(value, FAULT_WORDS);
-  return parsed.success ? { ok: parsed.data.header } : { faults: zodFaults(parsed.error) };
+  if (!parsed.success) return { faults: zodFaults(parsed.error) };
+  const faults = neutralFaults(parsed.data);
+  return faults.length > 0 ? { faults } : { ok: parsed.data.header };
 }
 
 /** Reads one line of a signal's file; fields that it leaves out come from the header. */
@@ -104,12 +122,21 @@ export function parseReading(value: unknown, header: Part, signalId: string): Ou
   const missing = REQUIRED.filter((name) => merged[name] === undefined);
   if (missing.length > 0) return { faults: missing.map(missingFault) };
   const reading = merged as Reading;
-  const faults = checkAgainstTable(reading, signalId);
+  // The header was looked through when it was read.
+  const faults = [...neutralFaults(parsed.data), ...checkAgainstTable(reading, signalId)];
   return faults.length > 0 ? { faults } : { ok: reading };
 }
 
 function missingFault(field: string): LineFault {
   return { code: 'bad_field', field, message: MISSING };
+}
+
+function neutralFaults(stored: object): LineFault[] {
+  return wordFaults(stored).map(({ path, message }) => ({
+    code: 'bad_field',
+    field: path.join('.'),
+    message,
+  }));
 }
 
 function zodFaults(error: z.ZodError): LineFault[] {
@@ -127,6 +154,7 @@ function checkAgainstTable(reading: Reading, signalId: string): LineFault[] {
     ...entityFaults(reading, signalId),
     ...metricFaults(reading, signal),
     ...valueFaults(reading, signal),
+    ...sourceFaults(reading, signal),
     ...bandFaults(reading, signal),
     ...thresholdFaults(reading, signal),
     ...stateFaults(reading, signalId),
@@ -187,31 +215,32 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
 
 /** What no publisher gives for a value: a code for a missing one, or a figure outside the limits of its scale. */
 function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFault[] {
-  const coded = metrics.filter((name) => NO_DATA_CODES.includes(figureOf(current[name])));
-  const [main] = metrics;
-  const value = figureOf(current[main]);
-  const outside = range !== undefined && value !== null && !isWithin(value, range);
-  return [
-    ...coded.map((name) => valueFault(name, `${current[name]} is a no-data code; store null`)),
-    ...(outside && !coded.includes(main)
-      ? [valueFault(main, `${value} is outside ${rangeText(range)}; correct it, or store null`)]
-      : []),
-  ];
+  return metrics.flatMap((name) => {
+    const value = current[name];
+    if (typeof value !== 'number') return [];
+    if (NO_DATA_CODES.includes(value)) {
+      return [valueFault(name, `${value} is a no-data code; store null`)];
+    }
+    const limits = name === metrics[0] ? (range ?? unitLimits(name)) : unitLimits(name);
+    if (limits === undefined || isWithin(value, limits)) return [];
+    const message = `${value} is outside ${limitsText(limits)}; correct it, or store null`;
+    return [valueFault(name, message)];
+  });
 }
 
-/** The number that a value stands for, also one that is written as text; null for anything else. */
-function figureOf(value: unknown): number | null {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : null;
+/** What a source says is a value of the main metric. */
+function sourceFaults({ sources }: Reading, { metrics: [main] }: Signal): LineFault[] {
+  return sources.flatMap(({ value = null }, at) => {
+    if (fitsName(main, value)) return [];
+    return [{ code: 'bad_field', field: `sources.${at}.value`, message: figureFault(value) }];
+  });
 }
 
-type Range = NonNullable<Signal['range']>;
-
-function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: Range): boolean {
+function isWithin(value: number, { from, to = Number.POSITIVE_INFINITY }: Limits): boolean {
   return value >= from && value <= to;
 }
 
-function rangeText({ from, to }: Range): string {
+function limitsText({ from, to }: Limits): string {
   return to === undefined ? `${from} and up` : `${from} to ${to}`;
 }
 
@@ -221,9 +250,10 @@ function valueFault(name: string, message: string): LineFault {
 
 function bandFaults(reading: Reading, signal: Signal): LineFault[] {
   const band = reading.current.band;
-  if (band === undefined || band === null || signal.bands === undefined) return [];
-  if (typeof band === 'string' && signal.bands.includes(band)) return [];
-  const message = `band "${String(band)}" is not one of ${signal.bands.join(', ')}`;
+  if (band === undefined || band === null) return [];
+  const { bands } = signal;
+  if (typeof band === 'string' && (bands?.includes(band) ?? true)) return [];
+  const message = `band "${String(band)}" is not ${bands === undefined ? 'a word' : `one of ${bands.join(', ')}`}`;
   return [{ code: 'bad_field', field: 'current.band', message }];
 }
 
@@ -245,12 +275,25 @@ function thresholdFaults({ thresholds }: Reading, signal: Signal): LineFault[] {
   return [{ code: 'bad_field', field: `thresholds.${low}`, message }];
 }
 
-function stateFaults(reading: Reading, signalId: string): LineFault[] {
+/** A life-cycle state is a word of the line, and the same one wherever the reading states it. */
+function stateFaults({ current, lifecycle }: Reading, signalId: string): LineFault[] {
   const states = lineOf(signalId)?.states;
-  const state = reading.lifecycle?.state;
-  if (state === undefined || states === undefined || states.includes(state)) return [];
-  const message = `state "${state}" is not one of ${states.join(', ')}`;
-  return [{ code: 'bad_field', field: 'lifecycle.state', message }];
+  if (states === undefined) return [];
+  const stated = signalOf(signalId)?.metrics.includes('state') === true ? current.state : null;
+  const faults = [
+    ...stateFault('lifecycle.state', lifecycle?.state ?? null, states),
+    ...stateFault('current.state', stated ?? null, states),
+  ];
+  if (faults.length > 0 || lifecycle === undefined || stated == null) return faults;
+  if (stated === lifecycle.state) return [];
+  const message = `"${String(stated)}" is not the state "${lifecycle.state}" of lifecycle; correct one of the two`;
+  return [{ code: 'bad_field', field: 'current.state', message }];
+}
+
+function stateFault(field: string, state: unknown, states: NonNullable<Line['states']>) {
+  if (state === null || (typeof state === 'string' && states.includes(state))) return [];
+  const message = `state "${String(state)}" is not one of ${states.join(', ')}`;
+  return [{ code: 'bad_field' as const, field, message }];
 }
 
 function timeFaults(reading: Reading): LineFault[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { encodeSegment } from '../../contract/path.ts';
+import { checkFigures } from './figures.ts';
 import { fieldsSchema, isAfter } from './reading.ts';
 import { day } from './times.ts';
 
@@ -48,9 +49,10 @@ function fitsFileName(id: string): boolean {
   }
 }
 
-/** Figures and words by name, as their source gives them. */
+/** Figures and words by name, as their source gives them; a name that ends in a unit holds a figure. */
 export const facts = z
   .record(factName, scalar)
+  .superRefine(checkFigures)
   .refine((value) => Object.keys(value).length <= FACTS_MAX, `more than ${FACTS_MAX} members`);
 
 /** What every row of a roster has beside its subject. */

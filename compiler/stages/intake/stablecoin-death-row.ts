@@ -1,9 +1,28 @@
 import { z } from 'zod';
+import { figureFault, isNumberText } from './figures.ts';
 import { isAfter } from './reading.ts';
 import { checkTimes, facts, originFields, refusals, text, wholeNumber } from './row-origin.ts';
 import { utcTime } from './times.ts';
 
-const measured = z.union([z.number(), z.string().max(200), facts]).nullable();
+/** A price, a supply or what a chain holds is a figure; of collateral and redemption a source may have a word only. */
+const figures = facts.superRefine((values, context) => {
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'string' && isNumberText(value)) {
+      context.addIssue({ code: 'custom', path: [name], message: figureFault(value) });
+    }
+  }
+});
+const figure = z.union([z.number(), figures], {
+  error: ({ input }) => (typeof input === 'string' ? figureFault(input) : undefined),
+});
+const described = z.union([
+  z.number(),
+  z
+    .string()
+    .max(200)
+    .refine((text) => !isNumberText(text), { error: ({ input }) => figureFault(input) }),
+  figures,
+]);
 
 const rowSchema = z.strictObject({
   ...originFields,
@@ -16,11 +35,11 @@ const rowSchema = z.strictObject({
   first_distress_at: utcTime.nullable(),
   lifespan_days: wholeNumber.optional(),
   pre_death_payload: z.strictObject({
-    price: measured,
-    supply: measured,
-    collateral: measured,
-    redemption: measured,
-    per_chain: measured,
+    price: figure.nullable(),
+    supply: figure.nullable(),
+    collateral: described.nullable(),
+    redemption: described.nullable(),
+    per_chain: figure.nullable(),
   }),
   death_context: facts.nullable(),
   imported: z.boolean().optional(),

@@ -20,7 +20,7 @@ async function largeService(): Promise<Service> {
         observed_at: '2026-11-21T10:45:00Z',
         band: null,
         record_hash: `sha256:${'0'.repeat(64)}`,
-        update_state: 'unknown',
+        last_looked_at: '2026-11-21T11:00:00Z',
       }),
     ),
   );
@@ -37,7 +37,7 @@ async function longService(entities: readonly string[]): Promise<Service> {
       observed_at: '2026-11-21T10:45:00Z',
       band: null,
       record_hash: `sha256:${'0'.repeat(64)}`,
-      update_state: 'on_schedule',
+      last_looked_at: '2026-11-21T11:00:00Z',
     }),
   );
   return tinyService({ files: new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]) });

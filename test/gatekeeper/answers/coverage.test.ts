@@ -87,7 +87,7 @@ describe('coverage()', () => {
         observed_at: new Date(at).toISOString(),
         band: null,
         record_hash: `sha256:${'0'.repeat(64)}`,
-        update_state: 'on_schedule',
+        last_looked_at: '2026-11-21T11:00:00Z',
       }),
     );
     const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
@@ -110,7 +110,7 @@ describe('coverage()', () => {
       observed_at: '2026-11-21T10:45:00Z',
       band: null,
       record_hash: `sha256:${'0'.repeat(64)}`,
-      update_state: 'overdue',
+      last_looked_at: '2026-11-21T11:00:00Z',
     };
     const lines = Array.from({ length: COVERAGE_ROWS_MAX + 1 }, (_, at) =>
       formatCatalogRow({ ...row, entity: `e${at}` }),
@@ -131,7 +131,7 @@ describe('coverage()', () => {
         observed_at: '2026-11-21T10:45:00Z',
         band: null,
         record_hash: `sha256:${'0'.repeat(64)}`,
-        update_state: 'overdue',
+        last_looked_at: '2026-11-21T11:00:00Z',
       }),
     );
     const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
@@ -152,7 +152,7 @@ async function fullService(): Promise<Service> {
         observed_at: '2026-11-21T10:45:00Z',
         band: null,
         record_hash: `sha256:${'0'.repeat(64)}`,
-        update_state: 'on_schedule',
+        last_looked_at: '2026-11-21T11:00:00Z',
       }),
     ),
   );

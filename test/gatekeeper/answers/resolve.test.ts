@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  LIST_FILINGS_MAX,
   proposerBodySchema,
   resolveBodySchema,
 } from '../../../compiler/contract/resolve-bodies.ts';
@@ -81,8 +82,8 @@ describe('resolve()', () => {
       const body = proposerBodySchema.parse(await asked(query, '/resolve/proposer'));
       expect(body.answer).toBe(filed);
       expect(body.confidence).toBe(status === 'resolved' ? 1 : 0);
-      expect(body._citation).toEqual(body.evidence._citation);
-      const cited = 'accession' in body.evidence ? body.evidence : null;
+      const cited = body.evidence;
+      expect(body._citation).toEqual((cited ?? body.coverage)._citation);
       expect(cited?.accession.slice(-6) ?? null).toBe(serial);
       expect(body.evidence_url).toBe(cited?.source_ref ?? null);
       expect(body.timestamp).toBe(cited?.disclosure_time ?? null);
@@ -160,6 +161,22 @@ describe('resolve()', () => {
     const trust = [crowded.release.head.issuer_did];
     expect(verifyBody(jsonOf(answered) as JsonValue, { trust }).verdict).toBe('verified');
   });
+});
+
+describe('resolve() of more filings than a body carries', () => {
+  it('I54: sells nothing rather than a part, and goes on with fewer', async () => {
+    const crowded = (count: number) =>
+      filingService(
+        Array.from({ length: count }, (_, at) => filingRow(at + 1, ['6-K/A', '2026-04-05'])),
+      );
+    const query = target('/resolve/proposer', { ...base, form: '6-K', cutoff: '2026-05-01' });
+    const whole = await resolve(question(query), await crowded(LIST_FILINGS_MAX));
+    const body = proposerBodySchema.parse(jsonOf(whole));
+    expect(body.list?.filings.length).toBe(LIST_FILINGS_MAX);
+    expect(body.note).toContain('Amendments that lie before the cutoff or may do so: 1000.');
+    const more = await resolve(question(query), await crowded(LIST_FILINGS_MAX + 1));
+    expect(more.kind).toBe('miss');
+  }, 60_000);
 });
 
 const REAL = join(import.meta.dirname, '../../../../shared/official-payloads/sec-edgar');

@@ -154,7 +154,7 @@ describe('watch()', () => {
         observed_at: '2026-11-20T10:00:00Z',
         band: null,
         record_hash: `sha256:${String(at).padStart(64, '0')}`,
-        update_state: 'on_schedule',
+        last_looked_at: '2026-11-21T11:00:00Z',
       }),
     );
     const long = await tinyService({

@@ -58,7 +58,8 @@ describe('directSettlement()', () => {
       send: () => later(20, { state: 'sent', receipt: later(20, RECEIPT) }),
     });
     const payer = authorizationOf(request).from;
-    expect(outcome).toEqual({ verdict: 'settled', transaction: TX, payer, network: 'base' });
+    const shown = { transaction: TX, payer, network: 'base', isProven: true };
+    expect(outcome).toEqual({ verdict: 'settled', ...shown });
   });
 
   it.each<[string, Slow, string]>([

@@ -1,109 +1,138 @@
 import { describe, expect, it } from 'vitest';
 import {
   circuit,
+  FAILURE_COUNTS_MS,
   FAILURES_MAX,
-  PAYER_COUNTS_AGAIN_MS,
+  PROBE_EVERY_MS,
   REST_MS,
   REST_MS_MAX,
 } from '../../../gatekeeper/facilitator/circuit.ts';
 
-function failing() {
+/** A circuit of a service that answers our own question or not, as `service.answers` says. */
+function failing(answers: boolean) {
   const time = { now: 0 };
-  const { mayAsk, note } = circuit(() => time.now);
-  const fail = (times: number): void => {
-    for (let at = 0; at < times; at++) note(false);
+  const service = { answers, probes: 0 };
+  const probe = async (): Promise<boolean> => {
+    service.probes += 1;
+    return service.answers;
   };
-  return { time, mayAsk, note, fail };
+  const one = circuit(() => time.now);
+  const fail = async (times: number): Promise<void> => {
+    for (let at = 0; at < times; at++) one.note(false, probe);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const mayAsk = async (): Promise<boolean> => one.mayAsk(probe);
+  const succeed = (): void => one.note(true, probe);
+  return { time, service, fail, mayAsk, succeed, isSuspect: () => one.isSuspect() };
 }
 
 describe('circuit()', () => {
-  it('circuit() leaves a service alone after failures in a row, not after some', () => {
-    const { mayAsk, note, fail } = failing();
-    fail(FAILURES_MAX - 1);
-    note(true);
-    fail(FAILURES_MAX - 1);
-    expect(mayAsk()).toBe(true);
-    fail(1);
-    expect(mayAsk()).toBe(false);
+  it('circuit() leaves a service alone after failures in a row and a probe that fails, not after some', async () => {
+    const { mayAsk, succeed, fail, service } = failing(false);
+    await fail(FAILURES_MAX - 1);
+    succeed();
+    await fail(FAILURES_MAX - 1);
+    expect([await mayAsk(), service.probes]).toEqual([true, 0]);
+    await fail(1);
+    expect([await mayAsk(), service.probes]).toEqual([false, 1]);
   });
 
-  it('circuit() lets one caller try after the rest, and everybody after a success', () => {
-    const { time, mayAsk, note, fail } = failing();
-    fail(FAILURES_MAX);
-    time.now = REST_MS;
-    expect([mayAsk(), mayAsk()]).toEqual([true, false]);
-    note(true);
-    expect([mayAsk(), mayAsk()]).toEqual([true, true]);
+  it('I4: circuit() is opened by no number of failed calls while the service answers a question of ours', async () => {
+    const { mayAsk, fail, time, service, isSuspect } = failing(true);
+    for (let round = 0; round < 20; round++) {
+      await fail(100);
+      expect([await mayAsk(), isSuspect()]).toEqual([true, true]);
+      time.now += PROBE_EVERY_MS;
+    }
+    expect(service.probes).toBe(20);
+    service.answers = false;
+    await fail(1);
+    expect(await mayAsk()).toBe(false);
   });
 
-  it('circuit() rests longer after each failed trial, up to a limit', () => {
-    const { time, mayAsk, fail } = failing();
-    fail(FAILURES_MAX);
-    time.now = REST_MS;
-    expect(mayAsk()).toBe(true);
-    fail(1);
-    time.now += REST_MS * 2 - 1;
-    expect(mayAsk()).toBe(false);
+  it('circuit() probes a suspect once in a while, however many calls fail', async () => {
+    const { fail, time, service } = failing(true);
+    await fail(1000);
+    expect(service.probes).toBe(1);
+    time.now += PROBE_EVERY_MS - 1;
+    await fail(1000);
+    expect(service.probes).toBe(1);
     time.now += 1;
-    expect(mayAsk()).toBe(true);
+    await fail(1000);
+    expect(service.probes).toBe(2);
+  });
+
+  it('circuit() probes for the first one who asks after the rest, and lets everybody in when that succeeds', async () => {
+    const { time, mayAsk, fail, service } = failing(false);
+    await fail(FAILURES_MAX);
+    service.answers = true;
+    expect(await mayAsk()).toBe(false);
+    time.now = REST_MS;
+    expect(await Promise.all([mayAsk(), mayAsk()])).toEqual([true, false]);
+    expect([await mayAsk(), await mayAsk()]).toEqual([true, true]);
+    expect(service.probes).toBe(2);
+  });
+
+  it('circuit() rests longer after each failed probe, up to a limit', async () => {
+    const { time, mayAsk, fail, service } = failing(false);
+    await fail(FAILURES_MAX);
+    time.now = REST_MS;
+    expect(await mayAsk()).toBe(false);
+    time.now += REST_MS * 2 - 1;
+    expect([await mayAsk(), service.probes]).toEqual([false, 2]);
+    time.now += 1;
+    expect([await mayAsk(), service.probes]).toEqual([false, 3]);
     for (let trial = 0; trial < 20; trial++) {
-      fail(1);
       time.now += REST_MS_MAX;
-      expect(mayAsk()).toBe(true);
+      expect([await mayAsk(), service.probes]).toEqual([false, 4 + trial]);
     }
+    service.answers = true;
+    time.now += REST_MS_MAX;
+    expect(await mayAsk()).toBe(true);
+    service.answers = false;
+    await fail(FAILURES_MAX);
+    time.now += REST_MS;
+    service.answers = true;
+    expect(await mayAsk()).toBe(true);
   });
 
-  it('circuit() does not rest longer because many were waiting when it broke', () => {
-    const { time, mayAsk, fail } = failing();
-    fail(FAILURES_MAX + 100);
+  it('circuit() does not rest longer because many were waiting when it broke', async () => {
+    const { time, mayAsk, fail, service } = failing(false);
+    await fail(FAILURES_MAX);
+    await fail(100);
+    service.answers = true;
     time.now = REST_MS;
-    expect(mayAsk()).toBe(true);
+    expect(await mayAsk()).toBe(true);
   });
 
-  it('I4: circuit() is not opened by the failures of one payer, but by those of several', () => {
-    const { mayAsk, note } = failing();
-    for (let at = 0; at < 100; at++) note(false, 'mallory');
-    expect(mayAsk()).toBe(true);
-    for (let at = 1; at < FAILURES_MAX - 1; at++) note(false, `payer ${at}`);
-    expect(mayAsk()).toBe(true);
-    note(false, 'the last one');
-    expect(mayAsk()).toBe(false);
+  it('circuit() is closed by the success of a call that was on its way', async () => {
+    const { mayAsk, fail, succeed, isSuspect } = failing(false);
+    await fail(FAILURES_MAX);
+    expect([await mayAsk(), isSuspect()]).toEqual([false, true]);
+    succeed();
+    expect([await mayAsk(), isSuspect()]).toEqual([true, false]);
   });
 
-  it('circuit() counts one payer again after a while, so that a lone one does not wait for ever', () => {
-    const { time, mayAsk, note } = failing();
-    for (let at = 0; at < FAILURES_MAX; at++) {
-      expect(mayAsk()).toBe(true);
-      note(false, 'alone');
-      note(false, 'alone');
-      time.now += PAYER_COUNTS_AGAIN_MS;
+  it('circuit() forgets failures that are long over', async () => {
+    const { mayAsk, fail, time, service, isSuspect } = failing(false);
+    for (let at = 0; at < 20; at++) {
+      await fail(1);
+      time.now += FAILURE_COUNTS_MS / (FAILURES_MAX - 1);
     }
-    time.now -= PAYER_COUNTS_AGAIN_MS;
-    expect(mayAsk()).toBe(false);
+    expect([await mayAsk(), isSuspect(), service.probes]).toEqual([true, false, 0]);
   });
 
-  it('I4: circuit() gives the trial to the next one when a payer fails whose failures are known', () => {
-    const { time, mayAsk, note } = failing();
-    for (let at = 0; at < FAILURES_MAX; at++) note(false, `payer ${at}`);
-    time.now = REST_MS;
-    for (let at = 0; at < 10; at++) {
-      expect([mayAsk(), mayAsk()]).toEqual([true, false]);
-      note(false, 'payer 0');
-    }
-    expect(mayAsk()).toBe(true);
-    note(false, 'somebody new');
-    time.now += REST_MS * 2 - 1;
-    expect(mayAsk()).toBe(false);
-    time.now += 1;
-    expect(mayAsk()).toBe(true);
-  });
-
-  it('circuit() forgets who failed after a success', () => {
-    const { mayAsk, note } = failing();
-    for (let round = 0; round < 3; round++) {
-      for (let at = 1; at < FAILURES_MAX; at++) note(false, `payer ${at}`);
-      expect(mayAsk()).toBe(true);
-      note(true);
-    }
+  it('circuit() is not opened by a probe that comes back after a success', async () => {
+    const one = circuit(() => 0);
+    let answer = (_: boolean): void => {};
+    const probe = (): Promise<boolean> =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    for (let at = 0; at < FAILURES_MAX; at++) one.note(false, probe);
+    one.note(true, probe);
+    answer(false);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(one.mayAsk(probe)).toBe(true);
   });
 });

@@ -7,19 +7,10 @@ import {
   type Facilitator,
   remoteFacilitator,
 } from '../../../gatekeeper/facilitator/facilitator.ts';
-import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import { NOW_MS } from '../payer.ts';
-import {
-  alice,
-  freshJournal,
-  gauge,
-  header,
-  json,
-  shop,
-  TARGET,
-  TX,
-  v1,
-} from '../payment-bench.ts';
+import { alice, buy, freshJournal, header, json, shop, TX, v1 } from '../payment-bench.ts';
 
 const TIMEOUT_MS = 150;
 const SECRET = 'bought words';
@@ -129,17 +120,21 @@ afterAll(async () => {
 
 function desk() {
   const journal = freshJournal();
-  const bought = paymentDesk({ journal, facilitator, challenger: shop, clock: () => NOW_MS });
+  let now = NOW_MS;
+  const terms = { challenger: shop, clock: () => now, verifyFirst: true };
+  const bought = purchaseDesk({ journal, facilitator, ...terms });
   const deliver = async () => ({ body: Buffer.from(SECRET), contentType: 'text/plain' });
-  const usual = { endpoint: gauge, target: TARGET, method: 'GET', version: 1, deliver } as const;
-  return { journal, pay: (value: string) => bought.pay({ ...usual, header: value }) };
+  const wait = (): void => {
+    now += UNKNOWN_RETRY_S * 1000;
+  };
+  return { journal, wait, pay: (value: string) => buy(bought, { header: value, deliver }) };
 }
 
 async function expectDoubt(
   call: '/verify' | '/settle',
   [name, act]: readonly [string, Mode],
 ): Promise<void> {
-  const { pay, journal } = desk();
+  const { pay, wait, journal } = desk();
   const value = await alice.header(v1);
   mode = { call, act };
   settles = 0;
@@ -152,6 +147,7 @@ async function expectDoubt(
   expect(JSON.stringify(reply.headers), name).not.toMatch(/set-cookie|payment-response/);
   expect(settles, name).toBe(call === '/verify' ? 0 : 1);
   mode = null;
+  wait();
   // I2, I10: whatever it was, the same payment buys the answer afterwards.
   const again = await pay(value);
   expect([name, again.status]).toEqual([name, 200]);

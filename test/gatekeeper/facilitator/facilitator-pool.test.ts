@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FAILURES_MAX, REST_MS } from '../../../gatekeeper/facilitator/circuit.ts';
 import type {
   Facilitator,
+  FacilitatorRequest,
   NoVerdict,
   SettleOutcome,
   VerifyOutcome,
@@ -24,17 +25,21 @@ const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds
 
 interface Member extends Facilitator {
   readonly calls: string[];
-  says: { verify: VerifyOutcome; settle: SettleOutcome };
+  says: { verify: VerifyOutcome; settle: SettleOutcome; canary: VerifyOutcome };
 }
 
+/** What our own question is put in place of a payment. */
+const canary = await paymentRequest(payer(NETWORKS.base, 'canary'));
+
+/** As long as its own does, a facilitator answers our question like any other. */
 function member(settle: SettleOutcome = settled, verify: VerifyOutcome = valid): Member {
   const calls: string[] = [];
   const one: Member = {
     calls,
-    says: { verify, settle },
-    async verify() {
-      calls.push('verify');
-      return one.says.verify;
+    says: { verify, settle, canary: verify },
+    async verify(request) {
+      calls.push(request === canary ? 'canary' : 'verify');
+      return request === canary ? one.says.canary : one.says.verify;
     },
     async settle() {
       calls.push('settle');
@@ -51,7 +56,17 @@ function pool(facilitators: readonly Member[], isUnused?: () => Promise<boolean>
   const time = { now: 0 };
   const clock = (): number => time.now;
   const options = isUnused === undefined ? {} : { isUnused };
-  return { time, ...facilitatorPool({ facilitators, clock, ...options }) };
+  const made = { facilitators, clock, canary: () => canary, slowMs: 50, ...options };
+  return { time, ...facilitatorPool(made) };
+}
+
+/** Lets a probe come back. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Purchases of as many strangers, each with a fresh key. */
+async function strangers(count: number): Promise<readonly FacilitatorRequest[]> {
+  const names = Array.from({ length: count }, (_, at) => `stranger ${at}`);
+  return Promise.all(names.map((name) => paymentRequest(payer(NETWORKS.base, name))));
 }
 
 describe('facilitatorPool()', () => {
@@ -120,32 +135,106 @@ describe('facilitatorPool()', () => {
     expect(other.calls).toEqual([]);
   });
 
+  it('I2: facilitatorPool() settles where verify succeeded, not where it had no verdict', async () => {
+    const [silent, other] = [member(settled, lost), member()];
+    const { verify, settle } = pool([silent, other]);
+    expect(await verify(request)).toEqual(valid);
+    expect(await settle(request)).toEqual(settled);
+    expect([silent.calls, other.calls]).toEqual([['verify'], ['verify', 'settle']]);
+    const [near, away] = [member(), member(unsent)];
+    const both = pool([near, away], async () => false);
+    near.says.verify = lost;
+    await both.verify(request);
+    expect(await both.settle(request), 'what never left goes to another').toEqual(settled);
+    expect([near.calls, away.calls]).toEqual([
+      ['verify', 'settle'],
+      ['verify', 'settle'],
+    ]);
+  });
+
+  it('facilitatorPool() asks nobody else first about a payment that was never given to anybody', async () => {
+    const asked: string[] = [];
+    const isUnused = async (): Promise<boolean> => asked.push('chain') > 0;
+    const [first, second] = [member(unsent), member()];
+    expect(await pool([first, second], isUnused).settle(request, true)).toEqual(settled);
+    expect([first.calls, second.calls, asked]).toEqual([['settle'], ['settle'], []]);
+    const [broken, other] = [member(lost), member()];
+    const careful = pool([broken, other], async () => false);
+    expect(await careful.settle(request, true)).toEqual(lost);
+    expect(await careful.settle(request, false)).toEqual(lost);
+    expect(other.calls).toEqual([]);
+  });
+
+  it('I4: facilitatorPool() stays open to honest buyers when strangers make a facilitator fail', async () => {
+    const bad: readonly NoVerdict[] = [
+      { verdict: 'none', detail: 'status 400, no boolean', status: 400 },
+      { verdict: 'none', detail: 'status 500', status: 500 },
+      { verdict: 'none', detail: 'no answer in 60000 ms' },
+    ];
+    for (const outcome of bad) {
+      const only = member();
+      only.says = { verify: outcome, settle: outcome, canary: { verdict: 'invalid', reason: '' } };
+      const { settle } = pool([only]);
+      for (const stranger of await strangers(8)) expect(await settle(stranger, true)).toBe(outcome);
+      only.says.settle = settled;
+      for (const buyer of await strangers(6)) expect(await settle(buyer, true)).toEqual(settled);
+      const probes = only.calls.filter((call) => call === 'canary').length;
+      expect([outcome.detail, probes]).toEqual([outcome.detail, outcome.status === 400 ? 0 : 1]);
+    }
+  });
+
+  it('I4: facilitatorPool() leaves out one that is dead: it has no verdict on our own question either', async () => {
+    const dead: readonly NoVerdict[] = [
+      { verdict: 'none', detail: 'status 500', status: 500 },
+      { verdict: 'none', detail: 'status 401', status: 401 },
+      { verdict: 'none', detail: 'no answer in 60000 ms' },
+      unsent,
+    ];
+    for (const outcome of dead) {
+      const only = member(outcome, outcome);
+      const { settle } = pool([only]);
+      for (const buyer of await strangers(FAILURES_MAX + 5)) {
+        expect((await settle(buyer, true)).verdict).toBe('none');
+        await turn();
+      }
+      const settles = only.calls.filter((call) => call === 'settle').length;
+      expect([outcome.detail, settles]).toEqual([outcome.detail, FAILURES_MAX]);
+    }
+  });
+
+  it('facilitatorPool() notices one that hangs before its calls time out', async () => {
+    const only = member(settled, lost);
+    only.settle = () => new Promise(() => {});
+    const { settle } = pool([only]);
+    for (const buyer of await strangers(FAILURES_MAX)) void settle(buyer, true);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await settle(request, true)).toMatchObject({ verdict: 'none', unsent: true });
+  });
+
   it('I9: facilitatorPool() has no verdict while all are left out, and tries them after a rest', async () => {
     const only = member(settled, lost);
     const { verify, time } = pool([only]);
     for (let at = 0; at < FAILURES_MAX + 5; at++) {
-      const request = await paymentRequest(payer(NETWORKS.base, `payer ${at}`));
       expect((await verify(request)).verdict).toBe('none');
+      await turn();
     }
-    expect(only.calls).toHaveLength(FAILURES_MAX);
-    only.says.verify = valid;
+    expect(only.calls.filter((call) => call === 'verify')).toHaveLength(FAILURES_MAX);
+    only.says = { verify: valid, settle: settled, canary: valid };
     expect((await verify(request)).verdict).toBe('none');
     time.now = REST_MS;
     expect(await verify(request)).toEqual(valid);
   });
 
-  it('I4: facilitatorPool() goes on asking for others while one payer gets no verdicts, and stops when nobody listens', async () => {
-    const only = member(settled, lost);
-    const { verify } = pool([only]);
-    for (let at = 0; at < 100; at++) expect((await verify(request)).verdict).toBe('none');
-    expect(only.calls).toHaveLength(100);
-    only.says.verify = valid;
-    const other = await paymentRequest(payer(NETWORKS.base, 'another'));
-    expect(await verify(other)).toEqual(valid);
-    const away = member(settled, unsent);
-    const closed = pool([away]);
-    for (let at = 0; at < 100; at++) await closed.verify(request);
-    expect(away.calls).toHaveLength(FAILURES_MAX);
+  it('facilitatorPool() prefers another one while calls to the first fail, whatever it says to our question', async () => {
+    const first = member(lost);
+    const second = member();
+    const { settle } = pool([first, second]);
+    for (const buyer of await strangers(FAILURES_MAX)) expect(await settle(buyer, true)).toBe(lost);
+    for (const buyer of await strangers(3)) {
+      const again = await paymentRequest(payer(NETWORKS.base, `${buyer}`));
+      expect(await settle(again, true)).toEqual(settled);
+    }
+    expect(second.calls).toEqual(['settle', 'settle', 'settle']);
   });
 
   it('facilitatorPool() supports what any of them supports', async () => {

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../../gatekeeper/config.ts';
@@ -43,21 +44,24 @@ async function refusal(options: Record<string, string>): Promise<string> {
   return String(error);
 }
 
-/** A facilitator that lists one network, in these versions, and refuses every payment. */
+/** A facilitator that lists one network, in these versions, and refuses every payment; the versions it was sent. */
 async function facilitator(
   network: keyof typeof NETWORKS,
-  versions = [1, 2],
-): Promise<{ url: string; server: Server }> {
+  listed = [1, 2],
+): Promise<{ url: string; server: Server; versions: readonly number[] }> {
   const { name, caip2 } = NETWORKS[network];
-  const kinds = versions.map((x402Version) => {
+  const versions: number[] = [];
+  const kinds = listed.map((x402Version) => {
     return { x402Version, scheme: 'exact', network: x402Version === 1 ? name : caip2 };
   });
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const isSupported = request.url === '/supported';
+    if (request.method === 'POST')
+      versions.push(((await json(request)) as { x402Version: number }).x402Version);
     response.end(JSON.stringify(isSupported ? { kinds } : { isValid: false, success: false }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, versions };
 }
 
 describe('openSettlers()', () => {
@@ -173,10 +177,17 @@ describe('openSettlers()', () => {
     server.close();
   });
 
-  it('openSettlers() names the version that a facilitator does not list', async () => {
-    const { url, server } = await facilitator('base', [1]);
+  it('openSettlers() translates for a facilitator that lists one version, and says so', async () => {
+    const { url, server, versions } = await facilitator('base', [2]);
     const settlers = await open({ facilitator_url: url });
-    expect(await settlers.trouble()).toMatch(/^Cannot settle x402 version 2 on "base"/);
+    expect(await settlers.trouble()).toMatch(
+      /^Payments of x402 version 1 are translated: .* nothing to do$/,
+    );
+    const request = await paymentRequest();
+    expect(request.x402Version).toBe(1);
+    await settlers.facilitator.verify(request);
+    await settlers.facilitator.settle(request);
+    expect(versions).toEqual([2, 2]);
     await settlers.close();
     server.close();
   });

@@ -27,6 +27,7 @@ const settled: SettleOutcome = {
   payer: alice.address,
   network: 'base',
 };
+const shown = { ...settled, isProven: true } as const;
 const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
 const invalid: VerifyOutcome = { verdict: 'invalid', reason: 'nonce_used' };
 
@@ -39,7 +40,10 @@ interface Said {
 }
 const UNUSED: Finding = { state: 'unused' };
 
-function proven({ settle = settled, verify = invalid, confirm = [UNUSED], find = [UNUSED] }: Said) {
+function proven(
+  { settle = settled, verify = invalid, confirm = [UNUSED], find = [UNUSED] }: Said,
+  waitMs = 100,
+) {
   const facilitator: Facilitator = {
     verify: async () => verify,
     settle: async () => settle,
@@ -50,14 +54,14 @@ function proven({ settle = settled, verify = invalid, confirm = [UNUSED], find =
     return async (): Promise<Finding> => (rest.length > 1 ? rest.shift() : rest[0]) ?? UNUSED;
   };
   const evidence = { confirm: next(confirm), find: next(find) };
-  return provenFacilitator({ facilitator, evidence, waitMs: 100, pollMs: 5 });
+  return provenFacilitator({ facilitator, evidence, waitMs, pollMs: 5 });
 }
 
 const paid = (transaction: string): Finding => ({ state: 'paid', transaction });
 
 describe('provenFacilitator()', () => {
   it('I11: provenFacilitator() believes a settlement only with its transfer', async () => {
-    expect(await proven({ confirm: [paid(TX)] }).settle(request)).toEqual(settled);
+    expect(await proven({ confirm: [paid(TX)] }).settle(request)).toEqual(shown);
     expect(await proven({}).settle(request)).toMatchObject({ verdict: 'none' });
     const cancelled = await proven({ find: [{ state: 'cancelled' }] }).settle(request);
     expect(cancelled).toMatchObject({ verdict: 'none' });
@@ -65,12 +69,26 @@ describe('provenFacilitator()', () => {
 
   it('I11: provenFacilitator() names the transaction that made the transfer', async () => {
     const outcome = await proven({ find: [paid(REAL_TX)] }).settle(request);
-    expect(outcome).toEqual({ ...settled, transaction: REAL_TX });
+    expect(outcome).toEqual({ ...shown, transaction: REAL_TX });
   });
 
   it('provenFacilitator() waits for a node that lags behind', async () => {
     const confirm = [UNUSED, UNUSED, { state: 'unconfirmed' } as const, paid(TX)];
-    expect(await proven({ confirm }).settle(request)).toEqual(settled);
+    expect(await proven({ confirm }).settle(request)).toEqual(shown);
+  });
+
+  it('I9: provenFacilitator() waits as long as depth takes, and no longer', async () => {
+    const shallow = { state: 'unconfirmed' } as const;
+    const confirm = [...Array.from({ length: 30 }, () => shallow), paid(TX)];
+    expect(await proven({ confirm }, 5000).settle(request)).toEqual(shown);
+    expect(await proven({ confirm }, 50).settle(request)).toMatchObject({ verdict: 'none' });
+  });
+
+  it('I9: provenFacilitator() waits for the depth of what somebody else submitted', async () => {
+    const shallow = { state: 'unconfirmed' } as const;
+    const find = [shallow, shallow, paid(REAL_TX)];
+    const outcome = await proven({ settle: refused, find }).settle(request);
+    expect(outcome).toEqual({ ...shown, transaction: REAL_TX });
   });
 
   it('provenFacilitator() waits by the clock, however slow the node is', async () => {
@@ -97,7 +115,7 @@ describe('provenFacilitator()', () => {
 
   it('I9: provenFacilitator() takes a payment that somebody else submitted', async () => {
     const outcome = await proven({ settle: refused, find: [paid(REAL_TX)] }).settle(request);
-    expect(outcome).toEqual({ ...settled, transaction: REAL_TX });
+    expect(outcome).toEqual({ ...shown, transaction: REAL_TX });
     expect(await proven({ settle: refused }).settle(request)).toEqual(refused);
     const verified = await proven({ find: [paid(REAL_TX)] }).verify(request);
     expect(verified).toEqual({ verdict: 'valid', payer: alice.address });

@@ -101,6 +101,23 @@ describe('sqliteJournal()', () => {
     journal.close();
   });
 
+  it('I11: sqliteJournal() gives a transaction to one payment, also before it is noted and after a restart', async () => {
+    const path = fresh();
+    const journal = sqliteJournal({ path, clock });
+    for (const key of ['a', 'b']) await journal.claim(claimOf(key));
+    expect(await journal.takeTransaction('a', '0xAB')).toBe(true);
+    expect(await journal.takeTransaction('a', '0xab')).toBe(true);
+    expect(await journal.takeTransaction('b', '0xab')).toBe(false);
+    expect(await journal.takeTransaction('b', '0xcd')).toBe(true);
+    await journal.conclude({ key: 'a', state: 'settled', transaction: '0xAB' });
+    journal.close();
+    const again = sqliteJournal({ path, clock });
+    expect(await again.takeTransaction('a', '0xab')).toBe(true);
+    expect(await again.takeTransaction('b', '0xAb')).toBe(false);
+    expect(await again.takeTransaction('b', '0xcd')).toBe(true);
+    again.close();
+  });
+
   it('sqliteJournal() never changes what is settled, and refuses to conclude what it does not know', async () => {
     const journal = sqliteJournal({ path: fresh(), clock });
     await journal.claim(claimOf('a'));

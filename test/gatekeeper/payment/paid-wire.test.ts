@@ -4,6 +4,7 @@ import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
 import { payer } from '../payer.ts';
 import { rawHttp, rawRequest } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
@@ -208,7 +209,7 @@ describe('I46: a rate limit and what is paid', () => {
     const sold = statuses.filter((status) => status === 200).length;
     expect(statuses.filter((status) => status === 429)).toHaveLength(8 - sold);
     expect(sold).toBeLessThan(4);
-    expect([calls.verify - before.verify, calls.settle - before.settle]).toEqual([sold, sold]);
+    expect(calls.settle - before.settle).toBe(sold);
     for (let at = 0; at < 20; at++) expect((await buy(header)).status).toBe(200);
     await limited.close();
   });
@@ -265,6 +266,7 @@ describe('I19: what was bought', () => {
     isLost = true;
     expect((await buy(doubtful))[0]).toBe(503);
     isLost = false;
+    shop.now += UNKNOWN_RETRY_S * 1000;
     for (const sequence of [2, 3, 4]) {
       await publish(shop, sequence);
       for (let at = 0; at < 10; at++) {
@@ -313,7 +315,8 @@ describe('two gatekeepers on one state folder, as while one takes over from anot
       ...counting,
       verify: async () => ({ verdict: 'invalid', reason: 'insufficient_funds' }),
     };
-    const second = await tinyGate({ facilitator: poor, config: { stateDir } });
+    const config = { stateDir, verifyFirst: true };
+    const second = await tinyGate({ facilitator: poor, config });
     const headers = { 'x-payment': await freshPayment(first) };
     expect((await fetch(second.url + PAID, { headers })).status).toBe(402);
     expect((await fetch(first.url + PAID, { headers })).status).toBe(200);
@@ -328,12 +331,13 @@ describe('I33: a clock that is wrong by any amount', () => {
   it.each([...skews, ...ahead])(
     'by %i ms: reads and what is paid go on, no age is negative, and only a fitting window is sold to',
     async (skew) => {
-      const shop = await tinyGate({ facilitator: { ...counting, settle: books.settle } });
+      const config = { verifyFirst: true };
+      const shop = await tinyGate({ facilitator: counting, config });
       const buy = (header: string): Promise<Response> =>
         fetch(shop.url + PAID, { headers: { 'x-payment': header } });
       const paid = await freshPayment(shop);
       const first = await (await buy(paid)).text();
-      const [header, before] = [await freshPayment(shop), calls.verify];
+      const [header, before] = [await freshPayment(shop), { ...calls }];
       shop.now = TINY_NOW + skew;
       const free = await fetch(`${shop.url}/gauge/sample`);
       const { sample } = (await free.json()) as { sample: { provenance: Provenance } };
@@ -344,14 +348,15 @@ describe('I33: a clock that is wrong by any amount', () => {
       // The window of a usual client closes 300 s after it signed, and 6 s must be left.
       const want = skew < -5 * second ? 503 : skew <= 294 * second ? 200 : 402;
       expect(status).toBe(want);
-      expect(calls.verify - before).toBe(want === 200 ? 1 : 0);
+      const sales = want === 200 ? 1 : 0;
+      expect(calls).toEqual({ verify: before.verify + sales, settle: before.settle + sales });
       await shop.close();
     },
   );
 });
 
 describe('I47: a stop with payments under way', () => {
-  it('ends within 10 s although the facilitator hangs, and the payment is found after the restart', async () => {
+  it('I51: ends within 10 s although the facilitator hangs, and the payment is found after the restart', async () => {
     const hung: Facilitator = { ...counting, settle: () => new Promise(() => {}) };
     const stopping = await tinyGate({ facilitator: hung });
     const header = await freshPayment(stopping);
@@ -365,7 +370,9 @@ describe('I47: a stop with payments under way', () => {
       facilitator: counting,
       config: { stateDir: stopping.stateDir },
     });
-    while (calls.settle === before) await setTimeout(10);
+    // I51: a start only looks.
+    await setTimeout(100);
+    expect(calls.settle).toBe(before);
     const answer = await fetch(again.url + PAID, { headers: { 'x-payment': header } });
     expect([answer.status, (await answer.text()).includes(CANARY)]).toEqual([200, true]);
     expect(calls.settle - before).toBe(1);

@@ -4,8 +4,9 @@ import { challenger, type Requirements } from '../../../gatekeeper/offer/challen
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import {
   checkPayment,
+  VALID_BEFORE_EXTRA_S,
   VALID_BEFORE_MARGIN_S,
-  VALID_BEFORE_MAX_S,
+  VALUE_FACTOR_MAX,
 } from '../../../gatekeeper/payment/payment-check.ts';
 import {
   decodePayment,
@@ -39,9 +40,23 @@ const check = (paid: Payment, requirements: Requirements = v1) =>
 
 describe('checkPayment()', () => {
   it('checkPayment() takes the price and more, in both versions', async () => {
-    for (const value of ['10000', '10001', String(2n ** 256n - 1n)]) {
+    for (const value of ['10000', '10001', String(10_000 * VALUE_FACTOR_MAX)]) {
       expect(check(await payment(v1, { value }))).toBeNull();
       expect(check(await payment(v2, { value }), v2)).toBeNull();
+    }
+  });
+
+  it('I3: checkPayment() refuses a value so far above the price that it must be a mistake, with words', async () => {
+    for (const value of [String(10_000 * VALUE_FACTOR_MAX + 1), String(2n ** 256n - 1n)]) {
+      const refusal = checkPayment(
+        await payment(v1, { value }),
+        { network, requirements: v1 },
+        NOW_S,
+      );
+      expect(refusal?.reason).toBe('invalid_exact_evm_payload_authorization_value');
+      expect(refusal?.error).toBe(
+        '"authorization.value" is more than 100 times the price of 10000; sign the price',
+      );
     }
   });
 
@@ -81,9 +96,9 @@ describe('checkPayment()', () => {
     expect(check(late)).toBe('invalid_exact_evm_payload_authorization_valid_before');
   });
 
-  it('I4: checkPayment() refuses a window that does not end in this time', async () => {
+  it('I9: checkPayment() refuses a window that ends more than an hour after it has to', async () => {
     const reason = 'invalid_exact_evm_payload_authorization_valid_before';
-    const last = VALID_BEFORE_MAX_S;
+    const last = NOW_S + v1.maxTimeoutSeconds + VALID_BEFORE_EXTRA_S;
     expect(check(await payment(v1, { validBefore: String(last) }))).toBeNull();
     for (const validBefore of [String(last + 1), String(2n ** 256n - 1n)]) {
       expect(check(await payment(v1, { validBefore }))).toBe(reason);

@@ -11,8 +11,8 @@ import type {
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
 import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
 import { respond } from '../../../gatekeeper/respond.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
@@ -62,8 +62,8 @@ function forms(): Form[] {
 }
 
 /** A desk whose facilitator does what the token does, and the transfers that it made. */
-function tokenBench(settleOnly: boolean) {
-  const desk = bench({ settleOnly });
+function tokenBench(verifyFirst: boolean) {
+  const desk = bench({ verifyFirst });
   const token = { purse: 'funded' as Purse, transfers: 0 };
   desk.script.verify = async ({ paymentPayload }) => {
     const { authorization } = paymentPayload.payload;
@@ -77,7 +77,8 @@ function tokenBench(settleOnly: boolean) {
     const reason = objection(authorization, token.purse);
     if (reason !== null) return { verdict: 'refused', reason };
     token.transfers += 1;
-    return { verdict: 'settled', transaction: '0xaa', payer: authorization.from, network: 'base' };
+    const { nonce: transaction, from } = authorization;
+    return { verdict: 'settled', transaction, payer: from, network: 'base' };
   };
   return { desk, token };
 }
@@ -96,14 +97,14 @@ async function tried({ desk, token }: ReturnType<typeof tokenBench>, form: Form)
 
 describe('I14: forms of payment', () => {
   it(`charges for what the token takes and answers 402 to all else of ${forms().length} forms`, async () => {
-    const shop = tokenBench(false);
+    const shop = tokenBench(true);
     let good = 0;
     for (const form of forms()) good += Number(await tried(shop, form));
     expect([good, shop.desk.calls.settle.length, shop.token.transfers]).toEqual([8, 8, 8]);
   }, 20_000);
 
   it('charges nobody when the facilitator settles without verifying and the token refuses', async () => {
-    const { desk, token } = tokenBench(true);
+    const { desk, token } = tokenBench(false);
     for (const { terms, purse, fits } of forms()) {
       if (!fits || purse === 'funded') continue;
       token.purse = purse;
@@ -131,6 +132,16 @@ const TARGETS = [
 ];
 const METHODS = ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'];
 type Mode<T> = () => Promise<T>;
+let settlements = 0;
+const settled = async (): Promise<SettleOutcome> => {
+  settlements += 1;
+  return {
+    verdict: 'settled',
+    transaction: `0x${settlements}`,
+    payer: '0x1',
+    network: NETWORK.name,
+  };
+};
 const readBody = async (): Promise<Buffer> => Buffer.from('{}');
 const reset = (): Promise<never> => Promise.reject(new Error('reset'));
 const VERIFY: Mode<VerifyOutcome>[] = [
@@ -142,8 +153,8 @@ const VERIFY: Mode<VerifyOutcome>[] = [
   reset,
 ];
 const SETTLE: Mode<SettleOutcome>[] = [
-  async () => ({ verdict: 'settled', transaction: '0xaa', payer: '0x1', network: NETWORK.name }),
-  async () => ({ verdict: 'settled', transaction: '0xaa', payer: '0x1', network: NETWORK.name }),
+  settled,
+  settled,
   async () => ({ verdict: 'refused', reason: 'insufficient_funds' }),
   async () => ({ verdict: 'refused', reason: 'transaction_failed' }),
   async () => ({ verdict: 'none', detail: 'timeout' }),
@@ -201,7 +212,8 @@ describe('I1: a property of every request', () => {
       },
       supported: async () => ({ verdict: 'none', detail: '' }),
     };
-    const desk = paymentDesk({ journal, challenger: base.challenger, clock, facilitator });
+    const terms = { challenger: base.challenger, clock, facilitator, verifyFirst: true };
+    const desk = purchaseDesk({ journal, ...terms });
     return { service: { ...base, desk }, state };
   }
 

@@ -1,38 +1,41 @@
 import { describe, expect, it } from 'vitest';
 import {
-  failedReply,
+  type Asked,
   type Outcome,
   paymentReply,
 } from '../../../gatekeeper/payment/payment-reply.ts';
-import { gauge, header, json, receipt, shop, TARGET, TX } from '../payment-bench.ts';
+import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
 
-const asked = (version: 1 | 2) => ({ endpoint: gauge, target: TARGET, version });
-const payer = `0x${'cd'.repeat(20)}`;
+const usual = { endpoint: gauge, target: TARGET };
+const asked = (version: 1 | 2): Asked => ({
+  ...usual,
+  offered: { kind: 'payment', version, header: '' },
+  tender: { paidHeader: (transaction) => ['x-payment-response', transaction] },
+});
+const byReceipt: Asked = { ...asked(1), offered: { kind: 'receipt', header: '' } };
+const unknown: Outcome = { kind: 'unknown', waitMs: 4001 };
 const body = Buffer.from('a,b\n');
 const paid: Outcome = {
   kind: 'paid',
   delivery: { body, contentType: 'text/csv' },
   transaction: TX,
-  payer,
 };
 
 describe('paymentReply()', () => {
-  it('paymentReply() carries the receipt under the name of the version that paid', () => {
+  it('paymentReply() carries what was bought and the proof of the one who asks', () => {
     const one = paymentReply(paid, asked(1), shop);
     expect(one).toMatchObject({ status: 200, body });
     expect(header(one, 'content-type')).toBe('text/csv');
     expect(header(one, 'cache-control')).toBe('private, no-store');
-    expect(receipt(one)).toEqual({ success: true, transaction: TX, network: 'base', payer });
-    const two = paymentReply(paid, asked(2), shop);
-    expect(receipt(two, 'payment-response').network).toBe('eip155:8453');
-    expect(header(two, 'x-payment-response')).toBeUndefined();
+    expect(header(one, 'x-payment-response')).toBe(TX);
+    expect(() => paymentReply(paid, { ...asked(1), tender: null }, shop)).toThrow('not read');
   });
 
   it('I12: paymentReply() gives no receipt and no cache time to anything but a 200', () => {
     const refusal = { reason: 'insufficient_funds', error: 'too little' };
     const outcomes: [Outcome, number][] = [
       [{ kind: 'refused', refusal }, 402],
-      [{ kind: 'unknown' }, 503],
+      [unknown, 503],
       [{ kind: 'failed', error: 'x' }, 503],
     ];
     for (const [outcome, status] of outcomes) {
@@ -52,12 +55,17 @@ describe('paymentReply()', () => {
   });
 
   it('I9: paymentReply() asks for the same payment under the header that carried it', () => {
-    expect(json(paymentReply({ kind: 'unknown' }, asked(1), shop)).error).toContain(
+    expect(json(paymentReply(unknown, asked(1), shop)).error).toContain(
       'Send the same X-PAYMENT again',
     );
-    expect(json(paymentReply({ kind: 'unknown' }, asked(2), shop)).error).toContain(
+    expect(json(paymentReply(unknown, asked(2), shop)).error).toContain(
       'Send the same PAYMENT-SIGNATURE again',
     );
-    expect(json(failedReply('x')).error).toBe('Not charged. x');
+    expect(json(paymentReply(unknown, byReceipt, shop)).error).toContain(
+      'the same X-RECEIPT again',
+    );
+    expect(json(paymentReply(unknown, asked(1), shop)).retry_after_s).toBe(5);
+    const failed = paymentReply({ kind: 'failed', error: 'x' }, asked(1), shop);
+    expect(json(failed).error).toBe('Not charged. x');
   });
 });

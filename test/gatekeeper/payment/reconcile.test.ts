@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import { DEAD_AFTER_S } from '../../../gatekeeper/journal/journal.ts';
+import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/journal/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import {
   type Pass,
   RECONCILE_ASKS_MAX,
@@ -22,8 +23,8 @@ import { NOW_MS } from '../payer.ts';
 import {
   alice,
   bench,
+  buy,
   freshJournal,
-  gauge,
   json,
   keyOf,
   network,
@@ -35,7 +36,18 @@ import {
 } from '../payment-bench.ts';
 
 const none = async (): Promise<SettleOutcome> => ({ verdict: 'none', detail: 'timeout' });
-const REFUSED = { verdict: 'refused', reason: 'invalid_transaction_state' } as const;
+
+const unasked = (): never => {
+  throw new Error('not asked for');
+};
+const unaskedTerms = {
+  challenger: shop,
+  facilitator: { verify: unasked, settle: unasked, supported: unasked },
+};
+
+function withoutBody(entry: JournalEntry | null): JournalEntry | null {
+  return entry === null ? null : { ...entry, body: null };
+}
 
 /** A desk with one payment in doubt, and a second desk over its journal, as after a crash. */
 async function afterCrash(evidence?: Settlers['evidence']) {
@@ -46,7 +58,7 @@ async function afterCrash(evidence?: Settlers['evidence']) {
   const journal = first.journal();
   const calls: string[] = [];
   const script = { now: NOW_MS, settle: settled as () => Promise<SettleOutcome> };
-  const desk = paymentDesk({
+  const desk = purchaseDesk({
     journal,
     challenger: shop,
     clock: () => script.now,
@@ -69,35 +81,62 @@ function reconcileOnce(options: Omit<RoundsOptions, 'clock'>): Promise<Pass> {
 }
 
 describe('pass()', () => {
-  it('I47: settles what a crash left open, with nobody asking, and delivers it to the same payment', async () => {
-    const { journal, desk, key, header, calls, first } = await afterCrash();
+  it('I51: asks nobody to settle what is open, after a start or ever; the same payment does', async () => {
+    const { journal, desk, key, header, calls, script } = await afterCrash();
+    const rounds = new Rounds({ journal, desk, clock: () => script.now });
     expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
-    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
-    expect(await journal.find(key)).toMatchObject({ state: 'settled' });
+    for (let hour = 0; hour < 48; hour++) {
+      expect(await rounds.pass()).toMatchObject({ open: 1, resolved: 0, errors: [] });
+      script.now += 3_600_000;
+    }
+    expect(calls).toEqual([]);
+    script.now = NOW_MS + UNKNOWN_RETRY_S * 1000;
+    expect((await buy(desk, { header, deliver: unasked })).status).toBe(200);
     const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
     expect(calls).toEqual([payload.signature]);
-    first.script.settle = none;
-    expect(json(await first.pay({ header }))).toEqual({ body: 1 });
-    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 0, resolved: 0 });
+    expect(await journal.find(key)).toMatchObject({ state: 'settled' });
+    expect(await rounds.pass()).toMatchObject({ open: 0, resolved: 0 });
   });
 
-  it('I9: believes the chain first, and asks nobody to settle what it shows as paid or cancelled', async () => {
-    const cases: [Evidence, string][] = [
-      [{ state: 'paid', transaction: '0xaa' }, 'settled'],
-      [{ state: 'cancelled' }, 'refused'],
+  it('I51: a buyer who was answered 503 and bought anew is charged once, whatever the background does', async () => {
+    const desk = bench({ verifyFirst: false });
+    const books = localFacilitator({ clock: () => desk.script.now });
+    const transfers = new Set<string>();
+    desk.script.settle = none;
+    const first = await alice.header(v1);
+    expect((await desk.pay({ header: first })).status).toBe(503);
+    desk.script.settle = async (request) => {
+      transfers.add(request.paymentPayload.payload.signature);
+      return books.settle(request);
+    };
+    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
+    for (let pass = 0; pass < 50; pass++) {
+      desk.script.now += RECONCILE_INTERVAL_MS;
+      await reconcileOnce({ journal: desk.journal(), desk: desk.desk() });
+      if (pass % 10 === 0) desk.restart();
+    }
+    expect(transfers.size).toBe(1);
+  });
+
+  it('I9: notes what the chain shows as paid or cancelled, and delivers it to the same payment', async () => {
+    const cases: [Evidence, string, number][] = [
+      [{ state: 'paid', transaction: '0xaa' }, 'settled', 200],
+      [{ state: 'cancelled' }, 'refused', 402],
     ];
-    for (const [evidence, state] of cases) {
-      const { journal, desk, key, calls } = await afterCrash(async () => evidence);
+    for (const [evidence, state, status] of cases) {
+      const { journal, desk, key, calls, header } = await afterCrash(async () => evidence);
       expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
       expect(await journal.find(key)).toMatchObject({ state });
       expect(calls).toEqual([]);
+      if (status !== 200) continue;
+      const reply = await buy(desk, { header, deliver: unasked });
+      expect([reply.status, json(reply)]).toEqual([200, { body: 1 }]);
     }
   });
 
   it('I9: leaves a doubt a doubt until it can be proved, and closes what is dead and unused', async () => {
     let evidence: Evidence = { state: 'unknown' };
     const { journal, desk, key, script } = await afterCrash(async () => evidence);
-    script.settle = async () => REFUSED;
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
     expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 0 });
     evidence = { state: 'unused' };
@@ -105,16 +144,25 @@ describe('pass()', () => {
     expect(await journal.find(key)).toMatchObject({ state: 'refused' });
   });
 
-  it('I3: a payment that is fetched while it is reconciled is settled once', async () => {
-    const { journal, desk, header, calls, script } = await afterCrash();
-    script.settle = () => tick(5).then(settled);
-    const usual = { endpoint: gauge, method: 'GET', version: 1 } as const;
-    const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
-    const deliver = () => Promise.reject(new Error('not asked for'));
+  it('I9: where nobody can ask the chain, closes what is dead once its answer is no longer kept', async () => {
+    const { journal, desk, key, script } = await afterCrash();
+    const gone = { ...journal, find: async () => withoutBody(await journal.find(key)) };
+    const poor = purchaseDesk({ ...unaskedTerms, journal: gone, clock: () => script.now });
+    expect(await reconcileOnce({ journal, desk: poor })).toMatchObject({ open: 1, resolved: 0 });
+    script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
+    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 0 });
+    expect(await reconcileOnce({ journal, desk: poor })).toMatchObject({ open: 1, resolved: 1 });
+    expect(await journal.find(key)).toMatchObject({ state: 'refused' });
+  });
+
+  it('I3: a payment that is sent again while it is looked into shares what is found', async () => {
+    const { journal, desk, header, calls } = await afterCrash(() =>
+      tick(5).then(() => ({ state: 'paid', transaction: '0xaa' })),
+    );
     const pass = reconcileOnce({ journal, desk });
     await tick(1);
-    const reply = await desk.pay({ ...usual, target, header, deliver });
-    expect([reply.status, (await pass).open, calls.length]).toEqual([200, 1, 1]);
+    const reply = await buy(desk, { header, deliver: unasked });
+    expect([reply.status, (await pass).open, calls.length]).toEqual([200, 1, 0]);
   });
 
   it('I19: settles an old payment under the terms it met, whatever price and payee are now', async () => {
@@ -123,28 +171,28 @@ describe('pass()', () => {
       [v2, 2],
     ] as const) {
       const journal = freshJournal();
-      const clock = () => NOW_MS;
+      let now = NOW_MS;
+      const clock = () => now;
       const books = localFacilitator({ clock });
       const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
-      const order = { endpoint: gauge, method: 'GET', version, deliver } as const;
-      const target = '/gauge';
       const header = await alice.header(terms);
-      const lost = paymentDesk({
+      const order = { version, deliver, target: '/gauge', header } as const;
+      const lost = purchaseDesk({
         journal,
         challenger: shop,
         clock,
         facilitator: { ...books, settle: none },
       });
-      expect((await lost.pay({ ...order, target, header })).status).toBe(503);
+      expect((await buy(lost, order)).status).toBe(503);
       const dearer = challenger({
         baseUrl: 'https://new.example',
         payTo: `0x${'cd'.repeat(20)}`,
         network,
         serviceName: 'New',
       });
-      const desk = paymentDesk({ journal, challenger: dearer, clock, facilitator: books });
-      expect((await reconcileOnce({ journal, desk })).resolved).toBe(1);
-      const again = await desk.pay({ ...order, target, header });
+      const desk = purchaseDesk({ journal, challenger: dearer, clock, facilitator: books });
+      now += UNKNOWN_RETRY_S * 1000;
+      const again = await buy(desk, order);
       expect([again.status, again.body.toString()]).toEqual([200, '{}']);
       journal.close();
     }
@@ -177,7 +225,7 @@ function openBook(count: number) {
           .map((place) => ({ place, key: `key ${place}` })),
     },
     desk: {
-      reconcile: async (key: string) => {
+      look: async (key: string) => {
         const place = Number(key.slice(4));
         book.asked.push(place);
         const isKnown = await book.answer(place);
@@ -310,7 +358,6 @@ describe('pass() after pass()', () => {
     const { journal, desk, key, script } = await afterCrash(async ({ authorization }) => ({
       state: /[02468ace]$/.test(authorization.nonce) ? 'unused' : 'unknown',
     }));
-    script.settle = none;
     const template = await journal.find(key);
     if (template?.body == null) throw new Error('no open payment');
     const nonceOf = (text: string, nonce: string) => text.replace(/0x[0-9a-f]{64}(?=\||$)/, nonce);
@@ -346,7 +393,7 @@ describe('reconcileInBackground()', () => {
         return [{ place: passes, key: `key ${passes}` }];
       },
     };
-    const desk = { reconcile: async () => true };
+    const desk = { look: async () => true };
     const background = reconcileInBackground({
       journal,
       desk,

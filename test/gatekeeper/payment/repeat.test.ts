@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { Journal } from '../../../gatekeeper/journal/journal.ts';
-import { paymentDesk } from '../../../gatekeeper/payment/payment.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import { isRepeat } from '../../../gatekeeper/payment/repeat.ts';
 import { headerOf, NOW_MS } from '../payer.ts';
 import {
   alice,
+  buy,
   freshJournal,
-  gauge,
   PAY_TO,
   settled,
   shop,
@@ -21,7 +21,7 @@ import {
 /** A desk that takes one payment, whose facilitator says what it is told to. */
 async function oneBuyer(journal: Journal = freshJournal()) {
   const script: { settle: () => Promise<SettleOutcome> } = { settle: settled };
-  const desk = paymentDesk({
+  const desk = purchaseDesk({
     journal,
     challenger: shop,
     clock: () => NOW_MS,
@@ -34,17 +34,16 @@ async function oneBuyer(journal: Journal = freshJournal()) {
   const signed = await alice.sign(PAY_TO, '10000');
   const header = headerOf(v1, signed);
   const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
-  const usual = { endpoint: gauge, target: TARGET, method: 'GET', version: 1, deliver } as const;
   const asks = (change: { method?: string; target?: string } = {}, ...headers: string[]) => {
     const facts = headerFacts(headers.length > 0 ? headers : ['X-PAYMENT', header]);
-    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, { desk, receipts: null });
+    return isRepeat({ method: 'GET', target: TARGET, facts, ...change }, desk);
   };
   return {
     script,
     signed,
     header,
     asks,
-    pay: (target = TARGET) => desk.pay({ ...usual, target, header }),
+    pay: (target = TARGET) => buy(desk, { target, header, deliver }),
   };
 }
 
@@ -123,11 +122,17 @@ describe('isRepeat()', () => {
 
   it('isRepeat() is false where the journal cannot be read', async () => {
     const inner = freshJournal();
-    const bindingOf = (): never => {
-      throw new Error('disk');
+    let isBroken = false;
+    const bindingOf: Journal['bindingOf'] = (key) => {
+      if (isBroken) throw new Error('disk');
+      return inner.bindingOf(key);
     };
     const { asks, pay } = await oneBuyer({ ...inner, bindingOf });
     expect((await pay()).status).toBe(200);
+    expect(asks()).toBe(true);
+    isBroken = true;
     expect(asks()).toBe(false);
+    // It may be paid already, so nobody is told that it is not.
+    expect((await pay()).status).toBe(503);
   });
 });

@@ -38,6 +38,7 @@ describe('settle() and resume()', () => {
     desk.restart();
     expectRefused(await desk.pay({ header: value, target: '/gauge' }), /payment_already_used/);
     expectUnknown(await desk.pay({ header: value }));
+    desk.wait();
     desk.script.settle = (request) => books.settle(request);
     const reply = await desk.pay({ header: value });
     expect(reply.status).toBe(200);
@@ -52,8 +53,10 @@ describe('settle() and resume()', () => {
     const value = await alice.header(v1);
     desk.script.settle = async () => ({ verdict: 'refused', reason: 'nonce_already_used' });
     expectUnknown(await desk.pay({ header: value }));
+    desk.wait();
     desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
     expectUnknown(await desk.pay({ header: value }));
+    desk.wait();
     desk.script.settle = settled;
     expect((await desk.pay({ header: value })).status).toBe(200);
   });
@@ -80,7 +83,10 @@ describe('settle() and resume()', () => {
     const value = await alice.header(v1);
     const refused = { verdict: 'refused', reason: 'insufficient_funds' } as const;
     desk.script.settle = async () => ({ ...refused, namesTransaction: true });
-    for (let at = 0; at < 2; at++) expectUnknown(await desk.pay({ header: value }));
+    for (let at = 0; at < 2; at++) {
+      expectUnknown(await desk.pay({ header: value }));
+      desk.wait();
+    }
     desk.script.settle = async () => refused;
     expectRefused(await desk.pay({ header: value }), /^insufficient_funds/);
   });
@@ -93,9 +99,10 @@ describe('settle() and resume()', () => {
     desk.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
     desk.script.now = NOW_MS + (300 + DEAD_AFTER_S) * 1000;
     expectUnknown(await desk.pay({ header: value }));
-    desk.script.now += 1000;
+    desk.wait();
     desk.script.settle = none;
     expectUnknown(await desk.pay({ header: value }));
+    desk.wait();
     desk.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
     expectRefused(await desk.pay({ header: value }), /authorization_expired/);
   });
@@ -112,10 +119,50 @@ describe('settle() and resume()', () => {
       desk.script.settle = none;
       const value = await alice.header(v1);
       expect((await desk.pay({ header: value })).status).toBe(status);
+      desk.wait();
       desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
       const again = await desk.pay({ header: value });
       expect(again.status).toBe(evidence.state === 'unused' ? 402 : status);
       if (status === 200) expect(receipt(again).transaction).toBe('0xaa');
+    }
+  });
+
+  it('I11: settle() and resume() take no transaction for evidence that stands for another payment', async () => {
+    const reported: unknown[] = [];
+    const desk = bench({ report: (error) => reported.push(error) });
+    const settledBy = async (transaction: string): Promise<SettleOutcome> => ({
+      verdict: 'settled',
+      transaction,
+      payer: alice.address,
+      network: 'base',
+    });
+    desk.script.settle = () => settledBy('0xAb');
+    const first = await alice.header(v1);
+    expect((await desk.pay({ header: first })).status).toBe(200);
+    const second = await alice.header(v1);
+    desk.script.settle = () => settledBy('0xaB');
+    for (let at = 0; at < 2; at++) {
+      expectUnknown(await desk.pay({ header: second }));
+      desk.restart();
+    }
+    expect(String(reported[0])).toMatch(/transaction of another payment; ask its operator$/);
+    expect((await desk.pay({ header: first })).status, 'it still stands for the first').toBe(200);
+    desk.script.settle = () => settledBy('0xac');
+    expect(receipt(await desk.pay({ header: second })).transaction).toBe('0xac');
+  });
+
+  it('I11: settle() takes one transaction for two payments where the chain shows both in it', async () => {
+    const desk = bench();
+    desk.script.settle = async () => ({
+      verdict: 'settled',
+      transaction: '0xab',
+      payer: alice.address,
+      network: 'base',
+      isProven: true,
+    });
+    for (let at = 0; at < 2; at++) {
+      const reply = await desk.pay({ header: await alice.header(v1) });
+      expect([reply.status, receipt(reply).transaction]).toEqual([200, '0xab']);
     }
   });
 
@@ -128,6 +175,7 @@ describe('settle() and resume()', () => {
     desk.restart();
     desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
     expectUnknown(await desk.pay({ header: value }));
+    desk.wait();
     desk.script.settle = settled;
     const reply = await desk.pay({ header: value });
     expect(json(reply)).toEqual({ body: 1 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
 import {
   checkFiles,
   checkHead,
@@ -37,7 +38,11 @@ describe('checkHead()', () => {
 
   it.each<[string, TinyOptions, RegExp]>([
     ['another table', { head: { table_digest: `sha256:${'0'.repeat(64)}` } }, /another table/],
-    ['another contract version', { head: { contract_version: 2 } }, /another table/],
+    [
+      'another contract version',
+      { head: { contract_version: CONTRACT_VERSION - 1 } },
+      /another table/,
+    ],
     ['another format', { head: { format: 'signalpress-release/2' } }, /"format"/],
     ['an unknown member', { head: { extra: 1 } }, /compile again/],
     ['a member changed after signing', { forged: { sequence: 9 } }, /signature/],

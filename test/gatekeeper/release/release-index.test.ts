@@ -112,8 +112,13 @@ describe('ReleaseIndex.body()', () => {
     const body = await release.body('bundle/environment/us-denver.json');
     expect(body.points).toHaveLength(3);
     expect(JSON.parse(bytesAt(body, TINY_NOW).toString())).toMatchObject({
-      legs: { river: { provenance: { age_hours_now: 1.3, freshness: 'fresh' } } },
-      provenance: { freshness: 'stale', dead_source: expect.stringContaining('2026-09-01') },
+      legs: { 'air-quality': { freshness: 'fresh' }, river: { freshness: 'stale' } },
+      provenance: {
+        age_hours_now: 1956,
+        freshness: 'stale',
+        freshness_leg: 'river',
+        dead_source: 'no official reading since 2026-09-01T00:00:00Z',
+      },
     });
   });
 

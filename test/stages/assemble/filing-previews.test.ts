@@ -17,6 +17,7 @@ function previewsOf(count: number): Map<string, object> {
       forms: ['10-K'],
       collected_at: '2026-11-20T11:00:00Z',
       covered_from: null,
+      gaps: [],
     }),
   );
   const bodies = new Map<string, object>();

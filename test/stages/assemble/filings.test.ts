@@ -45,10 +45,14 @@ describe('readFilings()', () => {
     for (const row of FILINGS) rowFile(folder, row);
     const filer = filerCoverageSchema.parse(readJson(folder, filerPath(CIK)));
     expect(filer).toMatchObject({ filings_count: FILINGS.length, covered_from: null });
-    const tenQ = filer.forms.filter((row) => row.form.startsWith('10-Q'));
-    expect(tenQ.map((row) => [row.form, row.count])).toEqual([
-      ['10-Q', 1],
-      ['10-Q/A', 1],
+    const lists = filer.lists.filter(({ form }) => /^(10-Q|8-K)/.test(form));
+    expect(lists.map((row) => [row.form, row.event_class, row.count, row.amendments])).toEqual([
+      ['10-Q', null, 2, 1],
+      ['10-Q/A', null, 1, 1],
+      ['8-K', null, 2, 0],
+      ['8-K', '2.02', 1, 0],
+      ['8-K', '5.02', 1, 0],
+      ['8-K', '9.01', 1, 0],
     ]);
     const { exitCode, text } = await runVerify(data, { issuer: [release.issuer_did] });
     expect(exitCode, text).toBe(0);
@@ -136,6 +140,31 @@ describe('readFilings()', () => {
     expect(readJson(folder, filerPath(CIK)).covered_from).toBe(from);
   });
 
+  it.each([
+    [7, 7, null],
+    [7, 6, '2016-01-05'],
+    [6, 7, '2016-01-05'],
+    [7, undefined, null],
+    [undefined, 7, null],
+  ])(
+    'I55: takes a page of %s filings for the announced one of %s: from %s',
+    async (...[held, announced, from]) => {
+      const span = (count?: number) => ({
+        from: '2010-01-01',
+        to: '2016-01-04',
+        ...(count === undefined ? {} : { count }),
+      });
+      const { collected_at } = ROW;
+      const of = { cik: CIK, collected_at, source: 'sec-edgar', source_tier: 'T1' };
+      const page = { kind: 'page', ...of, ...span(held) };
+      const listing = listingRow({ from: '2016-01-05', pages: [span(announced)] });
+      const { folder } = await compiled(filingSet([listing, page]));
+      const coverage = readJson(folder, filerPath(CIK));
+      expect(coverage.covered_from).toBe(from);
+      expect(coverage.covers.includes('some or all are not stored')).toBe(from !== null);
+    },
+  );
+
   it('I37: covers what a chain of older lists reaches, each collected after the day that the next begins on', async () => {
     const list = (collected_at: string, from: string | null) => listingRow({ collected_at, from });
     const covered = async (...lists: readonly object[]) => {
@@ -160,6 +189,26 @@ describe('readFilings()', () => {
     };
     expect(await covered({ from: '2025-06-01' })).toBe('2025-06-01');
     expect(await covered({ from: null })).toBe(null);
+  });
+
+  it('I55: tells the gaps of the list that speaks, and of what carries it on before it begins', async () => {
+    const gap = (year: number) => ({ from: `${year}-02-01`, to: `${year}-02-09` });
+    const page = { kind: 'page', cik: CIK, source: 'sec-edgar', source_tier: 'T1' };
+    const rows = [
+      listingRow({ from: '2024-01-01', pages: [gap(2020)], gaps: [gap(2025)] }),
+      listingRow({ collected_at: '2026-11-01T00:00:00Z', gaps: [gap(2023), gap(2026)] }),
+      { ...page, collected_at: ROW.collected_at, ...gap(2020), gaps: [gap(2020)] },
+    ];
+    const filer = async (...given: readonly object[]) =>
+      filerCoverageSchema.parse(
+        readJson((await compiled(filingSet(given))).folder, filerPath(CIK)),
+      );
+    const { gaps, covers } = await filer(...rows);
+    expect(gaps).toEqual([gap(2020), gap(2023), gap(2025)]);
+    expect(covers).toContain('; incomplete from the filing day 2020-02-01 to 2020-02-09;');
+    expect((await filer(listingRow(), ...rows.slice(1, 2))).gaps).toEqual([]);
+    const turned = listingRow({ gaps: [{ from: '2026-02-09', to: '2026-02-01' }] });
+    expect((await compileProblems(filingSet([turned])))[0]?.message).toContain('from is after to');
   });
 
   it('I37: names the filer after the list of the best tier where two were collected at once', async () => {

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { roundDecimal } from '../../../compiler/contract/decimal.ts';
-import { CADENCES } from '../../../compiler/contract/freshness.ts';
-import {
-  DUE_HOURS,
-  dataAgeHours,
-  hoursBetween,
-  snapshotDate,
-  updateStatus,
-} from '../../../compiler/stages/derive/age.ts';
+import { dataAgeHours, hoursBetween, snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
 
@@ -45,29 +38,5 @@ describe('hoursBetween(), dataAgeHours()', () => {
         expect(span).toBe(roundDecimal(ms / 3_600_000, 1));
       }),
     );
-  });
-});
-
-describe('updateStatus()', () => {
-  it('has a due time for every cadence with a schedule', () => {
-    expect(Object.keys(DUE_HOURS)).toEqual([...CADENCES]);
-    expect(CADENCES.filter((cadence) => DUE_HOURS[cadence] === null)).toEqual(['as-events']);
-  });
-
-  it.each(CADENCES.filter((cadence) => cadence !== 'as-events'))(
-    'is on schedule up to the exact due time of %s, overdue a millisecond later',
-    (cadence) => {
-      const due = DUE_HOURS[cadence] ?? 0;
-      const at = (hours: number, ms = 0) => updateStatus(cadence, AT, later(hours, ms));
-      expect(at(due)).toMatchObject({ state: 'on_schedule', overdue_days: null });
-      expect(at(due, 1)).toMatchObject({ state: 'overdue', overdue_days: 0 });
-      expect(at(due + 24, -1).overdue_days).toBe(0);
-      expect(at(due + 24)).toMatchObject({ state: 'overdue', overdue_days: 1 });
-      expect(at(due).official_cadence).toBe(cadence);
-    },
-  );
-
-  it('never calls a source late that publishes as events occur', () => {
-    expect(updateStatus('as-events', AT, later(100_000)).state).toBe('on_schedule');
   });
 });

@@ -11,9 +11,11 @@ import {
   SOIL_MOISTURE_USDM,
   US_AQI,
 } from '../../../compiler/contract/rulers.ts';
+import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/summary.ts';
 import {
   bandOf,
   classify,
+  isOfficial,
   rulerFor,
   standardRuler,
 } from '../../../compiler/stages/derive/ruler.ts';
@@ -227,6 +229,31 @@ describe('standardRuler()', () => {
     expect(placed?.thresholds).toEqual(
       Object.entries(thresholds).map(([band, at]) => ({ band, at })),
     );
+  });
+
+  it.each([
+    ['Environment Agency', 'Environment Agency, as stored with the reading'],
+    [null, 'as stored with the reading, which names no agency'],
+    [undefined, 'as stored with the reading, which names no agency'],
+  ])('says of thresholds of the reading that they are of %s', (agency, words) => {
+    const more = agency === undefined ? {} : { thresholds_agency: agency };
+    const given = item({ stage_ft: 15 }, { thresholds: { action: 10 }, ...more });
+    const river = signal('hydrology.river-level');
+    expect(standardRuler(river, given)?.provenance).toBe(`thresholds of x; ${words}`);
+    expect(isOfficial(river, given)).toBe(agency === 'Environment Agency');
+    const placed = { ruler: standardRuler(river, given), season: null };
+    const spoken =
+      agency === 'Environment Agency' ? '; official class "action"' : '; class "action"';
+    expect(summaryEn(river, given, placed)).toContain(spoken);
+    expect(summaryZh(river, given, placed)?.includes('官方')).toBe(agency === 'Environment Agency');
+    expect(JSON.stringify(standardRuler(river, given))).not.toContain('National Weather Service');
+  });
+
+  it('says of an official scale of the table that it is official, whatever a reading claims', () => {
+    const given = item({ aqi_index: 120 }, { thresholds_agency: 'somebody' });
+    const placed = standardRuler(signal('airquality.aqi'), given);
+    expect(placed?.provenance).toContain('US EPA');
+    expect(isOfficial(signal('airquality.aqi'), given)).toBe(true);
   });
 
   it.each([

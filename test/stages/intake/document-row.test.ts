@@ -51,10 +51,12 @@ describe('documentRowSchema', () => {
       'legs',
     ],
     [articleRow('/pay/tier2', {}, { cadence: 'sometimes' }), 'cadence'],
-    [articleRow('/pay/tier2', {}, { text: 'Prices will rise next month.' }), ''],
-    [articleRow('/pay/tier2', {}, { title: 'what we recommend' }), ''],
-    [articleRow('/pay/tier2', {}, { rows: [{ note: 'a good moment to buy' }] }), ''],
     [articleRow('/pay/tier2', {}, { rows: [{ provenance: 1 }] }), 'rows.0.provenance'],
+    [articleRow('/pay/tier2', {}, { rows: [{ office_a_pct: '4.1' }] }), 'rows.0.office_a_pct'],
+    [
+      legsRow('/gauge/taiwan-region', {}, { legs: [{ ...leg, current: { notices_count: '3' } }] }),
+      'legs.0.current.notices_count',
+    ],
   ])('refuses $operation #%#', (row, field) => {
     expect(faults(row)).toContain(field);
   });

@@ -47,6 +47,8 @@ describe('stableCoinRowSchema', () => {
     [{ price_in_peg: -0.1 }, 'current.price_in_peg'],
     [{ price_in_peg: undefined }, 'current.price_in_peg'],
     [{ market_cap_usd: 'big' }, 'current.market_cap_usd'],
+    [{ supply_count: '5' }, 'current.supply_count'],
+    [{ spread_pct: true }, 'current.spread_pct'],
     [{ lifespan_days: 1.5 }, 'current.lifespan_days'],
     [{ provenance: 1 }, 'current.provenance'],
     [{ record_hash: 'x' }, 'current.record_hash'],
@@ -58,12 +60,27 @@ describe('stableCoinRowSchema', () => {
 });
 
 describe('stablecoinDeathRowSchema', () => {
-  it.each([{}, { death_context: null }, { lifespan_days: undefined }, { imported: true }])(
-    'takes %j',
-    (more) => {
-      expect(faults(stablecoinDeathRowSchema, deathRow('A', more))).toEqual([]);
+  const payload = (more: object) => ({
+    pre_death_payload: {
+      price: 0.3,
+      supply: null,
+      collateral: 'algorithmic, none',
+      redemption: null,
+      per_chain: null,
+      ...more,
     },
-  );
+  });
+
+  it.each([
+    {},
+    { death_context: null },
+    { lifespan_days: undefined },
+    { imported: true },
+    payload({}),
+    payload({ price: { last_usd: 0.3 }, redemption: { state: 'suspended', queue_count: 4 } }),
+  ])('takes %j', (more) => {
+    expect(faults(stablecoinDeathRowSchema, deathRow('A', more))).toEqual([]);
+  });
 
   it.each([
     [{ confirmed_dead_at: '2027-01-01T00:00:00Z' }, 'confirmed_dead_at'],
@@ -71,6 +88,14 @@ describe('stablecoinDeathRowSchema', () => {
     [{ first_distress_at: '2026-05-11T00:00:00Z' }, 'first_distress_at'],
     [{ lifespan_days: -1 }, 'lifespan_days'],
     [{ pre_death_payload: { price: 1 } }, 'pre_death_payload.supply'],
+    [payload({ price: '0.31' }), 'pre_death_payload.price'],
+    [payload({ price: 'low' }), 'pre_death_payload.price'],
+    [payload({ supply: '1000000' }), 'pre_death_payload.supply'],
+    [payload({ collateral: '0.5' }), 'pre_death_payload.collateral'],
+    [payload({ redemption: { queue_count: '4' } }), 'pre_death_payload.redemption.queue_count'],
+    [payload({ per_chain: { base: '0.6' } }), 'pre_death_payload.per_chain.base'],
+    [payload({ per_chain: '0.6' }), 'pre_death_payload.per_chain'],
+    [{ death_context: { loss_usd: '5M' } }, 'death_context.loss_usd'],
     [{ capture_date: '2026-11-19' }, ''],
   ])('refuses %j', (more, field) => {
     expect(faults(stablecoinDeathRowSchema, deathRow('A', more))).toContain(field);

@@ -50,6 +50,7 @@ describe('buildTimeline()', () => {
   it.each([
     ['entity_name', 'old name', 'new name'],
     ['thresholds', { minor: 30 }, { minor: 31 }],
+    ['thresholds_agency', 'an agency', undefined],
     ['grade', 'old', null],
     ['scope', 'old', 'new'],
     ['qualifiers', ['P'], ['A']],

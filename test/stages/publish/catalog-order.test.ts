@@ -12,7 +12,7 @@ const line = (signal_id: string, entity: string): Buffer =>
       observed_at: '2026-11-20T10:00:00Z',
       band: null,
       record_hash: `sha256:${'0'.repeat(64)}`,
-      update_state: 'current',
+      last_looked_at: '2026-11-21T11:00:00Z',
     }),
   );
 

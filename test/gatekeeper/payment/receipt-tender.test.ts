@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueReceipt } from '../../../compiler/commands/issue-receipt.ts';
-import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import {
   parseReceipt,
@@ -14,9 +14,13 @@ import {
 } from '../../../compiler/contract/receipt.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/payment/clock-guard.ts';
+import { PURCHASES_PER_PAYER_MAX } from '../../../gatekeeper/payment/in-flight.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { concludeReceipt, isReceiptKey } from '../../../gatekeeper/payment/receipt-desk.ts';
+import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { isReceiptKey } from '../../../gatekeeper/payment/receipt-tender.ts';
 import { payer } from '../payer.ts';
+import { freshJournal, shop } from '../payment-bench.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 
@@ -35,6 +39,10 @@ afterAll(async () => {
   await gate.close();
   await plain.close();
 });
+
+const unasked = (): never => {
+  throw new Error('nobody needs to be asked about a receipt');
+};
 
 let issued = 0;
 const random = (bytes: number): Uint8Array => {
@@ -81,7 +89,7 @@ describe('receiptAmount()', () => {
   });
 });
 
-describe('receiptDesk()', () => {
+describe('receiptReader()', () => {
   it('I1: delivers once for one receipt, and the same bytes whenever it is sent again', async () => {
     const receipt = issue();
     const first = await buy(receipt);
@@ -131,7 +139,7 @@ describe('receiptDesk()', () => {
     if (parsed === null) throw new Error('receipt');
     expect((await buy(issueText({ ...parsed.receipt, amount: '99999' }))).status).toBe(200);
     const twin = await buy(issueText({ ...parsed.receipt, amount: '88888' }));
-    expect(await refusalOf(twin)).toContain('receipt_already_used');
+    expect(await refusalOf(twin)).toContain('payment_already_used');
   });
 
   it('I10: spends nothing where there is no answer', async () => {
@@ -146,6 +154,20 @@ describe('receiptDesk()', () => {
     const receipt = issue(nowhere);
     const replies = await Promise.all(Array.from({ length: 20 }, () => buy(receipt, nowhere)));
     expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(422));
+  });
+
+  it('I33: spends nothing while the clock stands behind the journal, and delivers what was bought', async () => {
+    const [bought, fresh] = [issue(), issue()];
+    expect((await buy(bought)).status).toBe(200);
+    gate.now -= CLOCK_BACK_MS_MAX + 1;
+    const reply = await buy(fresh);
+    expect([reply.status, await reply.text()]).toEqual([
+      503,
+      expect.stringContaining('Not charged. The clock of the server is wrong'),
+    ]);
+    expect((await buy(bought)).status).toBe(200);
+    gate.now += CLOCK_BACK_MS_MAX + 1;
+    expect((await buy(fresh)).status).toBe(200);
   });
 
   it('takes one way of paying at a time', async () => {
@@ -177,7 +199,9 @@ describe('receiptDesk()', () => {
     } as const;
     await journal.claim({ ...bought, ...terms });
     expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
-    expect(isReceiptKey(key) && (await concludeReceipt(key, journal))).toBe(true);
+    const asked = { settle: unasked, verify: unasked, supported: unasked };
+    const by = { journal, challenger: shop, clock: () => TINY_NOW, facilitator: asked };
+    expect(isReceiptKey(key) && (await purchaseDesk(by).look(key))).toBe(true);
     expect(await journal.unresolved(0, 10)).toEqual([]);
     expect((await journal.find(key))?.state).toBe('settled');
     journal.close();
@@ -210,6 +234,30 @@ describe('I46: a rate limit and what a receipt bought', () => {
     }
     expect(await statuses(receipt)).toEqual(Array(12).fill(200));
     await limited.close();
+  });
+});
+
+describe('receipts in flight', () => {
+  it('I43: shares the bound of purchases in flight', async () => {
+    const inner = freshJournal();
+    const claim = (): Promise<never> => new Promise(() => {});
+    const facilitator = { settle: unasked, verify: unasked, supported: unasked };
+    const by = { challenger: shop, clock: () => TINY_NOW, facilitator, processor: PROCESSOR };
+    const desk = purchaseDesk({ ...by, journal: { ...inner, claim } });
+    const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
+    const sell = async (header: string) => {
+      const offered = { kind: 'receipt', header } as const;
+      const opened = await desk.open({ endpoint, target: TARGET, method, offered });
+      if (!('sell' in opened)) throw new Error('known');
+      return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });
+    };
+    for (let at = 0; at < PURCHASES_PER_PAYER_MAX; at++) void sell(issue());
+    const reply = await sell(issue());
+    expect([reply.status, String(reply.body)]).toEqual([
+      503,
+      expect.stringContaining('Too many payments at once'),
+    ]);
+    inner.close();
   });
 });
 

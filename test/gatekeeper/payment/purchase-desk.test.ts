@@ -6,14 +6,15 @@ import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.t
 import { atomicAmount } from '../../../compiler/contract/price.ts';
 import type { Journal } from '../../../gatekeeper/journal/journal.ts';
 import { challengeReply } from '../../../gatekeeper/offer/challenge.ts';
-import type { Order, PaymentDeskOptions } from '../../../gatekeeper/payment/payment.ts';
 import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
+import type { PurchaseDeskOptions } from '../../../gatekeeper/payment/purchase-desk.ts';
 import type { Reply } from '../../../gatekeeper/reply.ts';
 import { malformedPayments } from '../malformed-payments.ts';
 import { encoded, headerOf, NOW_MS, NOW_S, payer, paymentObject } from '../payer.ts';
 import {
   alice,
   type Bench,
+  type Bought,
   bench,
   expectRefused,
   freshJournal,
@@ -27,7 +28,6 @@ import {
   settled,
   shop,
   TARGET,
-  TX,
   tick,
   v1,
   v2,
@@ -51,8 +51,8 @@ async function expectOnePrice(desk: Bench, endpoint: Endpoint, version: 1 | 2): 
   expect([priceOf(terms), asked.maxAmountRequired]).toEqual([price, price]);
 }
 
-describe('pay()', () => {
-  it('pay() verifies, settles, then answers with the body and a receipt', async () => {
+describe('open() and sell()', () => {
+  it('verifies, settles, then answers with the body and a receipt', async () => {
     const desk = bench();
     const reply = await desk.pay({ header: await alice.header(v1) });
     expect(reply.status).toBe(200);
@@ -60,7 +60,7 @@ describe('pay()', () => {
     expect(header(reply, 'cache-control')).toBe('private, no-store');
     expect(receipt(reply)).toEqual({
       success: true,
-      transaction: TX,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       network: 'base',
       payer: alice.address,
     });
@@ -68,7 +68,7 @@ describe('pay()', () => {
     expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([1, 1]);
   });
 
-  it('pay() answers a v2 payment with PAYMENT-RESPONSE and the CAIP-2 name', async () => {
+  it('answers a v2 payment with PAYMENT-RESPONSE and the CAIP-2 name', async () => {
     const desk = bench();
     const reply = await desk.pay({ header: await alice.header(v2), version: 2 });
     expect(reply.status).toBe(200);
@@ -77,8 +77,8 @@ describe('pay()', () => {
     expect(desk.calls.settle[0]).toMatchObject({ x402Version: 2, paymentRequirements: v2 });
   });
 
-  it('pay() asks the facilitator to settle alone when it is told so, after the same local checks', async () => {
-    const desk = bench({ settleOnly: true });
+  it('asks the facilitator to settle alone when it is told so, after the same local checks', async () => {
+    const desk = bench({ verifyFirst: false });
     const low = await alice.header(v1, { value: '1' });
     expectRefused(await desk.pay({ header: low }), /authorization_value/);
     expect(desk.calls.settle).toEqual([]);
@@ -86,7 +86,7 @@ describe('pay()', () => {
     expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 1]);
   });
 
-  it('pay() settles an overpayment as it was signed', async () => {
+  it('settles an overpayment as it was signed', async () => {
     const desk = bench();
     const reply = await desk.pay({ header: await alice.header(v1, { value: '25000' }) });
     expect(reply.status).toBe(200);
@@ -94,7 +94,7 @@ describe('pay()', () => {
     expect(payload?.authorization.value).toBe('25000');
   });
 
-  it('I13: pay() asks, checks and settles one price on every paid row of the table', async () => {
+  it('I13: asks, checks and settles one price on every paid row of the table', async () => {
     const desk = bench();
     const rows = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
     for (const row of rows) {
@@ -105,7 +105,7 @@ describe('pay()', () => {
     expect(desk.calls.verify).toHaveLength(2 * rows.length);
   });
 
-  it('I1: pay() refuses every malformed payment with a reason and asks nobody', async () => {
+  it('I1: refuses every malformed payment with a reason and asks nobody', async () => {
     const desk = bench();
     const forms = malformedPayments(await alice.sign(PAY_TO, '10000'));
     expect(forms.length).toBeGreaterThan(60);
@@ -115,10 +115,10 @@ describe('pay()', () => {
       expect(json(reply).error, name).toMatch(/^[a-z0-9_]+: .+/);
       expect(json(reply).accepts, name).toHaveLength(1);
     }
-    expect(desk.calls).toEqual({ verify: [], settle: [], deliver: 0 });
+    expect([desk.calls.verify, desk.calls.settle]).toEqual([[], []]);
   });
 
-  it('I14: pay() refuses early, late and low payments without asking anybody', async () => {
+  it('I14: refuses early, late and low payments without asking anybody', async () => {
     const desk = bench();
     for (const overrides of [
       { validAfter: String(NOW_S + 60) },
@@ -128,10 +128,10 @@ describe('pay()', () => {
     ]) {
       expectRefused(await desk.pay({ header: await alice.header(v1, overrides) }), /invalid_exact/);
     }
-    expect(desk.calls).toEqual({ verify: [], settle: [], deliver: 0 });
+    expect([desk.calls.verify, desk.calls.settle]).toEqual([[], []]);
   });
 
-  it('I14: pay() tells a smart account what the facilitator does not', async () => {
+  it('I14: tells a smart account what the facilitator does not', async () => {
     const desk = bench();
     desk.script.verify = async () => ({ verdict: 'invalid', reason: 'invalid_payload' });
     const reply = await desk.pay({ header: await alice.header(v1) });
@@ -140,7 +140,7 @@ describe('pay()', () => {
   });
 });
 
-describe('pay() with a published client', () => {
+describe('open() and sell() with a published client', () => {
   /** A fetch that is the desk: the challenge without a payment, a purchase with one. */
   const fetchOf = (desk: Bench, shown: (reply: Response) => Response) => {
     return async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
@@ -156,7 +156,7 @@ describe('pay() with a published client', () => {
   const client = new x402Client();
   registerExactEvmScheme(client, { signer: privateKeyToAccount(`0x${'01'.repeat(32)}`) });
 
-  it('pay() sells to a v2 client, which reads the header', async () => {
+  it('sells to a v2 client, which reads the header', async () => {
     const desk = bench({ clock: Date.now });
     const paying = wrapFetchWithPayment(
       fetchOf(desk, (reply) => reply),
@@ -168,7 +168,7 @@ describe('pay() with a published client', () => {
     expect(desk.calls.settle[0]?.x402Version).toBe(2);
   });
 
-  it('pay() sells to a v1 client, which reads the body', async () => {
+  it('sells to a v1 client, which reads the body', async () => {
     const desk = bench({ clock: Date.now });
     const bodyOnly = (reply: Response) => {
       reply.headers.delete('payment-required');
@@ -182,7 +182,7 @@ describe('pay() with a published client', () => {
   });
 });
 
-describe('pay() once', () => {
+describe('open() and sell() once', () => {
   const inOtherBytes = async (): Promise<[string, 1 | 2][]> => {
     const signed = await alice.sign(PAY_TO, '10000');
     const upper = (hex: string) => `0x${hex.slice(2).toUpperCase()}`;
@@ -207,7 +207,7 @@ describe('pay() once', () => {
     ];
   };
 
-  it('I3: pay() settles 50 parallel copies once and gives each the same body', async () => {
+  it('I3: settles 50 parallel copies once and gives each the same body', async () => {
     for (const delay of [0, 1, 5]) {
       const desk = bench();
       desk.script.settle = () => tick(delay).then(settled);
@@ -221,11 +221,11 @@ describe('pay() once', () => {
         expect(reply.status).toBe(200);
         expect(json(reply)).toEqual({ body: 1 });
       }
-      expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
+      expect(desk.calls.settle).toHaveLength(1);
     }
   });
 
-  it('I3: pay() knows one payment in other bytes and in the other version', async () => {
+  it('I3: knows one payment in other bytes and in the other version', async () => {
     const desk = bench();
     desk.script.settle = () => tick(2).then(settled);
     const forms = await inOtherBytes();
@@ -235,7 +235,7 @@ describe('pay() once', () => {
     expect(desk.calls.settle).toHaveLength(1);
   });
 
-  it('I4: pay() serves 60 different payments of one payer at once', async () => {
+  it('I4: serves 60 different payments of one payer at once', async () => {
     const desk = bench();
     let hung = 0;
     desk.script.settle = async () => {
@@ -249,10 +249,10 @@ describe('pay() once', () => {
     expect(replies.map((reply) => reply.status)).toEqual(Array(60).fill(200));
   });
 
-  it('I5: pay() opens one resource per authorization, in parallel, in sequence and after a restart', async () => {
+  it('I5: opens one resource per authorization, in parallel, in sequence and after a restart', async () => {
     const desk = bench();
     const forms = await inOtherBytes();
-    const others: Partial<Order>[] = [
+    const others: Partial<Bought>[] = [
       { target: '/gauge?entity=us-boise&signal_id=airquality.aqi' },
       { target: '/gauge' },
       { method: 'POST' },
@@ -277,10 +277,10 @@ describe('pay() once', () => {
     for (const reply of await Promise.all(elsewhere())) {
       expectRefused(reply, /payment_already_used/);
     }
-    expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
+    expect(desk.calls.settle).toHaveLength(1);
   });
 
-  it('I5: pay() delivers what was bought while the same payment is sent for other requests', async () => {
+  it('I5: delivers what was bought while the same payment is sent for other requests', async () => {
     const desk = bench();
     const value = await alice.header(v1);
     const other = '/gauge?entity=us-boise&signal_id=airquality.aqi';
@@ -296,10 +296,10 @@ describe('pay() once', () => {
       }
       desk.restart();
     }
-    expect([desk.calls.settle.length, desk.calls.deliver]).toEqual([1, 1]);
+    expect(desk.calls.settle).toHaveLength(1);
   });
 
-  it('I5: pay() gives a bought body to nobody with another signature or other fields', async () => {
+  it('I5: gives a bought body to nobody with another signature or other fields', async () => {
     const desk = bench();
     const signed = await alice.sign(PAY_TO, '10000');
     await desk.pay({ header: headerOf(v1, signed) });
@@ -313,25 +313,27 @@ describe('pay() once', () => {
     expect(desk.calls.settle).toHaveLength(1);
   });
 
-  it('I2: pay() delivers a settled payment again, byte for byte, after a restart and past its window', async () => {
+  it('I2: delivers a settled payment again, byte for byte, after a restart and past its window', async () => {
     const desk = bench();
     const value = await alice.header(v1);
     const first = await desk.pay({ header: value });
     desk.restart();
     desk.script.now = NOW_MS + 20 * 86_400_000;
+    const { deliver } = desk.script;
     desk.script.deliver = async () => {
       throw new Error('gone');
     };
     const again = await desk.pay({ header: value });
     expect(again).toStrictEqual(first);
     expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([1, 1]);
+    desk.script.deliver = deliver;
     const fresh = await alice.header(v1);
     expectRefused(await desk.pay({ header: fresh }), /valid_before/);
   });
 });
 
-describe('pay() failing', () => {
-  it('I8: pay() neither verifies nor settles when the answer cannot be made', async () => {
+describe('open() and sell() failing', () => {
+  it('I8: neither verifies nor settles when the answer cannot be made', async () => {
     const desk = bench();
     const value = await alice.header(v1);
     desk.script.deliver = async () => {
@@ -345,7 +347,7 @@ describe('pay() failing', () => {
     expect([desk.calls.verify.length, desk.calls.settle.length]).toEqual([0, 0]);
   });
 
-  it('I8: pay() has the body in hand before it verifies, and is settled before it answers', async () => {
+  it('I8: has the body in hand before it verifies, and is settled before it answers', async () => {
     const desk = bench();
     const order: string[] = [];
     desk.script.deliver = async () => {
@@ -368,7 +370,7 @@ describe('pay() failing', () => {
     expect(order).toEqual(['deliver', 'verify', 'settle while settling', 'answer while settled']);
   });
 
-  it('I10: pay() burns nothing with a refusal: the same authorization works afterwards', async () => {
+  it('I10: burns nothing with a refusal: the same authorization works afterwards', async () => {
     const refusals: ((desk: Bench) => void)[] = [
       (desk) => {
         desk.script.verify = async () => ({ verdict: 'invalid', reason: 'insufficient_funds' });
@@ -397,7 +399,7 @@ describe('pay() failing', () => {
       const value = headerOf(v1, signed);
       const forged = { ...signed, signature: `0x${'11'.repeat(64)}1b` as const };
       refuse(desk);
-      expectRefused(await desk.pay({ header: headerOf(v1, forged) }), /signature/);
+      expect([402, 503]).toContain((await desk.pay({ header: headerOf(v1, forged) })).status);
       expect([402, 503]).toContain((await desk.pay({ header: value })).status);
       Object.assign(desk.script, { verify, settle, deliver });
       expectRefused(await desk.pay({ header: headerOf(v1, forged) }), /signature/);
@@ -405,7 +407,7 @@ describe('pay() failing', () => {
     }
   });
 
-  it('I10: pay() lets a refused authorization buy something else', async () => {
+  it('I10: lets a refused authorization buy something else', async () => {
     const desk = bench();
     desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
     const value = await alice.header(v1);
@@ -418,7 +420,7 @@ describe('pay() failing', () => {
     throw new Error('boom');
   };
   const parts = [
-    ['find', 0],
+    ['bindingOf', 0],
     ['claim', 0],
     ['verify', 0],
     ['settle', 1],
@@ -428,14 +430,14 @@ describe('pay() failing', () => {
     ['evidence', 1],
   ] as const;
   for (const [part, settles] of parts) {
-    const sync = part === 'clock' || part === 'challenger';
+    const sync = ['clock', 'challenger', 'bindingOf'].includes(part);
     const ways = sync ? [boom] : [boom, async () => boom()];
-    it(`I7: pay() fails closed when "${part}" fails`, async () => {
+    it(`I7: fails closed when "${part}" fails`, async () => {
       for (const broken of ways) await expectClosed(part, broken, settles);
     });
   }
 
-  it('I2: pay() delivers what is settled even when the journal cannot note it, or the log fails', async () => {
+  it('I2: delivers what is settled even when the journal cannot note it, or the log fails', async () => {
     const inner = freshJournal();
     const journal: Journal = {
       ...inner,
@@ -457,7 +459,7 @@ describe('pay() failing', () => {
     inner.close();
   });
 
-  it('I49: pay() reports failures without payment data', async () => {
+  it('I49: reports failures without payment data', async () => {
     const reported: unknown[] = [];
     const desk = bench({ report: (error) => reported.push(error) });
     const signed = await alice.sign(PAY_TO, '10000');
@@ -487,7 +489,7 @@ async function expectClosed(
 function brokenOptions(
   part: string,
   broken: () => never | Promise<never>,
-): Partial<PaymentDeskOptions> {
+): Partial<PurchaseDeskOptions> {
   switch (part) {
     case 'clock':
       return { clock: broken as () => never };
@@ -495,7 +497,7 @@ function brokenOptions(
       return { evidence: broken as () => Promise<never> };
     case 'challenger':
       return { challenger: { ...shop, requirements: broken as () => never } };
-    case 'find':
+    case 'bindingOf':
     case 'claim':
       return { journal: { ...freshJournal(), [part]: broken } };
     default:

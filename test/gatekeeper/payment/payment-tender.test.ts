@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { FacilitatorRequest } from '../../../gatekeeper/facilitator/facilitator.ts';
 import type { JournalEntry } from '../../../gatekeeper/journal/journal.ts';
 import { type Challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
-import { TERMS_CACHE_MAX, taskReader } from '../../../gatekeeper/payment/payment-task.ts';
-import { NOW_S } from '../payer.ts';
+import { paymentReader, TERMS_CACHE_MAX } from '../../../gatekeeper/payment/payment-tender.ts';
+import { emptyJournal } from '../empty-journal.ts';
+import { NOW_MS, NOW_S } from '../payer.ts';
 import { gauge, network, PAY_TO, shop, v1 } from '../payment-bench.ts';
 
 const FROM = `0x${'11'.repeat(20)}`;
@@ -27,36 +29,54 @@ function entryOf(entity: string): JournalEntry {
   };
 }
 
+/** A reader over some terms, and what its facilitator was asked to settle. */
+function readerOf(challenger: Challenger) {
+  const settled: FacilitatorRequest[] = [];
+  const none = { verdict: 'none', detail: '' } as const;
+  const facilitator = {
+    verify: async () => none,
+    supported: async () => none,
+    settle: async (request: FacilitatorRequest) => {
+      settled.push(request);
+      return none;
+    },
+  };
+  const by = { facilitator, journal: emptyJournal(), clock: () => NOW_MS, report: () => {} };
+  return { ...paymentReader({ challenger, ...by }), settled };
+}
+
 describe('recall()', () => {
   /** The requests whose terms were written out. */
   let written: string[];
-  let reader: ReturnType<typeof taskReader>;
+  let reader: ReturnType<typeof readerOf>;
   beforeEach(() => {
     written = [];
     const requirements: Challenger['requirements'] = (_, target) => {
       written.push(target);
       return v1;
     };
-    reader = taskReader({ ...shop, requirements });
+    reader = readerOf({ ...shop, requirements });
   });
   const recall = (entity: string) => reader.recall(entryOf(entity));
 
   it('takes a payment of our network, and no other', () => {
-    expect(recall('us-denver')).toMatchObject({ key: KEY, payment: { network: 'base' } });
+    expect(recall('us-denver')).toMatchObject({ key: KEY, payer: FROM });
     const foreign = { ...entryOf('us-denver'), key: KEY.replace('base', 'other') };
     expect(reader.recall(foreign)).toBeNull();
   });
 
-  it('recalls a v2 payment with the listing that its challenge had, also at an older price', () => {
-    const { recall: recallV2 } = taskReader(shop);
+  it('settles a recalled v2 payment with the listing that its challenge had, also at an older price', async () => {
+    const { recall: recallV2, settled } = readerOf(shop);
     const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
     const listing = listingOf(shop.requirements(gauge, target, 2));
     const entry = { ...entryOf('us-denver'), version: 2 } as const;
     const cheap = { ...entry, signed: entry.signed.replace('|10000|', '|1|') };
     for (const one of [entry, cheap]) {
-      expect(recallV2(one)?.request.paymentPayload).toMatchObject({ ...listing });
+      await recallV2(one)?.money.resume();
+      expect(settled.at(-1)?.paymentPayload).toMatchObject({ ...listing });
     }
-    expect(recall('us-denver')?.request.paymentPayload).not.toHaveProperty('resource');
+    await recall('us-denver')?.money.resume();
+    expect(reader.settled[0]?.paymentPayload).not.toHaveProperty('resource');
   });
 
   it('I43: keeps the terms of as many requests as it may', () => {

@@ -3,46 +3,59 @@ import { findRow } from '../../compiler/contract/route.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
-import type { Binding } from './flights.ts';
+import type { Header } from '../reply.ts';
 import type { Network } from './networks.ts';
-import type { Order } from './payment.ts';
 import { checkPayment, checkSignature, priceOf, type Terms } from './payment-check.ts';
-import type { Payment, Refusal, X402Version } from './payment-header.ts';
-import type { Delivery } from './payment-reply.ts';
-import type { Claim } from './settlement.ts';
+import {
+  decodePayment,
+  isRefusal,
+  type Payment,
+  type Refusal,
+  type X402Version,
+} from './payment-header.ts';
+import { check, look, resume, type Settlers, settle } from './settlement.ts';
 import { checksumAddress } from './signature.ts';
+import type { SignaturePool } from './signature-pool.ts';
 import { parseSignedText, signedText } from './signed-text.ts';
-
-/** One payment on its way: everything is decided from these, never from header bytes. */
-export interface Task extends Claim, Binding {
-  /** Why a payment that the journal does not know is refused; null when nothing speaks against it. */
-  readonly refusal: Refusal | null;
-  readonly deliver: Order['deliver'];
-}
+import type { Money, Tender, TenderReader } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;
 
-/** Reads payments against the terms of one seller. */
-export interface TaskReader {
-  /** Checks a payment without asking anybody; never waits. */
-  read(payment: Payment, order: Order, nowMs: number): Task | Refusal;
-  /** A payment out of the journal, to learn what became of it; null when it is not on our network. */
-  recall(entry: JournalEntry): Task | null;
+export interface PaymentReaderOptions extends Settlers {
+  readonly challenger: Challenger;
+  /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
+  readonly verifyFirst?: boolean;
+  /** Recovers signers beside this thread; without it this thread does. */
+  readonly signatures?: Pick<SignaturePool, 'judge'>;
 }
 
-export function taskReader(challenger: Challenger): TaskReader {
+/** Reads x402 payments against the terms of one seller. */
+export interface PaymentReader extends TenderReader<'payment'> {
+  /** A payment out of the journal, to learn what became of it; null when it is not on our network. */
+  recall(entry: JournalEntry): Tender | null;
+}
+
+export function paymentReader(options: PaymentReaderOptions): PaymentReader {
+  const { challenger, clock, signatures } = options;
   const { network } = challenger;
   const termsOf = cachedTerms(challenger);
   return {
-    read(payment, order, nowMs) {
-      const requirements = termsOf(order.endpoint, order.target, order.version);
+    async read({ endpoint, target, method, offered }) {
+      const payment = decodePayment(offered.header, offered.version);
+      if (isRefusal(payment)) return payment;
+      await signatures?.judge(payment, network);
+      const requirements = termsOf(endpoint, target, offered.version);
       const terms: Terms = { network, requirements };
-      const refusal = checkPayment(payment, terms, nowMs / 1000);
+      const refusal = checkPayment(payment, terms, clock() / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
-      const resource = `${order.method} ${order.target}`;
-      const { deliver } = order;
-      return taskOf({ payment, network, resource, requirements, refusal, deliver });
+      const resource = `${method} ${target}`;
+      return tenderOf({ payment, resource, requirements, refusal }, options);
+    },
+    identify({ header, version }) {
+      const payment = decodePayment(header, version);
+      if (isRefusal(payment)) return null;
+      return { key: paymentKey(payment, network), signed: signedText(payment) };
     },
     recall(entry) {
       const payment = paymentOf(entry, network);
@@ -51,8 +64,7 @@ export function taskReader(challenger: Challenger): TaskReader {
       if (payment === null || row === undefined || row.priceUsd === null) return null;
       const requirements = termsOf(row, target, entry.version);
       const { resource } = entry;
-      const [refusal, deliver] = [ONLY_KNOWN, nothing];
-      return taskOf({ payment, network, resource, requirements, refusal, deliver });
+      return tenderOf({ payment, resource, requirements, refusal: ONLY_KNOWN }, options);
     },
   };
 }
@@ -72,22 +84,57 @@ function cachedTerms(challenger: Challenger): TermsOf {
   };
 }
 
-interface Parts extends Pick<Task, 'payment' | 'resource' | 'refusal' | 'deliver'> {
-  readonly network: Network;
+interface Parts extends Pick<Tender, 'resource' | 'refusal'> {
+  readonly payment: Payment;
   readonly requirements: Requirements;
 }
 
-function taskOf({ payment, network, resource, requirements, refusal, deliver }: Parts): Task {
+function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
+  const { payment, resource, refusal } = parts;
+  const { network } = options.challenger;
+  const { from, value, validBefore } = payment.authorization;
   return {
     key: paymentKey(payment, network),
-    payer: payment.authorization.from.toLowerCase(),
+    payer: from.toLowerCase(),
     resource,
     signed: signedText(payment),
-    payment,
-    request: facilitatorRequest(payment, asSigned(requirements, payment), listingOf(requirements)),
+    version: payment.version,
+    value,
+    validBefore: Number(validBefore),
     refusal,
-    deliver,
+    money: moneyOf(parts, options),
+    paidHeader: (transaction) => paidHeader(payment, network, transaction),
+    paidBy: from,
   };
+}
+
+/** Who settles is told the terms that the payer signed for. */
+function moneyOf({ payment, requirements }: Parts, options: PaymentReaderOptions): Money {
+  const { verifyFirst = false } = options;
+  const terms = asSigned(requirements, payment);
+  const request = facilitatorRequest(payment, terms, listingOf(requirements));
+  const validBefore = Number(payment.authorization.validBefore);
+  const key = paymentKey(payment, options.challenger.network);
+  const claim = { key, payment, request, validBefore };
+  return {
+    check: async () => (verifyFirst ? check(claim, options) : null),
+    settle: () => settle(claim, options),
+    resume: () => resume(claim, options),
+    look: (isKept) => look(claim, options, isKept),
+  };
+}
+
+/** Copies of one payment may spell the payer differently; each receipt spells it as its request did. */
+function paidHeader(
+  { version, authorization }: Payment,
+  network: Network,
+  transaction: string,
+): Header {
+  const v1 = version === 1;
+  const name = v1 ? network.name : network.caip2;
+  const receipt = { success: true, transaction, network: name, payer: authorization.from };
+  const text = Buffer.from(JSON.stringify(receipt), 'utf8').toString('base64');
+  return [v1 ? 'x-payment-response' : 'payment-response', text];
 }
 
 /** What is settled is delivered again after its window closed and its price changed; only a true signature gets to ask. */
@@ -96,7 +143,7 @@ function mayBeKnown(payment: Payment, { network, requirements }: Terms): boolean
 }
 
 /** What the token itself allows once: never the bytes of the header, which have many spellings. */
-export function paymentKey(payment: Payment, network: Network): string {
+function paymentKey(payment: Payment, network: Network): string {
   const { from, nonce } = payment.authorization;
   return `${network.name}|${network.asset}|${from}|${nonce}`.toLowerCase();
 }
@@ -133,7 +180,3 @@ const ONLY_KNOWN: Refusal = {
   reason: 'payment_unknown',
   error: 'the payment is not in the journal any more',
 };
-
-function nothing(): Promise<Delivery> {
-  return Promise.reject(new Error('Cannot deliver what is only recalled: ask for it again'));
-}

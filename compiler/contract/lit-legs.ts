@@ -1,0 +1,32 @@
+import { signalOf } from './lines.ts';
+
+/**
+ * Whether a leg is lit: its class is not the mildest of its list. Null where the signal has no list, or the reading no
+ * class of it.
+ */
+export function isLit(signalId: string, band: string | null): boolean | null {
+  const signal = signalOf(signalId);
+  if (signal === undefined || band === null) return null;
+  // Which threshold is the lowest differs by gauge: whatever is below it is the mildest class.
+  if (signal.ownThresholds?.some((name) => band === `below-${name}`)) return false;
+  const place = signal.bands?.indexOf(band) ?? -1;
+  return place === -1 ? null : place > 0;
+}
+
+/** How many legs of a bundle are lit, and which: a count, never a score. */
+export interface LegsLit {
+  readonly count: number;
+  /** Legs of the chain, those without a reading included. */
+  readonly of: number;
+  /** In causal order. */
+  readonly names: string[];
+}
+
+/** Counts the legs that are lit; `legs` in causal order, `of` legs in the whole chain. */
+export function legsLit(
+  legs: Readonly<Record<string, { readonly lit?: unknown }>>,
+  of: number,
+): LegsLit {
+  const names = Object.keys(legs).filter((name) => legs[name]?.lit === true);
+  return { count: names.length, of, names };
+}

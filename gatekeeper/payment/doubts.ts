@@ -1,0 +1,44 @@
+import type { Binding } from './in-flight.ts';
+import { UNKNOWN_RETRY_S } from './payment-reply.ts';
+
+/** Doubts that are remembered; the oldest make room, which only means that somebody is asked earlier. */
+export const DOUBTS_MAX = 20_000;
+
+/** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
+export const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
+
+interface Doubt {
+  readonly binding: Binding;
+  readonly askedMs: number;
+}
+
+/**
+ * Settlements that were asked about a moment ago and are still in doubt. Until the time that the buyer was told to wait
+ * is over, a repeat is answered from here: a doubt is asked about once per key and Retry-After, however often it is sent.
+ */
+export class Doubts {
+  readonly #doubts = new Map<string, Doubt>();
+
+  /** Milliseconds until the key may be asked about again; 0 when it may be now. */
+  waitMs({ key, resource, signed }: Binding, nowMs: number): number {
+    const doubt = this.#doubts.get(key);
+    if (doubt === undefined) return 0;
+    const { binding, askedMs } = doubt;
+    // A clock that was set back must not make the wait longer.
+    const restMs = DOUBT_REST_MS - Math.abs(nowMs - askedMs);
+    if (restMs <= 0) this.#doubts.delete(key);
+    const isSame = binding.resource === resource && binding.signed === signed;
+    return isSame ? Math.max(0, restMs) : 0;
+  }
+
+  /** Remembers that somebody was asked about the key just now. */
+  note(binding: Binding, askedMs: number): void {
+    this.#doubts.delete(binding.key);
+    this.#doubts.set(binding.key, { binding, askedMs });
+    if (this.#doubts.size <= DOUBTS_MAX) return;
+    for (const oldest of this.#doubts.keys()) {
+      this.#doubts.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,377 @@
+/**
+ * One purchase, whatever pays for it: an x402 payment or a receipt of the operator's processor.
+ *
+ *  1. `open()` reads the header and looks for what is known: a copy in flight, a doubt that was asked about a moment
+ *     ago, a row of the journal. Whoever paid already gets the same bytes again; a doubt is asked about again.
+ *  2. The caller makes the whole answer. Only a 200 goes on.
+ *  3. `sell()` binds the key to the request, with no wait between the last look and the binding. It makes the claim
+ *     durable, asks for the money, notes how that ended, and only then lets the bytes go.
+ *
+ * Money moves inside `open()` and `sell()` alone, so only while a request waits for it. `look()` serves the background
+ * and only learns. The token takes each nonce once (EIP-3009), so asking again for the same payment is safe.
+ */
+import type { Journal, JournalClaim, JournalEntry } from '../journal/journal.ts';
+import type { Reply } from '../reply.ts';
+import { clockTrouble } from './clock-guard.ts';
+import { DOUBT_REST_MS, Doubts } from './doubts.ts';
+import { type Binding, InFlight } from './in-flight.ts';
+import { isRefusal, type Refusal } from './payment-header.ts';
+import { type Delivery, type Outcome, paymentReply } from './payment-reply.ts';
+import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
+import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts';
+import type { Ending } from './settlement.ts';
+import type { Identity, Offered, Order, OrderOf, Tender } from './tender.ts';
+
+export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
+  readonly journal: Journal;
+  /** `did:key` of the operator's payment processor; without one no receipt is taken. */
+  readonly processor?: string | null;
+  /** Told about failures of our own parts, for the log; it gets no payment data. */
+  readonly report?: (error: unknown) => void;
+}
+
+/** A reply, with who paid where somebody did. */
+export type PurchaseReply = Reply & { readonly payer?: string };
+
+/** A purchase that waits for its answer. Nothing is held for it, so it may be dropped. */
+export interface Sale {
+  /** Sells the complete, hash-checked 200 body, or says why not. */
+  readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
+}
+
+/** Takes payments and receipts; one journal belongs to one desk. */
+export interface PurchaseDesk {
+  /** The reply to whoever is known already, or the sale of an answer that is still to be made; never throws. */
+  open(order: Order): Promise<PurchaseReply | Sale>;
+}
+
+/** Remembers what was paid for; never waits and never throws. */
+export interface PurchaseMemory {
+  /** The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null. */
+  boughtBy(offered: Offered): string | null;
+}
+
+/** Finds out what its journal does not know, without moving money. */
+export interface Lookout {
+  /** Learns what became of a purchase whose end nobody noted; true when it is known now. */
+  look(key: string): Promise<boolean>;
+}
+
+interface Desk extends Required<Pick<PurchaseDeskOptions, 'journal' | 'clock' | 'challenger'>> {
+  readonly inFlight: InFlight;
+  readonly doubts: Doubts;
+  readonly read: (order: Order) => Promise<Tender | Refusal>;
+  readonly identify: (offered: Offered) => Identity | null;
+  readonly recall: (entry: JournalEntry) => Tender | null;
+  readonly report: (error: unknown) => void;
+}
+
+/** The one way from a header to a sold answer. */
+export function purchaseDesk(
+  options: PurchaseDeskOptions,
+): PurchaseDesk & PurchaseMemory & Lookout {
+  const desk = deskOf(options);
+  return {
+    async open(order) {
+      try {
+        return await opened(order, desk);
+      } catch (error) {
+        desk.report(error);
+        const outcome = failed('The payment could not be looked at. Send it again.');
+        return replyTo(outcome, { ...order, tender: null }, desk);
+      }
+    },
+    boughtBy(offered) {
+      const identity = desk.identify(offered);
+      const bound = identity === null ? null : bindingOf(identity.key, desk);
+      return bound !== null && bound.signed === identity?.signed ? bound.resource : null;
+    },
+    async look(key) {
+      const entry = await desk.journal.find(key);
+      const tender = entry === null ? null : desk.recall(entry);
+      if (entry === null || tender === null || desk.inFlight.get(key) !== undefined) return false;
+      const { kind } = await desk.inFlight.start(tender, () => lookInto(tender, entry, desk));
+      return kind === 'paid' || kind === 'refused';
+    },
+  };
+}
+
+function deskOf(options: PurchaseDeskOptions): Desk {
+  const { journal, clock, challenger, processor = null } = options;
+  const report = quiet(options.report);
+  const payments = paymentReader({ ...options, report });
+  const receipts = receiptReader({ processor, clock });
+  return {
+    journal,
+    clock,
+    challenger,
+    report,
+    inFlight: new InFlight(),
+    doubts: new Doubts(),
+    read: (order) =>
+      order.offered.kind === 'payment'
+        ? payments.read(order as OrderOf<'payment'>)
+        : receipts.read(order as OrderOf<'receipt'>),
+    identify: (offered) =>
+      offered.kind === 'payment' ? payments.identify(offered) : receipts.identify(offered),
+    recall: (entry) => (isReceiptKey(entry.key) ? recallReceipt(entry) : payments.recall(entry)),
+  };
+}
+
+/** A log that fails must not turn a settled payment into a failed one. */
+function quiet(report: PurchaseDeskOptions['report']): Desk['report'] {
+  return (error) => {
+    try {
+      report?.(error);
+    } catch {
+      // There is nowhere left to say it.
+    }
+  };
+}
+
+async function opened(order: Order, desk: Desk): Promise<PurchaseReply | Sale> {
+  const tender = await desk.read(order);
+  // Whoever asks for what is not there hears that first, so a refusal waits for the answer too.
+  if (isRefusal(tender)) {
+    const reply = replyTo(refused(tender), { ...order, tender: null }, desk);
+    return { sell: async () => reply };
+  }
+  const asked = { ...order, tender };
+  const known = knownOutcome(tender, desk);
+  if (known !== null) return replyTo(await known, asked, desk);
+  return { sell: async (delivery) => replyTo(await sold(tender, delivery, desk), asked, desk) };
+}
+
+type Replied = Order & { readonly tender: Tender | null };
+
+function replyTo(outcome: Outcome, asked: Replied, { challenger }: Desk): PurchaseReply {
+  const reply = paymentReply(outcome, asked, challenger);
+  const payer = asked.tender?.paidBy ?? null;
+  return outcome.kind === 'paid' && payer !== null ? { ...reply, payer } : reply;
+}
+
+/** What is known of a tender without its answer; null when it has to be sold. */
+function knownOutcome(tender: Tender, desk: Desk): Promise<Outcome> | null {
+  const running = desk.inFlight.get(tender.key);
+  if (running !== undefined && isSame(running.binding, tender)) return running.outcome;
+  const waitMs = desk.doubts.waitMs(tender, desk.clock());
+  if (waitMs > 0) return Promise.resolve({ kind: 'unknown', waitMs });
+  const bound = boundInJournal(tender.key, desk);
+  if (bound === undefined) return Promise.resolve(UNKNOWN);
+  return bound !== null && isSame(bound, tender) ? repeat(tender, desk) : null;
+}
+
+/** No wait from here to the binding: whatever was learnt about the key still holds when it is bound. */
+function sold(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
+  const known = knownOutcome(tender, desk);
+  if (known !== null) return known;
+  const { inFlight } = desk;
+  if (bindingOf(tender.key, desk) !== null) return Promise.resolve(ALREADY_USED);
+  if (inFlight.isFull(tender.payer)) {
+    return Promise.resolve(failed('Too many payments at once. Send it again.'));
+  }
+  return inFlight.start(tender, () => withDoubt(tender, () => sell(tender, delivery, desk), desk));
+}
+
+/** The same tender for the same request again: what it bought, or what became of it. */
+function repeat(tender: Tender, desk: Desk): Promise<Outcome> {
+  if (desk.inFlight.isFull(tender.payer)) return Promise.resolve(UNKNOWN);
+  return desk.inFlight.start(tender, () => withDoubt(tender, () => again(tender, desk), desk));
+}
+
+/** Notes a doubt, so that the next one who asks is answered from memory; never throws. */
+async function withDoubt(
+  tender: Tender,
+  run: () => Promise<Outcome>,
+  desk: Desk,
+): Promise<Outcome> {
+  const outcome = await run().catch((error: unknown): Outcome => {
+    desk.report(error);
+    return UNKNOWN;
+  });
+  if (outcome.kind === 'unknown') desk.doubts.note(tender, desk.clock());
+  return outcome;
+}
+
+type Bound = Pick<Binding, 'resource' | 'signed'>;
+
+function isSame(left: Bound, right: Bound): boolean {
+  return left.resource === right.resource && left.signed === right.signed;
+}
+
+/** What a key is bound to, by the journal or else by a purchase in flight; null also when that cannot be read. */
+function bindingOf(key: string, desk: Desk): Bound | null {
+  return boundInJournal(key, desk) ?? desk.inFlight.get(key)?.binding ?? null;
+}
+
+/** Undefined when the journal cannot be read. */
+function boundInJournal(key: string, desk: Desk): Bound | null | undefined {
+  try {
+    return desk.journal.bindingOf(key);
+  } catch (error) {
+    desk.report(error);
+    return undefined;
+  }
+}
+
+/** A tender that the journal holds. A throw means that it could not be read: it may be paid already. */
+async function again(tender: Tender, desk: Desk): Promise<Outcome> {
+  const known = await desk.journal.find(tender.key);
+  return known === null ? UNKNOWN : recorded(tender, known, desk);
+}
+
+async function recorded(tender: Tender, known: JournalEntry, desk: Desk): Promise<Outcome> {
+  if (!isSame(known, tender)) return ALREADY_USED;
+  const { body, contentType, state, transaction } = known;
+  if (body === null) return NO_LONGER_KEPT;
+  const delivery = { body, contentType };
+  if (state === 'settled' && transaction !== null) return paid(delivery, transaction);
+  return concluded(await tender.money.resume(), { tender, delivery }, desk);
+}
+
+/** The answer is in hand, the claim is durable before the money is asked for, the ending is noted before the 200. */
+async function sell(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
+  const trouble = clockTrouble(desk.clock(), desk.journal.newestMs());
+  if (trouble !== null) {
+    desk.report(trouble);
+    return failed('The clock of the server is wrong. Send it again later.');
+  }
+  if (tender.refusal !== null) return unlessTaken(tender, refused(tender.refusal), desk);
+  const { inFlight } = desk;
+  const bytes = delivery.body.length;
+  if (!inFlight.hold(bytes)) {
+    return failed('Too many answers wait for their payment. Send it again.');
+  }
+  try {
+    return await charge(tender, delivery, desk);
+  } finally {
+    inFlight.release(bytes);
+  }
+}
+
+async function charge(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
+  const claimed = await claim(tender, delivery, desk);
+  if (claimed !== null) return claimed;
+  const ending = await tender.money.settle();
+  const outcome = await concluded(ending, { tender, delivery }, desk);
+  if (ending.kind === 'unknown') {
+    await note({ key: tender.key, state: 'unknown', detail: ending.detail }, desk);
+  }
+  return outcome;
+}
+
+/** Null once the claim is durable; until then nobody was asked for money, so a failure charges nobody. */
+async function claim(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome | null> {
+  try {
+    const objection = await tender.money.check();
+    if (objection?.kind === 'refused') {
+      return await unlessTaken(tender, refused(objection.refusal), desk);
+    }
+    if (objection !== null) return failed('The facilitator gave no verdict. Send it again.');
+    if (await desk.journal.claim(claimOf(tender, delivery))) return null;
+    // Another process holds the claim; its outcome will be in the journal.
+    return await unlessTaken(tender, UNKNOWN, desk);
+  } catch (error) {
+    desk.report(error);
+    return failed('The payment could not be recorded. Send it again.');
+  }
+}
+
+/** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
+async function unlessTaken(tender: Tender, otherwise: Outcome, desk: Desk): Promise<Outcome> {
+  const known = await readFromDisk(tender.key, desk);
+  if (known === undefined) return UNKNOWN;
+  if (known === null || known.state === 'refused') return otherwise;
+  const isElsewhere = otherwise.kind === 'unknown' && known.state !== 'settled';
+  return isElsewhere ? otherwise : recorded(tender, known, desk);
+}
+
+/** Undefined when the journal could not be read. */
+async function readFromDisk(key: string, desk: Desk): Promise<JournalEntry | null | undefined> {
+  try {
+    return await desk.journal.findOnDisk(key);
+  } catch (error) {
+    desk.report(error);
+    return undefined;
+  }
+}
+
+function claimOf(tender: Tender, { body, contentType }: Delivery): JournalClaim {
+  const { key, resource, version, signed, value, validBefore } = tender;
+  return { key, resource, version, signed, value, validBefore, body, contentType };
+}
+
+/** For the background: nobody waits for an answer, so nobody is asked for money. */
+async function lookInto(tender: Tender, entry: JournalEntry, desk: Desk): Promise<Outcome> {
+  const { body, contentType } = entry;
+  const ending = await tender.money.look(body !== null);
+  return concluded(ending, { tender, delivery: { body, contentType } }, desk);
+}
+
+interface Concluded {
+  readonly tender: Tender;
+  readonly delivery: { readonly body: Buffer | null; readonly contentType: string };
+}
+
+/** Notes how the money ended; a doubt stays as open as it was. */
+async function concluded(
+  ending: Ending,
+  { tender, delivery }: Concluded,
+  desk: Desk,
+): Promise<Outcome> {
+  const { key } = tender;
+  switch (ending.kind) {
+    case 'settled': {
+      const { transaction } = ending;
+      await note({ key, state: 'settled', transaction }, desk);
+      const { body, contentType } = delivery;
+      return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
+    }
+    case 'refused':
+      await note({ key, state: 'refused', detail: ending.refusal.reason }, desk);
+      return refused(ending.refusal);
+    case 'unsent':
+      await note({ key, state: 'refused', detail: ending.detail }, desk);
+      return failed('The facilitator could not be reached. Send it again.');
+    case 'unknown':
+      return UNKNOWN;
+  }
+}
+
+/** The money has moved or was refused; a row that stays open only means that a repeat asks again. */
+async function note(conclusion: Parameters<Journal['conclude']>[0], desk: Desk): Promise<void> {
+  try {
+    await desk.journal.conclude(conclusion);
+  } catch (error) {
+    desk.report(error);
+  }
+}
+
+function paid(delivery: Delivery, transaction: string): Outcome {
+  return { kind: 'paid', delivery, transaction };
+}
+
+function refused(refusal: Refusal): Outcome {
+  return { kind: 'refused', refusal };
+}
+
+function failed(error: string): Outcome {
+  return { kind: 'failed', error };
+}
+
+const UNKNOWN: Outcome = { kind: 'unknown', waitMs: DOUBT_REST_MS };
+const ALREADY_USED: Outcome = {
+  kind: 'refused',
+  refusal: {
+    reason: 'payment_already_used',
+    error:
+      'this payment or receipt was used for another request or with another signature; send a new one',
+  },
+};
+const NO_LONGER_KEPT: Outcome = {
+  kind: 'refused',
+  refusal: {
+    reason: 'paid_answer_no_longer_kept',
+    error: 'this payment or receipt bought an answer that is no longer kept; send a new one',
+  },
+};

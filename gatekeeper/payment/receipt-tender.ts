@@ -1,0 +1,122 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import {
+  type ParsedReceipt,
+  parseReceipt,
+  receiptAmount,
+} from '../../compiler/contract/receipt.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import type { Header } from '../reply.ts';
+import type { Refusal } from './payment-header.ts';
+import type { Ending } from './settlement.ts';
+import type { Money, OrderOf, Tender, TenderReader } from './tender.ts';
+
+const KEY = 'receipt|';
+const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
+
+export interface ReceiptReaderOptions {
+  /** `did:key` of the operator's payment processor; null where there is none. */
+  readonly processor: string | null;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Whether a key of the journal is that of a receipt. */
+export function isReceiptKey(key: string): boolean {
+  return key.startsWith(KEY);
+}
+
+/**
+ * Reads the receipts of the operator's payment processor. The money has moved there before a receipt exists, so a
+ * receipt is a payment that settles at once.
+ */
+export function receiptReader({ processor, clock }: ReceiptReaderOptions): TenderReader<'receipt'> {
+  const isSigned = processor === null ? null : signatureCheck(processor);
+  return {
+    async read(order) {
+      if (isSigned === null) return NO_PROCESSOR;
+      const parsed = parseReceipt(order.offered.header);
+      if (parsed === null || !isSigned(parsed)) return refusalFor('invalid_receipt');
+      const resource = `${order.method} ${order.target}`;
+      if (parsed.receipt.resource !== resource) return refusalFor('other_request');
+      return tenderOf(parsed, order, clock());
+    },
+    identify({ header }) {
+      const receipt = parseReceipt(header)?.receipt;
+      return receipt === undefined ? null : { key: KEY + receipt.id, signed: header };
+    },
+  };
+}
+
+function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
+  const der = Buffer.concat([SPKI_ED25519, Buffer.from(parseDidKey(processor))]);
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  return ({ signed, signature }) => verify(null, signed, key, signature);
+}
+
+function tenderOf(
+  { receipt }: ParsedReceipt,
+  { endpoint, offered }: OrderOf<'receipt'>,
+  nowMs: number,
+): Tender {
+  const { id, resource, amount, expires } = receipt;
+  const isShort = BigInt(amount) < BigInt(receiptAmount(endpoint.priceUsd ?? '0'));
+  const isLate = nowMs >= expires * 1000;
+  return {
+    key: KEY + id,
+    // A receipt names nobody, so all of them share the room of one payer.
+    payer: KEY,
+    resource,
+    signed: offered.header,
+    version: 1,
+    value: amount,
+    validBefore: expires,
+    refusal: isLate ? refusalFor('receipt_expired') : isShort ? refusalFor('amount_too_low') : null,
+    money: paidAlready(KEY + id),
+    paidHeader: () => receiptHeader(id),
+    paidBy: null,
+  };
+}
+
+/** A receipt out of the journal, to close what a crash left open. */
+export function recallReceipt({
+  key,
+  resource,
+  signed,
+  version,
+  value,
+  validBefore,
+}: JournalEntry): Tender {
+  const payer = KEY;
+  const paidHeader = (): Header => receiptHeader(key.slice(KEY.length));
+  const sold = { key, payer, resource, signed, version, value, validBefore };
+  return { ...sold, refusal: null, money: paidAlready(key), paidHeader, paidBy: null };
+}
+
+/** Nobody is asked: the processor had taken the money before the receipt existed. */
+function paidAlready(key: string): Money {
+  const settled = async (): Promise<Ending> => ({ kind: 'settled', transaction: key });
+  return { check: async () => null, settle: settled, resume: settled, look: settled };
+}
+
+function receiptHeader(id: string): Header {
+  const words = Buffer.from(JSON.stringify({ success: true, receipt: id })).toString('base64');
+  return ['x-receipt-response', words];
+}
+
+const REASONS = {
+  invalid_receipt: 'not a receipt of the payment processor of this service',
+  other_request:
+    'the receipt is for another request: method, path and sorted query must be the same',
+  receipt_expired: 'the receipt has expired unspent; ask the processor for a new one',
+  amount_too_low: 'the receipt is for less than the price with the fee of this channel',
+} as const;
+
+function refusalFor(reason: keyof typeof REASONS): Refusal {
+  return { reason, error: REASONS[reason] };
+}
+
+const NO_PROCESSOR: Refusal = {
+  reason: 'invalid_receipt',
+  error: 'this service takes no receipts; pay with X-PAYMENT',
+};

@@ -1,0 +1,72 @@
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { HeaderFacts } from '../http/header-facts.ts';
+import type { JournalClaim } from '../journal/journal.ts';
+import type { Header } from '../reply.ts';
+import type { Binding } from './in-flight.ts';
+import type { Refusal, X402Version } from './payment-header.ts';
+import type { Ending } from './settlement.ts';
+
+/** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */
+export type Offered =
+  | { readonly kind: 'payment'; readonly version: X402Version; readonly header: string }
+  | { readonly kind: 'receipt'; readonly header: string };
+
+/** Everything that a request offers; more than one is refused. */
+export function offeredBy({
+  paymentV1,
+  paymentV2,
+  receipt,
+}: Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>): readonly Offered[] {
+  return [
+    ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, header: paymentV1 } as const]),
+    ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, header: paymentV2 } as const]),
+    ...(receipt === null ? [] : [{ kind: 'receipt', header: receipt } as const]),
+  ];
+}
+
+/** A request that offers something for its answer. */
+export interface Order {
+  readonly endpoint: Endpoint;
+  /** Canonical `path?query`. */
+  readonly target: string;
+  readonly method: string;
+  readonly offered: Offered;
+}
+
+/** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
+export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' | 'validBefore'> {
+  /** Why a tender that the journal does not know is refused; null when nothing speaks against it. */
+  readonly refusal: Refusal | null;
+  readonly money: Money;
+  /** Tells the buyer what moved the money. */
+  readonly paidHeader: (transaction: string) => Header;
+  /** Who paid, as the request spells it; null for a receipt, which names nobody. */
+  readonly paidBy: string | null;
+}
+
+/** How the money of one tender moves; nothing here throws. */
+export interface Money {
+  /** What somebody who is asked before the claim says against the tender; null for nothing. Moves no money. */
+  readonly check: () => Promise<Ending | null>;
+  /** The first settlement, of a claim that is durable. */
+  readonly settle: () => Promise<Ending>;
+  /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
+  readonly resume: () => Promise<Ending>;
+  /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
+  readonly look: (isKept: boolean) => Promise<Ending>;
+}
+
+/** The key of a tender and the text that a repeat must carry, read without checking anything. */
+export type Identity = Pick<Binding, 'key' | 'signed'>;
+
+/** Reads one kind of header. */
+export interface TenderReader<Kind extends Offered['kind']> {
+  /** Never throws for what a header holds. */
+  read(order: OrderOf<Kind>): Promise<Tender | Refusal>;
+  /** Null for what is malformed; never waits. */
+  identify(offered: Extract<Offered, { kind: Kind }>): Identity | null;
+}
+
+export type OrderOf<Kind extends Offered['kind']> = Order & {
+  readonly offered: Extract<Offered, { kind: Kind }>;
+};

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  PaymentKind,
+  SupportedOutcome,
+} from '../../../gatekeeper/facilitator/facilitator.ts';
+import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
+import {
+  SUPPORTED_AGAIN_MS,
+  translatingFacilitator,
+} from '../../../gatekeeper/facilitator/translating-facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { paymentRequest } from '../payment-request.ts';
+
+const V1: PaymentKind = { x402Version: 1, scheme: 'exact', network: 'base' };
+const V2: PaymentKind = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
+const first = await paymentRequest();
+const second = translateRequest(first);
+
+/** What reaches a facilitator that lists these kinds; null for one that does not say. */
+function translating(kinds: readonly PaymentKind[] | null) {
+  const time = { now: 0 };
+  const said = { kinds, times: 0 };
+  const got: FacilitatorRequest[] = [];
+  const facilitator: Facilitator = {
+    async verify(request) {
+      got.push(request);
+      return { verdict: 'invalid', reason: 'no' };
+    },
+    async settle(request) {
+      got.push(request);
+      const { network } = request.paymentRequirements;
+      return { verdict: 'settled', transaction: '0x12', payer: '0x', network };
+    },
+    async supported(): Promise<SupportedOutcome> {
+      said.times += 1;
+      const silent = { verdict: 'none', detail: 'status 500' } as const;
+      return said.kinds === null ? silent : { verdict: 'supported', kinds: said.kinds };
+    },
+  };
+  const clock = (): number => time.now;
+  const one = translatingFacilitator({ facilitator, network: NETWORKS.base, clock });
+  const versions = async (...requests: readonly FacilitatorRequest[]): Promise<number[]> => {
+    got.length = 0;
+    for (const request of requests) {
+      await one.verify(request);
+      await one.settle(request);
+    }
+    return got.map(({ x402Version }) => x402Version);
+  };
+  return { one, time, said, got, versions };
+}
+
+describe('translatingFacilitator()', () => {
+  it.each([
+    ['version 1 alone', [V1], [1, 1, 1, 1]],
+    ['version 2 alone', [V2], [2, 2, 2, 2]],
+    ['both', [V1, V2], [1, 1, 2, 2]],
+    ['neither', [{ ...V1, network: 'base-sepolia' }], [1, 1, 2, 2]],
+    ['version 2 under a name of version 1', [V1, { ...V2, network: 'base' }], [1, 1, 1, 1]],
+  ])('sends payments of both versions to one that lists %s', async (_, kinds, want) => {
+    const { one, versions } = translating(kinds);
+    await one.supported();
+    expect(await versions(first, second)).toEqual(want);
+  });
+
+  it('sends payments as they are while nobody knows what is listed, and asks', async () => {
+    const { versions, said, time } = translating(null);
+    expect(await versions(first, second)).toEqual([1, 1, 2, 2]);
+    expect(said.times).toBe(1);
+    time.now += SUPPORTED_AGAIN_MS.unknown - 1;
+    expect([await versions(first), said.times]).toEqual([[1, 1], 1]);
+    said.kinds = [V2];
+    time.now += 1;
+    await versions(first);
+    expect([await versions(first), said.times]).toEqual([[2, 2], 2]);
+  });
+
+  it('asks again now and then, and keeps what was said while there is no other answer', async () => {
+    const { one, versions, said, time } = translating([V1]);
+    await one.supported();
+    said.kinds = null;
+    time.now += SUPPORTED_AGAIN_MS.known;
+    await versions(second);
+    expect([await versions(second), said.times]).toEqual([[1, 1], 2]);
+    said.kinds = [V1, V2];
+    time.now += SUPPORTED_AGAIN_MS.known;
+    await versions(second);
+    expect([await versions(second), said.times]).toEqual([[2, 2], 3]);
+  });
+
+  it('names the network as the payment did, and sends both calls the same request', async () => {
+    const { one, got } = translating([V1]);
+    await one.supported();
+    await one.verify(second);
+    expect(await one.settle(second)).toMatchObject({ verdict: 'settled', network: 'eip155:8453' });
+    expect(got[0]).toBe(got[1]);
+    expect(got[0]?.paymentRequirements.network).toBe('base');
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { DEAD_AFTER_S } from '../../../gatekeeper/journal/journal.ts';
+import { DOUBT_REST_MS, DOUBTS_MAX, Doubts } from '../../../gatekeeper/payment/doubts.ts';
+import { NOW_MS } from '../payer.ts';
+import { alice, bench, expectRefused, header, json, settled, v1 } from '../payment-bench.ts';
+
+const one = { key: 'k', payer: '0xa', resource: 'GET /gauge', signed: 's' };
+
+describe('Doubts', () => {
+  it('makes the same payment wait for its rest and no longer', () => {
+    const doubts = new Doubts();
+    expect(doubts.waitMs(one, NOW_MS)).toBe(0);
+    doubts.note(one, NOW_MS);
+    expect(doubts.waitMs(one, NOW_MS + 1)).toBe(DOUBT_REST_MS - 1);
+    expect(doubts.waitMs(one, NOW_MS + DOUBT_REST_MS)).toBe(0);
+  });
+
+  it('says nothing to another request or signature under the key', () => {
+    const doubts = new Doubts();
+    doubts.note(one, NOW_MS);
+    expect(doubts.waitMs({ ...one, resource: 'GET /other' }, NOW_MS)).toBe(0);
+    expect(doubts.waitMs({ ...one, signed: 't' }, NOW_MS)).toBe(0);
+    expect(doubts.waitMs(one, NOW_MS)).toBe(DOUBT_REST_MS);
+  });
+
+  it('I33: waits no longer because the clock was set back', () => {
+    const doubts = new Doubts();
+    doubts.note(one, NOW_MS);
+    expect(doubts.waitMs(one, NOW_MS - 86_400_000)).toBe(0);
+  });
+
+  it('I43: remembers as many as it may, and forgets the oldest with one more', () => {
+    const doubts = new Doubts();
+    for (let at = 0; at < DOUBTS_MAX; at++) doubts.note({ ...one, key: `${at}` }, NOW_MS);
+    expect(doubts.waitMs({ ...one, key: '0' }, NOW_MS)).toBeGreaterThan(0);
+    doubts.note({ ...one, key: 'new' }, NOW_MS);
+    expect(doubts.waitMs({ ...one, key: '0' }, NOW_MS)).toBe(0);
+    expect(doubts.waitMs({ ...one, key: '1' }, NOW_MS)).toBeGreaterThan(0);
+  });
+});
+
+describe('a settlement in doubt', () => {
+  it('I54: is asked about once per Retry-After, however often it is sent', async () => {
+    const desk = bench({ verifyFirst: false });
+    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const value = await alice.header(v1);
+    for (let rest = 0; rest < 4; rest++) {
+      for (let at = 0; at < 400; at++) {
+        const reply = await desk.pay({ header: value });
+        expect(reply.status).toBe(503);
+        expect(header(reply, 'retry-after')).toMatch(/^[1-5]$/);
+        expect(json(reply).error).toContain('Send the same X-PAYMENT again');
+      }
+      expect(desk.calls.settle).toHaveLength(rest + 1);
+      desk.wait();
+    }
+    desk.script.settle = settled;
+    expect((await desk.pay({ header: value })).status).toBe(200);
+    expect((await desk.pay({ header: value })).status).toBe(200);
+    expect(desk.calls.settle).toHaveLength(5);
+  });
+
+  it('I5: opens nothing else while it is in doubt', async () => {
+    const desk = bench();
+    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const value = await alice.header(v1);
+    expect((await desk.pay({ header: value })).status).toBe(503);
+    expectRefused(await desk.pay({ header: value, target: '/gauge' }), /payment_already_used/);
+  });
+
+  it('I10: is none where nobody was reached, so the row is closed and the same payment sells again', async () => {
+    const desk = bench({ verifyFirst: false });
+    desk.script.settle = async () => ({ verdict: 'none', detail: 'refused', unsent: true });
+    const value = await alice.header(v1);
+    const reply = await desk.pay({ header: value });
+    expect([reply.status, json(reply).error]).toEqual([503, expect.stringMatching(/^Not charged/)]);
+    expect(await desk.journal().unresolved(0, 10)).toEqual([]);
+    desk.script.settle = settled;
+    expect((await desk.pay({ header: value })).status).toBe(200);
+  });
+
+  it('I9: stays a doubt where a repeat reaches nobody, for the first call may have been the one', async () => {
+    const desk = bench({ verifyFirst: false });
+    desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const value = await alice.header(v1);
+    await desk.pay({ header: value });
+    desk.wait();
+    desk.script.settle = async () => ({ verdict: 'none', detail: 'refused', unsent: true });
+    const reply = await desk.pay({ header: value });
+    expect(json(reply).error).toContain('not known yet');
+    desk.script.now = NOW_MS + (DEAD_AFTER_S + 400) * 1000;
+    desk.script.settle = async () => ({ verdict: 'refused', reason: 'expired' });
+    expectRefused(await desk.pay({ header: value }), /authorization_expired/);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import {
+  InFlight,
+  PURCHASES_IN_FLIGHT_MAX,
+  PURCHASES_PER_PAYER_MAX,
+  WAITING_BYTES_MAX,
+} from '../../../gatekeeper/payment/in-flight.ts';
+
+describe('InFlight', () => {
+  it('I46: keeps places for others when one payer fills its own', async () => {
+    const inFlight = new InFlight();
+    const hang = () => new Promise<never>(() => {});
+    for (let at = 0; at < PURCHASES_PER_PAYER_MAX; at++) {
+      expect(inFlight.isFull('0xa')).toBe(false);
+      void inFlight.start({ key: `${at}`, payer: '0xa', resource: '', signed: '' }, hang);
+    }
+    expect([inFlight.isFull('0xa'), inFlight.isFull('0xb')]).toEqual([true, false]);
+  });
+
+  it('I46: is full for everybody at its own bound, and free again when one payment ends', async () => {
+    const inFlight = new InFlight();
+    const ends: ((outcome: never) => void)[] = [];
+    const hang = () => new Promise<never>((resolve) => ends.push(resolve));
+    for (let at = 0; at < PURCHASES_IN_FLIGHT_MAX; at++) {
+      expect(inFlight.isFull(`0x${at}`)).toBe(false);
+      const binding = { key: `${at}`, payer: `0x${at}`, resource: '', signed: '' };
+      void inFlight.start(binding, hang);
+    }
+    expect(inFlight.isFull('0xnew')).toBe(true);
+    ends[0]?.({ kind: 'unknown' } as never);
+    await inFlight.get('0')?.outcome;
+    expect(inFlight.isFull('0xnew')).toBe(false);
+  });
+
+  it('gives places back, also after a failure', async () => {
+    const inFlight = new InFlight();
+    const binding = { key: 'k', payer: '0xa', resource: '', signed: '' };
+    const fails = inFlight.start(binding, () => Promise.reject(new Error('boom')));
+    expect(inFlight.get('k')?.binding).toBe(binding);
+    await expect(fails).rejects.toThrow('boom');
+    expect(inFlight.get('k')).toBeUndefined();
+  });
+
+  it('holds bytes up to its bound, and again what was given back', () => {
+    const inFlight = new InFlight();
+    const half = WAITING_BYTES_MAX / 2;
+    expect(inFlight.hold(half)).toBe(true);
+    expect(inFlight.hold(half + 1)).toBe(false);
+    expect(inFlight.hold(half)).toBe(true);
+    expect(inFlight.hold(1)).toBe(false);
+    inFlight.release(half);
+    inFlight.release(half);
+    expect(inFlight.hold(WAITING_BYTES_MAX)).toBe(true);
+  });
+});

@@ -1,0 +1,119 @@
+import { parseCutoff } from '../../compiler/contract/cutoff.ts';
+import { settleFilings } from '../../compiler/contract/settle-filings.ts';
+import type { FetchNote } from '../../compiler/import/fetch-note.ts';
+import { type ImportSource, readPayload } from '../../compiler/import/import-command.ts';
+import { ImportError } from '../../compiler/import/import-error.ts';
+import type { Imported } from '../../compiler/import/payload.ts';
+import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
+import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
+import { mutations } from './mutations.ts';
+
+/** What can be said after an import: a name of the statement, and its value; null says nothing. */
+export type Statements = ReadonlyMap<string, unknown>;
+
+/** Each value of each reading, once for each time. */
+export function readingStatements({ readings }: Imported): Statements {
+  return new Map(
+    [...readings].flatMap(([signal, list]) =>
+      list.flatMap(({ entity, observed_at, current }) =>
+        Object.entries(current).map(
+          ([metric, value]) => [`${signal} ${entity} ${observed_at} ${metric}`, value] as const,
+        ),
+      ),
+    ),
+  );
+}
+
+/** The same without the time, for readings that say what there is now. */
+export function currentStatements({ readings }: Imported): Statements {
+  return new Map(
+    [...readings].flatMap(([signal, list]) =>
+      list.flatMap(({ entity, current }) =>
+        Object.entries(current).map(
+          ([metric, value]) => [`${signal} ${entity} ${metric}`, value] as const,
+        ),
+      ),
+    ),
+  );
+}
+
+export interface Question {
+  readonly form: string;
+  readonly eventClass: string | null;
+  readonly cutoff: string;
+}
+
+/** What settlement answers say of one filer after its list and its pages were imported. */
+export function filingStatements(
+  payloads: readonly Imported[],
+  questions: readonly Question[],
+): Statements {
+  const rows = payloads
+    .flatMap(({ rows }) => [...(rows?.values() ?? [])].flat())
+    .map((row): FilingRow => filingRowSchema.parse(row));
+  const listings = rows.filter((row) => row.kind === 'listing');
+  const pages = rows.filter((row) => row.kind === 'page');
+  const newest = newestListing(listings);
+  if (newest === undefined) throw new RangeError('Cannot answer: no list');
+  const coverage = coverageOf(newest, { listings, pages });
+  const filings = rows.filter((row) => row.kind === 'filing');
+  const verdicts = questions.map(({ form, eventClass, cutoff: text }) => {
+    const cutoff = parseCutoff(text);
+    if (cutoff === null) throw new RangeError(`Cannot ask until "${text}": no cutoff`);
+    const { filed_by_cutoff } = settleFilings(filings, coverage, { form, eventClass, cutoff });
+    return [`${form} ${eventClass ?? ''} until ${text}`, filed_by_cutoff] as const;
+  });
+  const counts = payloads
+    .flatMap(({ readings }) => [...readings])
+    .flatMap(([signal, list]) =>
+      list
+        .flatMap(({ current }) => Object.entries(current))
+        .map(([metric, value]) => [`${signal} ${metric}`, value] as const),
+    );
+  return new Map([...verdicts, ...counts]);
+}
+
+/** Statements that do not stand in what is true; one that says nothing is never false. */
+export function falseStatements(said: Statements, truth: Statements): string[] {
+  return [...said]
+    .filter(([name, value]) => value !== null && (!truth.has(name) || truth.get(name) !== value))
+    .map(([name, value]) => `${name}: ${String(value)}, not ${String(truth.get(name))}`);
+}
+
+export interface Mutated {
+  readonly source: ImportSource;
+  readonly payload: unknown;
+  readonly note: FetchNote;
+  /** What is said once the payload was imported. */
+  readonly says: (imported: Imported) => Statements;
+  /** Mutations that the source makes itself to say that nothing was reported. */
+  readonly honest?: RegExp;
+}
+
+/** How many mutations were refused, how many were read, and every false statement among those. */
+export function mutationReport({ source, payload, note, says, honest }: Mutated) {
+  const read = (value: unknown): Imported =>
+    readPayload(source, { bytes: Buffer.from(JSON.stringify(value)), note, subject: 'payload' });
+  const truth = says(read(payload));
+  const report = { refused: 0, read: 0, lies: [] as string[], statements: truth.size };
+  for (const { name, payload: mutant } of mutations(payload)) {
+    if (honest?.test(name) === true) continue;
+    const imported = orRefused(() => read(mutant));
+    if (imported === null) {
+      report.refused += 1;
+      continue;
+    }
+    report.read += 1;
+    report.lies.push(...falseStatements(says(imported), truth).map((lie) => `${name} -> ${lie}`));
+  }
+  return report;
+}
+
+function orRefused<Read>(read: () => Read): Read | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ImportError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { readPayload } from '../../compiler/import/import-command.ts';
+import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+import {
+  currentStatements,
+  falseStatements,
+  filingStatements,
+  type Mutated,
+  mutationReport,
+  type Question,
+  readingStatements,
+} from './statements.ts';
+
+const at = (url: string, fetched_at = '2026-11-20T11:05:00Z') => ({
+  url,
+  fetched_at,
+  http_status: 200,
+});
+
+const QUAKES = feed(
+  [
+    quake('us1', { mag: 6.4, mmi: 7.1, cdi: 5.5, felt: 31, alert: 'yellow' }),
+    quake('us2', { mag: 2.6, time: GENERATED - 50 * HOUR, at: [140, 36, 10] }),
+    quake('ci3', { type: 'quarry blast', at: [-117, 34, 0] }),
+  ],
+  { title: 'USGS All Earthquakes, Past Week' },
+);
+
+const point = (value: string, dateTime: string) => ({ value, qualifiers: ['P'], dateTime });
+const gauge = (parameter: string, unitCode: string, values: readonly object[]) => ({
+  sourceInfo: { siteName: 'RIVER', siteCode: [{ value: '03336645', agencyCode: 'USGS' }] },
+  variable: {
+    variableCode: [{ value: parameter }],
+    unit: { unitCode },
+    noDataValue: -999999,
+    options: { option: [{ name: 'Statistic', optionCode: '00000' }] },
+  },
+  values: [{ method: [{ methodDescription: '' }], value: values }],
+});
+const WATERML = {
+  value: {
+    timeSeries: [
+      gauge('00065', 'ft', [
+        point('13.6', '2026-11-20T04:00:00.000-06:00'),
+        point('-999999', '2026-11-20T04:15:00.000-06:00'),
+        point('13.9', '2026-11-20T04:30:00.000-06:00'),
+      ]),
+      gauge('00060', 'ft3/s', [point('420', '2026-11-20T04:30:00.000-06:00')]),
+    ],
+  },
+};
+
+const feature = (parameter_code: string, unit_of_measure: string, value: string) => ({
+  type: 'Feature',
+  properties: {
+    monitoring_location_id: 'USGS-03336645',
+    parameter_code,
+    statistic_id: '00011',
+    time_series_id: `series-${parameter_code}`,
+    time: '2026-11-20T10:30:00+00:00',
+    approval_status: 'Provisional',
+    qualifier: null,
+    unit_of_measure,
+    value,
+  },
+});
+const OGC = {
+  type: 'FeatureCollection',
+  features: [feature('00065', 'ft', '13.9'), feature('00060', 'ft^3/s', '420')],
+  numberReturned: 2,
+};
+
+type Row = readonly [form: string, filed: string, accepted: string, items?: string];
+const columns = (year: string, rows: readonly Row[]) => ({
+  accessionNumber: rows.map(
+    (_, index) => `0000123456-${year}-${String(index + 1).padStart(6, '0')}`,
+  ),
+  filingDate: rows.map(([, filed]) => filed),
+  reportDate: rows.map(([, filed]) => filed),
+  acceptanceDateTime: rows.map(([, , accepted]) => accepted),
+  form: rows.map(([form]) => form),
+  items: rows.map((row) => row[3] ?? ''),
+  primaryDocument: rows.map(() => 'a.htm'),
+});
+const PAGE = columns('20', [
+  ['10-K', '2020-02-12', '2020-02-12T23:00:00.000Z'],
+  ['8-K', '2019-05-02', '2019-05-03T01:00:00.000Z', '5.02'],
+]);
+/** As many rows as a list has before it leaves older ones to pages. */
+const MANY: readonly Row[] = Array.from({ length: 997 }, (_, index) => {
+  const day = new Date(Date.parse('2026-02-11') - Math.floor(index / 4) * 86_400_000);
+  const filed = day.toISOString().slice(0, 10);
+  return ['424B2', filed, `${filed}T21:00:00.000Z`];
+});
+const LIST = {
+  cik: '0000123456',
+  name: 'Example Corp',
+  tickers: ['EXMP'],
+  filings: {
+    recent: columns('26', [
+      ['8-K', '2026-11-03', '2026-11-03T23:30:00.000Z', '2.02,9.01'],
+      ['NT 10-Q', '2026-08-10', '2026-08-10T21:00:00.000Z'],
+      ['10-K', '2026-02-12', '2026-02-13T00:30:00.000Z'],
+      ...MANY,
+    ]),
+    files: [
+      {
+        name: 'CIK0000123456-submissions-001.json',
+        filingCount: 2,
+        filingFrom: '2019-05-02',
+        filingTo: '2020-02-12',
+      },
+    ],
+  },
+};
+const LIST_NOTE = at('https://data.sec.gov/submissions/CIK0000123456.json');
+const PAGE_NOTE = at('https://data.sec.gov/submissions/CIK0000123456-submissions-001.json');
+
+/** Of every kind, on every side of every filing. */
+const QUESTIONS: readonly Question[] = [
+  '2018-12-31',
+  '2019-12-31',
+  '2020-06-30',
+  '2026-02-12',
+  '2026-02-12T23:59:00Z',
+  '2026-06-30',
+  '2026-11-03T23:00:00Z',
+  '2026-11-10',
+  '2026-12-31',
+].flatMap((cutoff) => [
+  ...['10-K', '10-Q', '8-K', 'NT 10-Q', '4'].map((form) => ({ form, eventClass: null, cutoff })),
+  ...['2.02', '5.02', '1.01'].map((eventClass) => ({ form: '8-K', eventClass, cutoff })),
+]);
+
+const imported = (payload: unknown, note: typeof LIST_NOTE) =>
+  readPayload('sec-edgar', { bytes: bytesOf(payload), note, subject: 'payload' });
+
+const KINDS: Readonly<Record<string, Mutated>> = {
+  'a feed of quakes': {
+    source: 'usgs-earthquakes',
+    payload: QUAKES,
+    note: at(QUAKES.metadata.url),
+    says: currentStatements,
+    // The source itself writes null where nobody reported or computed anything.
+    honest: /\.(felt|cdi|mmi|alert) = null$/,
+  },
+  'river values in WaterML': {
+    source: 'usgs-nwis',
+    payload: WATERML,
+    note: at('https://waterservices.usgs.gov/nwis/iv/?sites=03336645'),
+    says: readingStatements,
+  },
+  'river values in OGC features': {
+    source: 'usgs-nwis',
+    payload: OGC,
+    note: at('https://api.waterdata.usgs.gov/x?monitoring_location_id=USGS-03336645'),
+    says: readingStatements,
+  },
+  'a list of filings': {
+    source: 'sec-edgar',
+    payload: LIST,
+    note: LIST_NOTE,
+    says: (list) => filingStatements([list, imported(PAGE, PAGE_NOTE)], QUESTIONS),
+  },
+  'an older page of filings': {
+    source: 'sec-edgar',
+    payload: PAGE,
+    note: PAGE_NOTE,
+    says: (page) => filingStatements([imported(LIST, LIST_NOTE), page], QUESTIONS),
+  },
+};
+
+describe('a payload with one thing wrong in it', () => {
+  it.each(Object.entries(KINDS))('I55: makes no false statement of %s', (_name, kind) => {
+    const { lies, refused, read, statements } = mutationReport(kind);
+    expect(lies).toEqual([]);
+    expect(statements).toBeGreaterThan(1);
+    expect(refused).toBeGreaterThan(50);
+    expect(read).toBeGreaterThan(5);
+  });
+
+  it('is refused or weakened in well over a thousand ways', () => {
+    const reports = Object.values(KINDS).map(mutationReport);
+    const all = reports.reduce((sum, { refused, read }) => sum + refused + read, 0);
+    expect(all).toBeGreaterThan(1000);
+  });
+
+  it('says of the whole lists both that forms were filed and that they were not', () => {
+    const says = filingStatements(
+      [imported(LIST, LIST_NOTE), imported(PAGE, PAGE_NOTE)],
+      QUESTIONS,
+    );
+    expect(says.get('10-K  until 2018-12-31')).toBe(false);
+    expect(says.get('4  until 2026-06-30')).toBe(false);
+    expect(says.get('8-K 5.02 until 2019-12-31')).toBe(true);
+    expect(says.get('8-K 1.01 until 2026-11-10')).toBe(false);
+    expect(says.get('10-K  until 2026-12-31')).toBe(true);
+    expect(says.get('filing.material-events filings_8k_30d_count')).toBe(1);
+  });
+});
+
+describe('falseStatements()', () => {
+  it('finds what differs and what is new, and lets silence be', () => {
+    const truth = new Map<string, unknown>([
+      ['a', 1],
+      ['b', false],
+    ]);
+    expect(falseStatements(new Map([['a', 1]]), truth)).toEqual([]);
+    expect(falseStatements(new Map([['a', null]]), truth)).toEqual([]);
+    expect(falseStatements(new Map([['a', 2]]), truth)).toEqual(['a: 2, not 1']);
+    expect(falseStatements(new Map([['c', 0]]), truth)).toEqual(['c: 0, not undefined']);
+    expect(falseStatements(new Map([['b', 0]]), truth)).toEqual(['b: 0, not false']);
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { wordFaults } from '../../../compiler/stages/intake/stored-words.ts';
+import { filingRow, filingSet, listingRow } from '../../filing-rows.ts';
+import {
+  articleRow,
+  coinRow,
+  deathRow,
+  legsRow,
+  rosterFiles,
+  serverRow,
+  serviceRow,
+} from '../../roster-rows.ts';
+import { compileProblems, removeFolders, type SnapshotFiles } from '../../snapshot-folder.ts';
+
+afterAll(removeFolders);
+
+const DAY = '2026-11-19';
+const ADVICE = 'We recommend to buy it';
+const [leg] = legsRow('/gauge/taiwan-region').legs;
+const { pre_death_payload: payload } = deathRow('ZED');
+
+type Row = (text: string) => object;
+/** Every free text of each collection: the collection, the member, and a row that says it. */
+const TEXTS: readonly (readonly [collection: string, field: string, row: Row])[] = [
+  ...['grade', 'scope', 'validation_status', 'uncertainty'].flatMap((field) => {
+    const more = (text: string) => ({ [field]: text });
+    return [
+      ['trust.service', field, (text: string) => serviceRow('a.example', DAY, more(text))],
+      ['mcp.server', field, (text: string) => serverRow('a-mcp', DAY, more(text))],
+      ['stablecoin.death', field, (text: string) => deathRow('ZED', more(text))],
+      ['document', field, (text: string) => articleRow('/pay/tier2', {}, more(text))],
+    ] as const;
+  }),
+  ['trust.service', 'name', (text) => serviceRow('a.example', DAY, { name: text })],
+  [
+    'trust.service',
+    'liveness_state',
+    (text) => serviceRow('a.example', DAY, { liveness_state: text }),
+  ],
+  ['trust.service', 'source_note', (text) => serviceRow('a.example', DAY, { source_note: text })],
+  ['mcp.server', 'name', (text) => serverRow('a-mcp', DAY, { name: text })],
+  ['mcp.server', 'status', (text) => serverRow('a-mcp', DAY, { status: text })],
+  ['mcp.server', 'source_note', (text) => serverRow('a-mcp', DAY, { source_note: text })],
+  [
+    'mcp.server',
+    'sources.0.name',
+    (text) => serverRow('a-mcp', DAY, { sources: [{ name: text, weight: 1, independent: true }] }),
+  ],
+  ['stable.coin', 'current.note', (text) => coinRow('a', DAY, { note: text })],
+  ['stable.coin', 'name', (text) => ({ ...coinRow('a', DAY), name: text })],
+  ['stablecoin.death', 'name', (text) => deathRow('ZED', { name: text })],
+  ['stablecoin.death', 'death_type', (text) => deathRow('ZED', { death_type: text })],
+  ['stablecoin.death', 'source_note', (text) => deathRow('ZED', { source_note: text })],
+  [
+    'stablecoin.death',
+    'death_context.note',
+    (text) => deathRow('ZED', { death_context: { note: text } }),
+  ],
+  [
+    'stablecoin.death',
+    'pre_death_payload.collateral',
+    (text) => deathRow('ZED', { pre_death_payload: { ...payload, collateral: text } }),
+  ],
+  ['document', 'title', (text) => articleRow('/pay/tier2', {}, { title: text })],
+  ['document', 'text', (text) => articleRow('/pay/tier2', {}, { text })],
+  ['document', 'rows.0.note', (text) => articleRow('/pay/tier2', {}, { rows: [{ note: text }] })],
+  ...(['measures', 'entity_name'] as const).map(
+    (field) =>
+      [
+        'document',
+        `legs.0.${field}`,
+        (text: string) =>
+          legsRow('/gauge/taiwan-region', {}, { legs: [{ ...leg, [field]: text }] }),
+      ] as const,
+  ),
+  [
+    'document',
+    'legs.0.current.note',
+    (text) =>
+      legsRow(
+        '/gauge/taiwan-region',
+        {},
+        { legs: [{ ...leg, current: { notices_count: 3, note: text } }] },
+      ),
+  ],
+];
+
+function said(files: SnapshotFiles) {
+  return compileProblems(files).then((problems) =>
+    problems.map(({ field, message }) => [field, message]),
+  );
+}
+const REFUSED = '"recommend" forecasts, advises or recommends; store a description only';
+
+describe('wordFaults()', () => {
+  it.each(TEXTS)('I55: refuses advice of %s in %s, and takes a description', async (...text) => {
+    const [collection, field, row] = text;
+    const files = (words: string) => rosterFiles({ [collection]: [row(words)] });
+    expect(await said(files(ADVICE))).toEqual([[field, REFUSED]]);
+    expect(await said(files('as the registry lists it'))).toEqual([]);
+  });
+
+  it('refuses advice in the header of a collection and in the texts of filings', async () => {
+    const header = `${JSON.stringify({ header: { scope: ADVICE } })}\n`;
+    const [[path = '', text = ''] = []] = Object.entries(
+      rosterFiles({ 'mcp.server': [serverRow('a-mcp', DAY)] }),
+    );
+    expect(await said({ [path]: header + text })).toEqual([['scope', REFUSED]]);
+    const filings = (listing: object, filing: object) =>
+      said(filingSet([listingRow(listing), filingRow(1, ['10-K', '2026-02-01'], filing)]));
+    expect(await filings({ name: ADVICE }, {})).toContainEqual(['name', REFUSED]);
+    expect(await filings({}, { grade: ADVICE })).toEqual([['grade', REFUSED]]);
+    expect(await filings({ name: 'BEST BUY CO INC' }, { grade: 'as listed' })).toEqual([]);
+  });
+
+  it('looks for advice in no id, query or address', () => {
+    const ids = { entity: 'buy', server_id: 'weather-forecast', symbol: 'SELL', form: 'BUY' };
+    const addresses = { source_ref: 'https://buy.example/', page: 'https://buy.example/outlook' };
+    expect(wordFaults({ ...ids, params: { topic: 'outlook' }, ...addresses })).toEqual([]);
+    expect(wordFaults({ page: 'see https://buy.example/' })).toHaveLength(1);
+  });
+});

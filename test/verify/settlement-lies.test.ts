@@ -1,0 +1,433 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
+import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
+import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
+import { verifyBody } from '../../compiler/verify/verify-body.ts';
+import { check } from '../../gatekeeper/answers/check.ts';
+import { resolve } from '../../gatekeeper/answers/resolve.ts';
+import type { Service } from '../../gatekeeper/service.ts';
+import { FILINGS, filingRow, filingSet, listingRow } from '../filing-rows.ts';
+import { compiledService } from '../gatekeeper/compiled-service.ts';
+import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
+import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+
+type Body = Record<string, JsonValue>;
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const OTHER = '0000999999';
+
+/** The filer of the other tests with some more form 4, and a second one that filed other things. */
+const MORE = Array.from({ length: 9 }, (_, at) => filingRow(30 + at, ['4', `2026-0${at + 1}-15`]));
+const SECOND = [
+  listingRow({ cik: OTHER, name: 'Other Corp', tickers: ['OTHR'] }),
+  filingRow(70, ['10-K', '2026-03-30'], { cik: OTHER }),
+  filingRow(71, ['SC 13D', '2026-03-15'], { cik: OTHER }),
+];
+
+const ASK = {
+  yes: 'form=10-K&cutoff=2026-03-31',
+  no: 'form=10-K&cutoff=2026-01-31&market_or_event=Will%20they%3F',
+  never: 'form=SC%2013D&cutoff=2026-03-31',
+  unknown: 'form=SC%2013D&cutoff=2027-03-31',
+  ambiguous: 'form=10-Q&cutoff=2026-05-20',
+  conflicting: 'form=20-F&cutoff=2026-05-01',
+  hourless: 'form=NT%2010-K&cutoff=2026-03-02T12:00:00Z',
+  item: 'form=8-K&cutoff=2026-07-02&event_class=2.02',
+  noItem: 'form=8-K&cutoff=2026-07-02&event_class=1.01&source_class=sec',
+  among: 'form=4&cutoff=2026-05-20T12:00:00Z',
+  beyond: 'form=10-K&cutoff=2027-03-31',
+  amendment: 'form=6-K/A&cutoff=2026-05-01',
+} as const;
+const OPERATIONS = ['/resolve', '/resolve/proposer'] as const;
+const TARGETS = OPERATIONS.flatMap((path) =>
+  Object.values(ASK).map((query) => `${path}?entity=EXMP&${query}`),
+);
+
+/** Repeats the request, so that nothing signed can speak of it; FORMAT.md says so. */
+const NOT_COVERED = ['market_or_event'];
+
+let service: Service;
+let did: string;
+const bodies = new Map<string, Body>();
+beforeAll(async () => {
+  const rows = [listingRow(), ...FILINGS, ...MORE, ...SECOND];
+  const { data } = await compileFolder(writeSnapshots(filingSet(rows)));
+  service = await compiledService(data, '2026-11-20T12:30:00Z');
+  did = service.release.head.issuer_did;
+  for (const target of TARGETS) bodies.set(target, await delivered(target));
+}, 60_000);
+afterAll(removeFolders);
+
+async function delivered(target: string, by = service): Promise<Body> {
+  const answered = await resolve(question(target), by);
+  if (answered.kind !== 'content') throw new Error(`no content for ${target}`);
+  return parseJson(answered.content.body.toString('utf8')) as Body;
+}
+const bodyOf = (target: string): Body => structuredClone(bodies.get(target) ?? {});
+
+/** The command of this project. */
+const own = (body: JsonValue): string =>
+  verifyBody(body, { trust: [did], isSignature: bulkSignatureCheck() }).verdict;
+
+/** `POST /verify`. */
+async function posted(body: JsonValue): Promise<string> {
+  const sent = Buffer.from(JSON.stringify(body));
+  const answer = jsonOf(await check(question('/verify', 'application/json', sent), service));
+  return String(answer.verdict ?? answer.status);
+}
+
+/** The client, which is handed this body for a payment of the target. */
+async function bought(target: string, body: JsonValue): Promise<string> {
+  const client = signalpressClient({
+    baseUrl: 'https://example.org',
+    issuer: did,
+    fetch: async () => new Response(JSON.stringify(body), { status: 200 }),
+  });
+  const payment = {
+    url: `https://example.org${target}`,
+    header: 'x-payment',
+    value: 'e30=',
+  } as const;
+  return client.redeliver(payment).then(
+    ({ report }) => report?.verdict ?? 'none',
+    (error: { code?: string }) => error.code ?? String(error),
+  );
+}
+
+/** The second implementation; one process for all of them. */
+function python(all: readonly JsonValue[]): string[] {
+  const folder = makeFolder();
+  const files = all.map((body, at) => {
+    const file = join(folder, `${at}.json`);
+    writeFileSync(file, JSON.stringify(body));
+    return file;
+  });
+  const { stdout } = spawnSync('python3', [SCRIPT, '--json', '--issuer', did, ...files], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => (JSON.parse(line) as { verdict: string }).verdict);
+}
+
+/** What the four judges say of one body. */
+async function verdicts(target: string, body: JsonValue): Promise<string[]> {
+  const [second = 'no python'] = hasPython ? python([body]) : ['no python'];
+  return [own(body), await posted(body), await bought(target, body), second];
+}
+const all = (own: string, client: string): string[] => [
+  own,
+  own,
+  client,
+  hasPython ? own : 'no python',
+];
+const VERIFIED = all('verified', 'verified');
+const FAILED = all('failed', 'unverified');
+
+type Path = readonly (string | number)[];
+
+function* leaves(value: JsonValue, path: Path = []): Generator<Path> {
+  if (typeof value !== 'object' || value === null) yield path;
+  else if (Array.isArray(value)) {
+    if (value.length === 0) yield path;
+    for (const [at, item] of value.entries()) yield* leaves(item, [...path, at]);
+  } else {
+    for (const [key, item] of Object.entries<JsonValue>(value)) yield* leaves(item, [...path, key]);
+  }
+}
+
+/** Another value of a leaf, of its kind where that says something else. */
+function other(value: JsonValue): JsonValue {
+  if (typeof value === 'boolean') return !value;
+  if (typeof value === 'number') return value + 1;
+  if (typeof value !== 'string') return value === null ? '2026-01-01' : ['x'];
+  const at = value.search(/\d/);
+  if (at < 0) return `${value}x`;
+  return `${value.slice(0, at)}${(Number(value[at]) + 1) % 10}${value.slice(at + 1)}`;
+}
+
+function changed(body: Body, path: Path, value?: JsonValue): Body {
+  const copy = structuredClone(body);
+  const parent = path.slice(0, -1).reduce((node: unknown, key) => (node as never)[key], copy);
+  const last = path.at(-1) ?? '';
+  const slot = parent as Record<string | number, JsonValue>;
+  slot[last] = value === undefined ? other(slot[last] as JsonValue) : value;
+  return copy;
+}
+
+/** Signed parts are caught by their content hash: of those every seventh leaf is put before the slower judges. */
+const SIGNED = /^(coverage|candidate_sources|evidence|_citation)\b/;
+const SAMPLE_EVERY = 7;
+
+/** A body with one leaf changed. */
+interface Lie {
+  readonly target: string;
+  readonly where: string;
+  readonly body: Body;
+  /** Whether the slower judges see it too. */
+  readonly isSampled: boolean;
+}
+
+function liesAbout(target: string): Lie[] {
+  const body = bodyOf(target);
+  return [...leaves(body)].flatMap((leaf, at) => {
+    const where = leaf.join('.');
+    if (NOT_COVERED.includes(where)) return [];
+    const isSampled = !SIGNED.test(where) || at % SAMPLE_EVERY === 0;
+    return [{ target, where, body: changed(body, leaf), isSampled }];
+  });
+}
+
+/** Who takes a lie for an answer. */
+async function believersOf(lies: readonly Lie[]): Promise<string[]> {
+  const believed: string[] = [];
+  const note = (judge: string, { target, where }: Lie): void => {
+    believed.push(`${judge}: ${target} ${where}`);
+  };
+  for (const lie of lies) {
+    if (own(lie.body) === 'verified') note('command', lie);
+    if ((await posted(lie.body)) === 'verified') note('service', lie);
+  }
+  const sampled = lies.filter((lie) => lie.isSampled);
+  const second = hasPython ? python(sampled.map(({ body }) => body)) : [];
+  expect(second.length).toBe(hasPython ? sampled.length : 0);
+  for (const [at, lie] of sampled.entries()) {
+    if ((await bought(lie.target, lie.body)) !== 'unverified') note('client', lie);
+    if (second[at] === 'verified') note('python', lie);
+  }
+  return believed;
+}
+
+const listIn = (body: Body) =>
+  body.list as { index: number; filings: JsonValue[]; beside: JsonValue[] };
+const R = '/resolve?entity=EXMP&';
+/** What somebody without the key can make of genuine answers. */
+const LIES: readonly (readonly [string, string, (body: Body) => Body])[] = [
+  [
+    'a yes turned into a no',
+    ASK.yes,
+    (body) => ({
+      ...body,
+      resolution_status: 'no_authoritative_source',
+      filed_by_cutoff: false,
+      event_time: null,
+      disclosure_time: null,
+      disclosure_date: null,
+      candidate_count: 0,
+      candidate_sources: [],
+      list: null,
+      note: bodyOf(`${R}${ASK.never}`).note ?? '',
+      _citation: (body.coverage as Body)._citation ?? null,
+    }),
+  ],
+  [
+    'an honest no about a form that was never filed, as the answer about 10-K',
+    ASK.never,
+    (body) => ({
+      ...body,
+      form: '10-K',
+      note: String(body.note).replace('SC 13D', '10-K'),
+    }),
+  ],
+  [
+    'an honest no about one item, as the answer about any 8-K',
+    ASK.noItem,
+    (body) => ({
+      ...body,
+      event_class: null,
+      note: String(body.note).replace(' with item 1.01', ''),
+    }),
+  ],
+  [
+    'a no about an earlier cutoff, as the answer about a later one',
+    ASK.no,
+    (body) => {
+      const later = bodyOf(`${R}${ASK.yes}`);
+      const { cutoff = '', cutoff_time = '' } = later;
+      return {
+        ...body,
+        cutoff,
+        cutoff_time,
+        note: String(body.note).replace('2026-01-31', '2026-03-31'),
+      };
+    },
+  ],
+  [
+    'the coverage of another filer',
+    ASK.never,
+    (body) => {
+      const coverage = bodyOf(`${R}${ASK.never}`).coverage as Body;
+      return { ...body, cik: OTHER, entity: 'OTHR', entity_name: 'Other Corp', coverage };
+    },
+  ],
+  [
+    'the list of another form',
+    ASK.yes,
+    (body) => ({
+      ...body,
+      list: bodyOf(`${R}${ASK.ambiguous}`).list ?? null,
+    }),
+  ],
+  [
+    'the list of the form for that of its item',
+    ASK.item,
+    (body) => ({ ...body, event_class: null }),
+  ],
+  [
+    'a list without its newest filing',
+    ASK.among,
+    (body) => ({
+      ...body,
+      list: {
+        ...listIn(body),
+        index: listIn(body).index + 1,
+        filings: listIn(body).filings.slice(1),
+      },
+    }),
+  ],
+  [
+    'a list with two filings exchanged',
+    ASK.among,
+    (body) => ({
+      ...body,
+      list: { ...listIn(body), filings: listIn(body).filings.toReversed() },
+    }),
+  ],
+  [
+    'a list with a filing twice',
+    ASK.among,
+    (body) => ({
+      ...body,
+      list: {
+        ...listIn(body),
+        filings: [...listIn(body).filings, listIn(body).filings[0] ?? null],
+      },
+    }),
+  ],
+  [
+    'a list that is moved',
+    ASK.among,
+    (body) => ({
+      ...body,
+      list: { ...listIn(body), index: 0 },
+    }),
+  ],
+  [
+    'a candidate that is dropped',
+    ASK.ambiguous,
+    (body) => ({
+      ...body,
+      candidate_count: 1,
+      resolution_status: 'resolved',
+      candidate_sources: (body.candidate_sources as JsonValue[]).slice(0, 1),
+    }),
+  ],
+  [
+    'a candidate twice',
+    ASK.ambiguous,
+    (body) => ({
+      ...body,
+      candidate_sources: [body.candidate_sources, body.candidate_sources].flat() as JsonValue[],
+    }),
+  ],
+  [
+    'candidates exchanged, with their citation',
+    ASK.ambiguous,
+    (body) => {
+      const rows = (body.candidate_sources as Body[]).toReversed();
+      return { ...body, candidate_sources: rows, _citation: rows[0]?._citation ?? null };
+    },
+  ],
+  ['a member more', ASK.yes, (body) => ({ ...body, verdict: 'certain' })],
+  ['another cutoff time', ASK.yes, (body) => ({ ...body, cutoff_basis: 'acceptance_time' })],
+];
+
+describe('settlement answers', () => {
+  it('I53: hold as they are delivered, for all four judges', async () => {
+    for (const target of TARGETS) {
+      expect([target, ...(await verdicts(target, bodyOf(target)))]).toEqual([target, ...VERIFIED]);
+    }
+  }, 120_000);
+
+  it.each(OPERATIONS)(
+    'I53: %s is refused with any leaf changed, by all four judges',
+    async (path) => {
+      const lies = TARGETS.filter((each) => each.startsWith(`${path}?`)).flatMap(liesAbout);
+      expect(await believersOf(lies)).toEqual([]);
+      expect(lies.filter(({ isSampled }) => isSampled).length).toBeGreaterThan(300);
+    },
+    300_000,
+  );
+
+  it('I53: says in words what is not covered, and nothing that is signed depends on it', () => {
+    const target = TARGETS.find((each) => each.includes('market_or_event')) ?? '';
+    for (const value of ['Something else', null]) {
+      const body = changed(bodyOf(target), ['market_or_event'], value);
+      expect(own(body)).toBe('verified');
+      const report = verifyBody(body, { trust: [did] });
+      const cover = report.checks.find((each) => each.check === 'cover');
+      expect(cover?.detail).toContain('"market_or_event" repeats the request');
+    }
+  });
+
+  it.each(LIES)('I53: refuses %s', async (_name, query, lie) => {
+    const target = `/resolve?entity=EXMP&${query}`;
+    const said = await verdicts(target, lie(bodyOf(target)));
+    expect(said).toEqual(FAILED);
+  });
+
+  it('I53: refuses a proposer that cites another filing, another filer or none', async () => {
+    const target = `/resolve/proposer?entity=EXMP&${ASK.yes}`;
+    const body = bodyOf(target);
+    const theirs = await delivered('/resolve/proposer?entity=OTHR&form=10-K&cutoff=2026-03-31');
+    const lies: Body[] = [
+      { ...body, evidence: null, _citation: (body.coverage as Body)._citation ?? null },
+      { ...body, evidence: theirs.evidence ?? null, _citation: theirs._citation ?? null },
+      { ...body, coverage: theirs.coverage ?? null },
+      { ...body, answer: false },
+      { ...body, confidence: 0 },
+      { ...body, answer: null, confidence: 0 },
+    ];
+    for (const lie of lies) {
+      const said = await verdicts(target, lie);
+      expect(said).toEqual(FAILED);
+    }
+  });
+
+  it('I53: refuses parts of an older release beside those of a newer one', async () => {
+    const rows = [listingRow(), ...FILINGS, ...MORE, filingRow(99, ['10-K', '2026-03-20'])];
+    const { data } = await compileFolder(writeSnapshots(filingSet(rows)));
+    const newer = await compiledService(data, '2026-11-20T12:30:00Z');
+    const target = `/resolve?entity=EXMP&${ASK.yes}`;
+    const [before, after] = [bodyOf(target), await delivered(target, newer)];
+    expect([own(before), own(after)]).toEqual(['verified', 'verified']);
+    const mixed = [
+      { ...before, coverage: after.coverage ?? null },
+      { ...after, coverage: before.coverage ?? null },
+      { ...after, list: before.list ?? null },
+    ];
+    for (const body of mixed) {
+      const said = await verdicts(target, body);
+      expect(said).toEqual(FAILED);
+    }
+  });
+
+  it('I53: calls an answer of an older form not covered, and the client refuses it', async () => {
+    for (const target of TARGETS.filter(
+      (each) => each.includes(ASK.yes) || each.includes(ASK.never),
+    )) {
+      const { list: _list, ...older } = bodyOf(target);
+      for (const body of [older, { ...older, filed_by_cutoff: false, answer: false }]) {
+        const said = await verdicts(target, body);
+        expect([target, ...said]).toEqual([target, ...all('unsigned', 'unverified')]);
+      }
+      const report = verifyBody(older, { trust: [did] });
+      const cover = report.checks.find((each) => each.check === 'cover');
+      expect(cover?.detail).toContain('does not follow from them');
+    }
+  }, 60_000);
+});
