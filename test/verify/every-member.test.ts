@@ -40,6 +40,8 @@ const TARGETS = [
   `/resolve?${FILED}`,
   `/resolve/proposer?${FILED}`,
 ];
+/** Seconds of a machine of its own; several may share one. */
+const PATIENCE_MS = 180_000;
 /** Of the members that were met in a body before, one of so many is shown to all judges again. */
 const SHOWN_AGAIN = 40;
 
@@ -70,7 +72,7 @@ beforeAll(async () => {
       changes.push({ target, path, text: JSON.stringify(altered), isShown });
     }
   }
-});
+}, PATIENCE_MS);
 afterAll(removeFolders);
 
 /** Rows of the table in FORMAT.md: a member, at any depth, and the operations whose bodies nobody can hold it to. */
@@ -103,9 +105,13 @@ const shown = (): Change[] => changes.filter(({ isShown }) => isShown);
 const unlisted = (passed: readonly Change[]): string[] =>
   passed.filter((change) => !isListed(change)).map(named);
 
+/** Bodies are judged two hours after they were served: an age that moves with the clock may be any in between. */
+const readAt = (): number => Date.parse(shop.now) + 7_200_000;
+const inPython = (texts: readonly string[], issuers: readonly string[]) =>
+  pythonVerdicts(texts, issuers, readAt());
+
 async function commandPasses(text: string): Promise<boolean> {
-  const now = Date.parse(shop.now);
-  const options = { issuer: [shop.did], now, readStdin: () => Buffer.from(text) };
+  const options = { issuer: [shop.did], now: readAt(), readStdin: () => Buffer.from(text) };
   return (await runVerify('-', options)).exitCode === 0;
 }
 
@@ -123,7 +129,7 @@ function clientPasses(target: string, text: string): boolean {
   };
   const delivery = { bytes: Buffer.from(text), receipt: null, payment };
   try {
-    judgePurchase(delivery, { issuer: shop.did, target, now: Date.now() });
+    judgePurchase(delivery, { issuer: shop.did, target, now: readAt() });
     return true;
   } catch {
     return false;
@@ -145,7 +151,7 @@ describe('I53: the bodies of the 64 paid operations as they are sold', () => {
   });
 
   it.skipIf(!hasPython)('are accepted by verify_record.py (skipped without python3)', () => {
-    const verdicts = pythonVerdicts([...bodies.values()], [shop.did]);
+    const verdicts = inPython([...bodies.values()], [shop.did]);
     expect(verdicts.map(({ verdict }, at) => `${TARGETS[at]} ${verdict}`)).toEqual(
       TARGETS.map((target) => `${target} ${target === TOKEN ? 'unsigned' : 'verified'}`),
     );
@@ -153,17 +159,25 @@ describe('I53: the bodies of the 64 paid operations as they are sold', () => {
 });
 
 describe('I53: a body with one leaf changed', () => {
-  it('fails at the command, whichever leaf of whichever operation it is', async () => {
-    const found = await passed(({ text }) => commandPasses(text), changes);
-    expect(unlisted(found)).toEqual([]);
-    expect(changes.length).toBeGreaterThan(5000);
-  });
+  it(
+    'fails at the command, whichever leaf of whichever operation it is',
+    async () => {
+      const found = await passed(({ text }) => commandPasses(text), changes);
+      expect(unlisted(found)).toEqual([]);
+      expect(changes.length).toBeGreaterThan(5000);
+    },
+    PATIENCE_MS,
+  );
 
-  it('fails at POST /verify', async () => {
-    const found = await passed(({ text }) => servicePasses(text), shown());
-    expect(unlisted(found)).toEqual([]);
-    expect(shown().length).toBeGreaterThan(500);
-  });
+  it(
+    'fails at POST /verify',
+    async () => {
+      const found = await passed(({ text }) => servicePasses(text), shown());
+      expect(unlisted(found)).toEqual([]);
+      expect(shown().length).toBeGreaterThan(500);
+    },
+    PATIENCE_MS,
+  );
 
   it('is refused by the client', async () => {
     const found = await passed(
@@ -176,7 +190,7 @@ describe('I53: a body with one leaf changed', () => {
   });
 
   it.skipIf(!hasPython)('fails at verify_record.py (skipped without python3)', () => {
-    const verdicts = pythonVerdicts(
+    const verdicts = inPython(
       shown().map(({ text }) => text),
       [shop.did],
     );
@@ -200,23 +214,31 @@ describe.skipIf(!hasPython)(
   'I53: a body that its issuer signed again (skipped without python3)',
   () => {
     const own = (text: string): string =>
-      verifyBody(parseJson(text), { trust: [shop.did] }).verdict;
+      verifyBody(parseJson(text), { trust: [shop.did], now: readAt() }).verdict;
+    /** Which class is the mildest stands in the tables of the program and in no body: FORMAT.md, section 3, `lit`. */
+    const isOfTables = (text: string): boolean => {
+      const { checks } = verifyBody(parseJson(text), { trust: [shop.did], now: readAt() });
+      const failed = checks.filter(({ status }) => status === 'fail');
+      return failed.length > 0 && failed.every(({ where }) => /(^|\.)lit$/.test(where));
+    };
     const isSignable = ({ target, path }: Change): boolean =>
       !/^\/(resolve|gauge\/subscribe)/.test(target) && !path.startsWith('_citation');
 
-    it('with one leaf changed is judged alike by the command and by verify_record.py', () => {
-      const given = shown().filter(isSignable);
-      const texts = given.map(({ text }) => JSON.stringify(reseal(JSON.parse(text) as Body)));
-      const python = pythonVerdicts(texts, [shop.did]);
-      const off = given.flatMap((change, at) => {
-        const verdicts = [own(texts[at] ?? ''), python[at]?.verdict];
-        return verdicts[0] === verdicts[1]
-          ? []
-          : [`${named(change)} ${verdicts} ${python[at]?.detail}`];
-      });
-      expect(off).toEqual([]);
-      expect(new Set(texts.map(own))).toEqual(new Set(['verified', 'failed']));
-    });
+    it(
+      'with one leaf changed is judged alike by the command and by verify_record.py',
+      () => {
+        const given = shown().filter(isSignable);
+        const texts = given.map(({ text }) => JSON.stringify(reseal(JSON.parse(text) as Body)));
+        const python = inPython(texts, [shop.did]);
+        const off = given.filter((_, at) => {
+          const [text = '', { verdict = '' } = {}] = [texts[at], python[at]];
+          return own(text) !== verdict && !(verdict === 'verified' && isOfTables(text));
+        });
+        expect(off.map(named)).toEqual([]);
+        expect(new Set(texts.map(own))).toEqual(new Set(['verified', 'failed']));
+      },
+      PATIENCE_MS,
+    );
 
     const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
     const RECORD = `/gauge?${PAIR}`;
@@ -329,7 +351,7 @@ describe.skipIf(!hasPython)(
     ])('fails at both with %s', async (_, target, edit) => {
       const body = JSON.parse((await shop.ask(target)).toString('utf8')) as Body;
       const texts = [reseal(body), reseal(edit(body))].map((each) => JSON.stringify(each));
-      const python = pythonVerdicts(texts, [shop.did]).map(({ verdict }) => verdict);
+      const python = inPython(texts, [shop.did]).map(({ verdict }) => verdict);
       expect([texts.map(own), python]).toEqual([
         ['verified', 'failed'],
         ['verified', 'failed'],
@@ -342,7 +364,7 @@ describe.skipIf(!hasPython)(
       const at = (base: string): string =>
         JSON.stringify(inside(body, '_citation', { verify_url: `${base}/v/${cited.record_hash}` }));
       const texts = ['https://example.org', 'https://x.example', 'https://example.org/x'].map(at);
-      const python = pythonVerdicts(texts, [shop.did]).map(({ verdict }) => verdict);
+      const python = inPython(texts, [shop.did]).map(({ verdict }) => verdict);
       expect([texts.map(own), python]).toEqual([
         ['verified', 'failed', 'failed'],
         ['verified', 'failed', 'failed'],
@@ -353,7 +375,7 @@ describe.skipIf(!hasPython)(
       const text = bodies.get(RECORD) ?? '';
       const other = JSON.stringify(reseal(JSON.parse(text) as Body, new Uint8Array(32).fill(9)));
       const said = (issuers: readonly string[]): string[] =>
-        pythonVerdicts([text, other, '{"a":1}', '['], issuers).map(({ verdict }) => verdict);
+        inPython([text, other, '{"a":1}', '['], issuers).map(({ verdict }) => verdict);
       expect(said([shop.did])).toEqual(['verified', 'failed', 'unsigned', 'failed']);
       expect(said([])).toEqual(['issuer_unknown', 'issuer_unknown', 'unsigned', 'failed']);
     });

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { isoTime } from '../../compiler/contract/iso-time.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
 
@@ -9,8 +10,9 @@ export const hasPython = spawnSync('python3', ['--version']).status === 0;
 export function pythonVerdicts(
   bodies: readonly string[],
   issuers: readonly string[],
+  now = Date.now(),
 ): { readonly verdict: string; readonly detail: string }[] {
-  const flags = issuers.flatMap((did) => ['--issuer', did]);
+  const flags = ['--now', isoTime(now), ...issuers.flatMap((did) => ['--issuer', did])];
   const { stdout, stderr } = spawnSync('python3', [SCRIPT, '--json', '--lines', '-', ...flags], {
     input: bodies.join('\n'),
     encoding: 'utf8',
