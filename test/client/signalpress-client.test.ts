@@ -83,6 +83,7 @@ function client(options: Partial<ClientOptions> = {}) {
     issuer: release.did,
     pay: wallet,
     wait,
+    clock: () => NOW_MS,
     ...options,
   });
 }
@@ -235,6 +236,14 @@ describe('buy()', () => {
     expect(bought.report?.verdict).toBe('verified');
     expect(bought.receipt).toMatchObject({ network: 'base-sepolia', payer: /^0x/ });
     expect([settled - before, signatures]).toEqual([1, 1]);
+  });
+
+  it('refuses an answer that speaks of a moment to come', async () => {
+    const buying = client({ clock: () => NOW_MS - 3_600_000 }).buy('/gauge', PAIR);
+    await expect(buying).rejects.toMatchObject({
+      code: 'unverified',
+      message: expect.stringContaining('still to come'),
+    });
   });
 
   it('tells the payment before it is sent', async () => {

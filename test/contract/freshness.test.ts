@@ -1,11 +1,19 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type AgedPart,
+  ageHeldUntil,
+  ageHours,
+  bodyFreshness,
   CADENCES,
   type Cadence,
   FRESHNESS_THRESHOLDS,
   freshness,
   freshnessBasis,
+  freshnessRule,
+  freshnessTurns,
   parseFreshnessBasis,
+  parseFreshnessRule,
 } from '../../compiler/contract/freshness.ts';
 
 const HOURS: readonly (readonly [Cadence, number, number, number])[] = [
@@ -40,6 +48,117 @@ describe('freshness()', () => {
     expect(freshness('hourly', AT, hoursLater(1, 9 * 60_000)).age_hours_now).toBe(1.2);
     expect(freshness('hourly', AT, hoursLater(-5)).age_hours_now).toBe(0);
   });
+});
+
+describe('bodyFreshness()', () => {
+  const NOW = hoursLater(5000);
+  const part = (name: string, cadence: Cadence, age: number): AgedPart => ({
+    name,
+    cadence,
+    observed_at: new Date(NOW - age * 3_600_000).toISOString(),
+  });
+  const joined = (...parts: readonly AgedPart[]) => {
+    const [oldest] = [...parts].sort((a, b) => (a.observed_at < b.observed_at ? -1 : 1));
+    return bodyFreshness(oldest as AgedPart, parts, NOW);
+  };
+
+  it('is that of the worst part, judged by its own cadence, with the age of the oldest', () => {
+    expect(joined(part('price', 'monthly', 700), part('quakes', 'hourly', 30))).toEqual({
+      age_hours_now: 700,
+      freshness: 'stale',
+      freshness_leg: 'quakes',
+    });
+    expect(joined(part('price', 'monthly', 700), part('quakes', 'hourly', 20))).toMatchObject({
+      freshness: 'recent',
+      freshness_leg: 'quakes',
+    });
+  });
+
+  it('names the oldest of those that are as bad, and of one age the first by name', () => {
+    const legs = [part('b', 'hourly', 30), part('c', 'hourly', 40), part('a', 'hourly', 40)];
+    expect(joined(...legs)).toMatchObject({ freshness_leg: 'a' });
+    expect(joined(...legs.slice(0, 2))).toMatchObject({ freshness_leg: 'c' });
+    expect(joined(part('b', 'daily', 1), part('a', 'daily', 1))).toMatchObject({
+      freshness: 'fresh',
+      freshness_leg: 'a',
+    });
+  });
+
+  it('puts a dead source before an older one that is only stale, and says so', () => {
+    const dead = part('dead', 'hourly', 169);
+    const stale = part('stale', 'daily', 1400);
+    expect(joined(stale, dead)).toEqual({
+      age_hours_now: 1400,
+      freshness: 'stale',
+      freshness_leg: 'dead',
+      dead_source: `no official reading since ${dead.observed_at}`,
+    });
+    expect(joined(stale, part('late', 'hourly', 168))).not.toHaveProperty('dead_source');
+  });
+
+  it('does not depend on the order of the parts', () => {
+    const aged = fc.record({
+      name: fc.constantFrom('a', 'b', 'c', 'd'),
+      cadence: fc.constantFrom(...CADENCES),
+      age: fc.constantFrom(0, 3, 24, 25, 169, 193, 1441, 9000),
+    });
+    const some = fc.uniqueArray(aged, { selector: ({ name }) => name, minLength: 1 });
+    fc.assert(
+      fc.property(some, (ages) => {
+        const parts = ages.map(({ name, cadence, age }) => part(name, cadence, age));
+        expect(joined(...parts)).toEqual(joined(...parts.toReversed()));
+        const rank = ['fresh', 'recent', 'stale'];
+        const words = parts.map(({ cadence, observed_at }) =>
+          rank.indexOf(freshness(cadence, observed_at, NOW).freshness),
+        );
+        expect(rank.indexOf(joined(...parts).freshness)).toBe(Math.max(...words));
+      }),
+    );
+  });
+
+  it('is that of the body itself where nothing is joined', () => {
+    const own = part('', 'daily', 30);
+    expect(bodyFreshness(own, [], NOW)).toEqual(freshness('daily', own.observed_at, NOW));
+  });
+});
+
+describe('ageHeldUntil(), freshnessTurns()', () => {
+  it('end exactly where an age or a class does', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -10_000_000, max: 10_000_000_000 }), (age) => {
+        const now = hoursLater(0, age);
+        const until = ageHeldUntil(AT, now);
+        expect(until).toBeGreaterThanOrEqual(now);
+        expect(ageHours(AT, until)).toBe(ageHours(AT, now));
+        expect(ageHours(AT, until + 1)).toBeCloseTo(ageHours(AT, now) + 0.1, 6);
+      }),
+    );
+    for (const cadence of CADENCES) {
+      const at = (now: number) =>
+        JSON.stringify({ ...freshness(cadence, AT, now), age_hours_now: 0 });
+      for (const turn of freshnessTurns({ cadence, observed_at: AT })) {
+        expect(at(turn + 1)).not.toBe(at(turn));
+        expect(at(turn)).toBe(at(turn - 1));
+      }
+    }
+  });
+});
+
+describe('freshnessRule()', () => {
+  it.each([
+    [3, 'legs', 'the worst of 3 legs, each by its own freshness_basis'],
+    [2, 'readings', 'the worst of 2 readings, each by its own freshness_basis'],
+  ] as const)('says how many parts decide: %i %s', (count, of, text) => {
+    expect(freshnessRule(count, of)).toBe(text);
+    expect(parseFreshnessRule(text)).toBe(count);
+  });
+
+  it.each(['', 'the worst of 0 legs, each by its own freshness_basis', 'the worst of 3 legs', '…'])(
+    'is not read out of %j',
+    (text) => {
+      expect(parseFreshnessRule(text)).toBeNull();
+    },
+  );
 });
 
 describe('freshnessBasis()', () => {

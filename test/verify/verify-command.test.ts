@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runVerify, VERIFY_HELP } from '../../compiler/verify/verify-command.ts';
+import { splicePoints, spliceRequestTime } from '../../gatekeeper/release/request-time.ts';
 import { type SmallRelease, smallRelease } from './small-release.ts';
 
 let release: SmallRelease;
@@ -60,6 +61,17 @@ describe('runVerify() exit codes', () => {
     expect(first).toMatch(/^ {2}FAIL {2}content {7}_citation\.source\.content_hash/);
     expect(second).toMatch(/^ {2}FAIL {2}record_hash {3}record_hash/);
     expect(third).toMatch(/^ {2}ok /);
+  });
+
+  it('1: a body that speaks of a moment to come by the clock of the reader', async () => {
+    const stored = Buffer.from(release.text(RECORD));
+    const asked = Date.parse('2026-11-20T14:00:00Z');
+    const served = spliceRequestTime(stored, splicePoints(stored), asked);
+    const by = { issuer: [release.did], readStdin: () => served };
+    expect((await runVerify('-', { ...by, now: asked })).exitCode).toBe(0);
+    const { exitCode, text } = await runVerify('-', { ...by, now: asked - 3_600_000 });
+    expect(exitCode).toBe(1);
+    expect(text).toMatch(/FAIL {2}request_time +provenance\.age_hours_now .*still to come/);
   });
 
   it('1: another issuer, in words of its own', async () => {

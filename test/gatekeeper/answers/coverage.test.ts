@@ -15,6 +15,11 @@ async function covered(query: string, service: Service): Promise<Record<string, 
   return jsonOf(await coverage(question(`/gauge/coverage${query}`), service));
 }
 
+interface Covered {
+  readonly update_status: string;
+  readonly entities?: readonly { readonly update_status: string }[];
+}
+
 describe('coverage()', () => {
   it('counts every line and its freshness', async () => {
     const body = await covered('?summary=1', await tinyService());
@@ -101,6 +106,36 @@ describe('coverage()', () => {
     expect(counts).toEqual({ fresh: 5, recent: 3, stale: 4 });
     expect(body.totals).toMatchObject({ freshness: counts });
     expect(body.signals).toMatchObject([{ freshness_counts: counts }]);
+  });
+
+  it('judges the publication of every entity now, and of a signal the least punctual', async () => {
+    const hoursAgo = (hours: number) => new Date(TINY_NOW - hours * 3_600_000).toISOString();
+    const line = (entity: string, observed: number, looked: number) =>
+      formatCatalogRow({
+        signal_id: 'crypto.spot',
+        entity,
+        entity_name: null,
+        observed_at: hoursAgo(observed),
+        band: null,
+        record_hash: `sha256:${'0'.repeat(64)}`,
+        last_looked_at: hoursAgo(looked),
+      });
+    const states = async (later: number, ...lines: readonly string[]) => {
+      const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
+      const clock = () => TINY_NOW + later;
+      const service = { ...(await tinyService({ files })), clock };
+      const [signal] = (await covered('?signal_id=crypto.spot', service)).signals as Covered[];
+      return [signal?.update_status, ...(signal?.entities ?? []).map((one) => one.update_status)];
+    };
+    const [punctual, late] = [line('a', 3, 0.5), line('b', 30, 1)];
+    const [old, seen] = [line('c', 70_000, 70_000), line('d', 2, 1.9)];
+    expect(await states(0, punctual)).toEqual(['on_schedule', 'on_schedule']);
+    expect(await states(1, punctual)).toEqual(['unknown', 'unknown']);
+    expect(await states(0, punctual, late)).toEqual(['overdue', 'on_schedule', 'overdue']);
+    const hour = 3_600_000;
+    expect(await states(2 * hour, late, seen)).toEqual(['overdue', 'overdue', 'unknown']);
+    expect(await states(2 * hour + 1, late)).toEqual(['unknown', 'unknown']);
+    expect(await states(0, old, seen)).toEqual(['unknown', 'unknown', 'on_schedule']);
   });
 
   it('leaves readings out beyond its bound and says how to get them', async () => {

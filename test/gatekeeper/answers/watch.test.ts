@@ -68,6 +68,19 @@ describe('watch()', () => {
     }
   });
 
+  it('speaks of one instant in all rows, however long it takes to make them', async () => {
+    let now = Date.parse('2026-11-20T13:02:58.500Z');
+    const clock = () => {
+      now += 700;
+      return now;
+    };
+    const body = watchSchema.parse(
+      await ask('/gauge/watch', { items: DENVER }, { ...service, clock }),
+    );
+    const ages = body.items.flatMap(({ rows }) => rows.map((row) => row.provenance.age_hours_now));
+    expect(ages).toEqual([3, 3, 3, 3, 3]);
+  });
+
   it('answers item by item, discloses unknown ones and counts a repeated one once', async () => {
     const body = await watched(`${DENVER}, nowhere:at-all,${DENVER},filings:aapl,filings:ZZZZ`);
     expect(body.items.map(({ item, found }) => [item, found])).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freshnessBasis } from '../../../compiler/contract/freshness.ts';
+import { freshnessBasis, freshnessRule } from '../../../compiler/contract/freshness.ts';
 import { splicePoints, spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
@@ -45,6 +45,67 @@ describe('spliceRequestTime()', () => {
   it('never shows a negative age', () => {
     const body = { provenance: provenance('2026-11-21T13:00:00Z') };
     expect(spliced(body)).toMatchObject({ provenance: { age_hours_now: 0, freshness: 'fresh' } });
+  });
+
+  it('gives each leg its own word, and the bundle that of the worst leg, which it names', () => {
+    const leg = (position: number, observed_at: string, cadence: 'hourly' | 'daily') => ({
+      leg: 'a leg é',
+      position,
+      observed_at,
+      data_age_hours: 0.3,
+      freshness_basis: freshnessBasis(cadence),
+      current: { freshness: 'x', note: '"freshness_basis":"cadence=hourly' },
+    });
+    const body = {
+      legs: {
+        'crop-vhi': leg(1, '2026-11-20T12:00:00Z', 'daily'),
+        active_fire: leg(2, '2026-11-20T11:00:00Z', 'hourly'),
+      },
+      provenance: {
+        served_from: 'stored snapshot',
+        data_as_of: '2026-11-20T12:00:00Z',
+        oldest_leg_as_of: '2026-11-20T11:00:00Z',
+        data_age_hours: 1e21,
+        freshness_rule: freshnessRule(2, 'legs'),
+        freshness_basis: freshnessBasis('hourly'),
+      },
+    };
+    expect(spliced(body)).toEqual({
+      legs: {
+        'crop-vhi': { ...body.legs['crop-vhi'], freshness: 'fresh' },
+        active_fire: { ...body.legs.active_fire, freshness: 'stale' },
+      },
+      provenance: {
+        ...body.provenance,
+        age_hours_now: 25,
+        freshness: 'stale',
+        freshness_leg: 'active_fire',
+      },
+    });
+    const alone = { ...body, legs: { only: body.legs.active_fire } };
+    expect(spliced(alone)).not.toHaveProperty('provenance.freshness');
+  });
+
+  it('judges the publication of a record beside what it follows from', () => {
+    const record = {
+      observed_at: '2026-11-21T10:00:00Z',
+      official_cadence: 'hourly',
+      last_looked_at: '2026-11-21T11:00:00Z',
+      data_age_hours: 1,
+    };
+    expect(spliced(record)).toEqual({
+      ...record,
+      update_status: {
+        state: 'on_schedule',
+        official_cadence: 'hourly',
+        overdue_days: null,
+        text: 'on schedule (hourly); last official reading 2026-11-21T10:00:00Z, last looked at 2026-11-21T11:00:00Z',
+      },
+    });
+    expect(spliced(record, NOW + 3_600_001)).toMatchObject({ update_status: { state: 'unknown' } });
+    const { observed_at, ...rest } = record;
+    expect(spliced({ ...rest, observed_at })).toEqual({ ...rest, observed_at });
+    expect(spliced({ ...record, official_cadence: 'often' })).not.toHaveProperty('update_status');
   });
 
   it('changes nothing else: without the fields the bytes are those of the release', () => {

@@ -10,7 +10,7 @@ import {
 } from '../../../compiler/contract/citation.ts';
 import { LINES, type Line, SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import { bundleSchema, recordSchema } from '../../../compiler/contract/record.ts';
+import { type Bundle, bundleSchema, recordSchema } from '../../../compiler/contract/record.ts';
 import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import {
   CATALOG_PATH,
@@ -47,6 +47,9 @@ beforeAll(async () => {
 afterAll(removeFolders);
 
 const paths = (prefix: string) => [...texts.keys()].filter((path) => path.startsWith(prefix));
+interface Lit {
+  readonly lit: boolean | null;
+}
 const bodyAt = (path: string): Body => readJson(folder, path);
 const bodies = () =>
   [...texts.keys()].filter(
@@ -95,6 +98,38 @@ describe('a compiled release', () => {
       expect([path, kinds('provenance')]).toEqual([path, count('"provenance":{')]);
       expect([path, kinds('leg')]).toEqual([path, count('"position":')]);
       expect([path, kinds('status')]).toEqual([path, count('"last_looked_at":"')]);
+    }
+  });
+
+  it('says of every leg whether it is lit, and counts them in causal order', () => {
+    const body = bodyAt('bundle/environment/us-denver.json') as unknown as Bundle;
+    const lit = Object.entries(body.legs).map(([name, leg]) => [name, leg.band, leg.lit]);
+    expect(lit).toEqual([
+      ['aqi', 'unhealthy-sensitive', true],
+      ['pm25', 'unhealthy-sensitive', true],
+      ['daily', null, null],
+      ['wetness30d', null, null],
+      ['river-level', 'minor', true],
+    ]);
+    expect(body.legs_lit).toEqual({ count: 3, of: 6, names: ['aqi', 'pm25', 'river-level'] });
+    expect(body.leg_availability?.expected).toBe(6);
+    const quiet = bodyAt('bundle/environment/us-stlouis.json') as unknown as Bundle;
+    expect(quiet.legs.aqi?.lit).toBe(false);
+    expect(quiet.legs_lit.names).toEqual([]);
+    const thin = bodyAt('thin/bundle/environment/us-denver.json') as unknown as Bundle;
+    expect([thin.legs, thin.legs_lit]).toEqual([body.legs, body.legs_lit]);
+    const { readings } = bodyAt('air/us-denver.json') as unknown as { readings: Lit[] };
+    expect(readings.map(({ lit }) => lit)).toEqual([true, true]);
+  });
+
+  it('gives raw what live clients read, and no ruler or statistic', () => {
+    const path = 'hydrology.river-level/06714000.json';
+    const [raw, record] = [bodyAt(`free/raw/${path}`), bodyAt(`record/${path}`)];
+    const names = ['previous', 'change', 'trend_7d', 'official_cadence', 'last_looked_at'] as const;
+    for (const name of names) expect([name, raw[name]]).toEqual([name, record[name]]);
+    expect(raw.trend_7d).toHaveLength(1);
+    for (const name of ['standard_ruler', 'stat_ruler', 'strata', 'summary_en', '_citation']) {
+      expect(raw).not.toHaveProperty(name);
     }
   });
 

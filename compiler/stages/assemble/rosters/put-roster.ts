@@ -3,7 +3,12 @@ import { filePath } from '../../../contract/path.ts';
 import type { VerifyEntry } from '../../../contract/release.ts';
 import type { Press } from '../../publish/press.ts';
 import { byTime, GRADE, NATURE, SCOPE } from '../provenance.ts';
-import { oldestRow, type RosterSubject, rosterProvenance } from './roster-provenance.ts';
+import {
+  oldestRow,
+  ROSTER_LINEAGE,
+  type RosterSubject,
+  rosterProvenance,
+} from './roster-provenance.ts';
 import type { HashedRow, OriginRow } from './settle-rows.ts';
 
 /** Source notes that one roster repeats at most. */
@@ -80,7 +85,7 @@ function rosterBody(page: RosterPage, verifiable: boolean): object {
     observed_at: oldest.observed_at,
     record_hash_verifiable: verifiableOf(rows, verifiable),
     ...sourceNote(rows),
-    provenance: rosterProvenance(page.about, rows),
+    provenance: { ...rosterProvenance(page.about, rows), lineage_note: ROSTER_LINEAGE },
     ...disclosureOf(oldest),
   };
 }

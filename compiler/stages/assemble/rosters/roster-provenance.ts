@@ -12,7 +12,8 @@ export interface RosterSubject {
   readonly cadence: Cadence;
 }
 
-const LINEAGE_NOTE =
+/** What a roster, however many rows it has, says of its provenance. */
+export const ROSTER_LINEAGE =
   'as fresh as its oldest row; one link for each source, with the oldest row of it; each row has its own record hash';
 
 /** The rows of a body, oldest first; rows of one time stay in their order. */
@@ -39,7 +40,6 @@ export function rosterProvenance(about: RosterSubject, rows: readonly HashedRow[
     freshness_basis: freshnessBasis(about.cadence),
     data_lineage: lineage(about, byAge(rows)),
     validation_status: oldest.validation_status ?? VALIDATION,
-    ...(rows.length === 1 ? {} : { lineage_note: LINEAGE_NOTE }),
   };
 }
 

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { SIGNALS } from '../../compiler/contract/lines.ts';
+import { isLit, legsLit } from '../../compiler/contract/lit-legs.ts';
+
+describe('isLit()', () => {
+  it('is false for the mildest class of every signal, and true for all others', () => {
+    const banded = SIGNALS.filter(({ bands }) => bands !== undefined);
+    expect(banded.length).toBeGreaterThan(20);
+    for (const { id, bands = [] } of banded) {
+      expect([id, ...bands.map((band) => isLit(id, band))]).toEqual([
+        id,
+        false,
+        ...bands.slice(1).map(() => true),
+      ]);
+    }
+  });
+
+  it('is false below the lowest threshold of a gauge, whichever that is', () => {
+    expect(isLit('hydrology.river-level', 'below-minor')).toBe(false);
+    expect(isLit('hydrology.river-level', 'minor')).toBe(true);
+    expect(isLit('hydrology.river-level', 'below-nothing')).toBeNull();
+  });
+
+  it.each([
+    ['airquality.aqi', null],
+    ['airquality.aqi', 'no such class'],
+    ['precipitation.daily', 'heavy'],
+    ['no.such-signal', 'good'],
+  ])('is null for %s of class %s', (id, band) => {
+    expect(isLit(id, band)).toBeNull();
+  });
+});
+
+describe('legsLit()', () => {
+  it('counts and names the legs that are lit among all of the chain', () => {
+    const legs = { a: { lit: true }, b: { lit: false }, c: { lit: null }, d: { lit: true } };
+    expect(legsLit(legs, 5)).toEqual({ count: 2, of: 5, names: ['a', 'd'] });
+    expect(legsLit({ a: { lit: null } }, 3)).toEqual({ count: 0, of: 3, names: [] });
+  });
+});
