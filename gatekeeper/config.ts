@@ -52,6 +52,8 @@ export interface Config {
   readonly relayerKey: string | null;
   /** Most that a relayed transaction pays for one unit of gas. */
   readonly maxFeeGwei: string;
+  /** Payments may be pretended on a public address. */
+  readonly testPayments: boolean;
   readonly dataDir: string;
   readonly stateDir: string;
   /** Signs subscription tokens; after a comma an older one that is still accepted. */
@@ -191,6 +193,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     confirmations: whole('confirmations', 1),
     relayerKey: text('relayer_key'),
     maxFeeGwei: text('max_fee_gwei') ?? MAX_FEE_GWEI,
+    testPayments: values.test_payments === true,
     dataDir: text('data') ?? 'dist-data',
     stateDir: text('state') ?? STATE_DIR,
     tokenSecret: text('token_secret'),

@@ -19,8 +19,16 @@ export function healthReply(method: string, health: () => Reply): Reply | null {
   return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
 }
 
+/** How the service is, beside what it serves. */
+export interface Condition {
+  /** What keeps it from working at this moment. */
+  readonly why: readonly string[];
+  /** What the operator should know all the same. */
+  readonly warnings: readonly string[];
+}
+
 /** Ready, or what keeps the service from it. */
-export function health({ release, operator, clock }: Service, why: readonly string[]): Reply {
+export function health({ release, operator, clock }: Service, { why, warnings }: Condition): Reply {
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;
   const isReady = why.length === 0;
@@ -36,6 +44,7 @@ export function health({ release, operator, clock }: Service, why: readonly stri
     files: release.files.size,
     settlement,
     ...(settlement === 'test' ? { facilitator: 'local test facilitator, no money moves' } : {}),
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
   return isReady ? jsonReply(200, body, [NO_STORE]) : jsonReply(503, body);
 }

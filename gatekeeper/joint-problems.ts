@@ -1,10 +1,15 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { confirmationsMax, depthMs } from './chain/patience.ts';
 import type { Network } from './payment/networks.ts';
-import { SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
+import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
+import { testPaymentsProblem } from './test-payments.ts';
 
 /** What the gatekeeper would go by. */
 interface Meant {
+  readonly host: string;
+  readonly baseUrl: string | null;
+  readonly trustedProxy: string;
+  readonly testPayments: boolean;
   readonly network: Network;
   readonly facilitatorUrls: readonly string[];
   readonly confirmations: number;
@@ -23,7 +28,12 @@ type Rule = readonly [applies: boolean, problem: string];
 
 /** Problems of settings that only make sense together. */
 export function jointProblems(meant: Meant, written: Written): string[] {
-  const rules = [...settlerRules(meant, written), ...payeeRules(meant, written)];
+  const rules = [
+    ...settlerRules(meant, written),
+    ...halfRules(written),
+    ...testRules(meant, written),
+    ...payeeRules(meant, written),
+  ];
   const others = [depthRule(meant, written), assetRule(meant, written), folderRule(meant)];
   return [...rules, ...others].flatMap(([applies, problem]) => (applies ? [problem] : []));
 }
@@ -82,6 +92,38 @@ function settlerRules({ facilitatorUrls }: Meant, { isGiven }: Written): Rule[] 
     [
       isGiven('facilitator_auth') && isGiven('facilitator_auth_module'),
       'SIGNALPRESS_FACILITATOR_AUTH: set beside SIGNALPRESS_FACILITATOR_AUTH_MODULE; set one of them',
+    ],
+  ];
+}
+
+/** Settings that do nothing without one of others: what they were meant for would silently not happen. */
+const HALVES: readonly (readonly [name: SettingName, needed: readonly SettingName[]])[] = [
+  ['facilitator_auth', ['facilitator_url']],
+  ['facilitator_auth_module', ['facilitator_url']],
+  ['rpc_url', ['facilitator_url', 'relayer_key']],
+  ['confirmations', ['rpc_url']],
+  ['max_fee_gwei', ['relayer_key']],
+];
+
+function halfRules({ values, isGiven }: Written): Rule[] {
+  return HALVES.map(([name, needed]) => {
+    const others = needed.map(envName).join(' or ');
+    return [
+      values[name] !== undefined && !needed.some(isGiven),
+      `${envName(name)}: does nothing without ${others}; set ${others}, or leave it out`,
+    ];
+  });
+}
+
+/** Where others can buy, payments are pretended only when that was asked for. */
+function testRules(meant: Meant, { isGiven }: Written): Rule[] {
+  const settles = isGiven('facilitator_url') || isGiven('relayer_key');
+  const problem = testPaymentsProblem(meant);
+  return [
+    [!settles && meant.network.name !== 'base' && problem !== null, problem ?? ''],
+    [
+      settles && meant.testPayments,
+      'SIGNALPRESS_TEST_PAYMENTS: set beside somebody who settles; leave it out to be paid',
     ],
   ];
 }

@@ -16,6 +16,7 @@ import { lineLog } from './http/line-log.ts';
 import { ledgerCommand } from './journal/ledger-command.ts';
 import { messageOf } from './message-of.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
+import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
@@ -51,10 +52,11 @@ function configText(): string | null {
 
 function announce(config: Config, url: string): void {
   console.error(`signalpress listens on ${url}`);
+  for (const warning of settlementWarnings(config)) console.error(`WARNING: ${warning}`);
   if (settlementOf(config) !== 'test') return;
   console.error(
-    `TEST-ONLY: the local facilitator is on. No money moves; payments to ${config.payTo} are pretended.\n` +
-      'To be paid, set SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY, SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
+    `Payments to ${config.payTo} are pretended. To be paid, set SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY, ` +
+      'SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
   );
 }
 

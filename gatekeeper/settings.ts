@@ -71,7 +71,7 @@ export const SETTINGS = {
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   facilitator_url: {
     schema: facilitators,
-    help: 'https URL, or several in order of preference with commas between them, or leave it out for the local test facilitator',
+    help: 'https URL, or several in order of preference with commas between them, or leave it out on loopback for the local test facilitator',
   },
   facilitator_auth: {
     schema: z.string().regex(HEADER, 'not one header'),
@@ -96,6 +96,10 @@ export const SETTINGS = {
       .regex(/^[0-9]{1,6}(\.[0-9]{1,9})?$/, 'not a decimal number')
       .refine((gwei) => /[1-9]/.test(gwei), 'no gas is that cheap'),
     help: 'most gwei for one unit of gas, for example 2',
+  },
+  test_payments: {
+    schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
+    help: '1 to pretend payments on a public address, where no money moves',
   },
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },

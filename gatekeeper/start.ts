@@ -22,7 +22,9 @@ import { openRelease, type ReleaseIndex } from './release/release-index.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
 import { startServer } from './server.ts';
 import type { Service } from './service.ts';
+import { settlementWarnings } from './settlement-warnings.ts';
 import { StartError } from './start-error.ts';
+import { TEST_WARNING, testPaymentsProblem } from './test-payments.ts';
 
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
@@ -49,6 +51,7 @@ export interface Gatekeeper {
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
   const release = await openRelease({ ...config, ...readOption(by) });
   refuseOlder(config.stateDir, release);
+  refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
   const books = await openBooks(config, by);
   try {
     const service = firstService(config, by, { release, books });
@@ -57,6 +60,13 @@ export async function startGatekeeper(config: Config, by: Surroundings): Promise
     await books.close();
     throw error;
   }
+}
+
+/** The address that a release names counts like one that is set; who brings a facilitator knows what it does. */
+function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
+  const isTest = facilitator === undefined && settlementOf(config) === 'test';
+  const problem = isTest ? testPaymentsProblem(config) : null;
+  if (problem !== null) throw new StartError(`Cannot start: ${problem}`);
 }
 
 function readOption({ read }: Surroundings): { read?: ReadFile } {
@@ -77,6 +87,7 @@ interface FirstService extends Service {
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
   const { config, by, books } = setting;
   const { desk } = first;
+  const warnings = settlementWarnings(config);
   let service: Service = first;
   const serving = (): void => noteServing({ config, by, books }, service.release);
   const watcher = watchRelease({
@@ -104,13 +115,14 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       proxies: trustedProxies(config.trustedProxy),
       isRepeat: (knock) => isRepeat(knock, desk),
     }),
-    health: () => health(service, obstacles(setting, watcher)),
+    health: () => health(service, { why: obstacles(setting, watcher), warnings }),
     log: by.log,
   }).catch((error: unknown) => {
     watcher.close();
     return refuseAddress(config, error);
   });
   serving();
+  for (const warning of warnings) by.log({ event: 'settlement_warning', warning });
   noteClock(setting);
   const reconciler = reconcileInBackground({ ...by, ...books, desk });
   return {
@@ -206,13 +218,12 @@ function tokensOf(
   return tokenDesk({ secrets, days: tokenDays, clock, random: randomBytes });
 }
 
-function challengerOrRefuse(
-  { payTo, network }: Config,
-  baseUrl: string,
-  issuerName: string,
-): Challenger {
+function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {
+  const { payTo, network } = config;
+  const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
   try {
-    return challenger({ baseUrl, payTo, network, serviceName: serviceNameOf(issuerName) });
+    const serviceName = serviceNameOf(issuerName);
+    return challenger({ baseUrl, payTo, network, serviceName, ...warned });
   } catch (cause) {
     throw new StartError(messageOf(cause), { cause });
   }

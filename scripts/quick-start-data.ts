@@ -78,6 +78,8 @@ function importFeed(out: string): string {
 interface Address {
   readonly port: string | undefined;
   readonly baseUrl?: string | undefined;
+  /** "1" where payments are pretended on a public address. */
+  readonly testPayments?: string | undefined;
 }
 
 /** Settings of a gatekeeper that pretends payments; everything wrong with the address is said at once. */
@@ -85,6 +87,7 @@ export function demoSettings(root: string, address: Address): Config {
   const env = {
     SIGNALPRESS_PORT: address.port,
     SIGNALPRESS_BASE_URL: address.baseUrl,
+    SIGNALPRESS_TEST_PAYMENTS: address.testPayments,
     SIGNALPRESS_DATA: dataFolder(root),
     SIGNALPRESS_STATE: join(root, 'state'),
   };
@@ -92,7 +95,11 @@ export function demoSettings(root: string, address: Address): Config {
 }
 
 /** Variables that the quick start reads. */
-const USED: readonly string[] = ['SIGNALPRESS_PORT', 'SIGNALPRESS_BASE_URL'];
+const USED: readonly string[] = [
+  'SIGNALPRESS_PORT',
+  'SIGNALPRESS_BASE_URL',
+  'SIGNALPRESS_TEST_PAYMENTS',
+];
 
 /** Names the settings in the environment that the quick start leaves alone, one line; '' for none. */
 export function unusedText(env: Readonly<Record<string, string | undefined>>): string {
@@ -100,7 +107,7 @@ export function unusedText(env: Readonly<Record<string, string | undefined>>): s
     return name.startsWith('SIGNALPRESS_') && env[name] !== '' && !USED.includes(name);
   });
   if (unused.length === 0) return '';
-  return `Set, and not used here: ${unused.sort().join(', ')}; only ${USED.join(' and ')} are\n`;
+  return `Set, and not used here: ${unused.sort().join(', ')}; only ${USED.join(', ')} are\n`;
 }
 
 /** The settings with the address that is compiled in: a free port in place of 0, at which nobody could ask. */

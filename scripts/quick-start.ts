@@ -23,15 +23,19 @@ const PAID_EXAMPLE = '/gauge?signal_id=earthquake.current_activity&entity=califo
 
 outliveReader(process.stdout, process.stderr);
 try {
-  await main(process.env.SIGNALPRESS_PORT, process.env.SIGNALPRESS_BASE_URL);
+  await main({
+    port: process.env.SIGNALPRESS_PORT,
+    baseUrl: process.env.SIGNALPRESS_BASE_URL,
+    testPayments: process.env.SIGNALPRESS_TEST_PAYMENTS,
+  });
 } catch (error) {
   console.error(messageOf(error));
   process.exitCode = 1;
 }
 
-async function main(port: string | undefined, publicUrl: string | undefined): Promise<void> {
+async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> {
   const started = performance.now();
-  const settings = await onFreePort(demoSettings(ROOT, { port, baseUrl: publicUrl }));
+  const settings = await onFreePort(demoSettings(ROOT, address));
   const { baseUrl } = settings;
   console.log(dim('Importing and compiling, a few seconds …'));
   const { imported, summary } = await prepareData({ root: ROOT, baseUrl, asOf: new Date() });

@@ -1,5 +1,6 @@
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
 import { type Answered, jsonContent, type Service } from '../service.ts';
+import { TEST_WARNING } from '../test-payments.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
 const KEEP_MS = 60_000;
@@ -20,10 +21,8 @@ export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
 export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
   const { network, payTo, tokens, settlement } = operator;
   const testOnly = settlement === 'test';
-  const warning =
-    'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
   const body = {
-    ...(testOnly ? { warning } : {}),
+    ...(testOnly ? { warning: TEST_WARNING } : {}),
     x402: {
       available: true,
       test_only: testOnly,

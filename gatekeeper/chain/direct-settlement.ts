@@ -47,7 +47,7 @@ export interface DirectSettlementOptions {
  */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
-  const flights = new Map<string, Promise<Relayed>>();
+  const flights: Flights = new Map();
   return {
     async verify(request) {
       const reason = localRefusal(node, request);
@@ -55,7 +55,8 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
       const trial = await simulate(options, request);
       if (trial.state === 'takes')
         return { verdict: 'valid', payer: authorizationOf(request).from };
-      const outcome = await judged(options, request, trial);
+      if (trial.state === 'unknown') return NO_ANSWER;
+      const outcome = await judged(options, request);
       if (outcome.verdict === 'settled') return { verdict: 'valid', payer: outcome.payer };
       if (outcome.verdict === 'none') return outcome;
       return { verdict: 'invalid', reason: outcome.reason };
@@ -88,10 +89,16 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
   };
 }
 
-type Flights = Map<string, Promise<Relayed>>;
+/** A settlement on its way, and how many requests wait for it. */
+interface Flight {
+  readonly sending: Promise<Relayed>;
+  readonly waiting: { count: number };
+}
+type Flights = Map<string, Flight>;
 type Trial =
   | { readonly state: 'takes'; readonly gas: bigint }
-  | { readonly state: 'reverts' | 'unknown' };
+  | { readonly state: 'reverts' }
+  | { readonly state: 'unknown' };
 
 /** A transaction that is still on its way is waited for again; it is not sent twice. */
 async function settle(
@@ -103,23 +110,49 @@ async function settle(
   const flying = flights.get(key);
   if (flying !== undefined) return landed(options, request, flying);
   const trial = await simulate(options, request);
-  if (trial.state !== 'takes') return judged(options, request, trial);
-  const data = transferCall(request);
-  const to = options.node.network.asset as Hex;
-  const sending = options.relayer.send({ to, data, gas: trial.gas }).catch((error: unknown) => {
-    options.report(error);
-    return { state: 'unsent', detail: 'the node gave no answer' } as const;
-  });
-  flights.set(key, sending);
+  if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
+  if (trial.state === 'reverts') return judged(options, request);
+  const flight = takeOff(options, request, trial.gas);
+  flights.set(key, flight);
   const forget = (): void => void flights.delete(key);
-  sending
+  flight.sending
     .then((relayed) => (relayed.state === 'sent' ? relayed.receipt : null))
     .then(forget, forget);
-  return landed(options, request, sending);
+  return landed(options, request, flight);
+}
+
+function takeOff(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  gas: bigint,
+): Flight {
+  const { node, relayer, report } = options;
+  const call = { to: node.network.asset as Hex, data: transferCall(request), gas };
+  const waiting = { count: 0 };
+  const sending = relayer
+    .send(call, () => waiting.count > 0)
+    .catch((error: unknown): Relayed => {
+      report(error);
+      return { state: 'unsent', detail: 'the node gave no answer' };
+    });
+  return { sending, waiting };
 }
 
 /** One deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
 async function landed(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  { sending, waiting }: Flight,
+): Promise<SettleOutcome> {
+  waiting.count += 1;
+  try {
+    return await arrived(options, request, sending);
+  } finally {
+    waiting.count -= 1;
+  }
+}
+
+async function arrived(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
   sending: Promise<Relayed>,
@@ -146,7 +179,7 @@ async function confirmed(
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
     if (finding?.state === 'paid') return provenBy(finding.transaction, request);
-    if (finding?.state === 'unused') return judged(options, request, { state: 'reverts' });
+    if (finding?.state === 'unused') return judged(options, request);
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
   return { verdict: 'none', detail: 'not confirmed in time' };
@@ -156,9 +189,7 @@ async function confirmed(
 async function judged(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  { state }: Trial,
 ): Promise<SettleOutcome> {
-  if (state === 'unknown') return NO_ANSWER;
   const authorization = authorizationOf(request);
   const finding: Finding = await options.evidence.find(authorization);
   if (finding.state === 'paid') return provenBy(finding.transaction, request);

@@ -20,6 +20,7 @@ export const RECEIPT_GRACE_MS = 30_000;
 /** Attempts to find an account nonce that the node takes. */
 const NONCE_ATTEMPTS_MAX = 5;
 const EMPTY_TRANSFER_GAS = 21_000n;
+const NOTHING: Hex = '0x';
 
 /** `unsent` for sure, or on its way until `receipt` resolves: null when its nonce went to something else. */
 export type Relayed =
@@ -29,7 +30,8 @@ export type Relayed =
 /** The account that pays for gas; no other program may use it. */
 export interface Relayer {
   readonly address: Hex;
-  send(call: RelayedCall): Promise<Relayed>;
+  /** What nobody wants any more is not sent, and what was sent of it is replaced by nothing where that still works. */
+  send(call: RelayedCall, isWanted?: () => boolean): Promise<Relayed>;
   close(): void;
 }
 
@@ -48,7 +50,8 @@ export interface RelayerOptions {
 
 interface Sent {
   readonly nonce: number;
-  readonly call: RelayedCall;
+  call: RelayedCall;
+  readonly isWanted: () => boolean;
   readonly forms: Signed[];
   readonly resolve: (receipt: Receipt | null) => void;
   sentAtMs: number;
@@ -67,7 +70,8 @@ interface State extends RelayerOptions {
 /**
  * Sends calls from one account, many at once. What was sent is sent again until its account nonce is used,
  * because a later transaction waits for every earlier one; a nonce that came back is filled for the same
- * reason. After a restart the node's own count of what waits is where it goes on.
+ * reason, and so is that of a call which nobody waits for any more: money moves while somebody does.
+ * After a restart the node's own count of what waits is where it goes on.
  */
 export function relayer(options: RelayerOptions): Relayer {
   const { node, account } = options;
@@ -86,7 +90,7 @@ export function relayer(options: RelayerOptions): Relayer {
   };
   return {
     address,
-    send: (call) => send(state, call),
+    send: (call, isWanted = () => true) => send(state, call, isWanted),
     close() {
       state.closed = true;
       if (state.timer !== null) clearTimeout(state.timer);
@@ -95,7 +99,7 @@ export function relayer(options: RelayerOptions): Relayer {
   };
 }
 
-async function send(state: State, call: RelayedCall): Promise<Relayed> {
+async function send(state: State, call: RelayedCall, isWanted: () => boolean): Promise<Relayed> {
   const { nonces, wire } = state;
   let detail = '';
   for (let attempt = 0; attempt < NONCE_ATTEMPTS_MAX && !state.closed; attempt++) {
@@ -106,9 +110,14 @@ async function send(state: State, call: RelayedCall): Promise<Relayed> {
       nonces.giveBack(nonce);
       throw error;
     });
+    // No await from here to the submission: who gave up meanwhile must not be charged.
+    if (!isWanted()) {
+      nonces.giveBack(nonce);
+      return { state: 'unsent', detail: 'nobody waits for it any more' };
+    }
     const answer = await wire.submit(form);
     if (answer.state === 'taken')
-      return { state: 'sent', receipt: watch(state, { nonce, call, form }) };
+      return { state: 'sent', receipt: watch(state, { nonce, call, isWanted, form }) };
     detail = answer.detail;
     if (answer.state === 'rejected') {
       nonces.giveBack(nonce);
@@ -121,11 +130,11 @@ async function send(state: State, call: RelayedCall): Promise<Relayed> {
 
 function watch(
   state: State,
-  { nonce, call, form }: { nonce: number; call: RelayedCall; form: Signed },
+  { form, ...one }: Pick<Sent, 'nonce' | 'call' | 'isWanted'> & { readonly form: Signed },
 ): Promise<Receipt | null> {
   return new Promise((resolve) => {
     const sentAtMs = state.clock();
-    state.sent.set(nonce, { nonce, call, forms: [form], resolve, sentAtMs, usedAtMs: null });
+    state.sent.set(one.nonce, { ...one, forms: [form], resolve, sentAtMs, usedAtMs: null });
     schedule(state);
   });
 }
@@ -180,21 +189,29 @@ async function resend(state: State, one: Sent): Promise<void> {
   one.sentAtMs = clock();
   const last = one.forms.at(-1);
   if (last === undefined) return;
-  const better = await wire.better(last.fees);
-  if (better === null) {
+  const isGivenUp = !one.isWanted() && one.call.data !== NOTHING;
+  if (isGivenUp) one.call = emptyTransfer(state);
+  const better = isGivenUp ? await wire.replacing(last.fees) : await wire.better(last.fees);
+  if (better === null && !isGivenUp) {
     await wire.submit(last);
     return;
   }
-  const form = await wire.sign(one.call, { nonce: one.nonce, fees: better });
+  // Above the cap it takes the place of what the node lost, and not of what it still has.
+  const form = await wire.sign(one.call, { nonce: one.nonce, fees: better ?? last.fees });
   // Noted before it leaves: a node that gives no answer may have taken it.
   one.forms.push(form);
   await wire.submit(form);
 }
 
+/** A call that does nothing but use up a nonce. */
+function emptyTransfer({ account }: State): RelayedCall {
+  return { to: account.address, data: NOTHING, gas: EMPTY_TRANSFER_GAS };
+}
+
 /** Uses up a nonce that was given back while later ones are on their way. */
 async function fill(state: State, nonce: number): Promise<void> {
-  const { wire, nonces, account } = state;
-  const call: RelayedCall = { to: account.address, data: '0x', gas: EMPTY_TRANSFER_GAS };
+  const { wire, nonces } = state;
+  const call = emptyTransfer(state);
   const fees = await wire.fees();
   const form = fees === null ? null : await wire.sign(call, { nonce, fees });
   const answer = form === null ? null : await wire.submit(form);
@@ -202,5 +219,5 @@ async function fill(state: State, nonce: number): Promise<void> {
     nonces.giveBack(nonce);
     return;
   }
-  watch(state, { nonce, call, form }).catch(state.report);
+  watch(state, { nonce, call, isWanted: () => true, form }).catch(state.report);
 }

@@ -41,25 +41,25 @@ export interface Broadcast {
   fees(): Promise<Fees | null>;
   /** Fees that replace these; null where that is not needed or above the cap. */
   better(fees: Fees): Promise<Fees | null>;
+  /** Fees that replace these in any case; null above the cap. */
+  replacing(fees: Fees): Promise<Fees | null>;
   sign(call: RelayedCall, terms: { readonly nonce: number; readonly fees: Fees }): Promise<Signed>;
   submit(form: Signed): Promise<Submitted>;
 }
 
 export function broadcaster({ node, account, maxFeePerGas: cap }: BroadcastOptions): Broadcast {
   const { client, network } = node;
+  const capped = (fees: Fees): Fees | null => (fees.maxFeePerGas > cap ? null : fees);
   return {
     async fees() {
-      const asked = await estimateFeesPerGas(client);
-      return asked.maxFeePerGas > cap ? null : asked;
+      return capped(await estimateFeesPerGas(client));
     },
     async better(fees) {
       const asked = await estimateFeesPerGas(client);
-      if (asked.maxFeePerGas <= fees.maxFeePerGas) return null;
-      const more = {
-        maxFeePerGas: higher(asked.maxFeePerGas, fees.maxFeePerGas),
-        maxPriorityFeePerGas: higher(asked.maxPriorityFeePerGas, fees.maxPriorityFeePerGas),
-      };
-      return more.maxFeePerGas > cap ? null : more;
+      return asked.maxFeePerGas <= fees.maxFeePerGas ? null : capped(above(asked, fees));
+    },
+    async replacing(fees) {
+      return capped(above(await estimateFeesPerGas(client), fees));
     },
     async sign(call, { nonce, fees }) {
       const raw = await account.signTransaction({
@@ -79,6 +79,14 @@ export function broadcaster({ node, account, maxFeePerGas: cap }: BroadcastOptio
         return submitted(refusalText(error));
       }
     },
+  };
+}
+
+/** What is asked, or as much more than before as nodes want for a replacement. */
+function above(asked: Fees, before: Fees): Fees {
+  return {
+    maxFeePerGas: higher(asked.maxFeePerGas, before.maxFeePerGas),
+    maxPriorityFeePerGas: higher(asked.maxPriorityFeePerGas, before.maxPriorityFeePerGas),
   };
 }
 

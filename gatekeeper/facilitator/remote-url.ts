@@ -1,11 +1,12 @@
+import { isLoopback } from '../http/loopback.ts';
+
 /** A URL that requests may go to; throws a RangeError for one that anybody on the way could read or change. */
 export function remoteUrl(text: string, whose: string): URL {
   if (!URL.canParse(text)) {
     throw new RangeError(`Cannot use ${whose} "${text}": not a URL; give https://host/path`);
   }
   const url = new URL(text);
-  const loopback = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback)) {
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
     // A path may hold the operator's key for that service.
     throw new RangeError(
       `Cannot use ${whose} "${url.origin}": not https; only a loopback address may be http`,

@@ -64,6 +64,8 @@ export interface ChallengerOptions {
   readonly network: Network;
   /** Shown by v2 catalogues, 1 to 32 printable ASCII characters. */
   readonly serviceName: string;
+  /** What every challenge says beside its terms, in both versions; clients ignore keys that they do not know. */
+  readonly warning?: string;
 }
 
 /** Makes challenges, and the requirements that a facilitator is sent for them. */
@@ -170,20 +172,23 @@ interface Template {
 
 function template(offer: Offer, options: ChallengerOptions): Template {
   const { endpoint, mimeType } = offer;
-  const { baseUrl, serviceName } = options;
+  const { baseUrl, serviceName, warning } = options;
+  const warned = warning === undefined ? {} : { warning };
   const v1 = requirementsV1(offer, options);
   const v2 = requirementsV2(endpoint, options);
   const hint = clientHint(offer, baseUrl, REQUEST_SLOT);
   const body = {
     x402Version: 1,
     error: ERROR_SLOT,
+    ...warned,
     accepts: [v1],
     ...(hint === null ? {} : { client_hint: hint }),
   };
   const { description } = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
   const more = extensions(offer);
-  const header = { x402Version: 2, error: ERROR_SLOT, resource, accepts: [v2], ...more };
+  const terms = { resource, accepts: [v2], ...more };
+  const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
   const { path } = endpoint;
   return {
     baseUrl,

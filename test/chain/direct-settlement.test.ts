@@ -156,21 +156,41 @@ describe('directSettlement()', () => {
   });
 
   it('I9: directSettlement() has no verdict while a transaction is not mined, and finds it afterwards', async () => {
-    const { settle } = settler({ minedTimeoutMs: 150 });
+    const { settle } = settler({ minedTimeoutMs: 100 });
     const one = await request();
     await chain.client.setAutomine(false);
     try {
       expect(await settle(one)).toMatchObject({ verdict: 'none' });
       expect(await settle(one)).toMatchObject({ verdict: 'none' });
-      await new Promise((resolve) => setTimeout(resolve, 500));
       const { pending } = await chain.client.getTxpoolStatus();
-      expect(pending, 'sent again as the same transaction').toBe(1);
+      expect(pending, 'sent once').toBe(1);
       expect(await gained(() => chain.client.mine({ blocks: 1 }))).toBe(1n);
     } finally {
       await chain.client.setAutomine(true);
     }
     expect(await settle(one)).toMatchObject({ verdict: 'settled' });
     expect(await settler().settle(one)).toMatchObject({ verdict: 'settled' });
+  });
+
+  it('I51: directSettlement() moves nothing once nobody waits for it, and settles when it is asked again', async () => {
+    const { settle } = settler({ minedTimeoutMs: 100 });
+    const one = await request();
+    await chain.client.setAutomine(false);
+    try {
+      const late = await gained(async () => {
+        expect(await settle(one)).toMatchObject({ verdict: 'none' });
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        const { pending } = await chain.client.getTxpoolStatus();
+        expect(pending, 'replaced by nothing').toBe(1);
+        await chain.client.mine({ blocks: 1 });
+      });
+      expect([late, await chain.isUsed(signedOf(one))]).toEqual([0n, false]);
+    } finally {
+      await chain.client.setAutomine(true);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { settle: patiently } = settler();
+    expect(await gained(() => patiently(one))).toBe(1n);
   });
 
   it('directSettlement() sends again what the node lost, and replaces what pays too little', async () => {

@@ -27,6 +27,7 @@ describe('loadConfig()', () => {
       confirmations: 1,
       relayerKey: null,
       maxFeeGwei: '2',
+      testPayments: false,
       dataDir: 'dist-data',
       stateDir: '.signalpress',
       tokenSecret: null,
@@ -42,7 +43,8 @@ describe('loadConfig()', () => {
   it('takes an option before the environment before the file', () => {
     const fileText = JSON.stringify({ port: 1, host: 'file', data: 'file', issuer_name: 'X' });
     const env = { SIGNALPRESS_PORT: '2', SIGNALPRESS_HOST: 'env', SIGNALPRESS_STATE: '' };
-    expect(load({ options: { port: '3' }, env, fileText })).toMatchObject({
+    const options = { port: '3', test_payments: '1' };
+    expect(load({ options, env, fileText })).toMatchObject({
       port: 3,
       host: 'env',
       dataDir: 'file',
@@ -117,6 +119,10 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_ASSET: '0x12' }, /_ASSET "0x12": [^;]*; leave it out: only the USDC/],
     [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
     [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
+    [
+      { SIGNALPRESS_TEST_PAYMENTS: 'yes' },
+      /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to pretend/,
+    ],
   ])('refuses %j and says what to set', (env, message) => {
     expect(() => load({ env })).toThrow(message);
   });
@@ -176,7 +182,12 @@ describe('loadConfig()', () => {
       const env = { SIGNALPRESS_FACILITATOR_AUTH: header };
       expect(() => load({ env })).toThrow(/^.*1 setting to correct\n {2}\w+_AUTH: not one header/);
       expect(() => load({ env })).not.toThrow(/hunt/);
-      expect(load({ env: { SIGNALPRESS_FACILITATOR_AUTH: 'X-Key:  a b:c\n' } })).toMatchObject({
+      const settler = {
+        SIGNALPRESS_FACILITATOR_URL: 'https://f.example',
+        SIGNALPRESS_PAY_TO: PAYEE,
+      };
+      const auth = { SIGNALPRESS_FACILITATOR_AUTH: 'X-Key:  a b:c\n' };
+      expect(load({ env: { ...settler, ...auth } })).toMatchObject({
         facilitatorAuth: 'X-Key:  a b:c\n',
       });
     },
@@ -215,7 +226,7 @@ describe('loadConfig()', () => {
       expect(problems).toThrow(/1 setting.*SIGNALPRESS_BASE_URL "/s);
       expect(problems).not.toThrow(/hunter2/);
     }
-    const plain = 'https://a.example/of@all';
+    const plain = 'http://127.0.0.1/of@all';
     expect(load({ env: { SIGNALPRESS_BASE_URL: plain } })).toMatchObject({ baseUrl: plain });
   });
 });

@@ -9,6 +9,11 @@ import { rawHttp } from './raw-http.ts';
 import { type TinyGate, tinyGate } from './tiny-gate.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
+const none = async () => ({ verdict: 'none', detail: 'x' }) as const;
+const SILENT = { verify: none, settle: none, supported: none };
+
+const WARNING = expect.stringMatching(/^TEST-ONLY.*no money moves/);
+
 let gate: TinyGate;
 beforeAll(async () => {
   gate = await tinyGate();
@@ -113,22 +118,48 @@ describe('/healthz', () => {
     await at.close();
   });
 
+  it('I58: says that payments are pretended', async () => {
+    const body = await (await ask('/healthz')).json();
+    expect(body).toMatchObject({ status: 'ready', warnings: [WARNING] });
+  });
+
+  it.each([
+    ['a price question', '/gauge', {}],
+    ['a 402', '/gauge?entity=us-chicago&signal_id=airquality.aqi', {}],
+    ['a refusal', '/gauge?entity=us-chicago&signal_id=airquality.aqi', { 'x-payment': 'none' }],
+  ])(
+    'I58: %s says in both versions that payments are pretended, and only then',
+    async (_, target, headers) => {
+      const settled = await tinyGate({
+        config: { relayerKey: '11'.repeat(32) },
+        facilitator: SILENT,
+      });
+      const said = async (at: TinyGate): Promise<unknown[]> => {
+        const answer = await fetch(at.url + target, { headers });
+        const v1 = (await answer.json()) as { accepts: object[]; warning?: string };
+        const required = answer.headers.get('payment-required') ?? '';
+        const v2 = JSON.parse(Buffer.from(required, 'base64').toString('utf8'));
+        expect(JSON.stringify([v1.accepts, v2.accepts])).not.toContain('TEST-ONLY');
+        return [answer.status, v1.warning, v2.warning];
+      };
+      expect(await said(gate)).toEqual([402, WARNING, WARNING]);
+      expect(await said(settled)).toEqual([402, undefined, undefined]);
+      await settled.close();
+    },
+  );
+
   it('says who settles', async () => {
     const url = 'https://facilitator.example';
     const relayerKey = '11'.repeat(32);
-    const facilitator = {
-      verify: async () => ({ verdict: 'none', detail: 'x' }) as const,
-      settle: async () => ({ verdict: 'none', detail: 'x' }) as const,
-      supported: async () => ({ verdict: 'none', detail: 'x' }) as const,
-    };
     for (const [config, settlement] of [
       [{ facilitatorUrls: [url] }, 'facilitator'],
       [{ relayerKey }, 'relayer'],
     ] as const) {
-      const at = await tinyGate({ config, facilitator });
+      const at = await tinyGate({ config, facilitator: SILENT });
       const body = (await (await ask('/healthz', 'GET', at)).json()) as object;
       expect(body).toMatchObject({ status: 'ready', settlement });
       expect(body).not.toHaveProperty('facilitator');
+      expect(JSON.stringify(body)).not.toContain('TEST-ONLY');
       await at.close();
     }
   });

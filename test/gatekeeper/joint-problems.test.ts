@@ -67,7 +67,13 @@ describe('jointProblems()', () => {
 
   it('I9: refuses a depth that no buyer waits for, and takes the greatest that one does', () => {
     const max = confirmationsMax(NETWORKS['base-sepolia']);
-    const depth = (blocks: number) => load({ SIGNALPRESS_CONFIRMATIONS: String(blocks) });
+    const settler = {
+      SIGNALPRESS_FACILITATOR_URL: 'https://f.example',
+      SIGNALPRESS_RPC_URL: 'https://node.example',
+      SIGNALPRESS_PAY_TO: PAYEE,
+    };
+    const depth = (blocks: number) =>
+      load({ ...settler, SIGNALPRESS_CONFIRMATIONS: String(blocks) });
     expect(depth(6)).toMatchObject({ confirmations: 6 });
     expect(depth(max)).toMatchObject({ confirmations: max });
     for (const blocks of [max + 1, 100]) {
@@ -78,6 +84,83 @@ describe('jointProblems()', () => {
         ),
       );
     }
+  });
+
+  it.each([
+    [
+      { SIGNALPRESS_FACILITATOR_AUTH: 'a: b' },
+      '_FACILITATOR_AUTH: does nothing',
+      '_FACILITATOR_URL',
+    ],
+    [{ SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' }, '_MODULE: does nothing', '_FACILITATOR_URL'],
+    [
+      { SIGNALPRESS_RPC_URL: 'https://n.example' },
+      '_RPC_URL: does nothing',
+      '_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY',
+    ],
+    [{ SIGNALPRESS_CONFIRMATIONS: '6' }, '_CONFIRMATIONS: does nothing', '_RPC_URL'],
+    [{ SIGNALPRESS_MAX_FEE_GWEI: '2' }, '_MAX_FEE_GWEI: does nothing', '_RELAYER_KEY'],
+  ])('I58: takes no half of what belongs together: %j', (env, says, needed) => {
+    expect(() => load(env)).toThrow(`${says} without SIGNALPRESS${needed}; set `);
+    const whole = {
+      SIGNALPRESS_RPC_URL: 'https://n.example',
+      SIGNALPRESS_PAY_TO: PAYEE,
+      ...('SIGNALPRESS_MAX_FEE_GWEI' in env
+        ? { SIGNALPRESS_RELAYER_KEY: 'file' }
+        : { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }),
+    };
+    expect(load({ ...whole, ...env })).toMatchObject({ payTo: PAYEE });
+  });
+
+  const OPEN =
+    /missing where .*sold for nothing; set an https URL, or SIGNALPRESS_RELAYER_KEY, or SIGNALPRESS_TEST_PAYMENTS=1/;
+  it.each([
+    { SIGNALPRESS_HOST: '0.0.0.0' },
+    { SIGNALPRESS_HOST: '::' },
+    { SIGNALPRESS_HOST: '192.168.1.4' },
+    { SIGNALPRESS_HOST: 'api.example.com' },
+    { SIGNALPRESS_BASE_URL: 'https://api.example.com' },
+    { SIGNALPRESS_BASE_URL: 'http://192.168.1.4:4021' },
+    { SIGNALPRESS_BASE_URL: 'http://127.0.0.1.example.com' },
+    { SIGNALPRESS_BASE_URL: 'http://localhost.example.com' },
+    { SIGNALPRESS_TRUSTED_PROXY: '127.0.0.1' },
+  ])('I58: pretends no payment where others can buy, unless asked to: %j', (env) => {
+    expect(() => load(env)).toThrow(OPEN);
+    expect(() => load({ ...env, SIGNALPRESS_TEST_PAYMENTS: '0' })).toThrow(OPEN);
+    expect(() => load({ ...env, SIGNALPRESS_PAY_TO: PAYEE })).toThrow(OPEN);
+    expect(load({ ...env, SIGNALPRESS_TEST_PAYMENTS: '1' }).testPayments).toBe(true);
+    const paid = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example', SIGNALPRESS_PAY_TO: PAYEE };
+    expect(load({ ...env, ...paid }).testPayments).toBe(false);
+  });
+
+  it.each([
+    {},
+    { SIGNALPRESS_HOST: 'localhost', SIGNALPRESS_BASE_URL: 'http://localhost:4021' },
+    { SIGNALPRESS_HOST: '::1', SIGNALPRESS_BASE_URL: 'http://[::1]:4021' },
+    { SIGNALPRESS_HOST: '127.0.0.2', SIGNALPRESS_BASE_URL: 'https://127.0.0.1/shop' },
+  ])('I58: pretends payments on loopback: %j', (env) => {
+    expect(load(env).facilitatorUrls).toEqual([]);
+  });
+
+  it('I58: names a misspelt facilitator instead of selling for nothing', () => {
+    const env = {
+      SIGNALPRESS_HOST: '0.0.0.0',
+      SIGNALPRESS_PAY_TO: PAYEE,
+      SIGNALPRESS_FACILITATR_URL: 'https://f.example',
+    };
+    expect(() => load(env)).toThrow(
+      /2 settings.*sold for nothing.*did you mean SIGNALPRESS_FACILITATOR_URL\?/s,
+    );
+    expect(() => load({ ...env, SIGNALPRESS_NETWORK: 'base' })).toThrow(
+      /2 settings.*missing for network "base".*did you mean SIGNALPRESS_FACILITATOR_URL\?/s,
+    );
+  });
+
+  it('I58: pretends no payment beside somebody who settles', () => {
+    const paid = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example', SIGNALPRESS_PAY_TO: PAYEE };
+    const both = { ...paid, SIGNALPRESS_TEST_PAYMENTS: '1' };
+    expect(() => load(both)).toThrow(/1 setting.*_TEST_PAYMENTS: set beside .*; leave it out/s);
+    expect(load({ ...paid, SIGNALPRESS_TEST_PAYMENTS: '0' })).toMatchObject({ payTo: PAYEE });
   });
 
   it('does not start where what is paid would be lost', () => {

@@ -116,16 +116,55 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
   it('I47: serves, says that no money moves, logs JSON lines and stops at SIGTERM', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
-    const env = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
+    const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
+    const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1' };
     const { url, child, output, exit } = await started(env);
     expect((await fetch(`${url}/gauge/sample`)).status).toBe(200);
-    expect(output.err).toContain('TEST-ONLY');
+    expect(output.err).toMatch(/^WARNING: TEST-ONLY: .*\nPayments to 0x.* are pretended/m);
     const stopping = performance.now();
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
     expect(performance.now() - stopping).toBeLessThan(10_000);
     const line = output.out.split('\n').find((text) => text.includes('/gauge/sample')) ?? '';
     expect(JSON.parse(line)).toMatchObject({ method: 'GET', status: 200, ms: expect.any(Number) });
+  });
+
+  it('I58: does not pretend payments at the public address of a release, whatever is misspelt', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
+    const { output, exit } = run({ ...place, SIGNALPRESS_FACILITATOR: 'https://f.example' });
+    expect([await exit, output.out]).toEqual([1, '']);
+    expect(output.err).toMatch(
+      /^WARNING: "SIGNALPRESS_FACILITATOR" is no setting .*\nCannot start: SIGNALPRESS_FACILITATOR_URL: missing where the base URL "https:\/\/records\.example" .*\n$/,
+    );
+  });
+
+  it('warns where no chain node is asked, and not where one is', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const silent = 'http://127.0.0.1:9';
+    const env = {
+      SIGNALPRESS_DATA: dataDir,
+      SIGNALPRESS_PORT: '0',
+      SIGNALPRESS_PAY_TO: '0x52908400098527886E0F7030069857D2E4169EE7',
+      SIGNALPRESS_FACILITATOR_URL: silent,
+    };
+    for (const [more, count] of [
+      [{}, 1],
+      [{ SIGNALPRESS_RPC_URL: silent }, 0],
+    ] as const) {
+      const { url, child, output, exit } = await started({ ...env, ...more });
+      const body = await (await fetch(`${url}/healthz`)).json();
+      child.kill('SIGTERM');
+      await exit;
+      const told =
+        output.err.match(/^WARNING: No chain node is asked: .*SIGNALPRESS_RPC_URL/gm) ?? [];
+      const logged = output.out.match(/"event":"settlement_warning","warning":"No chain/g) ?? [];
+      const { status, warnings = [] } = body as { status: string; warnings?: readonly string[] };
+      const counts = [told.length, logged.length, warnings.length];
+      expect([status, ...counts]).toEqual(['ready', count, count, count]);
+    }
   });
 
   it('I47: answers what is being paid for, also when it is told to stop twice', async () => {

@@ -100,6 +100,7 @@ describe('I40: whatever is asked', () => {
   it(`${REQUESTS} seeded requests get one answer each and no failure`, async () => {
     const next = random(20_261_121);
     const counts = new Map<number, number>();
+    const started = gate.logged.length;
     for (let sent = 0; sent < REQUESTS; sent += PER_CONNECTION) {
       const batch = Array.from({ length: PER_CONNECTION }, () => request(next));
       const last = 'GET /healthz HTTP/1.1\r\nHost: gate\r\nConnection: close\r\n\r\n';
@@ -113,7 +114,7 @@ describe('I40: whatever is asked', () => {
     const failures = [...counts.keys()].filter((status) => status >= 500 && status !== 501);
     expect(failures).toEqual([]);
     expect([...counts.keys()]).toEqual(expect.arrayContaining([200, 400, 402, 404, 405, 422]));
-    expect(gate.logged.filter(({ event }) => event !== undefined)).toEqual([]);
+    expect(gate.logged.slice(started).filter(({ event }) => event !== undefined)).toEqual([]);
   }, 60_000);
 
   it(`${BROKEN} requests with broken bytes leave it standing`, async () => {

@@ -10,7 +10,14 @@ import { serviceNameOf, startGatekeeper } from '../../gatekeeper/start.ts';
 import { StartError } from '../../gatekeeper/start-error.ts';
 import { emptyJournal } from './empty-journal.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
-import { TINY_NOW, tinyDataDir, tinyFiles, tinyKey, writeTinyRelease } from './tiny-release.ts';
+import {
+  TINY_BASE_URL,
+  TINY_NOW,
+  tinyDataDir,
+  tinyFiles,
+  tinyKey,
+  writeTinyRelease,
+} from './tiny-release.ts';
 
 const BY = { clock: Date.now, log: () => undefined };
 
@@ -57,6 +64,21 @@ describe('startGatekeeper()', () => {
     expect(await refusal({ ...config, host: '203.0.113.1' })).toMatch(
       /refused with E.*; set SIGNALPRESS_HOST/,
     );
+  });
+
+  it('I58: does not sell for nothing at the public address of a release', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const config = { ...tinyConfig(dataDir), testPayments: false };
+    const words = /base URL "https:\/\/records\.example" .*sold for nothing.*TEST_PAYMENTS=1/;
+    expect(await refusal(config)).toMatch(words);
+    expect(await refusal({ ...config, baseUrl: TINY_BASE_URL })).toMatch(words);
+    await (await startGatekeeper({ ...config, testPayments: true }, BY)).close();
+    const settler = { facilitatorUrls: ['http://127.0.0.1:9'] };
+    await (await startGatekeeper({ ...config, ...settler }, BY)).close();
+    const local = tinyDataDir();
+    writeTinyRelease(local, { head: { base_url: 'http://localhost:4021' } });
+    await (await startGatekeeper({ ...tinyConfig(local), testPayments: false }, BY)).close();
   });
 
   it('I47: says of a journal whether it is damaged or of another version, and never leads away from a sale', async () => {

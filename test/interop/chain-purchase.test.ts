@@ -7,6 +7,7 @@ import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402
 import { loadConfig } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { buyer, send } from '../chain/buyer.ts';
 import { type Chain, startChain } from '../chain/chain.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { type ChainFacilitator, chainFacilitator } from './chain-facilitator.ts';
@@ -61,6 +62,15 @@ describe('x402 1.2 on a chain', () => {
     const paid = FUNDS - (await chain.balanceOf(address));
     expect(paid).toBeGreaterThan(0n);
     expect(await chain.balanceOf(PAYEE)).toBe(paid);
+  });
+
+  it('I2: it settles a payment of version 2 as well, because that is translated for it', async () => {
+    const alice = buyer(NETWORKS['base-sepolia'], 'alice');
+    await chain.mint(alice.address, FUNDS);
+    const purchase = await alice.sign(gate.url, RECORD, { version: 2 });
+    const answer = await send(gate.url, purchase);
+    expect(answer).toMatchObject({ status: 200, receipt: { network: 'eip155:84532' } });
+    expect(FUNDS - (await chain.balanceOf(alice.address))).toBe(purchase.price);
   });
 
   it('I14: its client without money is refused, and nothing moves', async () => {

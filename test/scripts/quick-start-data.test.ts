@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { demoSettings, servedAt, unusedText } from '../../scripts/quick-start-data.ts';
 
 const addressOf = async (port: string | undefined, baseUrl?: string) => {
-  const settings = await servedAt(demoSettings('root', { port, baseUrl }));
+  const settings = await servedAt(demoSettings('root', { port, baseUrl, testPayments: '1' }));
   return [settings.port, settings.baseUrl] as const;
 };
 
@@ -26,6 +26,13 @@ describe('servedAt()', () => {
 });
 
 describe('demoSettings()', () => {
+  it('I58: pretends payments on a public address only where that is asked for', () => {
+    const publicly = { port: '0', baseUrl: 'https://a.example' };
+    expect(() => demoSettings('root', publicly)).toThrow(/SIGNALPRESS_TEST_PAYMENTS=1/);
+    expect(demoSettings('root', { ...publicly, testPayments: '1' }).testPayments).toBe(true);
+    expect(demoSettings('root', { port: '0' }).testPayments).toBe(false);
+  });
+
   it('takes an empty port or address for none, and refuses one that is none', () => {
     const empty = demoSettings('root', { port: '', baseUrl: '' });
     expect([empty.port, empty.baseUrl]).toEqual([4021, null]);
@@ -44,7 +51,9 @@ describe('unusedText()', () => {
     };
     const text = unusedText(env);
     expect(text).toContain('SIGNALPRESS_FACILITATOR_URL, SIGNALPRESS_PAYTO, SIGNALPRESS_PAY_TO;');
-    expect(text).toMatch(/; only SIGNALPRESS_PORT and SIGNALPRESS_BASE_URL are\n$/);
+    expect(text).toMatch(
+      /; only SIGNALPRESS_PORT, SIGNALPRESS_BASE_URL, SIGNALPRESS_TEST_PAYMENTS are\n$/,
+    );
     expect(text).not.toMatch(/hunter2|_STATE/);
   });
 

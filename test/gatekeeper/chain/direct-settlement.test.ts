@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode, type Receipt } from '../../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../../gatekeeper/chain/direct-settlement.ts';
-import type { Relayed } from '../../../gatekeeper/chain/relayer.ts';
+import type { Relayed, Relayer } from '../../../gatekeeper/chain/relayer.ts';
 import { authorizationOf } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { paymentRequest } from '../payment-request.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => stub.close());
 
 interface Slow {
-  readonly send?: () => Promise<Relayed>;
+  readonly send?: Relayer['send'];
   readonly confirm?: () => Promise<Finding>;
 }
 const sentWith = (receipt: Promise<Receipt | null>) => async (): Promise<Relayed> => ({
@@ -77,6 +77,52 @@ describe('directSettlement()', () => {
     const { outcome } = await settled(slow);
     expect(outcome).toEqual({ verdict: 'none', detail });
     expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it('I51: tells the relayer that nobody waits for it any more, and when somebody does again', async () => {
+    let isWanted = (): boolean => false;
+    const { again } = await settled({
+      send(_, wanted = isWanted) {
+        isWanted = wanted;
+        return never;
+      },
+    });
+    expect(isWanted()).toBe(false);
+    const waiting = again();
+    await later(20, null);
+    expect(isWanted()).toBe(true);
+    await waiting;
+    expect(isWanted()).toBe(false);
+  });
+
+  it.each(['gas costs more than the cap allows', 'insufficient funds'])(
+    'I51: says of what the relayer did not send that nothing was sent: %s',
+    async (detail) => {
+      const { outcome } = await settled({ send: async () => ({ state: 'unsent', detail }) });
+      expect(outcome).toEqual({ verdict: 'none', detail, unsent: true });
+    },
+  );
+
+  it('I51: says of a node that failed before anything was sent that nothing was sent, and of no later failure', async () => {
+    const { outcome } = await settled({ send: () => Promise.reject(new Error('down')) });
+    expect(outcome).toMatchObject({ verdict: 'none', unsent: true });
+    const down = directSettlement({
+      node: chainNode({ url: 'http://127.0.0.1:9', network }),
+      evidence: { confirm: paid, find: paid },
+      relayer: { address: `0x${'ab'.repeat(20)}`, send: () => never, close: () => {} },
+      report: () => {},
+    });
+    expect(await down.settle(await paymentRequest())).toMatchObject({
+      verdict: 'none',
+      unsent: true,
+    });
+    for (const slow of [
+      { send: sentWith(never) },
+      { send: () => never },
+      { confirm: () => never },
+    ]) {
+      expect((await settled(slow)).outcome).not.toHaveProperty('unsent');
+    }
   });
 
   it('I3: sends once what still waits for its turn when it is asked for again', async () => {

@@ -132,6 +132,42 @@ describe('relayer()', () => {
     expect(ended).toBeNull();
   });
 
+  it('I51: relayer() does not send what nobody waits for any more', async () => {
+    const relayed = await one.send(call(1n), () => false);
+    expect(relayed).toEqual({ state: 'unsent', detail: 'nobody waits for it any more' });
+    expect(pool.sent.size).toBe(0);
+    expect((await one.send(call(1n), () => true)).state).toBe('sent');
+    expect([...pool.sent.keys()]).toEqual([7]);
+  });
+
+  it('I51: relayer() puts nothing in the place of what it sent when nobody waits for it any more', async () => {
+    const real = { ...call(50_000n), data: '0x1234' } as const;
+    let isWanted = true;
+    const relayed = await one.send(real, () => isWanted);
+    if (relayed.state !== 'sent') throw new Error(relayed.detail);
+    const first = parseTransaction(pool.sent.get(7) ?? '0x');
+    now += 10;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(parseTransaction(pool.sent.get(7) ?? '0x').data, 'wanted: sent again').toBe('0x1234');
+    isWanted = false;
+    pool.sent.clear();
+    now += 10;
+    await until(() => pool.sent.has(7));
+    const {
+      data = '0x',
+      value = 0n,
+      maxFeePerGas = 0n,
+    } = parseTransaction(pool.sent.get(7) ?? '0x');
+    expect([data, value]).toEqual(['0x', 0n]);
+    expect(maxFeePerGas).toBeGreaterThan(first.maxFeePerGas ?? 0n);
+    isWanted = true;
+    now += 10;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(parseTransaction(pool.sent.get(7) ?? '0x').data ?? '0x').toBe('0x');
+    pool.mine();
+    expect(await relayed.receipt).toMatchObject({ succeeded: true });
+  });
+
   it('relayer() leaves nobody waiting when it closes', async () => {
     const relayed = await one.send(call(1n));
     one.close();
