@@ -202,10 +202,17 @@ async function posted({ visit, request, routed }: Call, service: Service): Promi
   return plain({ status: 200, headers: all, body: answered.content.body }, path);
 }
 
+/** Tags of bodies that are kept: the same buffer is given many times and never written to. */
+const etags = new WeakMap<Buffer, string>();
+
 /** Over the bytes that are sent, so that a changed freshness word is a changed tag. */
 function etagOf({ sha256, body }: Content): string {
+  const known = etags.get(body);
+  if (known !== undefined) return known;
   const hex = sha256 ?? createHash('sha256').update(body).digest('hex');
-  return `"${hex.slice(0, 32)}"`;
+  const etag = `"${hex.slice(0, 32)}"`;
+  etags.set(body, etag);
+  return etag;
 }
 
 function missReply(

@@ -1,4 +1,5 @@
 import { mcp } from '../mcp/mcp.ts';
+import { BodyCache } from '../release/body-cache.ts';
 import { bytesAt } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { gone } from '../route.ts';
@@ -21,8 +22,37 @@ import { watch } from './watch.ts';
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
 const SPLICED_KEEP_MS = 1000;
 
+/** Answers of one release that are made once: what else would be dear again for each spelling of the same request. */
+const KEPT_WORDS: readonly string[] = ['anchor', 'catalog', 'manifest', 'preview', 'proof'];
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+/** Longest canonical target that an answer is kept under. */
+const KEPT_TARGET_CHARS_MAX = 256;
+
+interface Kept {
+  readonly bytes: Buffer;
+  readonly answered: Answered;
+}
+/** By canonical target, which parameters that nobody knows do not change. */
+const keptAnswers = new WeakMap<Service, BodyCache<Kept>>();
+
 /** One function per word of the table; what it throws charges nobody. */
-export function answer(question: Question, service: Service): Promise<Answered> {
+export async function answer(question: Question, service: Service): Promise<Answered> {
+  const { endpoint, target } = question.route;
+  if (!KEPT_WORDS.includes(endpoint.answer) || target.length > KEPT_TARGET_CHARS_MAX) {
+    return made(question, service);
+  }
+  const kept = keptAnswers.get(service) ?? new BodyCache<Kept>(KEPT_BYTES_MAX);
+  keptAnswers.set(service, kept);
+  const known = kept.get(target);
+  if (known !== undefined) return known.answered;
+  const answered = await made(question, service);
+  if (answered.kind === 'content' && answered.content.keepMs === KEEP_FOR_RELEASE) {
+    kept.set(target, { bytes: answered.content.body, answered });
+  }
+  return answered;
+}
+
+function made(question: Question, service: Service): Promise<Answered> {
   const { answer: word } = question.route.endpoint;
   switch (word) {
     case 'file':
