@@ -65,11 +65,14 @@ export interface Content {
   readonly headers?: readonly Header[];
 }
 
-/** What came of a question: a body, nothing stored, or another reply than 200. */
+/**
+ * What came of a question: a body, nothing stored, or another reply than 200. `cost` is what it took beyond a plain
+ * answer, in the units of the rate limit.
+ */
 export type Answered =
-  | { readonly kind: 'content'; readonly content: Content }
+  | { readonly kind: 'content'; readonly content: Content; readonly cost?: number }
   | { readonly kind: 'miss' }
-  | { readonly kind: 'reply'; readonly reply: Reply };
+  | { readonly kind: 'reply'; readonly reply: Reply; readonly cost?: number };
 
 export const MISS: Answered = { kind: 'miss' };
 
