@@ -65,24 +65,31 @@ export interface Content {
   readonly headers?: readonly Header[];
 }
 
+/** A complete 200. */
+export interface ContentAnswer {
+  readonly kind: 'content';
+  readonly content: Content;
+  readonly cost?: number;
+}
+
 /**
  * What came of a question: a body, nothing stored, or another reply than 200. `cost` is what it took beyond a plain
  * answer, in the units of the rate limit.
  */
 export type Answered =
-  | { readonly kind: 'content'; readonly content: Content; readonly cost?: number }
+  | ContentAnswer
   | { readonly kind: 'miss' }
   | { readonly kind: 'reply'; readonly reply: Reply; readonly cost?: number };
 
 export const MISS: Answered = { kind: 'miss' };
 
 /** A JSON body that is computed rather than stored. */
-export function jsonContent(body: unknown, keepMs: number): Answered {
+export function jsonContent(body: unknown, keepMs: number): ContentAnswer {
   return jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
 }
 
 /** A JSON body that is written already. */
-export function jsonBytes(body: Buffer, keepMs: number): Answered {
+export function jsonBytes(body: Buffer, keepMs: number): ContentAnswer {
   return { kind: 'content', content: { body, contentType: JSON_MEDIA_TYPE, keepMs } };
 }
 

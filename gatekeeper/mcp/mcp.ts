@@ -204,10 +204,11 @@ async function toolAnswer(
     return { id, name: 'invalidParams', message: 'arguments is not an object; send {} for none' };
   }
   const result = await callTool(tool, given as JsonObject, talk.rpc.ask);
-  const bytes = Buffer.byteLength(result.members);
-  const fits = bytes <= talk.room;
-  if (fits) talk.room -= bytes;
-  return { id, members: (fits ? result : tooLong(tool, bytes, talk.room)).members };
+  if (result.bytes > talk.room) {
+    return { id, members: tooLong(tool, result.bytes, talk.room).members };
+  }
+  talk.room -= result.bytes;
+  return { id, members: result.members };
 }
 
 function unknownMethod({ id, method }: RpcRequest, legal: string): RpcAnswer {

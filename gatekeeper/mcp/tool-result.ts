@@ -3,6 +3,7 @@ import type { Reply } from '../reply.ts';
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
 export interface ToolResult {
   readonly members: string;
+  readonly bytes: number;
   readonly isError: boolean;
 }
 
@@ -20,15 +21,17 @@ export function succeeded({ body }: Reply): ToolResult {
 }
 
 function success(json: string): ToolResult {
-  return {
-    members: `${content(json)},"structuredContent":${json},"isError":false`,
-    isError: false,
-  };
+  return result(`${content(json)},"structuredContent":${json}`, false);
 }
 
 /** A result that says what went wrong and what to send instead. */
 export function failed(text: string): ToolResult {
-  return { members: `${content(text)},"isError":true`, isError: true };
+  return result(content(text), true);
+}
+
+function result(given: string, isError: boolean): ToolResult {
+  const members = `${given},"isError":${isError}`;
+  return { members, bytes: Buffer.byteLength(members), isError };
 }
 
 function content(text: string): string {

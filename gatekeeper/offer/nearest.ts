@@ -12,7 +12,7 @@ const PIECE_CHARS_MIN = 3;
  */
 export const NEAREST_STEPS_MAX = 6000;
 /** Steps that looking for one text inside of another costs. */
-const PIECE_STEPS = 32;
+const PIECE_STEPS = 4;
 
 /** An option in the form that it is compared in. */
 interface Name {
@@ -36,15 +36,48 @@ export function nearestIn(
   options: readonly string[],
 ): { readonly option: string | null; readonly steps: number } {
   const wanted = nameOf(text);
-  const search = newSearch();
-  let option: string | null = null;
-  let bound = Math.min(EDITS_MAX, Math.floor(wanted.letters.length / LETTERS_AN_EDIT)) + 1;
-  for (const name of namesOf(options)) {
-    const distance = distanceTo({ wanted, name, bound }, search);
-    if (distance < bound) [option, bound] = [name.option, distance];
-    if (bound === 0 || search.steps > NEAREST_STEPS_MAX) break;
+  const search = newSearch(
+    Math.min(EDITS_MAX, Math.floor(wanted.letters.length / LETTERS_AN_EDIT)),
+  );
+  const ranked = rankedByLetters(wanted, namesOf(options), search);
+  // Whoever differs in few letters comes first, so that the steps are not used up by those that cannot win.
+  for (const [least, names] of ranked.entries()) {
+    for (const name of names) {
+      if (least >= search.bound || search.steps > NEAREST_STEPS_MAX) break;
+      note(search, name, editDistance(wanted, name, search));
+    }
   }
-  return { option, steps: search.steps };
+  return { option: search.option, steps: search.steps };
+}
+
+function note(search: Search, { option }: Name, distance: number): void {
+  if (distance >= search.bound) return;
+  search.option = option;
+  search.bound = distance;
+}
+
+/** Names by the least number of edits that the letters in which they differ take; equal ones and pieces are noted at once. */
+function rankedByLetters(
+  wanted: Name,
+  names: readonly Name[],
+  search: Search,
+): readonly (readonly Name[])[] {
+  const ranked: Name[][] = Array.from({ length: EDITS_MAX + 1 }, () => []);
+  for (const name of names) {
+    const [extra, absent] = [wanted.mask & ~name.mask, name.mask & ~wanted.mask];
+    if (extra === 0 || absent === 0) notePiece(wanted, name, search);
+    // An edit brings in one letter that was absent at most, and takes one away.
+    const least = Math.max(bitCount(extra), bitCount(absent));
+    if (least < search.bound) ranked[least]?.push(name);
+  }
+  return ranked;
+}
+
+function notePiece(wanted: Name, name: Name, search: Search): void {
+  if (search.steps > NEAREST_STEPS_MAX) return;
+  search.steps += PIECE_STEPS;
+  if (wanted.letters === name.letters) note(search, name, 0);
+  else if (isPiece(wanted.letters, name.letters)) note(search, name, 1);
 }
 
 function namesOf(options: readonly string[]): readonly Name[] {
@@ -62,36 +95,17 @@ function nameOf(option: string): Name {
   return { option, letters, mask };
 }
 
-interface Pair {
-  readonly wanted: Name;
-  readonly name: Name;
-  /** Distances from this one on are not told apart. */
-  readonly bound: number;
-}
-
-function distanceTo({ wanted, name, bound }: Pair, search: Search): number {
-  search.steps += 1;
-  if (wanted.letters === name.letters) return 0;
-  const [extra, absent] = [wanted.mask & ~name.mask, name.mask & ~wanted.mask];
-  if ((extra === 0 || absent === 0) && bound > 1) {
-    search.steps += PIECE_STEPS;
-    if (isPiece(wanted.letters, name.letters)) return 1;
-  }
-  // An edit brings in one letter that was absent at most, and takes one away.
-  if (bitCount(extra) >= bound || bitCount(absent) >= bound) return bound;
-  return editDistance({ wanted, name, bound }, search);
-}
-
 /** Whether one text is a piece of the other. */
 function isPiece(left: string, right: string): boolean {
   if (Math.min(left.length, right.length) < PIECE_CHARS_MIN) return false;
   return left.length < right.length ? right.includes(left) : left.includes(right);
 }
 
+/** How many bits are set, as far as edits may be needed for them. */
 function bitCount(bits: number): number {
   let left = bits;
   let count = 0;
-  for (; left !== 0; count += 1) left &= left - 1;
+  for (; left !== 0 && count <= EDITS_MAX; count += 1) left &= left - 1;
   return count;
 }
 
@@ -104,19 +118,22 @@ interface Rows {
 
 interface Search extends Rows {
   steps: number;
+  /** What is found so far; only what is nearer than the bound takes its place. */
+  option: string | null;
+  bound: number;
 }
 
-function newSearch(): Search {
+function newSearch(editsMax: number): Search {
   const row = (): Uint8Array => new Uint8Array(COMPARED_CHARS_MAX + 2);
-  return { above: row(), row: row(), next: row(), steps: 0 };
+  return { above: row(), row: row(), next: row(), steps: 0, option: null, bound: editsMax + 1 };
 }
 
 /**
  * Letters to insert, remove or replace, and neighbours to swap; `bound` for that many or more. Only cells that fewer
  * edits can reach are looked at, and a row without any ends it.
  */
-function editDistance({ wanted, name, bound }: Pair, search: Search): number {
-  const [left, right] = [wanted.letters, name.letters];
+function editDistance(wanted: Name, name: Name, search: Search): number {
+  const [left, right, bound] = [wanted.letters, name.letters, search.bound];
   if (Math.abs(left.length - right.length) >= bound) return bound;
   for (let to = 0; to <= Math.min(bound, right.length); to += 1) search.row[to] = to;
   for (let at = 1; at <= left.length; at += 1) {

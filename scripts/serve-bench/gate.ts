@@ -27,7 +27,7 @@ export async function startGate(options: GateOptions): Promise<number> {
   const remote = facilitator === null ? {} : { facilitator_url: facilitator };
   const verify = settleOnly ? 'settle-only' : 'always';
   const data = join(folder, 'data');
-  const settings = { port: '0', pay_to: PAYEE, data, state, verify, ...remote };
+  const settings = { port: '0', rate_limit: '0', pay_to: PAYEE, data, state, verify, ...remote };
   const config = loadConfig({ options: settings, env: {}, fileText: null });
   const write = (text: string): number => writeSync(log, text);
   const worker = new Worker(

@@ -25,7 +25,11 @@ export interface TinyGateOptions extends Partial<Surroundings> {
 
 export function tinyConfig(dataDir: string): Config {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  return loadConfig({ options: { data: dataDir, state, port: '0' }, env: {}, fileText: null });
+  return loadConfig({
+    options: { data: dataDir, state, port: '0', rate_limit: '0' },
+    env: {},
+    fileText: null,
+  });
 }
 
 export async function tinyGate({
