@@ -262,11 +262,13 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
   const { endpoint, target, bare, trouble } = routed;
   if (!bare && trouble !== null) return missed(routed, service, path);
   // A price question needs no data; for anything else it is read first: nobody signs for nothing.
-  const answered = bare ? null : await answer(questionOf(routed, visit), service);
+  const probe = { ...questionOf(routed, visit), isProbe: true };
+  const answered = bare ? null : await answer(probe, service);
   if (answered?.kind === 'miss') return missed(routed, service, path);
   if (answered?.kind === 'reply') return plain(answered.reply, path);
   const reply = challengeReply(service.challenger.challenge(endpoint, target));
-  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true, cost: 0 };
+  const cost = answered?.cost ?? 0;
+  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true, cost };
 }
 
 interface Purchase {

@@ -45,6 +45,8 @@ export interface Question {
   readonly body: Buffer | null;
   /** Null for everything but the tool server. */
   readonly rpc: RpcContext | null;
+  /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
+  readonly isProbe?: boolean;
 }
 
 /** What a tool call needs beside its body. */
@@ -80,6 +82,12 @@ export type Answered =
   | ContentAnswer
   | { readonly kind: 'miss' }
   | { readonly kind: 'reply'; readonly reply: Reply; readonly cost?: number };
+
+/** Says to a probe that there is an answer. */
+export const IS_THERE: ContentAnswer = {
+  kind: 'content',
+  content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },
+};
 
 export const MISS: Answered = { kind: 'miss' };
 

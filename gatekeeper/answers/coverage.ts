@@ -18,8 +18,8 @@ import { FREE_BYTES_MAX } from './free-bytes.ts';
 export const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 export const COVERAGE_ROWS_MAX = 5000;
-/** Bytes of answers that are kept for one time to live. */
-const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+/** Bytes of answers that are kept for one time to live: those that the tables allow, and those about stored entities. */
+const KEPT_BYTES_MAX = { listed: 16 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
 
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 /** The least punctual first. */
@@ -67,10 +67,16 @@ function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
   else list.push(item);
 }
 
+interface Kept {
+  readonly bytes: Buffer;
+}
+
 interface Answers {
   readonly at: number;
-  /** By canonical target, which unknown parameters do not change; none about one entity, of which there is no end. */
-  readonly bodies: BodyCache<{ readonly bytes: Buffer }>;
+  /** By canonical target, which unknown parameters do not change. */
+  readonly listed: BodyCache<Kept>;
+  /** Apart, for there are many of them. */
+  readonly entities: BodyCache<Kept>;
 }
 
 const kept = new WeakMap<ReleaseIndex, Answers>();
@@ -79,7 +85,12 @@ const kept = new WeakMap<ReleaseIndex, Answers>();
 function answersAt(release: ReleaseIndex, now: number): Answers {
   const known = kept.get(release);
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
-  const made: Answers = { at: now, bodies: new BodyCache(KEPT_BYTES_MAX) };
+  const [listed, entities] = [KEPT_BYTES_MAX.listed, KEPT_BYTES_MAX.entities];
+  const made = {
+    at: now,
+    listed: new BodyCache<Kept>(listed),
+    entities: new BodyCache<Kept>(entities),
+  };
   kept.set(release, made);
   return made;
 }
@@ -90,16 +101,20 @@ export async function coverage(question: Question, service: Service): Promise<An
   const { values, target } = question.route;
   const now = clock();
   const answers = answersAt(release, now);
-  const known = answers.bodies.get(target);
+  const kept = values.entity === undefined ? answers.listed : answers.entities;
+  const known = kept.get(target);
   const body = known?.bytes ?? (await coverageBytes(values, release, answers.at));
-  if (known === undefined && isKnown(values)) answers.bodies.set(target, { bytes: body });
+  if (known === undefined && (await isKnown(values, release))) kept.set(target, { bytes: body });
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
   return jsonBytes(body, keepMs);
 }
 
 /** Whether a request is one of the few that the tables allow, so that nobody can push the others out. */
-function isKnown({ entity, signal_id: id, industry }: Values): boolean {
-  if (entity !== undefined) return false;
+async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
+  const { entity, signal_id: id, industry } = values;
+  const isStored =
+    entity === undefined || (await stocksByEntity(release)).has(entity.toLowerCase());
+  if (!isStored) return false;
   const isSignal = id === undefined || lineOf(id) !== undefined;
   return isSignal && (industry === undefined || INDUSTRIES.has(industry));
 }

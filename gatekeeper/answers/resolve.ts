@@ -18,7 +18,14 @@ import {
 import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { type Answered, jsonBytes, MISS, type Question, type Service } from '../service.ts';
+import {
+  type Answered,
+  IS_THERE,
+  jsonBytes,
+  MISS,
+  type Question,
+  type Service,
+} from '../service.ts';
 import { filersOf, filingsOf, findFiler } from './filings.ts';
 
 const NATURE =
@@ -45,6 +52,7 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   }
   const asked = await askedOf(route.values, release);
   if (asked === null) return MISS;
+  if (question.isProbe) return IS_THERE;
   const filings = await filingsOf(asked.filer.cik, release);
   const whole = settleFilings(filings, asked.filer, asked.question);
   const listed = whole.candidates.slice(0, CANDIDATES_MAX);

@@ -1,5 +1,5 @@
 import { clientAddress, type TrustedProxies } from './client-address.ts';
-import { PAYMENT_COST, REPEAT_COST, REQUEST_COST } from './cost.ts';
+import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from './cost.ts';
 import type { HeaderFacts } from './header-facts.ts';
 import type { Account, RateLimit } from './rate-limit.ts';
 
@@ -42,12 +42,20 @@ export function admission({ limit, repeats, proxies, isRepeat }: AdmissionOption
     const { address, facts } = knock;
     const client = clientAddress(address, facts.forwardedFor, proxies);
     if (isRepeat(knock)) return enter(repeats.account(client), REPEAT_COST, now);
-    return enter(limit.account(client), pays(facts) ? PAYMENT_COST : REQUEST_COST, now);
+    return enter(limit.account(client), priceOf(knock), now);
   };
 }
 
 function enter(account: Account, cost: number, now: number): Entry {
   return { wait: account.take(cost, now), account };
+}
+
+/** Characters of a target that are in the price. */
+const TARGET_CHARS = 1024;
+
+function priceOf({ target, facts }: Knock): number {
+  const more = costOfReading(Math.max(0, target.length - TARGET_CHARS));
+  return (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
 }
 
 function pays({ paymentV1, paymentV2, receipt }: HeaderFacts): boolean {

@@ -12,7 +12,7 @@ export const REPEAT_COST = 2;
 
 /** Bytes of an answer that cost as much as a request. */
 const SENT_BYTES_A_UNIT = 64 * 1024;
-/** Bytes of a body that cost as much as a request: they are read as JSON. */
+/** Bytes of a body or of a target that cost as much as a request: they are read, checked and often repeated. */
 const READ_BYTES_A_UNIT = 2048;
 
 /** What sending so many bytes costs. */
@@ -20,7 +20,7 @@ export function costOfSending(bytes: number): number {
   return bytes / SENT_BYTES_A_UNIT;
 }
 
-/** What reading a body of so many bytes costs. */
+/** What reading so many bytes of a body or a target costs. */
 export function costOfReading(bytes: number): number {
   return bytes / READ_BYTES_A_UNIT;
 }

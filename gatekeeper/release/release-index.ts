@@ -70,6 +70,11 @@ export class ReleaseIndex {
     return path !== null && this.files.has(path);
   }
 
+  /** Whether a body is in memory. */
+  isHeld(path: string): boolean {
+    return this.#cache.get(path) !== undefined;
+  }
+
   /** The body of a listed path; throws a DamagedFileError when the disk holds something else, a RangeError when not listed. */
   async body(path: string): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);

@@ -47,6 +47,7 @@ describe('admission()', () => {
     };
     expect(admitted(knock('1.1.1.1'))).toBe(20);
     expect(admitted(NEW)).toBe(20 / PAYMENT_COST);
+    expect(admitted({ ...knock('1.1.1.1'), target: `/${'x'.repeat(8000)}` })).toBeLessThan(7);
   });
 
   it('I54: 20 purchases a second, each with its 402 before it, pass at the default', () => {
