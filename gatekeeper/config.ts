@@ -18,6 +18,9 @@ import { StartError } from './start-error.ts';
 /** Cap on gas where none is set: on Base a hundred times what is usual. */
 const MAX_FEE_GWEI = '2';
 
+/** Units a second and client where none are set: some 3 % of a core, 80 purchases a second. */
+export const RATE_LIMIT = 500;
+
 const STATE_DIR = '.signalpress';
 
 /** The file beside the working directory that settings may stand in. */
@@ -63,7 +66,7 @@ export interface Config {
   /** did:key of the processor whose receipts are taken in place of payments. */
   readonly receiptKey: string | null;
   readonly issuerDid: string | null;
-  /** Requests a second and client; 0 for no limit. */
+  /** Cost of answers a second and client, in plain free answers; 0 for no limit. */
   readonly rateLimit: number;
   /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
   readonly trustedProxy: string;
@@ -200,7 +203,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
     receiptKey: text('receipt_key'),
     issuerDid: text('issuer_did'),
-    rateLimit: whole('rate_limit', 0),
+    rateLimit: whole('rate_limit', RATE_LIMIT),
     trustedProxy: text('trusted_proxy') ?? '',
     verifyFirst: text('verify') === 'always',
   };

@@ -3,6 +3,7 @@ import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/ca
 import { findRow, type Route, route } from '../compiler/contract/route.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
+import { costOfReading } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
@@ -56,6 +57,8 @@ export interface Served {
   /** Milliseconds that the reply may be repeated to the same unpaid target. */
   readonly keepMs: number;
   readonly unpaid: boolean;
+  /** What the answer took beyond a plain one, in the units of the rate limit. */
+  readonly cost: number;
   /** Who paid, for the log. */
   readonly payer?: string;
 }
@@ -119,7 +122,7 @@ function shortPath({ path }: CanonicalRequest): string {
 }
 
 function plain(reply: Reply, path: string): Served {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false };
+  return { reply, path, etag: null, keepMs: 0, unpaid: false, cost: 0 };
 }
 
 /** Whatever threw, nobody was charged and nothing of the body leaves. */
@@ -153,16 +156,25 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   const { endpoint, trouble } = routed;
   if (trouble !== null) {
     const isLookUp = endpoint.answer === 'verify' && trouble.miss === 'missing_parameter';
-    return plain(isLookUp ? verifyUsage() : noCharge(routed, service.release), path);
+    return isLookUp ? plain(verifyUsage(), path) : missed(routed, service, path);
   }
   const answered = await answer(questionOf(routed, visit), service);
-  if (answered.kind !== 'content') return plain(missReply(answered, routed, service), path);
+  if (answered.kind === 'miss') return missed(routed, service, path);
+  const cost = answered.cost ?? 0;
+  if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
   const { content } = answered;
-  if (endpoint.token) return plain(ownReply(content), path);
+  if (endpoint.token) return { ...plain(ownReply(content), path), cost };
   const etag = etagOf(content);
   const { body, contentType, headers = [], keepMs } = content;
   const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
-  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
+  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false, cost };
+}
+
+/** The 422 of a GET: the same for as long as the release is, unless a token or a payment stands behind it. */
+function missed(routed: Route, service: Service, path: string): Served {
+  const { token, priceUsd } = routed.endpoint;
+  const keepMs = token ? 0 : KEEP_FOR_RELEASE;
+  return { ...plain(noCharge(routed, service.release), path), keepMs, unpaid: priceUsd !== null };
 }
 
 /** What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed. */
@@ -196,16 +208,25 @@ async function posted({ visit, request, routed }: Call, service: Service): Promi
   if (!Buffer.isBuffer(body)) return plain(body, path);
   const rpc = isRpc ? rpcContext(visit, service) : null;
   const answered = await answer({ ...questionOf(routed, visit), body, rpc }, service);
-  if (answered.kind !== 'content') return plain(missReply(answered, routed, service), path);
+  if (answered.kind === 'miss') return plain(noCharge(routed, service.release), path);
+  const cost = costOfReading(body.length) + (answered.cost ?? 0);
+  if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
   const { contentType, headers = [] } = answered.content;
   const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];
-  return plain({ status: 200, headers: all, body: answered.content.body }, path);
+  return { ...plain({ status: 200, headers: all, body: answered.content.body }, path), cost };
 }
+
+/** Tags of bodies that are kept: the same buffer is given many times and never written to. */
+const etags = new WeakMap<Buffer, string>();
 
 /** Over the bytes that are sent, so that a changed freshness word is a changed tag. */
 function etagOf({ sha256, body }: Content): string {
+  const known = etags.get(body);
+  if (known !== undefined) return known;
   const hex = sha256 ?? createHash('sha256').update(body).digest('hex');
-  return `"${hex.slice(0, 32)}"`;
+  const etag = `"${hex.slice(0, 32)}"`;
+  etags.set(body, etag);
+  return etag;
 }
 
 function missReply(
@@ -246,12 +267,13 @@ async function bought(call: Call, offered: Offered, service: Service): Promise<P
 async function unpaid({ visit, request, routed }: Call, service: Service): Promise<Served> {
   const path = shortPath(request);
   const { endpoint, target, bare, trouble } = routed;
-  if (!bare && trouble !== null) return plain(noCharge(routed, service.release), path);
+  if (!bare && trouble !== null) return missed(routed, service, path);
   // A price question needs no data; for anything else it is read first: nobody signs for nothing.
-  const answered = bare ? null : await answer(questionOf(routed, visit), service);
-  if (answered !== null && answered.kind !== 'content') {
-    return plain(missReply(answered, routed, service), path);
-  }
+  const probe = { ...questionOf(routed, visit), isProbe: true };
+  const answered = bare ? null : await answer(probe, service);
+  if (answered?.kind === 'miss') return missed(routed, service, path);
+  if (answered?.kind === 'reply') return plain(answered.reply, path);
   const reply = challengeReply(service.challenger.challenge(endpoint, target));
-  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
+  const cost = answered?.cost ?? 0;
+  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true, cost };
 }

@@ -1,11 +1,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { HEALTH_PATH, healthReply, isHealth } from './health.ts';
-import type { Admission } from './http/admission.ts';
+import { type Admission, type Entry, UNCOUNTED } from './http/admission.ts';
+import type { TrustedProxies } from './http/client-address.ts';
+import { ConnectionCount } from './http/connection-count.ts';
+import { costOfSending } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
-import { type ReadyAnswer, ReadyAnswers } from './http/ready-answers.ts';
+import {
+  READY_MAX,
+  READY_REFUSALS_MAX,
+  type ReadyAnswer,
+  ReadyAnswers,
+} from './http/ready-answers.ts';
 import { BodyReader } from './http/request-body.ts';
-import { endSoon, refuseFraming } from './http/socket-errors.ts';
+import { endSoon, refuseCrowd, refuseFraming } from './http/socket-errors.ts';
+import {
+  FREE_WAITING_MAX,
+  PAID_WAITING_MAX,
+  SOCKET_WAITING_MAX,
+  WaitingBytes,
+} from './http/waiting-bytes.ts';
 import { messageOf } from './message-of.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { respond, type Served } from './respond.ts';
@@ -44,6 +58,8 @@ export interface GateServerOptions {
   /** The service of this moment; a request keeps the one that it started with. */
   readonly service: () => Service;
   readonly admit: Admission;
+  /** Their connections are those of their clients, so they may hold any number. */
+  readonly proxies: TrustedProxies;
   /** Answers a GET of HEALTH_PATH. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
@@ -67,6 +83,7 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
   // Bytes bound them: beyond a count they would be dropped, a second Host or payment among them.
   server.maxHeadersCount = 0;
   server.timeout = SOCKET_IDLE_MS;
+  server.on('connection', (socket: Socket) => desk.connect(socket));
   server.on('request', (request, response) => desk.receive(request, response));
   // GET has no body to wait for, and nothing else is expected of us.
   server.on('checkContinue', (request, response) => desk.refuseExpectation(request, response));
@@ -105,6 +122,10 @@ class FrontDesk {
   draining = false;
   readonly #options: GateServerOptions;
   readonly #ready = new WeakMap<object, ReadyAnswers>();
+  /** Apart from the others, so that made-up requests push no answer out. */
+  readonly #refusals = new WeakMap<object, ReadyAnswers>();
+  /** Connections that were refused for being too many; what arrives on them is not read. */
+  readonly #refused = new WeakSet<object>();
   /** Connections that end with the answer that they were given. */
   readonly #ending = new WeakSet<object>();
   /** Connections whose next request is malformed while earlier ones are under way. */
@@ -112,9 +133,19 @@ class FrontDesk {
   /** Requests under way by socket. */
   readonly #busy = new Map<object, number>();
   readonly #bodies = new BodyReader();
+  readonly #waitingFree = new WaitingBytes(FREE_WAITING_MAX);
+  readonly #waitingPaid = new WaitingBytes(PAID_WAITING_MAX);
+  readonly #connections: ConnectionCount;
 
   constructor(options: GateServerOptions) {
     this.#options = options;
+    this.#connections = new ConnectionCount(options.proxies);
+  }
+
+  connect(socket: Socket): void {
+    if (this.#connections.admit(socket)) return;
+    this.#refused.add(socket);
+    refuseCrowd(socket);
   }
 
   isBusy(socket: object): boolean {
@@ -122,20 +153,23 @@ class FrontDesk {
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#refused.has(request.socket)) return;
     const started = performance.now();
     const facts = headerFacts(request.rawHeaders);
-    const early = this.#early(request, facts);
+    const entry = this.#enter(request, facts, started);
+    const exchange = { request, response, facts, started, account: entry.account };
+    const early = this.#early(exchange, entry);
     if (early !== null) {
-      this.#write({ request, response, facts, started }, early);
+      this.#write(exchange, early);
       return;
     }
     const service = this.#options.service();
     const ready = this.#readyFor(request, facts, service);
     if (ready !== null) {
-      this.#writeReady({ request, response, facts, started }, ready);
+      this.#writeReady(exchange, ready);
       return;
     }
-    this.#answer({ request, response, facts, started }, service).catch((error: unknown) => {
+    this.#answer(exchange, service).catch((error: unknown) => {
       this.#options.log({ event: 'write_failed', error: messageOf(error) });
       request.socket.destroy();
     });
@@ -146,7 +180,8 @@ class FrontDesk {
     this.#ending.add(request.socket);
     const facts = headerFacts(request.rawHeaders);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
-    const exchange = { request, response, facts, started: performance.now() };
+    const { account } = UNCOUNTED;
+    const exchange = { request, response, facts, started: performance.now(), account };
     this.#write(exchange, plainServed(reply, '(refused)'));
   }
 
@@ -160,21 +195,24 @@ class FrontDesk {
     if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
   }
 
+  /** Whoever watches over the service must not take a crowd of strangers for its failure. */
+  #enter(request: IncomingMessage, facts: HeaderFacts, now: number): Entry {
+    const { method = '', url: target = '', socket } = request;
+    if (isHealth(target)) return UNCOUNTED;
+    return this.#options.admit({ address: socket.remoteAddress ?? '', method, target, facts }, now);
+  }
+
   /** What needs no service to be answered: refusals, and how the gatekeeper is. */
-  #early(request: IncomingMessage, facts: HeaderFacts): Served | null {
-    const refusal = this.#refuseEarly(request, facts);
+  #early(exchange: Exchange, { wait }: Entry): Served | null {
+    const refusal = wait > 0 ? tooMany(wait) : this.#refuseEarly(exchange);
     if (refusal !== null) return plainServed(refusal, '(refused)');
-    const { method = '', url = '' } = request;
+    const { method = '', url = '' } = exchange.request;
     const health = isHealth(url) ? healthReply(method, this.#options.health) : null;
     return health === null ? null : plainServed(health, HEALTH_PATH);
   }
 
-  #refuseEarly(request: IncomingMessage, facts: HeaderFacts): Reply | null {
-    const { method = '', url: target = '', socket } = request;
-    const knock = { address: socket.remoteAddress ?? '', method, target, facts };
-    // Whoever watches over the service must not take a crowd of strangers for its failure.
-    const wait = isHealth(target) ? 0 : this.#options.admit(knock, performance.now());
-    if (wait > 0) return tooMany(wait);
+  #refuseEarly({ request, facts }: Exchange): Reply | null {
+    const { method = '', url: target = '' } = request;
     // Balancers probe in HTTP/1.0, which knows no Host; nothing that is said there depends on one.
     const isProbe = isHealth(target) && request.httpVersion === '1.0';
     if (facts.objection !== null && !isProbe) return jsonReply(400, { error: facts.objection });
@@ -186,7 +224,8 @@ class FrontDesk {
 
   #readyFor(request: IncomingMessage, facts: HeaderFacts, service: Service): ReadyAnswer | null {
     if (request.method !== 'GET') return null;
-    const ready = this.#ready.get(service)?.get(request.url ?? '');
+    const target = request.url ?? '';
+    const ready = this.#ready.get(service)?.get(target) ?? this.#refusals.get(service)?.get(target);
     if (ready === undefined || service.clock() >= ready.expires) return null;
     const { paymentV1, paymentV2, receipt } = facts;
     const pays = paymentV1 !== null || paymentV2 !== null || receipt !== null;
@@ -230,25 +269,46 @@ class FrontDesk {
 
   #keepReady({ request }: Exchange, served: Served, service: Service): void {
     if (request.method !== 'GET' || served.keepMs <= 0) return;
-    const answers = this.#ready.get(service) ?? new ReadyAnswers();
-    this.#ready.set(service, answers);
+    const isRefusal = served.reply.status === 422;
+    const kept = isRefusal ? this.#refusals : this.#ready;
+    const answers =
+      kept.get(service) ?? new ReadyAnswers(isRefusal ? READY_REFUSALS_MAX : READY_MAX);
+    kept.set(service, answers);
     answers.keep(request.url ?? '', readyAnswer(served, service.clock() + served.keepMs));
   }
 
   #write(exchange: Exchange, served: Served): void {
+    if (served.cost > 0) exchange.account.charge(served.cost, performance.now());
     this.#writeReady(exchange, readyAnswer(served, 0));
   }
 
-  #writeReady(exchange: Exchange, ready: ReadyAnswer): void {
+  #writeReady(exchange: Exchange, given: ReadyAnswer): void {
     const { request, response, facts } = exchange;
+    const ready = this.#isReading(request.socket, given) ? given : UNREAD;
+    if (ready === UNREAD) response.shouldKeepAlive = false;
     this.#prepare(exchange);
     const unchanged = matches(facts.ifNoneMatch, ready.etag);
     const status = unchanged ? 304 : ready.status;
     response.writeHead(status, (unchanged ? ready.notModified : ready.headers) as string[]);
     const bodiless = unchanged || request.method === 'HEAD';
+    const bytes = bodiless ? 0 : ready.body.length;
     if (bodiless) response.end();
     else response.end(ready.body);
-    this.#note(exchange, ready, { status, bytes: bodiless ? 0 : ready.body.length });
+    if (bytes > 0) this.#account(exchange, ready);
+    this.#note(exchange, ready, { status, bytes });
+  }
+
+  /** Bytes cost what sending them takes; those that are not read are held for a while only. */
+  #account({ request, response, account }: Exchange, { body, payer }: ReadyAnswer): void {
+    account.charge(costOfSending(body.length), performance.now());
+    const waiting = payer === undefined ? this.#waitingFree : this.#waitingPaid;
+    waiting.hold(request.socket, response);
+  }
+
+  /** Whoever leaves answers unread gets no more of them; what was paid for is sent all the same. */
+  #isReading(socket: Socket, { payer }: ReadyAnswer): boolean {
+    if (payer !== undefined) return true;
+    return this.#waitingFree.of(socket) + this.#waitingPaid.of(socket) <= SOCKET_WAITING_MAX;
   }
 
   /** A connection that a body is still arriving on, or that is being drained, is not used again. */
@@ -275,10 +335,11 @@ interface Exchange {
   readonly response: ServerResponse;
   readonly facts: HeaderFacts;
   readonly started: number;
+  readonly account: Entry['account'];
 }
 
 function plainServed(reply: Reply, path: string): Served {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false };
+  return { reply, path, etag: null, keepMs: 0, unpaid: false, cost: 0 };
 }
 
 function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {
@@ -295,8 +356,22 @@ function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: numb
   };
 }
 
+/** The answer on a connection whose earlier answers wait to be read; it is the last one there. */
+const UNREAD = readyAnswer(
+  plainServed(
+    jsonReply(
+      503,
+      { error: 'Earlier answers are unread; read them and ask again', retryable: true },
+      [['retry-after', '1']],
+    ),
+    '(unread)',
+  ),
+  0,
+);
+
 function tooMany(wait: number): Reply {
-  const body = { error: 'Too many requests; nothing was charged', retry_after_s: wait };
+  const error = 'Too many requests; nothing was charged. Wait and send the same request again';
+  const body = { error, retry_after_s: wait };
   return jsonReply(429, body, [['retry-after', String(wait)]]);
 }
 

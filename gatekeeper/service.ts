@@ -44,6 +44,8 @@ export interface Question {
   readonly body: Buffer | null;
   /** Null for everything but the tool server. */
   readonly rpc: RpcContext | null;
+  /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
+  readonly isProbe?: boolean;
 }
 
 /** What a tool call needs beside its body. */
@@ -64,21 +66,37 @@ export interface Content {
   readonly headers?: readonly Header[];
 }
 
-/** What came of a question: a body, nothing stored, or another reply than 200. */
+/** A complete 200. */
+export interface ContentAnswer {
+  readonly kind: 'content';
+  readonly content: Content;
+  readonly cost?: number;
+}
+
+/**
+ * What came of a question: a body, nothing stored, or another reply than 200. `cost` is what it took beyond a plain
+ * answer, in the units of the rate limit.
+ */
 export type Answered =
-  | { readonly kind: 'content'; readonly content: Content }
+  | ContentAnswer
   | { readonly kind: 'miss' }
-  | { readonly kind: 'reply'; readonly reply: Reply };
+  | { readonly kind: 'reply'; readonly reply: Reply; readonly cost?: number };
+
+/** Says to a probe that there is an answer. */
+export const IS_THERE: ContentAnswer = {
+  kind: 'content',
+  content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },
+};
 
 export const MISS: Answered = { kind: 'miss' };
 
 /** A JSON body that is computed rather than stored. */
-export function jsonContent(body: unknown, keepMs: number): Answered {
+export function jsonContent(body: unknown, keepMs: number): ContentAnswer {
   return jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
 }
 
 /** A JSON body that is written already. */
-export function jsonBytes(body: Buffer, keepMs: number): Answered {
+export function jsonBytes(body: Buffer, keepMs: number): ContentAnswer {
   return { kind: 'content', content: { body, contentType: JSON_MEDIA_TYPE, keepMs } };
 }
 

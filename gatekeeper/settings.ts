@@ -113,7 +113,10 @@ export const SETTINGS = {
     schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
     help: 'the did:key:z6Mk… whose releases are served',
   },
-  rate_limit: { schema: integer(0, 1_000_000), help: 'requests a second and client, 0 for none' },
+  rate_limit: {
+    schema: integer(0, 1_000_000),
+    help: 'plain free answers a second and client, 0 for none',
+  },
   trusted_proxy: {
     schema: z.string().refine(fits(trustedProxies), 'not a list of addresses'),
     help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',

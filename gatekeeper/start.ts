@@ -26,6 +26,9 @@ import { settlementWarnings } from './settlement-warnings.ts';
 import { StartError } from './start-error.ts';
 import { TEST_WARNING, testPaymentsProblem } from './test-payments.ts';
 
+/** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
+const REPEAT_BURST_S = 30;
+
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
 
@@ -106,15 +109,18 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
+  const proxies = trustedProxies(config.trustedProxy);
   const server = await startServer({
     host: config.host,
     port: config.port,
     service: () => service,
     admit: admission({
       limit: rateLimit(config.rateLimit),
-      proxies: trustedProxies(config.trustedProxy),
+      repeats: rateLimit(config.rateLimit, REPEAT_BURST_S),
+      proxies,
       isRepeat: (knock) => isRepeat(knock, desk),
     }),
+    proxies,
     health: () => health(service, { why: obstacles(setting, watcher), warnings }),
     log: by.log,
   }).catch((error: unknown) => {

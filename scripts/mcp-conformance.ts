@@ -92,7 +92,7 @@ async function openGate(folder: string): ReturnType<typeof startGatekeeper> {
     seed: new Uint8Array(32).fill(7),
     workers: 0,
   });
-  const options = { port: '0', data, state: join(folder, 'state') };
+  const options = { port: '0', rate_limit: '0', data, state: join(folder, 'state') };
   const config = loadConfig({ options, env: {}, fileText: null });
   return startGatekeeper(config, { clock: () => Date.now(), log: () => undefined });
 }

@@ -11,7 +11,7 @@ const SECRET = 'a secret for tests alone of 32 characters or more';
 /** A gatekeeper over a compiled data folder, at the clock of the test payer. */
 export function sampleGate(data: string): Promise<Gatekeeper> {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
-  const options = { data, state, port: '0', free_rate: '1000000', test_payments: '1' };
+  const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
   const env = { SIGNALPRESS_TOKEN_SECRET: SECRET };
   const config = loadConfig({ options, env, fileText: null });
   return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });

@@ -509,7 +509,7 @@ export const ENDPOINTS = [
   free('/proof/:record_hash', {
     params: { record_hash: hash },
     answer: 'proof',
-    summary: 'hash core, inclusion proof and anchor state of a record',
+    summary: 'inclusion proof and anchor state of a record hash, and how to recompute it',
   }),
   free('/mcp', { method: 'POST', answer: 'rpc', summary: 'JSON-RPC 2.0 tool server' }),
   free('/merkle/proof', { answer: 'gone', summary: 'retired' }),

@@ -50,6 +50,25 @@ export function filingCore(cik: string, filing: Omit<HashedFiling, 'record_hash'
   } as const;
 }
 
+/** Names of the members of a filing's hash core, in that order. */
+export const FILING_CORE_FIELDS = [
+  'hash_core_version',
+  'row',
+  'entity',
+  'accession',
+  'form',
+  'items',
+  'event_time',
+  'filing_date',
+  'disclosure_time',
+  'acceptance_basis',
+  'observed_at',
+  'snapshot_date',
+  'source',
+  'source_ref',
+  'source_tier',
+] as const satisfies readonly (keyof ReturnType<typeof filingCore>)[];
+
 /** Forms that the regulator renamed; a question for either name finds both. */
 const RENAMED: Readonly<Record<string, string>> = {
   'SCHEDULE 13D': 'SC 13D',

@@ -49,7 +49,7 @@ export const anchorSchema = z.union([
   }),
 ]);
 
-/** `/proof/:record_hash`: the core that a hash is taken of, its place in the log, the timestamp of that. */
+/** `/proof/:record_hash`: what a hash is taken of, its place in the log, the timestamp of that; the core only of a reading that is free. */
 export const proofSchema = z.strictObject({
   endpoint: z.literal('proof'),
   hash: digits,
@@ -57,9 +57,11 @@ export const proofSchema = z.strictObject({
   kind: z.enum(['reading', 'row', 'citation']).optional(),
   record_status: z.strictObject({ state: z.enum(['current', 'superseded', 'not_found']) }),
   signal_id: z.string().nullable().optional(),
-  entity: z.string().optional(),
-  observed_at: z.string().optional(),
+  entity: z.string().nullable().optional(),
+  observed_at: z.string().nullable().optional(),
   hash_core: z.record(z.string(), z.unknown()).nullable(),
+  hash_core_members: z.array(z.string()).nullable(),
+  recompute: z.string().optional(),
   inclusion: z.strictObject(inclusion).nullable(),
   anchor: z.strictObject(words).nullable(),
   ambiguous: z.literal(true).optional(),

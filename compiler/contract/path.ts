@@ -60,7 +60,7 @@ function decodeBytes(segment: string, bytes: readonly number[]): string {
 }
 
 /** Stands for an absent optional parameter in a path; no value encodes to it. */
-const ABSENT = '~';
+export const ABSENT_SEGMENT = '~';
 
 /** Parameter values by name; absent optional parameters are missing. */
 export type Values = Readonly<Record<string, string>>;
@@ -70,7 +70,7 @@ export function filePath(endpoint: Endpoint, values: Values): string | null {
   if (endpoint.file === undefined) return null;
   const path = endpoint.file.replace(/\{([a-z_]+)\}/g, (_, name: string) => {
     const value = values[name];
-    return value === undefined ? ABSENT : encodeSegment(value);
+    return value === undefined ? ABSENT_SEGMENT : encodeSegment(value);
   });
   return variantPrefix(endpoint, values) + path;
 }
@@ -98,7 +98,7 @@ export function parseFilePath(endpoint: Endpoint, path: string): Values | null {
   for (const [index, part] of want.entries()) {
     const found = matchPart(part, have[index] ?? '');
     if (found === null) return null;
-    if (found.name !== null && found.value !== ABSENT) {
+    if (found.name !== null && found.value !== ABSENT_SEGMENT) {
       values[found.name] = decodeSegment(found.value);
     }
   }

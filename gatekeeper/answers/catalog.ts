@@ -6,11 +6,14 @@ import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
 import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from '../service.ts';
+import { FREE_BYTES_MAX } from './free-bytes.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
 const CATALOG_PAGE_PAIRS = 500;
+/** Bytes of a page beside its pairs. */
+const CATALOG_FRAME_BYTES = 10_000;
 /** Bytes before which any answer goes on in a next page, be it one signal or everything at once. */
-const CATALOG_PAGE_BYTES = 1_900_000;
+const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
 
 /** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
 export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;

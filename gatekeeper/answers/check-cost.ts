@@ -12,6 +12,15 @@ export interface CheckCost {
   readonly cost: number;
 }
 
+/** Signatures are what costs most: each as much as this many plain answers. */
+const UNITS_A_CITATION = 12;
+const COST_A_UNIT = 100;
+
+/** What judging a body costs in the units of the rate limit. */
+export function judgingCost({ citations, cost }: CheckCost): number {
+  return citations * UNITS_A_CITATION + cost / COST_A_UNIT;
+}
+
 interface Weight extends CheckCost {
   /** Values read once. */
   readonly size: number;

@@ -14,7 +14,7 @@ import { findLeaf } from '../release/log-files.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
-import { CHECK_COST_MAX, checkCost } from './check-cost.ts';
+import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
 
 /** Record hashes of one body that are looked up in the log. */
 export const INCLUSIONS_MAX = 64;
@@ -30,7 +30,7 @@ export async function check({ body }: Question, service: Service): Promise<Answe
   const own = keys.keys.map(({ did }) => did);
   const report = judged(read.value, { trust: own, keys, now: service.clock() });
   const inclusion = await inclusionOf(hashesOf(read.value), service);
-  return jsonContent(checkBody(report, inclusion, own), 0);
+  return { ...jsonContent(checkBody(report, inclusion, own), 0), cost: read.cost };
 }
 
 /** Judges for this issuer; where nothing but the issuer is another, what can be said of any issuer's body. */
@@ -46,7 +46,9 @@ function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
     : report;
 }
 
-function readBody(bytes: Buffer): { readonly value: JsonValue } | { readonly reply: Reply } {
+function readBody(
+  bytes: Buffer,
+): { readonly value: JsonValue; readonly cost: number } | { readonly reply: Reply } {
   let sent: JsonValue;
   try {
     sent = parseJson(decodeUtf8(bytes));
@@ -54,13 +56,14 @@ function readBody(bytes: Buffer): { readonly value: JsonValue } | { readonly rep
     return refuse(400, `Cannot be judged: ${messageOf(error)}`);
   }
   const value = unwrapped(sent);
-  const excess = excessOf(value);
-  return excess === null ? { value } : refuse(413, `Cannot be judged here: ${excess}`);
+  const weight = checkCost(value);
+  const excess = excessOf(weight);
+  if (excess !== null) return refuse(413, `Cannot be judged here: ${excess}`);
+  return { value, cost: judgingCost(weight) };
 }
 
 /** What of a body is more than one request may cost; null for a body that is judged. */
-function excessOf(value: JsonValue): string | null {
-  const { citations, cost } = checkCost(value);
+function excessOf({ citations, cost }: CheckCost): string | null {
   const many = citations > CHECKED_CITATIONS_MAX;
   if (!many && cost <= CHECK_COST_MAX) return null;
   const what = many

@@ -3,25 +3,24 @@ import {
   type FreshnessClass,
   freshness,
 } from '../../compiler/contract/freshness.ts';
-import { lineOf, SIGNALS, type Signal } from '../../compiler/contract/lines.ts';
+import { LINES, type Line, lineOf, SIGNALS, type Signal } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
+import { BodyCache } from '../release/body-cache.ts';
 import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { type Answered, jsonBytes, type Question, type Service } from '../service.ts';
 import { catalogRows } from './catalog.ts';
+import { FREE_BYTES_MAX } from './free-bytes.ts';
 
 /** Seconds that a coverage answer may be repeated. */
 export const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 export const COVERAGE_ROWS_MAX = 5000;
-/** Bytes of one answer; beyond them the readings are left out, however few they are. */
-const COVERAGE_BYTES_MAX = 1_900_000;
-
-/** Answers that are kept for one time to live. */
-const COVERAGE_ANSWERS_MAX = 100;
+/** Bytes of answers that are kept for one time to live: those that the tables allow, and those about stored entities. */
+const KEPT_BYTES_MAX = { listed: 16 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
 
 const UPDATE_STATUS_RULE =
   'judged now against the cadence: overdue when the source was late at the last look and that look still counts, on_schedule ' +
@@ -68,10 +67,35 @@ const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> =>
   return distinctEntities(await stocks(release));
 });
 
+/** What is stored of each entity, by its id in lower case: a stranger's text must not cost a look at every reading. */
+const stocksByEntity = perRelease(
+  async (release: ReleaseIndex): Promise<ReadonlyMap<string, readonly Stock[]>> => {
+    const byEntity = new Map<string, Stock[]>();
+    for (const { signal, rows } of await stocks(release)) {
+      const own = new Map<string, CatalogRow[]>();
+      for (const row of rows) pushTo(own, row.entity.toLowerCase(), row);
+      for (const [entity, list] of own) pushTo(byEntity, entity, stockOf(signal, list));
+    }
+    return byEntity;
+  },
+);
+
+function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+interface Kept {
+  readonly bytes: Buffer;
+}
+
 interface Answers {
   readonly at: number;
   /** By canonical target, which unknown parameters do not change. */
-  readonly bodies: Map<string, Buffer>;
+  readonly listed: BodyCache<Kept>;
+  /** Apart, for there are many of them. */
+  readonly entities: BodyCache<Kept>;
 }
 
 const kept = new WeakMap<ReleaseIndex, Answers>();
@@ -80,7 +104,12 @@ const kept = new WeakMap<ReleaseIndex, Answers>();
 function answersAt(release: ReleaseIndex, now: number): Answers {
   const known = kept.get(release);
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
-  const made: Answers = { at: now, bodies: new Map() };
+  const [listed, entities] = [KEPT_BYTES_MAX.listed, KEPT_BYTES_MAX.entities];
+  const made = {
+    at: now,
+    listed: new BodyCache<Kept>(listed),
+    entities: new BodyCache<Kept>(entities),
+  };
   kept.set(release, made);
   return made;
 }
@@ -91,17 +120,33 @@ export async function coverage(question: Question, service: Service): Promise<An
   const { values, target } = question.route;
   const now = clock();
   const answers = answersAt(release, now);
-  const body = answers.bodies.get(target) ?? (await coverageBytes(values, release, answers.at));
-  if (answers.bodies.size < COVERAGE_ANSWERS_MAX) answers.bodies.set(target, body);
+  const kept = values.entity === undefined ? answers.listed : answers.entities;
+  const known = kept.get(target);
+  const body = known?.bytes ?? (await coverageBytes(values, release, answers.at));
+  if (known === undefined && (await isKnown(values, release))) kept.set(target, { bytes: body });
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
   return jsonBytes(body, keepMs);
 }
 
+/** Whether a request is one of the few that the tables allow, so that nobody can push the others out. */
+async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
+  const { entity, signal_id: id, industry } = values;
+  const isStored =
+    entity === undefined || (await stocksByEntity(release)).has(entity.toLowerCase());
+  if (!isStored) return false;
+  const isSignal = id === undefined || lineOf(id) !== undefined;
+  return isSignal && (industry === undefined || INDUSTRIES.has(industry));
+}
+
+const INDUSTRIES = new Set(LINES.map((line: Line) => line.industry));
+
 async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
-  const covered = (await stocks(release))
-    .filter(({ signal }) => meets(signal, values))
-    .map((stock) => ofEntity(stock, values.entity))
-    .filter(({ rows }) => values.entity === undefined || rows.length > 0);
+  const { entity: asked } = values;
+  const stored =
+    asked === undefined
+      ? await stocks(release)
+      : ((await stocksByEntity(release)).get(asked.toLowerCase()) ?? []);
+  const covered = stored.filter(({ signal }) => meets(signal, values));
   const { signal_id, industry, entity } = values;
   const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
   const distinct = filtered ? distinctEntities(covered) : await entityCount(release);
@@ -109,7 +154,7 @@ async function coverageBytes(values: Values, release: ReleaseIndex, now: number)
   const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
   const form = { compact, listed: !compact && rows <= COVERAGE_ROWS_MAX, distinct, now };
   const body = bytesOf(coverageBody(covered, form));
-  if (body.length <= COVERAGE_BYTES_MAX) return body;
+  if (body.length <= FREE_BYTES_MAX) return body;
   return bytesOf(coverageBody(covered, { ...form, listed: false }));
 }
 
@@ -125,13 +170,6 @@ function meets(signal: Signal, values: Values): boolean {
   const { signal_id: id, industry } = values;
   if (id !== undefined && signal.id !== id) return false;
   return industry === undefined || lineOf(signal.id)?.industry === industry;
-}
-
-function ofEntity(stock: Stock, entity: string | undefined): Stock {
-  if (entity === undefined) return stock;
-  const wanted = entity.toLowerCase();
-  const rows = stock.rows.filter((row) => row.entity.toLowerCase() === wanted);
-  return stockOf(stock.signal, rows);
 }
 
 interface CoverageForm {

@@ -18,6 +18,9 @@ export const SEARCH_CHARS_MAX = 190;
 /** Services that a search looks through. */
 const SERVICES_MAX = 500_000;
 
+/** Ids that are looked through for the cost of a plain answer. */
+const IDS_A_UNIT = 1000;
+
 const PRECHECK = endpointAt('/trust/precheck');
 const PREVIEW = '/trust/preview';
 
@@ -45,7 +48,7 @@ export async function previewSearch(question: Question, service: Service): Promi
       first === undefined ? null : canonicalTarget(PRECHECK.path, { service: first }),
     preview: PREVIEW,
   };
-  return jsonContent(body, KEEP_FOR_RELEASE);
+  return { ...jsonContent(body, KEEP_FOR_RELEASE), cost: ids.length / IDS_A_UNIT };
 }
 
 /** A host, a part of one or an id, as ids spell it: lower case, hyphens for dots and spaces. */

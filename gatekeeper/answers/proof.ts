@@ -1,5 +1,6 @@
 import { inclusionOf } from '../release/inclusion.ts';
 import { findLeaf } from '../release/log-files.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import {
   type Answered,
@@ -9,10 +10,12 @@ import {
   type Service,
 } from '../service.ts';
 import { ABSENT_NOTES } from './anchor.ts';
+import { coreMembers } from './core-members.ts';
+import { freeFacts, isFreeReading } from './free-facts.ts';
 import { undetermined } from './undetermined.ts';
 import { HASH_PREFIX_MIN, hashPrefix, type LookUp, lookUpHash } from './verify-hash.ts';
 
-/** `/proof/:record_hash`: what a hash stands for, its core, its place in the log and the timestamp of that. */
+/** `/proof/:record_hash`: what a hash stands for, what its core is made of, its place in the log and the timestamp of that. */
 export async function proof({ route }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(route.values.record_hash ?? '');
   if (digits === null) return { kind: 'reply', reply: usage() };
@@ -48,7 +51,7 @@ async function proofBody(digits: string, service: Service): Promise<object> {
       note: 'nothing that this issuer published starts with these digits',
     };
   }
-  const known = listed.state === 'listed' ? recordWords(listed) : UNLISTED;
+  const known = listed.state === 'listed' ? await recordWords(listed, release) : UNLISTED;
   if (leaf.state !== 'found') {
     return { ...head, ...known, inclusion: null, anchor: null, note: ABSENT_NOTES.not_found };
   }
@@ -56,10 +59,12 @@ async function proofBody(digits: string, service: Service): Promise<object> {
   return { ...head, ...known, hash: leaf.hash, inclusion, anchor, note: known.note };
 }
 
+const NO_CORE = { hash_core: null, hash_core_members: null } as const;
+
 const NOTHING = {
   found: false,
   record_status: { state: 'not_found' },
-  hash_core: null,
+  ...NO_CORE,
   inclusion: null,
   anchor: null,
 } as const;
@@ -68,28 +73,50 @@ const NOTHING = {
 const UNLISTED = {
   found: true,
   record_status: { state: 'superseded' },
-  hash_core: null,
+  ...NO_CORE,
   note: 'an entry of the log that was published before; this release no longer holds its record',
 } as const;
 
-function recordWords({ entry, check }: Extract<LookUp, { state: 'listed' }>) {
-  const { record_hash, kind, state, file, signal_id, entity, observed_at } = entry;
+async function recordWords(
+  { entry, check }: Extract<LookUp, { state: 'listed' }>,
+  release: ReleaseIndex,
+) {
+  const { record_hash, kind, state, file } = entry;
   const unchecked = file === null ? SUPERSEDED : LONG;
   const isSame = check?.recomputedHash === record_hash;
+  const isFree = isSame && (await isFreeReading(entry, release));
   return {
     hash: record_hash,
     found: true,
     kind,
     record_status: { state },
-    signal_id,
-    entity,
-    observed_at,
-    hash_core: isSame ? check.core : null,
-    note: check === null ? unchecked : isSame ? CURRENT : BROKEN,
+    ...freeFacts(entry),
+    hash_core: isFree ? check.core : null,
+    hash_core_members: coreMembers(entry),
+    recompute: RECOMPUTE[kind],
+    note: check === null ? unchecked : isSame ? CURRENT[isFree ? 'free' : 'sold'] : BROKEN,
   };
 }
 
-const CURRENT = 'hash = sha256 over the canonical JSON (RFC 8785) of hash_core';
+/** How the hash is made again from the body that was bought. */
+const RECOMPUTE = {
+  reading:
+    'take hash_core_members from the record, leg or row that you hold, its sources reduced to name, weight, independent ' +
+    'and relay_of; the hash is sha256 over the canonical JSON (RFC 8785) of that object',
+  row:
+    'take _hash_core of the row that you hold (with verifiable=1 in a list), or hash_core_members of a single answer; the ' +
+    'hash is sha256 over the canonical JSON (RFC 8785) of that object',
+  citation:
+    'take _citation of the body that you hold without record_hash, signature, key_id, issuer_DID and verify_url; the hash ' +
+    'is sha256 over the canonical JSON (RFC 8785) of that object',
+} as const;
+
+const CURRENT = {
+  free: 'hash = sha256 over the canonical JSON (RFC 8785) of hash_core; a free endpoint shows this reading',
+  sold:
+    'the stored core gives this hash; it is part of what is sold, so it is not shown here. A body that you bought carries ' +
+    'it, and POST /verify judges that body free',
+} as const;
 const SUPERSEDED =
   'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
 const LONG =

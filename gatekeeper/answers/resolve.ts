@@ -24,7 +24,14 @@ import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
 import { sha256 } from '../release/log-files.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { type Answered, jsonBytes, MISS, type Question, type Service } from '../service.ts';
+import {
+  type Answered,
+  IS_THERE,
+  jsonBytes,
+  MISS,
+  type Question,
+  type Service,
+} from '../service.ts';
 import { filersOf, findFiler, listsOf } from './filings.ts';
 
 const PROPOSER = '/resolve/proposer';
@@ -48,6 +55,7 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   if (asked === null) return MISS;
   const answer = await settledOf(asked, release);
   if (answer === null) return MISS;
+  if (question.isProbe) return IS_THERE;
   const body =
     route.endpoint.path === PROPOSER
       ? await proposerBody(answer, release)

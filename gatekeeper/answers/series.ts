@@ -10,7 +10,8 @@ import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
-import { type Answered, MISS, type Question, type Service } from '../service.ts';
+import { type Answered, IS_THERE, MISS, type Question, type Service } from '../service.ts';
+import { costOfReadingFile } from './file-cost.ts';
 
 const NEWLINE = 0x0a;
 const CUTS = '"cuts":';
@@ -32,12 +33,14 @@ const layouts = new WeakMap<Body, SeriesLayout>();
 const tables = new WeakMap<Body, CsvTable>();
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
-export async function series({ route }: Question, service: Service): Promise<Answered> {
+export async function series({ route, isProbe }: Question, service: Service): Promise<Answered> {
   const { values, endpoint, target } = route;
   const { signal_id, entity } = values;
   const path = signal_id && entity ? requestFile(endpoint, { signal_id, entity }) : null;
   if (!service.release.has(path)) return MISS;
+  const cost = costOfReadingFile(path, service.release);
   const body = await service.release.body(path);
+  if (isProbe) return { ...IS_THERE, cost };
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
     return content(csvCut(body, days), `${CSV_MEDIA_TYPE}; charset=utf-8`);

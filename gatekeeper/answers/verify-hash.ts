@@ -6,6 +6,7 @@ import { verifyShardPath } from '../../compiler/contract/path.ts';
 import { recordHashText } from '../../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
 import { citationOf } from '../release/citation-text.ts';
+import { linesFrom } from '../release/lines-from.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedCore } from '../release/stored-core.ts';
 import type { Service } from '../service.ts';
@@ -61,7 +62,7 @@ async function listed(digits: string, release: ReleaseIndex): Promise<readonly V
   const shard = verifyShardPath(`sha256:${digits}`);
   if (!release.has(shard)) return [];
   const { bytes } = await release.body(shard);
-  return matching(bytes.toString('utf8'), digits);
+  return matching(bytes, digits);
 }
 
 /** Of bodies of an earlier release only their citations, since what else they say is known under other hashes. */
@@ -92,12 +93,10 @@ function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry
 }
 
 /** Entries of a shard whose hash starts with the digits, one for each hash. */
-function matching(text: string, digits: string): readonly VerifyEntry[] {
-  const opening = `["sha256:${digits}`;
+function matching(shard: Buffer, digits: string): readonly VerifyEntry[] {
   const found = new Map<string, VerifyEntry>();
-  for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
-    if (at > 0 && text[at - 1] !== '\n') continue;
-    const entry = parseVerifyEntry(text.slice(at, text.indexOf('\n', at)));
+  for (const line of linesFrom(shard, `["sha256:${digits}`)) {
+    const entry = parseVerifyEntry(line);
     if (found.get(entry.record_hash)?.state !== 'current') found.set(entry.record_hash, entry);
   }
   return [...found.values()];

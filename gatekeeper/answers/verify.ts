@@ -1,6 +1,7 @@
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
 import type { Answered, Question, Service } from '../service.ts';
+import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
 import { undetermined } from './undetermined.ts';
 import {
   HASH_PREFIX_MIN,
@@ -118,8 +119,8 @@ function verification(digits: string, found: LookUp): Verification {
 }
 
 function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification {
-  const { record_hash, state, signal_id, entity, observed_at } = entry;
-  const body = check?.body ?? {};
+  const { record_hash, state } = entry;
+  const body = isOfReading(entry) ? (check?.body ?? {}) : {};
   return {
     endpoint: 'gauge/verify',
     hash: record_hash,
@@ -129,9 +130,7 @@ function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification 
     is_issuer_record: true,
     is_truth_bear_record: true,
     record_status: { state },
-    signal_id,
-    entity,
-    observed_at,
+    ...freeFacts(entry),
     source_ref: textOrNull(body.source_ref),
     scope: textOrNull(body.scope),
     note: check === null ? uncheckedNote(entry) : checkedNote(entry),
@@ -165,9 +164,8 @@ const CURRENT_NOTES = {
 } as const;
 
 function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
-  const { record_hash, kind, file, signal_id, entity, observed_at } = entry;
-  const subject = signal_id === null ? entity : `${signal_id} at ${entity}`;
-  const what = `${ATTESTED[kind]} of ${subject} observed ${observed_at}`;
+  const { record_hash, kind, file } = entry;
+  const what = `${ATTESTED[kind]}${subjectOf(freeFacts(entry))}`;
   if (check === null) {
     const standing = file === null ? 'published and later superseded' : 'lists in this release';
     return `This hash stands for ${what}, which this issuer ${standing}.`;
@@ -181,9 +179,15 @@ function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
 
 const ATTESTED = {
   reading: 'the reading',
-  row: 'the roster row',
+  row: 'a row, filing or document',
   citation: 'the signed citation',
 } as const;
+
+function subjectOf({ signal_id, entity, observed_at }: FreeFacts): string {
+  const names = [signal_id, entity].filter((name) => name !== null);
+  const of = names.length === 0 ? '' : ` of ${names.join(' at ')}`;
+  return observed_at === null ? of : `${of} observed ${observed_at}`;
+}
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;

@@ -49,7 +49,8 @@ export async function watch(question: Question, service: Service): Promise<Answe
 async function latest(route: Route, service: Service): Promise<Answered> {
   const items = itemsOf(route.values.items ?? '');
   if (items === null) return illegal(route, 'items', service.release);
-  return jsonContent(await watched(items, { service, note: WATCH_NOTE }), 0);
+  const body = await watched(items, { service, note: WATCH_NOTE });
+  return { ...jsonContent(body, 0), cost: body.count };
 }
 
 async function changes(route: Route, service: Service): Promise<Answered> {
@@ -59,7 +60,7 @@ async function changes(route: Route, service: Service): Promise<Answered> {
   const since = given === undefined ? dayBefore(service.clock()) : sinceOf(given);
   if (since === null) return illegal(route, 'since', service.release);
   const body = await watched(items, { service, note: CHANGES_NOTE, since });
-  return jsonContent({ ...body, since: isoTime(since) }, 0);
+  return { ...jsonContent({ ...body, since: isoTime(since) }, 0), cost: body.count };
 }
 
 function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): Answered {

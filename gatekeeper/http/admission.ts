@@ -1,6 +1,7 @@
 import { clientAddress, type TrustedProxies } from './client-address.ts';
+import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from './cost.ts';
 import type { HeaderFacts } from './header-facts.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { Account, RateLimit } from './rate-limit.ts';
 
 /** A request before anything of it is answered. */
 export interface Knock {
@@ -14,19 +15,49 @@ export interface Knock {
 
 export interface AdmissionOptions {
   readonly limit: RateLimit;
+  /** Of those who fetch again what they paid for, apart from all else: what they use up elsewhere does not count here. */
+  readonly repeats: RateLimit;
   readonly proxies: TrustedProxies;
   /** True when a request fetches again what it paid for; it must be cheap and must not throw. */
   readonly isRepeat: (knock: Knock) => boolean;
 }
 
-/** Decides before anything else is looked at: 0 lets a request in, otherwise the seconds to wait. */
-export type Admission = (knock: Knock, now: number) => number;
+/** How a request is let in. */
+export interface Entry {
+  /** 0 lets it in, otherwise the seconds to wait. */
+  readonly wait: number;
+  /** Takes what its answer costs. */
+  readonly account: Pick<Account, 'charge'>;
+}
 
-/** Who has paid is never turned away, and its fetching again is not counted. */
-export function admission({ limit, proxies, isRepeat }: AdmissionOptions): Admission {
+/** Decides before anything else is looked at. */
+export type Admission = (knock: Knock, now: number) => Entry;
+
+/** The entry of what is not counted. */
+export const UNCOUNTED: Entry = { wait: 0, account: { charge: () => undefined } };
+
+export function admission({ limit, repeats, proxies, isRepeat }: AdmissionOptions): Admission {
   return (knock, now) => {
-    if (!limit.isOn || isRepeat(knock)) return 0;
+    if (!limit.isOn) return UNCOUNTED;
     const { address, facts } = knock;
-    return limit.take(clientAddress(address, facts.forwardedFor, proxies), now);
+    const client = clientAddress(address, facts.forwardedFor, proxies);
+    if (isRepeat(knock)) return enter(repeats.account(client), REPEAT_COST, now);
+    return enter(limit.account(client), priceOf(knock), now);
   };
+}
+
+function enter(account: Account, cost: number, now: number): Entry {
+  return { wait: account.take(cost, now), account };
+}
+
+/** Characters of a target that are in the price. */
+const TARGET_CHARS = 1024;
+
+function priceOf({ target, facts }: Knock): number {
+  const more = costOfReading(Math.max(0, target.length - TARGET_CHARS));
+  return (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
+}
+
+function pays({ paymentV1, paymentV2, receipt }: HeaderFacts): boolean {
+  return paymentV1 !== null || paymentV2 !== null || receipt !== null;
 }

@@ -3,39 +3,90 @@ export const CLIENTS_MAX = 50_000;
 /** Seconds of its rate that a client may use at once. */
 export const BURST_S = 2;
 /** The whole service takes this many times the rate of one client. */
-export const OVERALL_FACTOR = 100;
+export const OVERALL_FACTOR = 40;
+/** What an answer costs is known when it is made: a client may be that many seconds of its rate in debt, not more. */
+const DEBT_S_MAX = 30;
 
-interface Bucket {
-  tokens: number;
-  at: number;
+/** What one client may still use, in units: one is what a plain free answer costs. */
+export interface Account {
+  /** Takes the price of a request; 0 lets it pass, otherwise the seconds to wait. `now` in milliseconds of any steady clock. */
+  take(cost: number, now: number): number;
+  /** Takes what the answer cost beyond it. */
+  charge(cost: number, now: number): void;
 }
 
-/** Decides per request; 0 lets it pass, otherwise the seconds to wait. */
+/** Who has used how much. */
 export interface RateLimit {
   readonly isOn: boolean;
-  /** `now` in milliseconds of any steady clock. */
-  take(address: string, now: number): number;
+  /** The account of an address, the same for all addresses of one customer. */
+  account(address: string): Account;
   readonly clients: number;
 }
 
-/** Token buckets per client address and for all together; `perSecond` 0 turns them off. */
-export function rateLimit(perSecond: number): RateLimit {
-  if (perSecond === 0) return { isOn: false, take: () => 0, clients: 0 };
-  const overall = { tokens: perSecond * OVERALL_FACTOR * BURST_S, at: 0 };
+const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
+
+/** Token buckets per client address and for all together; `perSecond` units, 0 turns them off. */
+export function rateLimit(perSecond: number, burstS = BURST_S): RateLimit {
+  if (perSecond === 0) return { isOn: false, account: () => UNLIMITED, clients: 0 };
+  const overall = new Bucket(perSecond * OVERALL_FACTOR, burstS, null);
   const buckets = new Buckets();
   return {
     isOn: true,
-    take(address, now) {
+    account(address) {
       const key = clientKey(address);
-      const bucket = buckets.get(key) ?? { tokens: perSecond * BURST_S, at: now };
+      const bucket = buckets.get(key) ?? new Bucket(perSecond, burstS, overall);
       buckets.set(key, bucket);
-      const wait = takeFrom(bucket, perSecond, now);
-      return wait > 0 ? wait : takeFrom(overall, perSecond * OVERALL_FACTOR, now);
+      return bucket;
     },
     get clients() {
       return buckets.size;
     },
   };
+}
+
+class Bucket implements Account {
+  readonly #perSecond: number;
+  readonly #burst: number;
+  /** The bucket of all, which is asked second and charged too. */
+  readonly #overall: Bucket | null;
+  #tokens: number;
+  #at = Number.NEGATIVE_INFINITY;
+
+  constructor(perSecond: number, burstS: number, overall: Bucket | null) {
+    this.#perSecond = perSecond;
+    this.#burst = perSecond * burstS;
+    this.#overall = overall;
+    this.#tokens = this.#burst;
+  }
+
+  take(cost: number, now: number): number {
+    const wait = this.#waitAt(now) || (this.#overall?.take(cost, now) ?? 0);
+    if (wait === 0) this.#spend(cost);
+    return wait;
+  }
+
+  charge(cost: number, now: number): void {
+    this.#fill(now);
+    this.#spend(cost);
+    this.#overall?.charge(cost, now);
+  }
+
+  #waitAt(now: number): number {
+    this.#fill(now);
+    if (this.#tokens >= 1) return 0;
+    return Math.max(1, Math.ceil((1 - this.#tokens) / this.#perSecond));
+  }
+
+  /** A clock that jumps back fills nothing. */
+  #fill(now: number): void {
+    const elapsed = this.#at === Number.NEGATIVE_INFINITY ? 0 : Math.max(0, now - this.#at) / 1000;
+    this.#tokens = Math.min(this.#burst, this.#tokens + elapsed * this.#perSecond);
+    this.#at = now;
+  }
+
+  #spend(cost: number): void {
+    this.#tokens = Math.max(-DEBT_S_MAX * this.#perSecond, this.#tokens - cost);
+  }
 }
 
 /** Buckets in two generations: when the young one is full the old one is forgotten as a whole. */
@@ -58,15 +109,6 @@ class Buckets {
     }
     this.#young.set(key, bucket);
   }
-}
-
-function takeFrom(bucket: Bucket, perSecond: number, now: number): number {
-  const elapsed = Math.max(0, now - bucket.at) / 1000;
-  bucket.tokens = Math.min(perSecond * BURST_S, bucket.tokens + elapsed * perSecond);
-  bucket.at = now;
-  if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
-  bucket.tokens -= 1;
-  return 0;
 }
 
 /** One customer holds a whole IPv6 /64, so its addresses count as one. */

@@ -1,5 +1,7 @@
 /** Ready answers kept for one release. */
 export const READY_MAX = 8192;
+/** Ready refusals kept for one release: strangers make as many different ones as they like. */
+export const READY_REFUSALS_MAX = 512;
 /** Bytes of ready answers kept for one release. */
 export const READY_BYTES_MAX = 32 * 1024 * 1024;
 /** Longest body that is kept ready. */
@@ -28,7 +30,12 @@ export interface ReadyAnswer {
 /** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
 export class ReadyAnswers {
   readonly #answers = new Map<string, ReadyAnswer>();
+  readonly #max: number;
   #bytes = 0;
+
+  constructor(max = READY_MAX) {
+    this.#max = max;
+  }
 
   get size(): number {
     return this.#answers.size;
@@ -48,7 +55,7 @@ export class ReadyAnswers {
     this.#answers.set(target, answer);
     this.#bytes += answer.body.length;
     for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= READY_MAX && this.#bytes <= READY_BYTES_MAX) return;
+      if (this.#answers.size <= this.#max && this.#bytes <= READY_BYTES_MAX) return;
       this.#drop(oldest);
     }
   }

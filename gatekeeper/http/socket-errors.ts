@@ -20,7 +20,15 @@ export function refuseFraming(code: string, socket: Socket): void {
     return;
   }
   const status = STATUS_OF[code] ?? '400 Bad Request';
-  const error = ERROR_OF[code] ?? 'Not a valid HTTP request';
+  endWith(socket, status, ERROR_OF[code] ?? 'Not a valid HTTP request');
+}
+
+/** Answers a connection beyond those that its address may hold, then cuts it. */
+export function refuseCrowd(socket: Socket): void {
+  endWith(socket, '503 Service Unavailable', 'Too many connections from your address; use fewer');
+}
+
+function endWith(socket: Socket, status: string, error: string): void {
   const body = JSON.stringify({ error, no_charge: true });
   const head = [
     `HTTP/1.1 ${status}`,

@@ -5,14 +5,8 @@ import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.t
 import type { Reply } from '../reply.ts';
 import type { JsonObject } from './json-rpc.ts';
 import { nothingFound } from './nothing-found.ts';
+import { failed, succeeded, type ToolResult } from './tool-result.ts';
 import { shown, wrongArgument } from './wrong-argument.ts';
-
-/** The answer of a tool: content for a model, and the same as data where the call succeeded. */
-export interface ToolResult {
-  readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
-  readonly structuredContent?: object;
-  readonly isError: boolean;
-}
 
 /** What this service answers to a GET of a target without any payment. */
 export type Ask = (target: string) => Promise<Reply>;
@@ -27,17 +21,21 @@ export async function callTool(tool: Tool, given: JsonObject, ask: Ask): Promise
   return wrong === null ? CALLS[tool.name](given, ask, tool) : refused(tool, wrong);
 }
 
+/** A result that is longer than there is room for, in the words of what to send instead. */
+export function tooLong({ name, inputSchema }: Tool, bytes: number, room: number): ToolResult {
+  const narrower = Object.keys(inputSchema.properties).filter((one) => NARROWING.includes(one));
+  const narrow = narrower.length === 0 ? '' : `narrow it with ${narrower.join(', ')}, `;
+  return failed(
+    `Cannot answer "${name}": ${bytes} bytes, more than the ${Math.max(0, room)} that are left for this answer; ` +
+      `${narrow}send it alone, or page the list with GET /gauge/catalog`,
+  );
+}
+
+/** Arguments that make a result shorter. */
+const NARROWING: readonly string[] = ['industry', 'signal_id', 'entity'];
+
 function refused({ name }: Tool, wrong: string): ToolResult {
   return failed(`Cannot call "${name}": ${wrong}`);
-}
-
-function failed(text: string): ToolResult {
-  return { content: [{ type: 'text', text }], isError: true };
-}
-
-function succeeded({ body }: Reply): ToolResult {
-  const text = body.toString();
-  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text), isError: false };
 }
 
 type Call = (given: JsonObject, ask: Ask, tool: Tool) => Promise<ToolResult>;
@@ -62,10 +60,16 @@ async function findSignal(given: JsonObject, ask: Ask): Promise<ToolResult> {
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
   if (reply.status !== 200) return failed(reply.body.toString());
-  const result = succeeded(reply);
-  const { signals = [] } = result.structuredContent as { signals?: readonly unknown[] };
-  return signals.length > 0 ? result : failed(nothingFound(given));
+  return isEmpty(reply) ? failed(nothingFound(given)) : succeeded(reply);
 }
+
+/** A coverage of nothing; inside of a text its marks would be escaped. */
+function isEmpty({ body }: Reply): boolean {
+  return body.length < EMPTY_BYTES_MAX && body.includes('"signals":[]');
+}
+
+/** More than a coverage without signals is long. */
+const EMPTY_BYTES_MAX = 10_000;
 
 /** The 402 is the success: the very challenge that the paid URL answers. */
 async function getOfficialRecord(given: JsonObject, ask: Ask): Promise<ToolResult> {

@@ -36,6 +36,8 @@ export type RpcRequest = Extract<RpcMessage, { kind: 'request' }>;
 /** One answer; `name` says what kind of trouble an error is. */
 export type RpcAnswer =
   | { readonly id: RpcId; readonly result: object }
+  /** A result whose members are JSON text already. */
+  | { readonly id: RpcId; readonly members: string }
   | {
       readonly id: RpcId | null;
       readonly name: RpcErrorName;
@@ -82,10 +84,11 @@ function isId(id: JsonValue | undefined): id is RpcId {
 }
 
 /** An answer as the wire shows it. */
-export function rpcBody(answer: RpcAnswer): object {
-  const { id } = answer;
-  if ('result' in answer) return { jsonrpc: '2.0', id, result: answer.result };
+export function rpcText(answer: RpcAnswer): string {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(answer.id)}`;
+  if ('members' in answer) return `${head},"result":{${answer.members}}}`;
+  if ('result' in answer) return `${head},"result":${JSON.stringify(answer.result)}}`;
   const { name, message, data } = answer;
   const error = { code: RPC_ERRORS[name], message, ...(data === undefined ? {} : { data }) };
-  return { jsonrpc: '2.0', id, error };
+  return `${head},"error":${JSON.stringify(error)}}`;
 }

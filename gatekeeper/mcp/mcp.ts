@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { TOOLS } from '../../compiler/contract/tools.ts';
+import { FREE_BYTES_MAX } from '../answers/free-bytes.ts';
 import { jsonReply, NO_STORE, type Reply } from '../reply.ts';
 import type { Answered, Question, RpcContext, Service } from '../service.ts';
-import { callTool, findTool } from './call-tool.ts';
+import { callTool, findTool, tooLong } from './call-tool.ts';
 import {
   bodyValue,
   isObject,
@@ -11,8 +12,8 @@ import {
   type RpcErrorName,
   type RpcId,
   type RpcRequest,
-  rpcBody,
   rpcMessage,
+  rpcText,
 } from './json-rpc.ts';
 import {
   BATCH_REVISION,
@@ -25,6 +26,8 @@ import {
 
 /** Messages of one batch. */
 export const BATCH_MESSAGES_MAX = 20;
+/** Bytes of everything in the longest batch that neither is a tool's result nor repeats what was sent: 20 lists of tools. */
+const FRAME_BYTES_MAX = 150_000;
 /** Milliseconds that a client may keep what describes this server. */
 const DESCRIPTION_TTL_MS = 60_000;
 
@@ -34,16 +37,25 @@ const INSTRUCTIONS =
 /** `POST /mcp`: one stateless JSON answer to one message or to a batch of them. */
 export async function mcp({ body, rpc }: Question, service: Service): Promise<Answered> {
   if (body === null || rpc === null) throw new TypeError('Cannot answer a call: no body was read');
-  return { kind: 'reply', reply: await rpcReply(body, rpc, service) };
+  const parsed = bodyValue(body);
+  if ('wrong' in parsed)
+    return { kind: 'reply', reply: answerReply(malformed('parse', parsed.wrong)) };
+  const { value } = parsed;
+  const talk = { rpc, service, room: FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length };
+  // Each message of a batch counts as the request that it could have been.
+  if (Array.isArray(value)) {
+    return { kind: 'reply', reply: await batchReply(value, talk), cost: value.length - 1 };
+  }
+  const answer = await answerTo(value, talk);
+  return { kind: 'reply', reply: answer === null ? accepted() : answerReply(answer) };
 }
 
-async function rpcReply(body: Buffer, rpc: RpcContext, service: Service): Promise<Reply> {
-  const parsed = bodyValue(body);
-  if ('wrong' in parsed) return answerReply(malformed('parse', parsed.wrong));
-  const { value } = parsed;
-  if (Array.isArray(value)) return batchReply(value, rpc, service);
-  const answer = await answerTo(value, rpc, service);
-  return answer === null ? accepted() : answerReply(answer);
+/** What the messages of one request have in common. */
+interface Talk {
+  readonly rpc: RpcContext;
+  readonly service: Service;
+  /** Bytes that results of tools may still have. */
+  room: number;
 }
 
 /** Nothing to say: the message was a notification. */
@@ -61,15 +73,11 @@ function malformed(name: RpcErrorName, message: string, id: RpcId | null = null)
 function answerReply(answer: Told): Reply {
   const { status = 200 } = answer;
   const headers = status < 400 ? [NO_STORE] : [];
-  return jsonReply(status, rpcBody(answer), headers);
+  return jsonReply(status, Buffer.from(rpcText(answer), 'utf8'), headers);
 }
 
-async function batchReply(
-  values: readonly JsonValue[],
-  rpc: RpcContext,
-  service: Service,
-): Promise<Reply> {
-  const { version } = rpc.headers;
+async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Reply> {
+  const { version } = talk.rpc.headers;
   if (version !== null && version !== BATCH_REVISION) {
     return answerReply(malformed('invalidRequest', 'Batches are gone; send one message'));
   }
@@ -82,15 +90,15 @@ async function batchReply(
   }
   const answers: RpcAnswer[] = [];
   for (const value of values) {
-    const answer = await answerTo(value, rpc, service);
+    const answer = await answerTo(value, talk);
     if (answer !== null) answers.push(answer);
   }
   if (answers.length === 0) return accepted();
-  return jsonReply(200, answers.map(rpcBody), [NO_STORE]);
+  return jsonReply(200, Buffer.from(`[${answers.map(rpcText).join(',')}]`, 'utf8'), [NO_STORE]);
 }
 
 /** The answer to one message; null for what asks for none. */
-async function answerTo(value: JsonValue, rpc: RpcContext, service: Service): Promise<Told | null> {
+async function answerTo(value: JsonValue, talk: Talk): Promise<Told | null> {
   const message = rpcMessage(value);
   switch (message.kind) {
     case 'notification':
@@ -99,11 +107,11 @@ async function answerTo(value: JsonValue, rpc: RpcContext, service: Service): Pr
     case 'invalid':
       return malformed('invalidRequest', `Not JSON-RPC: ${message.why}`, message.id);
     case 'request': {
-      const era = eraOf(message, rpc.headers);
+      const era = eraOf(message, talk.rpc.headers);
       if (typeof era !== 'string') return { ...era, status: 400 };
-      const answer = await METHODS[era](message, rpc, service);
+      const answer = await METHODS[era](message, talk);
       if (era === 'handshake') return answer;
-      return statelessAnswer(answer, service);
+      return statelessAnswer(answer, talk.service);
     }
   }
 }
@@ -113,47 +121,51 @@ function statelessAnswer(answer: RpcAnswer, service: Service): Told {
   if ('name' in answer)
     return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
   const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(service) };
-  return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
+  if ('result' in answer) {
+    return { ...answer, result: { resultType: 'complete', ...answer.result, _meta } };
+  }
+  const { id, members } = answer;
+  return { id, members: `"resultType":"complete",${members},"_meta":${JSON.stringify(_meta)}` };
 }
 
-type Method = (request: RpcRequest, rpc: RpcContext, service: Service) => Promise<RpcAnswer>;
+type Method = (request: RpcRequest, talk: Talk) => Promise<RpcAnswer>;
 
 const METHODS: Readonly<Record<Era, Method>> = { handshake, stateless };
 
-async function handshake(
-  request: RpcRequest,
-  rpc: RpcContext,
-  service: Service,
-): Promise<RpcAnswer> {
+async function handshake(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { id, params } = request;
   switch (request.method) {
     case 'initialize':
-      return initialize(request, service);
+      return initialize(request, talk.service);
     case 'ping':
       return { id, result: {} };
     case 'tools/list':
-      return pageTrouble(request) ?? { id, result: { tools: TOOLS } };
+      return pageTrouble(request) ?? { id, members: TOOLS_MEMBER };
     case 'tools/call':
-      return toolAnswer({ id, params }, rpc);
+      return toolAnswer({ id, params }, talk);
     default:
       return unknownMethod(request, 'initialize, ping, tools/list, tools/call');
   }
 }
 
-async function stateless(request: RpcRequest, rpc: RpcContext): Promise<RpcAnswer> {
+async function stateless(request: RpcRequest, talk: Talk): Promise<RpcAnswer> {
   const { id, params } = request;
-  const kept = { ttlMs: DESCRIPTION_TTL_MS, cacheScope: 'public' };
   switch (request.method) {
     case 'server/discover':
-      return { id, result: { supportedVersions: [STATELESS_REVISION], ...ABILITIES, ...kept } };
+      return { id, result: { supportedVersions: [STATELESS_REVISION], ...ABILITIES, ...KEPT } };
     case 'tools/list':
-      return pageTrouble(request) ?? { id, result: { tools: TOOLS, ...kept } };
+      return pageTrouble(request) ?? { id, members: `${TOOLS_MEMBER},${KEPT_MEMBERS}` };
     case 'tools/call':
-      return toolAnswer({ id, params }, rpc);
+      return toolAnswer({ id, params }, talk);
     default:
       return unknownMethod(request, 'server/discover, tools/list, tools/call');
   }
 }
+
+const KEPT = { ttlMs: DESCRIPTION_TTL_MS, cacheScope: 'public' };
+/** Members of a result that never change, printed once. */
+const TOOLS_MEMBER = `"tools":${JSON.stringify(TOOLS)}`;
+const KEPT_MEMBERS = JSON.stringify(KEPT).slice(1, -1);
 
 const ABILITIES = { capabilities: { tools: {} }, instructions: INSTRUCTIONS };
 
@@ -180,7 +192,7 @@ function pageTrouble({ id, params }: RpcRequest): RpcAnswer | null {
 
 async function toolAnswer(
   { id, params }: Pick<RpcRequest, 'id' | 'params'>,
-  rpc: RpcContext,
+  talk: Talk,
 ): Promise<RpcAnswer> {
   const { name, arguments: given = {} } = params;
   const tool = typeof name === 'string' ? findTool(name) : undefined;
@@ -191,7 +203,12 @@ async function toolAnswer(
   if (!isObject(given)) {
     return { id, name: 'invalidParams', message: 'arguments is not an object; send {} for none' };
   }
-  return { id, result: await callTool(tool, given as JsonObject, rpc.ask) };
+  const result = await callTool(tool, given as JsonObject, talk.rpc.ask);
+  if (result.bytes > talk.room) {
+    return { id, members: tooLong(tool, result.bytes, talk.room).members };
+  }
+  talk.room -= result.bytes;
+  return { id, members: result.members };
 }
 
 function unknownMethod({ id, method }: RpcRequest, legal: string): RpcAnswer {

@@ -3,6 +3,7 @@ import { type Answer, type Endpoint, endpointAt } from '../../compiler/contract/
 import { FILINGS_FOLDER } from '../../compiler/contract/filing-index.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import { decodeSegment, parseFilePath, type Values } from '../../compiler/contract/path.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 type Example = (given: Values, release: ReleaseIndex, endpoint: Endpoint) => Values | null;
@@ -37,13 +38,29 @@ function watchExample(_given: Values, release: ReleaseIndex, endpoint: Endpoint)
 
 /** The first filing that is stored, of the given form if there is one, until the day of the release. */
 function filingExample(given: Values, release: ReleaseIndex): Values | null {
-  const files = release.pathsUnder(FILINGS_FOLDER, FILES_MAX).map((path) => path.split('/'));
-  const filings = files.filter((parts) => parts.length === 4);
-  const pairs = filings.map(([, cik = '', form = '']) => [cik, decodeSegment(form)] as const);
-  const [entity, form] = pairs.find((pair) => pair[1] === given.form) ?? pairs[0] ?? [];
-  if (entity === undefined || form === undefined) return null;
-  return { entity, form, cutoff: release.head.as_of.slice(0, 10) };
+  const { byForm, first } = filings(release);
+  const filing = byForm.get(given.form ?? '') ?? first;
+  return filing === null ? null : { ...filing, cutoff: release.head.as_of.slice(0, 10) };
 }
 
-/** Stored files that one suggestion looks at. */
+interface Filing {
+  readonly entity: string;
+  readonly form: string;
+}
+
+/** Stored files that suggestions look at. */
 const FILES_MAX = 1000;
+
+/** The first filing that is stored, and the first of each form. */
+const filings = oncePerRelease((release: ReleaseIndex) => {
+  const byForm = new Map<string, Filing>();
+  let first: Filing | null = null;
+  for (const path of release.pathsUnder(FILINGS_FOLDER, FILES_MAX)) {
+    const [, entity = '', segment = '', file] = path.split('/');
+    if (file === undefined) continue;
+    const filing = { entity, form: decodeSegment(segment) };
+    first ??= filing;
+    if (!byForm.has(filing.form)) byForm.set(filing.form, filing);
+  }
+  return { byForm, first };
+});

@@ -1,13 +1,20 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
-import { encodeSegment, parseFilePath, type Values } from '../../compiler/contract/path.ts';
+import {
+  ABSENT_SEGMENT,
+  decodeSegment,
+  encodeSegment,
+  parseFilePath,
+  type Values,
+} from '../../compiler/contract/path.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { computedRequest } from './computed-request.ts';
 import { nearest } from './nearest.ts';
 import type { RequestExamples } from './offer.ts';
 
-/** Stored files that one suggestion looks at. */
+/** Values that one suggestion chooses from. */
 export const CANDIDATES_MAX = 1000;
 /** Always answers 200 and lists what is stored. */
 export const CATALOG_REQUEST = '/gauge/catalog';
@@ -22,13 +29,24 @@ export function storedRequest(
 ): string | null {
   if (endpoint.file === undefined) return computedRequest(endpoint, given, release);
   const { prefix, open } = knownPrefix(endpoint.file, given, release);
-  const candidates = release
-    .pathsUnder(prefix, CANDIDATES_MAX)
-    .map((path) => parseFilePath(endpoint, path))
-    .filter((values) => values !== null);
-  const wanted = open === null ? undefined : given[open];
-  const values = closest(candidates, open, wanted) ?? candidates[0];
-  return values === undefined ? null : requestOf(endpoint, values);
+  const wanted = open === null ? undefined : given[open.name];
+  const meant = open === null || wanted === undefined ? null : closest(wanted, open, release);
+  const values =
+    (meant === null ? null : firstRequest(endpoint, meant, release)) ??
+    firstRequest(endpoint, prefix, release);
+  return values === null ? null : requestOf(endpoint, values);
+}
+
+/** Files of another row below a prefix, which the first one of this row stands behind at most. */
+const FOREIGN_FILES_MAX = 10;
+
+/** The values of the first file of a row below a prefix; null when there is none. */
+function firstRequest(endpoint: Endpoint, prefix: string, release: ReleaseIndex): Values | null {
+  for (const path of release.pathsUnder(prefix, FOREIGN_FILES_MAX)) {
+    const values = parseFilePath(endpoint, path);
+    if (values !== null) return values;
+  }
+  return null;
 }
 
 /** Requests that a release answers, each as close to the examples of the table as there is data; found once. */
@@ -48,12 +66,20 @@ function tableExample({ params }: Endpoint): Values {
   return Object.fromEntries(required.map(([name, param]) => [name, param.examples[0] ?? '']));
 }
 
+/** A parameter whose value leads to no stored file. */
+interface OpenSlot {
+  readonly name: string;
+  /** What stands in front of its value, and what behind it. */
+  readonly before: string;
+  readonly literal: string;
+}
+
 /** How far the given values lead into the stored files, and the first parameter that leads nowhere. */
 function knownPrefix(
   template: string,
   given: Values,
   release: ReleaseIndex,
-): { prefix: string; open: string | null } {
+): { readonly prefix: string; readonly open: OpenSlot | null } {
   let prefix = '';
   let rest = template;
   for (let slot = SLOT.exec(rest); slot !== null; slot = SLOT.exec(rest)) {
@@ -63,7 +89,7 @@ function knownPrefix(
     const literal = after.slice(0, after.search(/\{|$/));
     const value = segmentOf(given[name]);
     if (value === null || release.pathsUnder(before + value + literal, 1).length === 0) {
-      return { prefix: before, open: name };
+      return { prefix: before, open: { name, before, literal } };
     }
     prefix = before + value;
     rest = after;
@@ -79,17 +105,27 @@ function segmentOf(value: string | undefined): string | null {
   }
 }
 
-function closest(
-  candidates: readonly Values[],
-  name: string | null,
-  wanted: string | undefined,
-): Values | undefined {
-  if (name === null || wanted === undefined) return undefined;
-  const best = nearest(
-    wanted,
-    candidates.map((values) => values[name] ?? ''),
-  );
-  return best === null ? undefined : candidates.find((values) => values[name] === best);
+/** Where the stored files of the nearest value stand; null when no value is near. */
+function closest(wanted: string, slot: OpenSlot, release: ReleaseIndex): string | null {
+  const best = nearest(wanted, storedValues(slot, release));
+  return best === null ? null : slot.before + encodeSegment(best) + slot.literal;
+}
+
+/** Lists of stored values by the place in front of them: as many as there are folders. */
+const valueLists = oncePerRelease(() => new Map<string, readonly string[]>());
+
+/** Values that files are stored for, up to CANDIDATES_MAX of a folder, in their order. */
+function storedValues({ before, literal }: OpenSlot, release: ReleaseIndex): readonly string[] {
+  const lists = valueLists(release);
+  const known = lists.get(before);
+  if (known !== undefined) return known;
+  const end = literal.startsWith('/') ? '/' : literal;
+  const values = release.namesUnder(before, CANDIDATES_MAX).flatMap((name) => {
+    const segment = name.slice(0, name.length - end.length);
+    return name.endsWith(end) && segment !== ABSENT_SEGMENT ? [decodeSegment(segment)] : [];
+  });
+  lists.set(before, values);
+  return values;
 }
 
 function requestOf(endpoint: Endpoint, values: Values): string {

@@ -16,3 +16,17 @@ export function perRelease<Value>(
     return making;
   };
 }
+
+/** The same for what needs no waiting. */
+export function oncePerRelease<Value>(
+  make: (release: ReleaseIndex) => Value,
+): (release: ReleaseIndex) => Value {
+  const made = new WeakMap<ReleaseIndex, { readonly value: Value }>();
+  return (release) => {
+    const known = made.get(release);
+    if (known !== undefined) return known.value;
+    const value = make(release);
+    made.set(release, { value });
+    return value;
+  };
+}

@@ -70,6 +70,11 @@ export class ReleaseIndex {
     return path !== null && this.files.has(path);
   }
 
+  /** Whether a body is in memory. */
+  isHeld(path: string): boolean {
+    return this.#cache.get(path) !== undefined;
+  }
+
   /** The body of a listed path; throws a DamagedFileError when the disk holds something else, a RangeError when not listed. */
   async body(path: string): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
@@ -90,11 +95,31 @@ export class ReleaseIndex {
 
   /** Listed paths that start with a prefix, in order, at most `max`. */
   pathsUnder(prefix: string, max: number): readonly string[] {
-    this.#paths ??= [...this.files.keys()];
-    const start = firstAtLeast(this.#paths, prefix);
+    const paths = this.#sorted();
+    const start = firstAtLeast(paths, prefix);
     let end = start;
-    while (end - start < max && this.#paths[end]?.startsWith(prefix)) end += 1;
-    return this.#paths.slice(start, end);
+    while (end - start < max && paths[end]?.startsWith(prefix)) end += 1;
+    return paths.slice(start, end);
+  }
+
+  /** Names of the files and folders that stand right below a folder, at most `max`; a folder's with its slash. */
+  namesUnder(folder: string, max: number): readonly string[] {
+    const paths = this.#sorted();
+    const names: string[] = [];
+    let at = firstAtLeast(paths, folder);
+    while (names.length < max && paths[at]?.startsWith(folder)) {
+      const rest = paths[at]?.slice(folder.length) ?? '';
+      const name = rest.slice(0, `${rest}/`.indexOf('/') + 1);
+      names.push(name);
+      // What follows a slash is behind it: the next byte leads past the whole folder.
+      at = name.endsWith('/') ? firstAtLeast(paths, `${folder}${name.slice(0, -1)}0`) : at + 1;
+    }
+    return names;
+  }
+
+  #sorted(): readonly string[] {
+    this.#paths ??= [...this.files.keys()];
+    return this.#paths;
   }
 }
 

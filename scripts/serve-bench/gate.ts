@@ -27,7 +27,7 @@ export async function startGate(options: GateOptions): Promise<number> {
   const clock = (): number => Date.now();
   const remote = facilitator === null ? {} : { facilitator_url: facilitator };
   const data = join(folder, 'data');
-  const settings = { port: '0', pay_to: PAYEE, data, state, ...remote };
+  const settings = { port: '0', rate_limit: '0', pay_to: PAYEE, data, state, ...remote };
   const asked = verify === undefined ? settings : { ...settings, verify };
   const config = loadConfig({ options: asked, env: {}, fileText: null });
   const write = (text: string): number => writeSync(log, text);

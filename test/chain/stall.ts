@@ -101,6 +101,7 @@ function spawned(
     env: {
       PATH: process.env.PATH,
       SIGNALPRESS_PORT: String(port),
+      SIGNALPRESS_RATE_LIMIT: '0',
       SIGNALPRESS_DATA: dataDir,
       SIGNALPRESS_STATE: state,
       SIGNALPRESS_PAY_TO: PAYEE,

@@ -31,7 +31,12 @@ beforeAll(async () => {
   await chain.mint(alice.address, 1_000_000n);
   facilitator = await chainFacilitator(chain);
   writeTinyRelease(join(folder, 'data'));
-  const options = { port: '0', data: join(folder, 'data'), state: join(folder, 'state') };
+  const options = {
+    port: '0',
+    rate_limit: '0',
+    data: join(folder, 'data'),
+    state: join(folder, 'state'),
+  };
   const config = loadConfig({ options: { ...options, pay_to: PAYEE }, env: {}, fileText: null });
   const node = chainNode({ url: chain.url, network });
   const evidence = chainEvidence({ node, confirmations: 1, clock, report: () => {} });

@@ -3,6 +3,7 @@ import {
   type ConfigSources,
   loadConfig,
   loadStateDir,
+  RATE_LIMIT,
   strangeVariables,
 } from '../../gatekeeper/config.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
@@ -34,7 +35,7 @@ describe('loadConfig()', () => {
       tokenDays: 30,
       receiptKey: null,
       issuerDid: null,
-      rateLimit: 0,
+      rateLimit: RATE_LIMIT,
       trustedProxy: '',
       verifyFirst: false,
     });
@@ -61,7 +62,7 @@ describe('loadConfig()', () => {
       host: '::1',
       network: NETWORKS['base-sepolia'],
     });
-    expect(load({ env, fileText: '{"port":0}' })).toMatchObject({ port: 0, rateLimit: 0 });
+    expect(load({ env, fileText: '{"port":0}' })).toMatchObject({ port: 0, rateLimit: RATE_LIMIT });
   });
 
   it('takes a real operator', () => {

@@ -26,7 +26,8 @@ export interface TinyGateOptions extends Partial<Surroundings> {
 export function tinyConfig(dataDir: string): Config {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
   // The tiny release names a public address.
-  const options = { data: dataDir, state, port: '0', test_payments: '1' };
+  const set = { port: '0', rate_limit: '0', test_payments: '1' };
+  const options = { data: dataDir, state, ...set };
   return loadConfig({ options, env: {}, fileText: null });
 }
 

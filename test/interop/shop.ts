@@ -29,6 +29,7 @@ export async function openShop(): Promise<Shop> {
   const did = await compileSample(join(folder, 'data'));
   const options = {
     port: '0',
+    rate_limit: '0',
     data: join(folder, 'data'),
     state: join(folder, 'state'),
     network: 'base',

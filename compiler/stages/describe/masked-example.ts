@@ -9,7 +9,7 @@ const ROUNDS_MAX = 8;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Members that say what a body is; they are in every free list already. */
+/** Members that say what a body is, and nothing of whom it is about: who is on a roster, and in which state, is sold. */
 const SHOWN: readonly string[] = [
   'nature',
   'dim',
@@ -18,16 +18,10 @@ const SHOWN: readonly string[] = [
   'signal_id',
   'signal',
   'line',
-  'entity',
-  'entity_name',
-  'location',
-  'name',
   'official_cadence',
   'freshness_basis',
   'served_from',
-  'state',
   'mode',
-  'model',
   'direction',
   'direction_reason',
   'hash_core_version',

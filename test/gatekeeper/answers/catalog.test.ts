@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SIGNALS } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import { catalog } from '../../../gatekeeper/answers/catalog.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/free-bytes.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
@@ -81,7 +82,7 @@ describe('catalog()', () => {
   });
 
   it.each(['?all=1', '?signal_id=crypto.spot', ''])(
-    'keeps every answer of a very long list under two megabytes, and loses no pair, for "%s"',
+    'keeps every answer of a very long list under one megabyte, and loses no pair, for "%s"',
     async (query) => {
       const entities = Array.from({ length: 20_000 }, (_, at) => `entity-${at}`).sort();
       const service = await longService(entities);
@@ -90,7 +91,7 @@ describe('catalog()', () => {
       while (typeof next === 'string') {
         const answered = await catalog(question(next), service.release);
         const size = answered.kind === 'content' ? answered.content.body.length : Infinity;
-        expect(size).toBeLessThan(2_000_000);
+        expect(size).toBeLessThanOrEqual(FREE_BYTES_MAX);
         const body = jsonOf(answered);
         for (const row of body.signals as { entities: { entity: string }[] }[]) {
           seen.push(...row.entities.map(({ entity }) => entity));

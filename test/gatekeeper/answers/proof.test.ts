@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
 import { proof } from '../../../gatekeeper/answers/proof.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { hashes } from '../../stages/anchor/memory-log.ts';
-import { loggedService, tinyHashes } from '../logged-service.ts';
-import { SUPERSEDED_HASH } from '../tiny-release.ts';
+import { loggedFiles, loggedService, tinyHashes } from '../logged-service.ts';
+import { SUPERSEDED_HASH, tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const ask = async (hash: string, service?: Service) =>
@@ -15,7 +16,8 @@ const ask = async (hash: string, service?: Service) =>
 const SHARED = loggedService();
 
 describe('proof()', () => {
-  it('gives the core of a reading, its inclusion proof and the timestamp state', async () => {
+  it('gives the place of a reading in the log, and how its hash is made again from its body', async () => {
+    const { sample } = JSON.parse(tinyFiles().get('free/sample/~.json')?.toString('utf8') ?? '');
     for (const hash of tinyHashes()) {
       const body = await ask(hash);
       expect(body).toMatchObject({
@@ -27,10 +29,35 @@ describe('proof()', () => {
         inclusion: { batch: '2026-11-20', size: 344 },
         anchor: { ots_state: 'unstamped' },
       });
-      const text = canonicalJson(body.hash_core);
-      expect(`sha256:${createHash('sha256').update(text).digest('hex')}`).toBe(hash);
+      expect(body).toMatchObject({ hash_core_members: CORE_FIELDS });
+      expect(body.recompute).toContain('RFC 8785');
       expect(await ask(hash.replace(':', '%3A'))).toEqual(body);
+      if (hash !== sample.record_hash) expect(body.hash_core).toBeNull();
     }
+  });
+
+  it('I52: shows the core of a reading that a free endpoint shows whole, and of no other', async () => {
+    const files = loggedFiles();
+    const record = files.get('record/hydrology.river-level/07010000.json') ?? Buffer.alloc(0);
+    files.set('free/sample/airquality.aqi.json', files.get('free/sample/~.json') ?? record);
+    files.set('free/raw/hydrology.river-level/07010000.json', record);
+    const service = await tinyService({ files });
+    const shown = new Map<string, unknown>();
+    for (const hash of tinyHashes()) shown.set(hash, (await ask(hash, service)).hash_core);
+    const free = [...shown].filter(([, core]) => core !== null);
+    expect(free).toHaveLength(2);
+    for (const [hash, core] of free) {
+      const text = canonicalJson(core);
+      expect(`sha256:${createHash('sha256').update(text).digest('hex')}`).toBe(hash);
+    }
+    const previewed = await ask(
+      tinyHashes().find((hash) => shown.get(hash) === null) ?? '',
+      service,
+    );
+    expect(previewed).toMatchObject({
+      found: true,
+      note: expect.stringContaining('not shown here'),
+    });
   });
 
   it('proves a hash whose record is no longer in the release', async () => {

@@ -9,34 +9,34 @@ import {
 describe('rateLimit()', () => {
   it('I46: lets the rate through and tells how long to wait beyond it', () => {
     const limit = rateLimit(10);
-    const burst = Array.from({ length: 21 }, () => limit.take('10.0.0.1', 0));
+    const burst = Array.from({ length: 21 }, () => limit.account('10.0.0.1').take(1, 0));
     expect(burst.slice(0, 20).every((wait) => wait === 0)).toBe(true);
     expect(burst[20]).toBe(1);
-    expect(limit.take('10.0.0.2', 0)).toBe(0);
-    expect(limit.take('10.0.0.1', 100)).toBe(0);
-    expect(limit.take('10.0.0.1', 100)).toBe(1);
+    expect(limit.account('10.0.0.2').take(1, 0)).toBe(0);
+    expect(limit.account('10.0.0.1').take(1, 100)).toBe(0);
+    expect(limit.account('10.0.0.1').take(1, 100)).toBe(1);
   });
 
   it('I46: does not forget a client that keeps coming', () => {
     const limit = rateLimit(10);
-    for (let at = 0; at < 20; at += 1) limit.take('busy', 0);
+    for (let at = 0; at < 20; at += 1) limit.account('busy').take(1, 0);
     for (let at = 0; at < CLIENTS_MAX; at += 1) {
-      limit.take(`10.${at}`, 0);
-      if (at % 1000 === 0) expect(limit.take('busy', 0)).toBe(1);
+      limit.account(`10.${at}`).take(1, 0);
+      if (at % 1000 === 0) expect(limit.account('busy').take(1, 0)).toBe(1);
     }
   });
 
   it('I46: is not loosened by a clock that jumps back', () => {
     const limit = rateLimit(1);
-    limit.take('a', 1000);
-    limit.take('a', 1000);
-    expect(limit.take('a', 0)).toBe(1);
-    expect(limit.take('a', 500)).toBe(1);
+    limit.account('a').take(1, 1000);
+    limit.account('a').take(1, 1000);
+    expect(limit.account('a').take(1, 0)).toBe(1);
+    expect(limit.account('a').take(1, 500)).toBe(1);
   });
 
   it('I46: remembers no more clients than its bound, however many addresses come', () => {
     const limit = rateLimit(1_000_000);
-    for (let at = 0; at < CLIENTS_MAX * 3; at += 1) limit.take(`10.${at}`, 0);
+    for (let at = 0; at < CLIENTS_MAX * 3; at += 1) limit.account(`10.${at}`).take(1, 0);
     expect(limit.clients).toBeLessThanOrEqual(CLIENTS_MAX);
     expect(limit.clients).toBeGreaterThanOrEqual(CLIENTS_MAX / 2);
   });
@@ -45,14 +45,34 @@ describe('rateLimit()', () => {
     const limit = rateLimit(1);
     let passed = 0;
     for (let at = 0; at < OVERALL_FACTOR * 5; at += 1) {
-      if (limit.take(`10.0.${at}`, 0) === 0) passed += 1;
+      if (limit.account(`10.0.${at}`).take(1, 0) === 0) passed += 1;
     }
     expect(passed).toBe(OVERALL_FACTOR * 2);
   });
 
+  it('I54: counts what an answer cost, also when that is known only afterwards', () => {
+    const limit = rateLimit(10);
+    const client = limit.account('10.0.0.1');
+    expect(client.take(5, 0)).toBe(0);
+    client.charge(30, 0);
+    expect(client.take(1, 0)).toBe(2);
+    expect(limit.account('10.0.0.2').take(1, 0)).toBe(0);
+    expect(limit.account('10.0.0.1').take(1, 1500)).toBe(1);
+    expect(limit.account('10.0.0.1').take(1, 1600)).toBe(0);
+  });
+
+  it('I54: a debt ends, however dear the answers were', () => {
+    const client = rateLimit(10).account('10.0.0.1');
+    for (let at = 0; at < 100; at += 1) client.charge(1000, 0);
+    const wait = client.take(1, 0);
+    expect(wait).toBeGreaterThan(20);
+    expect(wait).toBeLessThanOrEqual(31);
+    expect(client.take(1, wait * 1000)).toBe(0);
+  });
+
   it('is off at 0', () => {
     expect(rateLimit(0)).toMatchObject({ isOn: false, clients: 0 });
-    expect(rateLimit(0).take('a', 0)).toBe(0);
+    expect(rateLimit(0).account('a').take(1, 0)).toBe(0);
   });
 });
 

@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { verifyUsage } from '../../../gatekeeper/answers/verify.ts';
-import {
-  type Ask,
-  callTool,
-  findTool,
-  type ToolResult,
-} from '../../../gatekeeper/mcp/call-tool.ts';
+import { type Ask, callTool, findTool } from '../../../gatekeeper/mcp/call-tool.ts';
 import { jsonReply } from '../../../gatekeeper/reply.ts';
 
-async function verified(record_hash: string, ask: Ask): Promise<ToolResult> {
+interface Told {
+  readonly content: readonly [{ readonly text: string }];
+  readonly structuredContent?: object;
+  readonly isError: boolean;
+}
+
+async function verified(record_hash: string, ask: Ask): Promise<Told> {
   const tool = findTool('verify_citation');
   if (tool === undefined) throw new Error('no such tool');
-  return callTool(tool, { record_hash }, ask);
+  const { members } = await callTool(tool, { record_hash }, ask);
+  return JSON.parse(`{${members}}`) as Told;
 }
 
 describe('callTool()', () => {

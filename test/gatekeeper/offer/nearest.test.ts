@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../../gatekeeper/offer/nearest.ts';
+import { NEAREST_STEPS_MAX, nearest, nearestIn } from '../../../gatekeeper/offer/nearest.ts';
 
 const CITIES = ['us-denver', 'us-chicago', 'us-newyork'];
 
@@ -36,5 +37,66 @@ describe('nearest()', () => {
 
   it.each(['', 'x', 'hormuz', 'y'.repeat(10_000)])('guesses nothing for %.20s', (text) => {
     expect(nearest(text, CITIES)).toBeNull();
+  });
+});
+
+/** Letters to insert, remove or replace, and neighbours to swap, of every pair of starts. */
+function distance(left: string, right: string): number {
+  const rows: number[][] = [];
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  const swapped = (i: number, j: number): number => {
+    const isSwap = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1];
+    return isSwap ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY;
+  };
+  for (let i = 0; i <= left.length; i += 1) {
+    rows.push([]);
+    for (let j = 0; j <= right.length; j += 1) {
+      const replaced = at(i - 1, j - 1) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      const least = Math.min(replaced, at(i - 1, j) + 1, at(i, j - 1) + 1, swapped(i, j));
+      rows[i]?.push(i + j === 0 ? 0 : least);
+    }
+  }
+  return at(left.length, right.length);
+}
+
+describe('nearest() and its bounds', () => {
+  it('finds what comparing every letter finds', () => {
+    const word = fc.string({
+      unit: fc.constantFrom('a', 'b', 'c', 'd'),
+      minLength: 1,
+      maxLength: 14,
+    });
+    fc.assert(
+      fc.property(word, fc.uniqueArray(word, { minLength: 1, maxLength: 12 }), (text, options) => {
+        const score = (option: string): number => {
+          const pieces = [text, option].sort((a, b) => a.length - b.length);
+          const [short = '', long = ''] = pieces;
+          if (text === option) return 0;
+          return short.length >= 3 && long.includes(short) ? 1 : distance(text, option);
+        };
+        const bound = Math.min(3, Math.floor(text.length / 3)) + 1;
+        const least = Math.min(...options.map(score));
+        const found = nearest(text, options);
+        expect(found === null ? bound : score(found)).toBe(Math.min(least, bound));
+      }),
+    );
+  });
+
+  it('I54: no text costs more than a bounded number of steps, over however many names', () => {
+    const stem = 'abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrst';
+    const names = Array.from({ length: 1000 }, (_, at) => `${stem}${1000 + at}`);
+    const texts = [
+      `x${stem.slice(1)}xy99`,
+      stem.slice(0, 40),
+      'aaa',
+      'f'.repeat(64),
+      `${stem}10 0`,
+    ];
+    for (const text of texts) {
+      expect(nearestIn(text, names).steps).toBeLessThan(1.1 * NEAREST_STEPS_MAX);
+    }
+    // Names that are all alike are the worst case; of ordinary ones each is looked at.
+    const ordinary = Array.from({ length: 1000 }, (_, at) => `us-place-${at}`);
+    expect(nearest('us-plcae-999', ordinary)).toBe('us-place-999');
   });
 });

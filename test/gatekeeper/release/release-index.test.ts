@@ -14,6 +14,7 @@ import {
   tinyFiles,
   writeTinyRelease,
 } from '../tiny-release.ts';
+import { tinyService } from '../tiny-service.ts';
 
 const ANY = { issuerDid: null, baseUrl: null };
 const RECORD = 'record/airquality.aqi/us-denver.json';
@@ -134,6 +135,23 @@ describe('ReleaseIndex.body()', () => {
       expect(bytesAt(body, now)).toEqual(spliceRequestTime(body.bytes, body.points, now));
     }
     expect(bytesAt(body, TINY_NOW + 3_600_000)).not.toEqual(first);
+  });
+});
+
+describe('ReleaseIndex.namesUnder()', () => {
+  it('lists each file and folder once, in order, without walking through folders', async () => {
+    const { release } = await tinyService();
+    expect(release.namesUnder('record/', 9)).toEqual([
+      'airquality.aqi/',
+      'filing.insider/',
+      'hydrology.river-level/',
+    ]);
+    expect(release.namesUnder('record/airquality.aqi/', 9)).toEqual([
+      'us-chicago.json',
+      'us-denver.json',
+    ]);
+    expect(release.namesUnder('record/', 1)).toEqual(['airquality.aqi/']);
+    expect(release.namesUnder('zzz/', 9)).toEqual([]);
   });
 });
 

@@ -1,0 +1,71 @@
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { signalOf } from '../../compiler/contract/lines.ts';
+import { filePath } from '../../compiler/contract/path.ts';
+import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import { ROSTER_CORES } from '../../compiler/contract/roster-core.ts';
+import { oncePerRelease } from '../release/per-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+
+/** What a free look-up may say of the thing that a hash stands for. */
+export interface FreeFacts {
+  readonly signal_id: string | null;
+  readonly entity: string | null;
+  readonly observed_at: string | null;
+}
+
+/**
+ * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects of
+ * readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a series.
+ * Of a row, a filing or a document only its kind is said: who is on a roster, and when a filing came in, is what is sold.
+ * A citation is not in the log; who asks for it holds it.
+ */
+export function freeFacts(entry: VerifyEntry): FreeFacts {
+  const { kind, state, signal_id, entity, observed_at } = entry;
+  switch (kind) {
+    case 'reading':
+      return { signal_id, entity, observed_at: state === 'current' ? observed_at : null };
+    case 'row': {
+      const isKind = signal_id !== null && Object.hasOwn(ROSTER_CORES, signal_id);
+      return { signal_id: isKind ? signal_id : null, entity: null, observed_at: null };
+    }
+    case 'citation':
+      return { signal_id, entity, observed_at: isOfReading(entry) ? observed_at : null };
+  }
+}
+
+/** Whether a hash stands for a reading, or for the citation of what was made of readings of one signal and entity. */
+export function isOfReading({ kind, signal_id }: VerifyEntry): boolean {
+  return kind === 'reading' || (kind === 'citation' && signalOf(signal_id ?? '') !== undefined);
+}
+
+/**
+ * Whether a free endpoint shows this very reading with every member of its core: the latest one of a river gauge at
+ * `/gauge/raw`, and the sample of a signal at `/gauge/sample`. `/gauge/history-preview` shows values and times without
+ * sources and life cycle, so what it lists is no such reading.
+ */
+export async function isFreeReading(entry: VerifyEntry, release: ReleaseIndex): Promise<boolean> {
+  const { kind, state, signal_id, entity, record_hash } = entry;
+  if (kind !== 'reading' || state !== 'current' || signal_id === null) return false;
+  if (release.has(filePath(endpointAt('/gauge/raw'), { signal_id, entity }))) return true;
+  return (await sampleHash(signal_id, release)) === record_hash;
+}
+
+/** Record hashes of samples by signal, each read once. */
+const sampleHashes = oncePerRelease(() => new Map<string, string | null>());
+
+async function sampleHash(signalId: string, release: ReleaseIndex): Promise<string | null> {
+  const known = sampleHashes(release);
+  const found = known.get(signalId);
+  if (found !== undefined) return found;
+  const path = filePath(endpointAt('/gauge/sample'), { signal_id: signalId });
+  const hash = release.has(path) ? hashOfSample((await release.body(path)).bytes) : null;
+  known.set(signalId, hash);
+  return hash;
+}
+
+function hashOfSample(bytes: Buffer): string | null {
+  const { sample } = JSON.parse(bytes.toString('utf8')) as {
+    sample?: { readonly record_hash?: string | null };
+  };
+  return sample?.record_hash ?? null;
+}

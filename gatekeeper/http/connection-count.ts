@@ -1,0 +1,36 @@
+import type { Socket } from 'node:net';
+import type { TrustedProxies } from './client-address.ts';
+import { clientKey } from './rate-limit.ts';
+
+/** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */
+export const CONNECTIONS_PER_ADDRESS_MAX = 1024;
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+
+/** How many connections each address holds. A proxy holds those of all its clients: loopback and trusted ones are not counted. */
+export class ConnectionCount {
+  readonly #counts = new Map<string, number>();
+  readonly #proxies: TrustedProxies;
+
+  constructor(proxies: TrustedProxies) {
+    this.#proxies = proxies;
+  }
+
+  /** Counts a connection until it is closed; false for one too many. */
+  admit(socket: Pick<Socket, 'remoteAddress' | 'once'>): boolean {
+    const address = socket.remoteAddress ?? '';
+    if (LOOPBACK.test(address) || this.#proxies.has(address)) return true;
+    const key = clientKey(address);
+    const held = this.#counts.get(key) ?? 0;
+    if (held >= CONNECTIONS_PER_ADDRESS_MAX) return false;
+    this.#counts.set(key, held + 1);
+    socket.once('close', () => this.#leave(key));
+    return true;
+  }
+
+  #leave(key: string): void {
+    const left = (this.#counts.get(key) ?? 1) - 1;
+    if (left === 0) this.#counts.delete(key);
+    else this.#counts.set(key, left);
+  }
+}

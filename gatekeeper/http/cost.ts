@@ -1,0 +1,26 @@
+/**
+ * Prices of the rate limit. One unit is what a plain free answer takes of the serving thread, some 50 microseconds; the
+ * table of `npm run bench:free` holds these figures to what is measured.
+ */
+
+/** A request that carries no payment. */
+export const REQUEST_COST = 1;
+/** A request that pays: its signature is checked and its sale is written down. */
+export const PAYMENT_COST = 5;
+/** A request that fetches again what it paid for: found in the journal, read from the disk. */
+export const REPEAT_COST = 2;
+
+/** Bytes of an answer that cost as much as a request. */
+const SENT_BYTES_A_UNIT = 64 * 1024;
+/** Bytes of a body or of a target that cost as much as a request: they are read, checked and often repeated. */
+const READ_BYTES_A_UNIT = 2048;
+
+/** What sending so many bytes costs. */
+export function costOfSending(bytes: number): number {
+  return bytes / SENT_BYTES_A_UNIT;
+}
+
+/** What reading so many bytes of a body or a target costs. */
+export function costOfReading(bytes: number): number {
+  return bytes / READ_BYTES_A_UNIT;
+}

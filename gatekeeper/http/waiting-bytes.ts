@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { clientKey } from './rate-limit.ts';
+
+/** Bytes of unpaid answers that may wait to be read, over all connections. */
+export const FREE_WAITING_MAX = 64 * 1024 * 1024;
+/** Bytes of bought answers that may wait to be read, over all connections: each can be fetched again. */
+export const PAID_WAITING_MAX = 256 * 1024 * 1024;
+/** Bytes that wait on one connection from which on it gets nothing more that is free. */
+export const SOCKET_WAITING_MAX = 4 * 1024 * 1024;
+
+interface Waiting {
+  readonly key: string;
+  bytes: number;
+}
+
+/**
+ * Answers that their clients do not read stay in memory. Beyond the bound the connection is cut that has waited longest
+ * among those of the address that holds most, so that nobody's patience is paid for by others.
+ */
+export class WaitingBytes {
+  readonly #max: number;
+  /** By connection, the one that has waited longest first. */
+  readonly #sockets = new Map<Socket, Waiting>();
+  #total = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  of(socket: Socket): number {
+    return this.#sockets.get(socket)?.bytes ?? 0;
+  }
+
+  /** Notes what of an answer the system has not taken yet, until it has. */
+  hold(socket: Socket, response: ServerResponse): void {
+    const bytes = response.writableLength;
+    if (bytes === 0 || socket.destroyed) return;
+    const waiting = this.#sockets.get(socket) ?? this.#begin(socket);
+    waiting.bytes += bytes;
+    this.#total += bytes;
+    response.once('finish', () => this.#release(socket, waiting, bytes));
+    while (this.#total > this.#max) this.#cutOne();
+  }
+
+  #begin(socket: Socket): Waiting {
+    const waiting = { key: clientKey(socket.remoteAddress ?? ''), bytes: 0 };
+    this.#sockets.set(socket, waiting);
+    socket.once('close', () => this.#release(socket, waiting, waiting.bytes));
+    return waiting;
+  }
+
+  #release(socket: Socket, waiting: Waiting, bytes: number): void {
+    const given = Math.min(bytes, waiting.bytes);
+    waiting.bytes -= given;
+    this.#total -= given;
+    if (waiting.bytes === 0 && this.#sockets.get(socket) === waiting) this.#sockets.delete(socket);
+  }
+
+  #cutOne(): void {
+    const heaviest = this.#heaviest();
+    for (const [socket, waiting] of this.#sockets) {
+      if (waiting.key !== heaviest) continue;
+      this.#release(socket, waiting, waiting.bytes);
+      socket.destroy();
+      return;
+    }
+  }
+
+  #heaviest(): string {
+    const sums = new Map<string, number>();
+    let heaviest = '';
+    for (const { key, bytes } of this.#sockets.values()) {
+      const sum = (sums.get(key) ?? 0) + bytes;
+      sums.set(key, sum);
+      if (sum > (sums.get(heaviest) ?? 0)) heaviest = key;
+    }
+    return heaviest;
+  }
+}

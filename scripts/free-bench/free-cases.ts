@@ -1,0 +1,215 @@
+import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { checkCost, judgingCost } from '../../gatekeeper/answers/check-cost.ts';
+import { costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
+
+/** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record. */
+export interface FreeSubject {
+  readonly pairs: readonly string[];
+  readonly hashes: readonly string[];
+  readonly record: string;
+}
+
+/** One question that costs nothing, asked in as many spellings as there are requests. */
+export interface FreeCase {
+  readonly name: string;
+  /** The n-th target; unlike all others where the case is `cold`. */
+  readonly target: (n: number) => string;
+  /** The body of a POST. */
+  readonly body?: (n: number) => string;
+  /** Units of the rate limit that one of them costs before its answer is sent. */
+  readonly units: number;
+  /** Whether it is a free operation of the table, which others are compared with. */
+  readonly isOperation?: boolean;
+}
+
+/** Stands for a text that nobody has sent before. */
+const FRESH = '{fresh}';
+const LONG_CHARS = 64;
+
+/** Letters and digits that differ for each n, as long as asked for; made without chance, so that runs are alike. */
+export function fresh(n: number, chars: number): string {
+  let text = '';
+  for (let seed = n + 1; text.length < chars; seed = (seed * 48_271) % 2_147_483_647) {
+    text += seed.toString(16);
+  }
+  return text.slice(0, chars);
+}
+
+function get(name: string, target: string, chars = 8): FreeCase {
+  return { name, target: (n) => target.replaceAll(FRESH, fresh(n, chars)), units: REQUEST_COST };
+}
+
+/** `name` begins with the path: `POST /mcp, initialize`. */
+function post(name: string, body: (n: number) => string, more = 0): FreeCase {
+  const path = name.slice('POST '.length, name.indexOf(','));
+  const units = REQUEST_COST + costOfReading(Buffer.byteLength(body(0))) + more;
+  return { name, target: () => path, body, units };
+}
+
+/** Every free operation and file, each at its dearest: with a parameter that nobody knows, so that nothing is ready. */
+function freeCases({ pairs, hashes }: FreeSubject): FreeCase[] {
+  const pair = (n: number): string => pairs[n % pairs.length] ?? '';
+  const hash = (n: number): string => hashes[(n * 37) % hashes.length] ?? '';
+  const each = (name: string, target: (n: number) => string): FreeCase => ({
+    name,
+    target,
+    units: REQUEST_COST,
+  });
+  return [
+    get('coverage', `/gauge/coverage?x=${FRESH}`),
+    get('coverage, compact', `/gauge/coverage?summary=1&x=${FRESH}`),
+    get('coverage of an unknown entity', `/gauge/coverage?entity=${FRESH}`, LONG_CHARS),
+    each('coverage of a pair', (n) => `/gauge/coverage?${pair(n)}&x=${fresh(n, 8)}`),
+    get('catalog', `/gauge/catalog?x=${FRESH}`),
+    get('catalog, all', `/gauge/catalog?all=1&x=${FRESH}`),
+    get('catalog of an unknown signal', `/gauge/catalog?signal_id=${FRESH}`),
+    get('preview', `/gauge/preview?x=${FRESH}`),
+    get('sample', `/gauge/sample?x=${FRESH}`),
+    each('history-preview', (n) => `/gauge/history-preview?${pair(n)}&x=${fresh(n, 8)}`),
+    each('raw', (n) => `/gauge/raw?signal_id=hydrology.river-level&entity=07010000&x=${n}`),
+    each('verify, listed', (n) => `/gauge/verify?hash=${hash(n)}&x=${fresh(n, 8)}`),
+    get('verify, unknown', `/gauge/verify?hash=${FRESH}`, LONG_CHARS),
+    get('verify, 8 digits', `/gauge/verify?hash=${FRESH}`),
+    each('v, listed', (n) => `/v/${hash(n)}?x=${fresh(n, 8)}`),
+    each('proof, listed', (n) => `/proof/${hash(n)}?x=${fresh(n, 8)}`),
+    get('proof, unknown', `/proof/${FRESH}`, LONG_CHARS),
+    get('anchor, list', `/gauge/anchor?x=${FRESH}`),
+    each('anchor of a hash', (n) => `/gauge/anchor?hash=${hash(n)}&x=${fresh(n, 8)}`),
+    get('channels', `/gauge/channels?x=${FRESH}`),
+    get('stablecoin-deaths/preview', `/stablecoin-deaths/preview?x=${FRESH}`),
+    get('trust/preview', `/trust/preview?x=${FRESH}`),
+    get('trust/preview, search', `/trust/preview?q=${FRESH}`),
+    get('stable/preview', `/stable/preview?x=${FRESH}`),
+    get('mcp/preview', `/mcp/preview?x=${FRESH}`),
+    get('resolve/preview', `/resolve/preview?x=${FRESH}`),
+    get('resolve/proposer/preview', `/resolve/proposer/preview?x=${FRESH}`),
+    get('manifest', `/manifest?x=${FRESH}`),
+    get('manifest, all', `/manifest?all=1&x=${FRESH}`),
+    get('x402', `/.well-known/x402?x=${FRESH}`),
+    get('agent card', `/.well-known/agent-card.json?x=${FRESH}`),
+    get('agent card, legacy', `/.well-known/agent.json?x=${FRESH}`),
+    get('merkle/proof (410)', `/merkle/proof?x=${FRESH}`),
+    get('merkle/spec', `/merkle/spec?x=${FRESH}`),
+    get('healthz', '/healthz'),
+    get('404', `/${FRESH}`, LONG_CHARS),
+    get('404, 8 KB', `/${FRESH}`, 8000),
+  ];
+}
+
+/** Files as they stand in a release. */
+const FILE_TARGETS: readonly string[] = [
+  '/openapi.json',
+  '/.well-known/did.json',
+  '/.well-known/keys.json',
+  '/.well-known/security.txt',
+  '/llms.txt',
+  '/robots.txt',
+  '/favicon.svg',
+  '/favicon.ico',
+  '/log/checkpoint',
+  '/log/vkey',
+  '/log/tile/entries/000',
+  '/log/batches/000000.txt',
+  '/log/index/00.bin',
+];
+
+/** Values that a paid row is asked for so that nothing is stored for them, and the table allows them. */
+function openValues({ params }: Endpoint, n: number): string {
+  const required = Object.entries(params).filter(([, param]) => param.required);
+  const values = required.map(([name, param]) => {
+    const value = param.enum === undefined ? fresh(n, LONG_CHARS) : (param.enum[0] ?? '');
+    return `${name}=${value}`;
+  });
+  return [...values, `x=${fresh(n, 8)}`].join('&');
+}
+
+/** What a paid row says for nothing: its price, and the refusal of what it does not have. */
+function unpaidCases(): FreeCase[] {
+  const paid = (ENDPOINTS as readonly Endpoint[]).filter(({ priceUsd }) => priceUsd !== null);
+  return paid.flatMap((row): FreeCase[] => [
+    { name: `402 ${row.path}`, target: () => row.path, units: REQUEST_COST },
+    {
+      name: `answer to ${row.path}`,
+      target: (n) => `${row.path}?${openValues(row, n)}`,
+      units: REQUEST_COST,
+    },
+  ]);
+}
+
+const AQI = 'signal_id=airquality.aqi';
+
+/** Refusals and prices that take a stranger's text. */
+function textCases({ pairs }: FreeSubject): FreeCase[] {
+  const pair = (n: number): string => pairs[n % pairs.length] ?? '';
+  const resolve = '/resolve?entity=AAPL&form=10-K&cutoff=2026-03-31';
+  return [
+    { name: '402 of a pair', target: (n) => `/gauge?${pair(n)}&x=${n}`, units: REQUEST_COST },
+    { name: '402 of a series', target: (n) => `/gauge/history-series?${pair(n)}&x=${n}`, units: 1 },
+    get('402 of a settlement', `${resolve}&market_or_event=${FRESH}`),
+    get('402 of a settlement, 8 KB', `${resolve}&market_or_event=${FRESH}`, 7900),
+    get('422, parameter missing', `/gauge?entity=${FRESH}`),
+    get('422, unknown signal', `/gauge?entity=a&signal_id=${FRESH}`, LONG_CHARS),
+    get('422, unknown entity', `/gauge?${AQI}&entity=${FRESH}`, LONG_CHARS),
+    get('422, every letter', `/gauge?${AQI}&entity=qwertyuiopasdfghjklzxcvbnm-${FRESH}`),
+    get('422, near many', `/gauge?signal_id=nas.ground_ops&entity=x${FRESH}`, 2),
+    get('422, unknown city', `/gauge/air?loc=${FRESH}`, LONG_CHARS),
+    get('422 of a free row', `/gauge/history-preview?${AQI}&entity=${FRESH}`, LONG_CHARS),
+    get('422, no day', `/gauge/anchor?day=${FRESH}`),
+    get(
+      '422, 64 parameters',
+      `/gauge?${Array.from({ length: 63 }, (_, n) => `${FRESH}${n}=1`).join('&')}`,
+    ),
+  ];
+}
+
+function rpc(method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+}
+
+function tool(name: string, given: object): string {
+  return rpc('tools/call', { name, arguments: given });
+}
+
+const BATCH = 20;
+
+/** What a body is sent to; judged by what it costs in units, not by the median. */
+function postCases({ hashes, record }: FreeSubject): FreeCase[] {
+  const hash = (n: number): string => hashes[(n * 37) % hashes.length] ?? '';
+  const judged = judgingCost(checkCost(JSON.parse(record) as JsonValue));
+  const zeros = `[${Array(100_000).fill(0).join(',')}]`;
+  const full = tool('find_signal', { full: true });
+  const batch = `[${Array(BATCH).fill(full).join(',')}]`;
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} };
+  return [
+    post('POST /verify, a record', () => record, judged),
+    post('POST /verify, nothing', () => '{"a":1}'),
+    post('POST /mcp, initialize', () => rpc('initialize', hello)),
+    post('POST /mcp, tools/list', () => rpc('tools/list', {})),
+    post('POST /mcp, find_signal', () => tool('find_signal', {})),
+    post('POST /mcp, find_signal full', () => full),
+    post('POST /mcp, find_signal, unknown', (n) =>
+      tool('find_signal', { signal_id: fresh(n, LONG_CHARS) }),
+    ),
+    post('POST /mcp, verify_citation', (n) => tool('verify_citation', { record_hash: hash(n) })),
+    post('POST /mcp, get_official_record', () =>
+      tool('get_official_record', { signal_id: 'airquality.aqi', entity: 'us-denver' }),
+    ),
+    post('POST /mcp, record, unknown', (n) =>
+      tool('get_official_record', { signal_id: 'airquality.aqi', entity: fresh(n, LONG_CHARS) }),
+    ),
+    post('POST /mcp, batch of 20 in full', () => batch, BATCH - 1),
+    post('POST /mcp, 200 KB of no call', () => zeros),
+  ];
+}
+
+/** Everything that can be asked without paying, GETs first. */
+export function allCases(subject: FreeSubject): readonly FreeCase[] {
+  return [
+    ...freeCases(subject).map((one) => ({ ...one, isOperation: true })),
+    ...FILE_TARGETS.map((target) => get(target, target)),
+    ...textCases(subject),
+    ...unpaidCases(),
+    ...postCases(subject),
+  ];
+}

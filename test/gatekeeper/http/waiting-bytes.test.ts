@@ -1,0 +1,63 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { WaitingBytes } from '../../../gatekeeper/http/waiting-bytes.ts';
+
+class FakeSocket extends EventEmitter {
+  destroyed = false;
+  readonly remoteAddress: string;
+
+  constructor(remoteAddress: string) {
+    super();
+    this.remoteAddress = remoteAddress;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+const socketOf = (address: string): FakeSocket & Socket =>
+  new FakeSocket(address) as FakeSocket & Socket;
+const unread = (writableLength: number): EventEmitter & ServerResponse =>
+  Object.assign(new EventEmitter(), { writableLength }) as EventEmitter & ServerResponse;
+
+describe('WaitingBytes', () => {
+  it('I43: counts what is not taken yet, until it is or its connection ends', () => {
+    const waiting = new WaitingBytes(1000);
+    const [one, two] = [socketOf('1.1.1.1'), socketOf('1.1.1.2')];
+    const answer = unread(300);
+    waiting.hold(one, answer);
+    waiting.hold(one, unread(200));
+    waiting.hold(two, unread(100));
+    waiting.hold(two, unread(0));
+    expect([waiting.of(one), waiting.of(two), waiting.total]).toEqual([500, 100, 600]);
+    answer.emit('finish');
+    expect([waiting.of(one), waiting.total]).toEqual([200, 300]);
+    one.emit('close');
+    expect([waiting.of(one), waiting.total]).toEqual([0, 100]);
+  });
+
+  it('I43: beyond its bound cuts who waits longest of the address that holds most', () => {
+    const waiting = new WaitingBytes(1000);
+    const honest = socketOf('2.2.2.2');
+    waiting.hold(honest, unread(100));
+    const many = Array.from({ length: 20 }, () => socketOf('1.1.1.1'));
+    for (const socket of many) waiting.hold(socket, unread(100));
+    expect(waiting.total).toBe(1000);
+    expect(honest.destroyed).toBe(false);
+    expect(many.map(({ destroyed }) => destroyed)).toEqual([
+      ...Array<boolean>(11).fill(true),
+      ...Array<boolean>(9).fill(false),
+    ]);
+  });
+
+  it('holds one answer that is longer than its bound for nobody', () => {
+    const waiting = new WaitingBytes(1000);
+    const socket = socketOf('1.1.1.1');
+    waiting.hold(socket, unread(1001));
+    expect([socket.destroyed, waiting.total]).toEqual([true, 0]);
+  });
+});
