@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { CONTRACT_VERSION } from '../../../compiler/contract/release.ts';
 import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
@@ -141,7 +142,7 @@ describe('I44: POST /mcp', () => {
     const got = await result(asked('initialize', { protocolVersion }));
     expect(got).toMatchObject({
       protocolVersion: want,
-      serverInfo: { name: 'Tiny Issuer', version: '1.0.0' },
+      serverInfo: { name: 'Tiny Issuer', version: `${CONTRACT_VERSION}.0.0` },
       capabilities: { tools: {} },
     });
   });
@@ -154,7 +155,12 @@ describe('I44: POST /mcp', () => {
       capabilities: { tools: {} },
       ttlMs: 60_000,
       cacheScope: 'public',
-      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'Tiny Issuer', version: '1.0.0' } },
+      _meta: {
+        'io.modelcontextprotocol/serverInfo': {
+          name: 'Tiny Issuer',
+          version: `${CONTRACT_VERSION}.0.0`,
+        },
+      },
     });
   });
 
