@@ -12,6 +12,7 @@ import {
   type Signal,
   signalOf,
 } from '../../compiler/contract/lines.ts';
+import { SETTLEMENT_NATURE } from '../../compiler/contract/resolve-bodies.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 
@@ -61,7 +62,12 @@ const BY_FORM: Readonly<Record<DocumentForm, Example>> = {
 const subject: Example = { capture_date: '2026-11-20', hash_core_version: 3, ...sealed };
 
 const BY_ANSWER: Readonly<Record<string, Example>> = {
-  resolve: { resolution_status: 'resolved', ...filing, candidate_sources: [] },
+  resolve: {
+    nature: SETTLEMENT_NATURE,
+    resolution_status: 'resolved',
+    ...filing,
+    candidate_sources: [],
+  },
   mint: { token: 'TOKEN', plan: 'watchlist', expires_at: '2026-12-20T00:00:00Z', days: 30 },
 };
 
@@ -81,7 +87,13 @@ const BY_PATH: Readonly<Record<string, Example>> = {
     coin_id: 'sample-dollar',
     current: { price_in_peg: 1, market_cap_usd: 42000, peg: 'USD' },
   },
-  '/resolve/proposer': { answer: true, confidence: 1, timestamp: OBSERVED_AT, evidence_url: null },
+  '/resolve/proposer': {
+    nature: SETTLEMENT_NATURE,
+    answer: true,
+    confidence: 1,
+    timestamp: OBSERVED_AT,
+    evidence_url: null,
+  },
 };
 
 /** An object with main fields of an operation's 200 body, for its challenge; never empty. */
