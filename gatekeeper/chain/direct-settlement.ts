@@ -161,7 +161,10 @@ async function arrived(
   const leftMs = (): number => Math.max(0, endMs - performance.now());
   const relayed = await inTime(sending, leftMs());
   if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
-  if (relayed.state === 'unsent') return { verdict: 'none', detail: relayed.detail, unsent: true };
+  if (relayed.state === 'unsent') {
+    const { state, ...why } = relayed;
+    return { verdict: 'none', ...why, unsent: true };
+  }
   const receipt = await inTime(relayed.receipt, leftMs());
   if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
   return confirmed(options, request, { receipt, leftMs });

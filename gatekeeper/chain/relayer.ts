@@ -21,10 +21,11 @@ export const RECEIPT_GRACE_MS = 30_000;
 const NONCE_ATTEMPTS_MAX = 5;
 const EMPTY_TRANSFER_GAS = 21_000n;
 const NOTHING: Hex = '0x';
+const ABOVE_CAP = 'gas costs more than the cap allows';
 
-/** `unsent` for sure, or on its way until `receipt` resolves: null when its nonce went to something else. */
+/** `unsent` for sure (`declined` where the cap or the node said no), or on its way until `receipt` resolves: null when its nonce went to something else. */
 export type Relayed =
-  | { readonly state: 'unsent'; readonly detail: string }
+  | { readonly state: 'unsent'; readonly detail: string; readonly declined?: true }
   | { readonly state: 'sent'; readonly receipt: Promise<Receipt | null> };
 
 /** The account that pays for gas; no other program may use it. */
@@ -104,7 +105,7 @@ async function send(state: State, call: RelayedCall, isWanted: () => boolean): P
   let detail = '';
   for (let attempt = 0; attempt < NONCE_ATTEMPTS_MAX && !state.closed; attempt++) {
     const fees = await wire.fees();
-    if (fees === null) return { state: 'unsent', detail: 'gas costs more than the cap allows' };
+    if (fees === null) return { state: 'unsent', detail: ABOVE_CAP, declined: true };
     const nonce = await nonces.take();
     const form = await wire.sign(call, { nonce, fees }).catch((error: unknown) => {
       nonces.giveBack(nonce);
@@ -121,7 +122,7 @@ async function send(state: State, call: RelayedCall, isWanted: () => boolean): P
     detail = answer.detail;
     if (answer.state === 'rejected') {
       nonces.giveBack(nonce);
-      return { state: 'unsent', detail };
+      return { state: 'unsent', detail, declined: true };
     }
     nonces.skip(nonce);
   }

@@ -42,6 +42,8 @@ export type PaymentPayload =
  */
 export interface NoVerdict extends Silence {
   readonly verdict: 'none';
+  /** Besides `unsent`: our own account could not send it (no gas money, gas above the cap), and nobody is waited for. */
+  readonly declined?: true;
 }
 
 export type VerifyOutcome =

@@ -62,7 +62,8 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
     return refused(facilitatorRefusal(outcome.reason));
   }
   if (outcome.verdict === 'none' && outcome.unsent === true) {
-    return { kind: 'unsent', detail: outcome.detail };
+    const { detail, declined } = outcome;
+    return declined === true ? refused(notSent(detail)) : { kind: 'unsent', detail };
   }
   const proof = endingOf(await evidenceOf(claim, by));
   if (proof !== null) return proof;
@@ -147,6 +148,12 @@ function refused(refusal: Refusal): Ending {
 
 function unknown(detail: string): Ending {
   return { kind: 'unknown', detail };
+}
+
+/** The account of the operator has no gas money, or gas costs too much: no fault of the buyer, and no doubt either. */
+function notSent(detail: string): Refusal {
+  const error = `the seller's account could not send it (${detail}); nothing was charged and the same authorization can be sent again`;
+  return { reason: 'settlement_not_sent', error };
 }
 
 const ANOTHERS: NoVerdict = {

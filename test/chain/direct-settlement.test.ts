@@ -230,7 +230,11 @@ describe('directSettlement()', () => {
   it('directSettlement() sends nothing above the cap on gas', async () => {
     const capped = settler({ maxFeePerGas: 1n });
     const one = await request();
-    expect(await capped.settle(one)).toMatchObject({ verdict: 'none', unsent: true });
+    expect(await capped.settle(one)).toMatchObject({
+      verdict: 'none',
+      unsent: true,
+      declined: true,
+    });
     expect(await chain.isUsed(signedOf(one))).toBe(false);
   });
 

@@ -98,8 +98,9 @@ describe('directSettlement()', () => {
   it.each(['gas costs more than the cap allows', 'insufficient funds'])(
     'I51: says of what the relayer did not send that nothing was sent: %s',
     async (detail) => {
-      const { outcome } = await settled({ send: async () => ({ state: 'unsent', detail }) });
-      expect(outcome).toEqual({ verdict: 'none', detail, unsent: true });
+      const unsent = { state: 'unsent', detail, declined: true } as const;
+      const { outcome } = await settled({ send: async () => unsent });
+      expect(outcome).toEqual({ verdict: 'none', detail, declined: true, unsent: true });
     },
   );
 

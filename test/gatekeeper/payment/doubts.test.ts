@@ -79,6 +79,21 @@ describe('a settlement in doubt', () => {
     expect((await desk.pay({ header: value })).status).toBe(200);
   });
 
+  it('I51: is none where our own account could not send it: 402, the row closed, and the same payment sells later', async () => {
+    const desk = bench({ verifyFirst: false });
+    const declined = { unsent: true, declined: true } as const;
+    desk.script.settle = async () => ({
+      verdict: 'none',
+      detail: 'insufficient funds',
+      ...declined,
+    });
+    const value = await alice.header(v1);
+    expectRefused(await desk.pay({ header: value }), /^settlement_not_sent: .*insufficient funds/);
+    expect(await desk.journal().unresolved(0, 10)).toEqual([]);
+    desk.script.settle = settled;
+    expect((await desk.pay({ header: value })).status).toBe(200);
+  });
+
   it('I9: stays a doubt where a repeat reaches nobody, for the first call may have been the one', async () => {
     const desk = bench({ verifyFirst: false });
     desk.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
