@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Switches } from '../compiler/contract/for-sale.ts';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { type Config, settlementOf } from './config.ts';
 import { health } from './health.ts';
@@ -7,7 +8,6 @@ import { trustedProxies } from './http/client-address.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { messageOf } from './message-of.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
-import { requestExamples } from './offer/example-request.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
 import { clockIsBehind, clockTrouble } from './payment/clock-guard.ts';
 import { paymentDesk, type Reconciler } from './payment/payment.ts';
@@ -49,7 +49,7 @@ export interface Gatekeeper {
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
-  const release = await openRelease({ ...config, ...readOption(by) });
+  const release = await openRelease({ ...config, ...readOption(by), switches: switchesOf(config) });
   refuseOlder(config.stateDir, release);
   const books = await openBooks(config, by);
   try {
@@ -59,6 +59,11 @@ export async function startGatekeeper(config: Config, by: Surroundings): Promise
     await books.close();
     throw error;
   }
+}
+
+/** What the settings take out of every description. */
+function switchesOf({ tokenSecret }: Config): Switches {
+  return { subscriptions: tokenSecret !== null };
 }
 
 function readOption({ read }: Surroundings): { read?: ReadFile } {
@@ -85,13 +90,15 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     dataDir: config.dataDir,
     current: () => service.release,
     open: async () => {
-      const next = await openRelease({ ...config, ...readOption(by), ...pinned(config, first) });
+      const switches = switchesOf(config);
+      const terms = { ...config, ...readOption(by), ...pinned(config, first), switches };
+      const next = await openRelease(terms);
       refuseOlder(config.stateDir, next);
       return next;
     },
     swap: (next) => {
       service = { ...service, release: next };
-      service.challenger.show(requestExamples(next));
+      service.challenger.show(next.offers);
       serving();
     },
     log: by.log,
@@ -182,7 +189,7 @@ function firstService(
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const terms = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
-  terms.show(requestExamples(release));
+  terms.show(release.offers);
   const report = (error: unknown): void => {
     if (!isNothingToDeliver(error)) log({ event: 'payment_failed', error: messageOf(error) });
   };

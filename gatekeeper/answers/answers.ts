@@ -44,7 +44,7 @@ export function answer(question: Question, service: Service): Promise<Answered> 
     case 'verify':
       return verify(question, service);
     case 'manifest':
-      return paymentManifest(service);
+      return Promise.resolve(paymentManifest(service));
     case 'rpc':
       return mcp(question, service);
     case 'gone':
