@@ -132,7 +132,8 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
     list.remove(plan.memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
     shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
   }
-  for (const part of run.parts) part.write(press);
+  const isStored = (path: string): boolean => list.find(path) !== null;
+  for (const part of run.parts) part.write(press, isStored);
   const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: plan !== null });
   if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
   list.add(press.files);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Switches } from '../compiler/contract/for-sale.ts';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { type Config, settlementOf } from './config.ts';
 import { health } from './health.ts';
@@ -7,7 +8,6 @@ import { trustedProxies } from './http/client-address.ts';
 import { rateLimit } from './http/rate-limit.ts';
 import { messageOf } from './message-of.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
-import { requestExamples } from './offer/example-request.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
 import { clockIsBehind, clockTrouble } from './payment/clock-guard.ts';
 import { purchaseDesk } from './payment/purchase-desk.ts';
@@ -52,7 +52,7 @@ export interface Gatekeeper {
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
-  const release = await openRelease({ ...config, ...readOption(by) });
+  const release = await openRelease({ ...config, ...readOption(by), switches: switchesOf(config) });
   refuseOlder(config.stateDir, release);
   refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
   const books = await openBooks(config, by);
@@ -70,6 +70,11 @@ function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
   const isTest = facilitator === undefined && settlementOf(config) === 'test';
   const problem = isTest ? testPaymentsProblem(config) : null;
   if (problem !== null) throw new StartError(`Cannot start: ${problem}`);
+}
+
+/** What the settings take out of every description. */
+function switchesOf({ tokenSecret }: Config): Switches {
+  return { subscriptions: tokenSecret !== null };
 }
 
 function readOption({ read }: Surroundings): { read?: ReadFile } {
@@ -97,13 +102,15 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     dataDir: config.dataDir,
     current: () => service.release,
     open: async () => {
-      const next = await openRelease({ ...config, ...readOption(by), ...pinned(config, first) });
+      const switches = switchesOf(config);
+      const terms = { ...config, ...readOption(by), ...pinned(config, first), switches };
+      const next = await openRelease(terms);
       refuseOlder(config.stateDir, next);
       return next;
     },
     swap: (next) => {
       service = { ...service, release: next };
-      service.challenger.show(requestExamples(next));
+      service.challenger.show(next.offers);
       serving();
     },
     log: by.log,
@@ -198,7 +205,7 @@ function firstService(
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
-  asked.show(requestExamples(release));
+  asked.show(release.offers);
   const report = (error: unknown): void =>
     log({ event: 'payment_failed', error: messageOf(error) });
   const operator = {

@@ -5,176 +5,282 @@ import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
 import { route } from '../compiler/contract/route.ts';
 import { TOOLS } from '../compiler/contract/tools.ts';
-import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
 import type { RequirementsV1 } from '../gatekeeper/offer/challenge.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
-import { OPERATIONS } from './conformance-table.ts';
+import { OPERATIONS, WITHOUT_DATA } from './conformance-table.ts';
 import {
-  gaps,
-  keyOf,
-  type Listed,
-  llmsShown,
-  openApiShown,
-  type Projection,
-  paramNames,
-  type Shown,
-  skillsShown,
-} from './projections.ts';
-import { sampleGate, sampleToken } from './sample-gate.ts';
-import { readJson, removeFolders } from './snapshot-folder.ts';
+  DOORS,
+  type Doors,
+  examplesOf,
+  isPaid,
+  json,
+  linksOf,
+  manifestShown,
+  openDoors,
+} from './doors.ts';
+import { gaps, keyOf, type Shown } from './projections.ts';
+import { type SampleSettings, sampleGate, sampleToken } from './sample-gate.ts';
+import { smallSet } from './small-set.ts';
+import { compileFolder, readJson, removeFolders, writeSnapshots } from './snapshot-folder.ts';
 
 const ROWS: readonly Endpoint[] = ENDPOINTS;
 const KEPT = ROWS.filter((row) => row.answer !== 'gone');
-const isPaid = (row: Endpoint): boolean => row.priceUsd !== null;
-const PAID = ROWS.filter(isPaid);
+/** What only a token secret opens, written down here and not asked of the code. */
+const TOKENS = [
+  '/gauge/subscribe',
+  '/gauge/watch',
+  '/gauge/watch-changes',
+  '/gauge/manifest-sweep',
+];
 
 let sample: CompiledSample;
-let gate: Gatekeeper;
-/** The address that was compiled in. */
-let baseUrl = '';
-let entries: ReadonlyMap<string, ManifestEntry>;
-/** Example requests by operation, as the manifest names them; all other descriptions must name the same. */
-let examples: ReadonlyMap<string, string>;
-
+let small: string;
 beforeAll(async () => {
   sample = await compiledSample();
-  gate = await sampleGate(sample.data);
-  baseUrl = readJson(sample.folder, 'release.json').base_url;
-  const listed = await json<{ entries: ManifestEntry[] }>('/manifest?all=1');
-  entries = new Map(listed.entries.map((entry) => [keyOf(entry), entry]));
-  examples = new Map([...entries].map(([key, entry]) => [key, entry.input_example_request]));
+  ({ data: small } = await compileFolder(writeSnapshots(smallSet()), {
+    // No source of the set stands at the address of the service.
+    baseUrl: 'https://doors.example',
+  }));
 }, 60_000);
-afterAll(async () => {
-  await gate.close();
-  removeFolders();
-});
+afterAll(removeFolders);
 
-async function json<T>(target: string): Promise<T> {
-  return (await (await fetch(gate.url + target)).json()) as T;
-}
+/** Each switch of an operator on and off, and a release that lacks rosters, filings and documents. */
+const CONFIGURATIONS: readonly (readonly [string, SampleSettings & { isSmall: boolean }])[] = [
+  ['everything on', { tokens: true, receipts: true, isSmall: false }],
+  ['no token secret', { tokens: false, receipts: false, isSmall: false }],
+  ['no payment processor', { tokens: true, receipts: false, isSmall: false }],
+  ['little stored', { tokens: true, receipts: true, isSmall: true }],
+  ['little stored, no token secret', { tokens: false, receipts: true, isSmall: true }],
+];
 
-const sellsNow = (row: Endpoint): boolean => entries.get(keyOf(row))?.sells_now === true;
+describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
+  let gate: Gatekeeper;
+  let doors: Doors;
+  const entryOf = (row: Endpoint) => doors.entries.get(keyOf(row));
+  const sellsNow = (row: Endpoint): boolean => entryOf(row)?.sells_now === true;
+  const isSwitchedOn = ({ path }: Endpoint): boolean => settings.tokens || !TOKENS.includes(path);
 
-const manifestShown = (listed: Iterable<ManifestEntry>): Map<string, Shown> =>
-  new Map(
-    [...listed].map((entry) => [
-      keyOf(entry),
-      {
-        price: entry.price_atomic,
-        params: paramNames(entry.params),
-        example: entry.input_example_request,
-      },
-    ]),
-  );
+  beforeAll(async () => {
+    const data = settings.isSmall ? small : sample.data;
+    gate = await sampleGate(data, settings);
+    doors = await openDoors(gate.url, readJson(`${data}/current`, 'release.json').base_url);
+  });
+  afterAll(() => gate.close());
 
-/** Parameters that a challenge names. */
-const asked = ({ outputSchema }: RequirementsV1): string[] =>
-  paramNames((outputSchema as { input: { queryParams: Listed } }).input.queryParams);
-
-interface Item {
-  readonly resource: string;
-  readonly accepts: readonly [RequirementsV1];
-  readonly input_example_request: string;
-}
-
-/** Every description of the running service, and which rows belong into it. */
-const PROJECTIONS: Readonly<Record<string, () => Promise<Omit<Projection, 'name'>>>> = {
-  '/manifest?all=1': async () => ({
-    belongs: (row) => KEPT.includes(row),
-    shown: manifestShown(entries.values()),
-  }),
-  '/manifest': async () => ({
-    belongs: (row) => KEPT.includes(row) && sellsNow(row),
-    shown: manifestShown((await json<{ entries: ManifestEntry[] }>('/manifest')).entries),
-  }),
-  '/openapi.json': async () => ({
-    belongs: (row) => KEPT.includes(row),
-    shown: openApiShown((await json<{ paths: object }>('/openapi.json')).paths as never, examples),
-  }),
-  '/.well-known/agent-card.json': async () => card('/.well-known/agent-card.json'),
-  '/.well-known/agent.json': async () => card('/.well-known/agent.json'),
-  '/manifest?platform=a2a': async () => card('/manifest?platform=a2a'),
-  '/.well-known/x402': async () => {
-    const { items, resources } = await json<{ items: Item[]; resources: string[] }>(
-      '/.well-known/x402',
-    );
-    expect(resources).toEqual(items.map(({ resource }) => resource));
-    const shown = items.map(({ resource, accepts: [terms], ...item }): [string, Shown] => [
-      `GET ${resource.slice(baseUrl.length)}`,
-      {
-        price: terms.maxAmountRequired,
-        params: asked(terms),
-        example: item.input_example_request,
-      },
-    ]);
-    return { belongs: isPaid, shown: new Map(shown) };
-  },
-  '/llms.txt': async () => {
-    const text = await (await fetch(`${gate.url}/llms.txt`)).text();
-    return {
-      belongs: (row) => KEPT.includes(row) && row.method === 'GET' && sellsNow(row),
-      shown: llmsShown(text, baseUrl),
-    };
-  },
-  'the menu of /gauge/preview': async () => {
-    const { prices } = await json<{ prices: { path: string; price_atomic: string }[] }>(
-      '/gauge/preview',
-    );
-    const shown = prices.map(
-      ({ path, price_atomic: price }) => [`GET ${path}`, { price }] as const,
-    );
-    return { belongs: isPaid, shown: new Map(shown) };
-  },
-  'the 402': async () => {
-    const shown = PAID.map(async (row): Promise<[string, Shown][]> => {
-      const response = await fetch(gate.url + row.path);
-      if (response.status !== 402) return [];
-      const { accepts } = (await response.json()) as { accepts: [RequirementsV1] };
-      const [terms] = accepts;
-      return [[keyOf(row), { price: terms.maxAmountRequired, params: asked(terms) }]];
-    });
-    return { belongs: isPaid, shown: new Map((await Promise.all(shown)).flat()) };
-  },
-};
-
-async function card(path: string): Promise<Omit<Projection, 'name'>> {
-  const { skills } = await json<{ skills: [] }>(path);
-  return { belongs: isPaid, shown: skillsShown(skills, baseUrl) };
-}
-
-describe('every row of the table', () => {
-  it.each(Object.keys(PROJECTIONS))('is in %s, at its price and with its example', async (name) => {
-    const projection = await PROJECTIONS[name]?.();
-    expect(projection?.shown.size).toBeGreaterThan(50);
-    expect(gaps(ROWS, { ...(projection as Projection), name }, examples)).toEqual([]);
+  it('/manifest?all=1 has everything but what the operator left off', () => {
+    const belongs = (row: Endpoint): boolean => KEPT.includes(row) && isSwitchedOn(row);
+    const projection = { name: 'all', belongs, shown: manifestShown(doors.entries.values()) };
+    expect(gaps(ROWS, projection, examplesOf(doors))).toEqual([]);
+    expect(doors.entries.size).toBe(KEPT.filter(isSwitchedOn).length);
   });
 
-  it.each(KEPT)('$method $path has an example that answers', async (row) => {
-    const entry = entries.get(keyOf(row));
+  it('what sells now is what answers', async () => {
+    for (const row of KEPT.filter(isSwitchedOn).filter(sellsNow)) {
+      const example = entryOf(row)?.input_example_request ?? '';
+      const wanted = isPaid(row) ? 402 : 200;
+      expect([example, await ask(row, example)]).toEqual([example, wanted]);
+    }
+  });
+
+  it('what does not sell has no answer: a price question needs no data, anything else is refused', async () => {
+    const empty = KEPT.filter((row) => isSwitchedOn(row) && !sellsNow(row));
+    for (const row of empty) {
+      const query = OPERATIONS.find(({ path }) => path === row.path)?.valid || 'x=1';
+      expect([row.path, await ask(row, row.path)]).toEqual([row.path, isPaid(row) ? 402 : 422]);
+      expect([row.path, await ask(row, `${row.path}?${query}`)]).toEqual([row.path, 422]);
+    }
+    const known = settings.isSmall ? empty.map(({ path }) => path) : Object.keys(WITHOUT_DATA);
+    expect(empty.map(({ path }) => path)).toEqual(known);
+    for (const path of TOKENS.filter(() => !settings.tokens)) {
+      expect([path, (await fetch(gate.url + path)).status]).toEqual([path, 501]);
+    }
+  });
+
+  it('every 422 names a request that answers, and a list that is there', async () => {
+    const refused = OPERATIONS.flatMap(({ path, missing, illegal, none }) => {
+      const queries = [missing?.[0] ?? null, illegal, none, 'x=1'].filter((one) => one !== null);
+      return queries.map((query) => `${path}?${query}`);
+    });
+    let seen = 0;
+    for (const target of refused) {
+      const response = await fetch(gate.url + target, { headers: bearer() });
+      if (response.status !== 422) continue;
+      seen += 1;
+      const body = (await response.json()) as { example_request: string; preview: string };
+      const { status } = await fetch(gate.url + body.example_request, { headers: bearer() });
+      expect([target, body.example_request, [200, 402].includes(status)]).toEqual([
+        target,
+        body.example_request,
+        true,
+      ]);
+      expect([target, (await fetch(gate.url + body.preview)).status]).toEqual([target, 200]);
+    }
+    expect(seen).toBeGreaterThan(60);
+  });
+
+  const bearer = (): Record<string, string> => ({ authorization: `Bearer ${sampleToken()}` });
+
+  async function ask(row: Endpoint, target: string): Promise<number> {
     const body = OPERATIONS.find(({ path }) => path === row.path)?.body;
     const headers = {
-      ...(row.token ? { authorization: `Bearer ${sampleToken()}` } : {}),
+      ...(row.token ? bearer() : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     const init = { method: row.method, headers, ...(body === undefined ? {} : { body }) };
-    const { status } = await fetch(gate.url + entry?.input_example_request, init);
-    expect([row.path, status]).toEqual([row.path, isPaid(row) ? 402 : 200]);
+    return (await fetch(gate.url + target, init)).status;
+  }
+
+  it.each(Object.keys(DOORS))(
+    '%s names what sells now, and tells it as the table does',
+    async (name) => {
+      const door = DOORS[name];
+      const shown = (await door?.read(doors)) ?? new Map<string, Shown>();
+      const belongs = (row: Endpoint): boolean => sellsNow(row) && door?.belongs(row) === true;
+      expect(shown.size).toBeGreaterThan(5);
+      expect(gaps(ROWS, { name, belongs, shown }, examplesOf(doors))).toEqual([]);
+    },
+  );
+
+  it('all counts are equal', async () => {
+    const { counts, prices } = await json<Counted>(gate.url, '/gauge/preview');
+    const { count } = await json<{ count: number }>(gate.url, '/manifest');
+    const { resources } = await json<{ resources: string[] }>(gate.url, '/.well-known/x402');
+    const { skills } = await json<{ skills: [] }>(gate.url, '/.well-known/agent-card.json');
+    const sold = KEPT.filter(sellsNow);
+    const token = sold.filter((row) => row.token).length;
+    expect(counts).toMatchObject({
+      endpoints: count,
+      paid_endpoints: resources.length,
+      token_endpoints: token,
+      free_endpoints: count - resources.length - token,
+    });
+    expect([count, prices.length, skills.length]).toEqual([
+      sold.length,
+      resources.length,
+      resources.length,
+    ]);
+    const { totals } = await json<{ totals: object }>(gate.url, '/gauge/coverage?summary=1');
+    const catalog = await json<Catalog>(gate.url, '/gauge/catalog?all=1');
+    const { signal_ids, industries, distinct_entities, pairs } = counts;
+    expect(totals).toMatchObject({ signal_ids, industries, distinct_entities });
+    expect(catalog).toMatchObject({ total_signals: signal_ids, total_pairs: pairs });
   });
 
+  it('no door names a link that does not answer', async () => {
+    const links = await linksOf(doors);
+    expect(links.size).toBeGreaterThan(100);
+    const dead: [string, number][] = [];
+    for (const link of links) {
+      const { status } = await fetch(gate.url + link);
+      if ([404, 410, 501].includes(status) || status >= 500) dead.push([link, status]);
+    }
+    expect(dead).toEqual([]);
+  });
+
+  it('the channels explain what is configured, and nothing else', async () => {
+    const { subscription, fiat } = await json<Record<string, object>>(gate.url, '/gauge/channels');
+    expect('path' in (subscription ?? {})).toBe(settings.tokens);
+    expect('how_to' in (fiat ?? {})).toBe(settings.receipts);
+  });
+
+  it('nothing speaks of subscriptions where none are sold', async () => {
+    const named = [...Object.keys(DOORS).filter((name) => name.startsWith('/')), '/manifest?all=1'];
+    for (const name of named) {
+      const text = await (await fetch(gate.url + name)).text();
+      expect([name, /gauge\/(subscribe|watch|manifest-sweep)/.test(text)]).toEqual([
+        name,
+        settings.tokens,
+      ]);
+    }
+  });
+
+  it('keys and log are named where a reader looks', async () => {
+    for (const door of [
+      '/manifest',
+      '/llms.txt',
+      '/openapi.json',
+      '/.well-known/agent-card.json',
+    ]) {
+      const text = await (await fetch(gate.url + door)).text();
+      for (const path of ['/.well-known/keys.json', '/log/checkpoint']) {
+        expect([door, path, text.includes(path)]).toEqual([door, path, true]);
+        expect((await fetch(gate.url + path)).status).toBe(200);
+      }
+    }
+  });
+});
+
+interface Counted {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly prices: readonly object[];
+}
+interface Catalog {
+  readonly signals: readonly {
+    readonly signal_id: string;
+    readonly sells: readonly string[];
+    readonly sells_now?: boolean;
+    readonly entities: readonly { readonly entity: string }[];
+  }[];
+}
+
+describe('every row of the table', () => {
   it.each(KEPT.filter((row) => row.file !== undefined))(
     '$path has a file exactly where it sells now',
     (row) => {
-      const request = canonicalRequest(examples.get(keyOf(row)) ?? '');
+      const { entries } = readJson(sample.folder, 'all/well-known/manifest.json');
+      const entry = entries.find((each: { path: string }) => each.path === row.path);
+      const request = canonicalRequest(entry.input_example_request);
       const found = 'status' in request ? undefined : route(request);
       expect(found?.endpoint.path).toBe(row.path);
       const path = filePath(row, found?.values ?? {});
-      expect(sample.paths.includes(path ?? '')).toBe(sellsNow(row));
+      expect(sample.paths.includes(path ?? '')).toBe(entry.sells_now);
     },
   );
 });
 
+describe.each(['the sample', 'a small set'])('the catalog of %s', (name) => {
+  let gate: Gatekeeper;
+  beforeAll(async () => {
+    gate = await sampleGate(name === 'the sample' ? sample.data : small);
+  });
+  afterAll(() => gate.close());
+
+  it('the catalog says of each signal what is sold for it', async () => {
+    const { signals } = await json<Catalog>(gate.url, '/gauge/catalog?all=1');
+    const coverage = await json<Catalog>(gate.url, '/gauge/coverage');
+    const selling = coverage.signals.filter(({ sells_now }) => sells_now);
+    expect(new Set(signals.map(({ signal_id }) => signal_id))).toEqual(
+      new Set(selling.map(({ signal_id }) => signal_id)),
+    );
+    const pairs = [
+      '/gauge',
+      '/gauge/ruler',
+      '/gauge/calibrated',
+      '/gauge/strata',
+      '/gauge/history',
+    ];
+    for (const { signal_id, entities, sells } of signals) {
+      expect(sells).toContain('/gauge');
+      for (const path of pairs) {
+        const asked = entities.map(async ({ entity }) => {
+          const query = new URLSearchParams({ signal_id, entity });
+          return (await fetch(`${gate.url}${path}?${query}`)).status;
+        });
+        const isSold = (await Promise.all(asked)).includes(402);
+        expect([signal_id, path, sells.includes(path)]).toEqual([signal_id, path, isSold]);
+      }
+    }
+  });
+});
+
 describe('the tools', () => {
+  let gate: Gatekeeper;
+  beforeAll(async () => {
+    gate = await sampleGate(sample.data);
+  });
+  afterAll(() => gate.close());
+
   /** Which row a tool asks: its arguments are parameters of that row, its answer the one of that URL. */
   const ROW_OF = {
     verify_citation: '/gauge/verify',
@@ -192,7 +298,7 @@ describe('the tools', () => {
   it('are the same in the table, in tools/list and in /manifest?platform=mcp', async () => {
     const { tools } = await rpc<{ tools: object[] }>('tools/list', {});
     expect(tools).toEqual(JSON.parse(JSON.stringify(TOOLS)));
-    expect(await json('/manifest?platform=mcp')).toEqual({ tools });
+    expect(await json(gate.url, '/manifest?platform=mcp')).toEqual({ tools });
     expect(TOOLS.map((tool) => tool.name)).toEqual(Object.keys(ROW_OF));
   });
 
@@ -222,7 +328,7 @@ describe('gaps()', () => {
   const row: Endpoint = endpointAt('/gauge');
   const shown = {
     price: atomicAmount(row.priceUsd ?? ''),
-    params: ['signal_id!', 'entity!', 'dim'],
+    params: ['signal_id!', 'entity!', 'issuer', 'dim'],
   };
   const of = (told: [string, Shown][]): string[] =>
     gaps([row], { name: 'here', belongs: isPaid, shown: new Map(told) }, new Map());

@@ -1,3 +1,5 @@
+import { canonicalTarget } from '../compiler/contract/canonical-request.ts';
+import { describedParams } from '../compiler/contract/described-params.ts';
 import type { Endpoint, Params } from '../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
 
@@ -40,7 +42,7 @@ export function gaps(
     if (told === undefined) return [`${name}: ${key} is missing`];
     const table: Required<Shown> = {
       price: atomicAmount(row.priceUsd ?? '0'),
-      params: paramNames(row.params),
+      params: paramNames(describedParams(row)),
       example: examples.get(key) ?? '',
     };
     return (Object.keys(told) as (keyof Shown)[])
@@ -90,10 +92,9 @@ function exampleOf(path: string, parameters: readonly OpenApiParameter[], asked:
   const named = new URL(asked, 'http://release').searchParams;
   const slot = parameters.find(({ name }) => path.endsWith(`/:${name}`));
   if (slot !== undefined) return path.replace(`:${slot.name}`, String(slot.example));
-  const query = parameters
-    .filter(({ name }) => named.has(name))
-    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`);
-  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+  const query = parameters.filter(({ name }) => named.has(name));
+  const values = query.map(({ name, example }) => [name, String(example)]);
+  return canonicalTarget(path, Object.fromEntries(values));
 }
 
 interface Skill {
@@ -112,12 +113,14 @@ export function skillsShown(skills: readonly Skill[], baseUrl: string): Map<stri
   );
 }
 
-/** Lines of `/llms.txt`: `- [path](url): summary, 0.01 USD`. */
+/** Lines of `/llms.txt` about operations: `- [path](url): [TAG] summary, 0.01 USD`, without a link for a POST. */
 export function llmsShown(text: string, baseUrl: string): Map<string, Shown> {
-  const lines = text.split('\n').flatMap((line) => {
-    const [, path, url, rest] = /^- \[(\/[^\]]*)\]\((\S+)\): (.+)$/.exec(line) ?? [];
-    if (path === undefined || url === undefined || rest === undefined) return [];
-    const price = atomicAmount(/, ([0-9.]+) USD$/.exec(rest)?.[1] ?? '0');
+  const lines = text.split('\n').flatMap((line): (readonly [string, Shown])[] => {
+    const price = atomicAmount(/, ([0-9.]+) USD$/.exec(line)?.[1] ?? '0');
+    const [, posted] = /^- POST (\/\S*): \[/.exec(line) ?? [];
+    if (posted !== undefined) return [[`POST ${posted}`, { price }] as const];
+    const [, path, url] = /^- \[(\/[^\]]*)\]\((\S+)\): \[/.exec(line) ?? [];
+    if (path === undefined || url === undefined) return [];
     return [[`GET ${path}`, { price, example: url.slice(baseUrl.length) }] as const];
   });
   return new Map(lines);

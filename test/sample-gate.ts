@@ -4,15 +4,30 @@ import { join } from 'node:path';
 import { loadConfig } from '../gatekeeper/config.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
 import { NOW_MS } from './gatekeeper/payer.ts';
+import { tinyKey } from './gatekeeper/tiny-release.ts';
 import { tinyTokens } from './gatekeeper/tiny-tokens.ts';
 
 const SECRET = 'a secret for tests alone of 32 characters or more';
 
+/** What an operator can leave out. */
+export interface SampleSettings {
+  /** A token secret is set. */
+  readonly tokens: boolean;
+  /** A payment processor is named. */
+  readonly receipts: boolean;
+}
+
 /** A gatekeeper over a compiled data folder, at the clock of the test payer. */
-export function sampleGate(data: string): Promise<Gatekeeper> {
+export function sampleGate(
+  data: string,
+  { tokens, receipts }: SampleSettings = { tokens: true, receipts: false },
+): Promise<Gatekeeper> {
   const state = mkdtempSync(join(tmpdir(), 'signalpress-state-'));
   const options = { data, state, port: '0', rate_limit: '0', test_payments: '1' };
-  const env = { SIGNALPRESS_TOKEN_SECRET: SECRET };
+  const env = {
+    ...(tokens ? { SIGNALPRESS_TOKEN_SECRET: SECRET } : {}),
+    ...(receipts ? { SIGNALPRESS_RECEIPT_KEY: tinyKey(3).did } : {}),
+  };
   const config = loadConfig({ options, env, fileText: null });
   return startGatekeeper(config, { clock: () => NOW_MS, log: () => undefined });
 }

@@ -19,10 +19,11 @@ export const channelsSchema = z.strictObject({
   }),
   mcp: z.strictObject({ url: z.url(), transport: z.string(), available: z.boolean() }),
   subscription: z.strictObject({
-    path,
     configured: z.boolean(),
     available: z.boolean(),
-    use: z.string(),
+    /** Where tokens are sold; absent where none are. */
+    path: path.optional(),
+    use: z.string().optional(),
   }),
   fiat: z.looseObject({ configured: z.boolean(), available: z.boolean() }),
   human_track: z.strictObject({
@@ -44,13 +45,16 @@ const described = {
   returns: z.string(),
   sells_now: z.boolean(),
 };
+const shown = { output_example: z.record(z.string(), z.unknown()).optional() };
 
 /** `/manifest`: every operation with its price, parameters and a request that answers; other platforms have their own form. */
 export const manifestSchema = z.strictObject({
   x402Version: z.literal(1),
   count: z.int(),
   note: z.string(),
-  entries: z.array(z.strictObject(described)),
+  entries: z.array(z.strictObject({ ...described, ...shown })),
+  /** What a reader needs to check what was bought. */
+  files: z.array(z.strictObject({ path, summary: z.string() })),
 });
 
 /** `/manifest?platform=mcp`: the tools as `tools/list` names them. */

@@ -120,6 +120,8 @@ export const catalogSchema = z.strictObject({
     z.strictObject({
       signal_id: z.string(),
       industry: z.string(),
+      /** Paths of the paid operations that have an answer about this signal now. */
+      sells: z.array(path),
       entities: z.array(
         z.strictObject({
           entity: z.string(),

@@ -75,6 +75,21 @@ export function filePath(endpoint: Endpoint, values: Values): string | null {
   return variantPrefix(endpoint, values) + path;
 }
 
+/** The value that an example names: that of the table where it is stored, else the first in the order of paths; null for none. */
+export function preferredValue(
+  examples: readonly string[],
+  stored: readonly string[],
+): string | null {
+  const [first] = examples;
+  if (first !== undefined && stored.includes(first)) return first;
+  let best: { readonly value: string; readonly segment: string } | null = null;
+  for (const value of stored) {
+    const segment = encodeSegment(value);
+    if (best === null || segment < best.segment) best = { value, segment };
+  }
+  return best?.value ?? null;
+}
+
 /** Folder of the compiled form that the variant parameters choose, '' for the usual one. */
 function variantPrefix(endpoint: Endpoint, values: Values): string {
   let prefix = '';

@@ -183,7 +183,8 @@ export const coinSchema = z.strictObject({
   lifecycle: z.strictObject(coinLife),
   ...captured,
   hash_core_version: z.literal(3).nullable(),
-  companion: z.string(),
+  /** Where the chain of the same coin is sold; absent where none is stored. */
+  companion: z.string().optional(),
   /** Other coins of the same symbol; they are in the census. */
   same_symbol: z.array(z.string()).optional(),
   ...seal,

@@ -9,6 +9,8 @@ export interface StaticRow {
   readonly contentType: string;
   /** What stands at an `immutable` path never changes, in no release. */
   readonly cache: 'immutable' | 'release';
+  /** What a reader finds there; rows with one are named by the manifest, OpenAPI and llms.txt. */
+  readonly summary?: string;
 }
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -22,21 +24,35 @@ const described = (url: string, path: string, contentType: string): StaticRow =>
   cache: 'release',
 });
 
+const named = (summary: string, row: StaticRow): StaticRow => ({ ...row, summary });
+const logFile = (url: string): StaticRow => ({
+  url,
+  path: url.slice(1),
+  contentType: TEXT,
+  cache: 'release',
+});
+
 /** The DID document in a release. */
 export const DID_PATH = 'well-known/did.json';
+/** Where the history of the issuer keys and the newest checkpoint of the log are read. */
+export const KEYS_URL = '/.well-known/keys.json';
+export const LOG_URL = '/log/checkpoint';
 
 /** What is given away as files; the first row that fits counts. */
 export const STATIC_FILES: readonly StaticRow[] = [
-  described('/openapi.json', 'openapi.json', JSON_TYPE),
-  described('/.well-known/did.json', 'did.json', JSON_TYPE),
-  described('/.well-known/keys.json', 'keys.json', JSON_TYPE),
+  named('OpenAPI 3.1 description', described('/openapi.json', 'openapi.json', JSON_TYPE)),
+  named(
+    'every issuer key as a DID document',
+    described('/.well-known/did.json', 'did.json', JSON_TYPE),
+  ),
+  named('signed history of the issuer keys', described(KEYS_URL, 'keys.json', JSON_TYPE)),
   described('/.well-known/security.txt', 'security.txt', TEXT),
   described('/llms.txt', 'llms.txt', TEXT),
   described('/robots.txt', 'robots.txt', TEXT),
   described('/favicon.svg', 'favicon.svg', 'image/svg+xml'),
   described('/favicon.ico', 'favicon.svg', 'image/svg+xml'),
-  { url: '/log/checkpoint', path: 'log/checkpoint', contentType: TEXT, cache: 'release' },
-  { url: '/log/vkey', path: 'log/vkey', contentType: TEXT, cache: 'release' },
+  named('signed checkpoint of the transparency log (C2SP tlog-tiles)', logFile(LOG_URL)),
+  named('public key of the log checkpoints', logFile('/log/vkey')),
   { url: '/log/tile/', path: 'log/tile/', contentType: BYTES, cache: 'immutable' },
   { url: '/log/batches/', path: 'log/batches/', contentType: TEXT, cache: 'release' },
   { url: '/log/index/', path: 'log/index/', contentType: BYTES, cache: 'release' },
@@ -49,6 +65,11 @@ export const STATIC_FILES: readonly StaticRow[] = [
   },
   { url: '/log/anchor/', path: 'log/anchor/', end: '.ots', contentType: BYTES, cache: 'release' },
 ];
+
+/** Files that descriptions name, since a reader needs them to check what was bought. */
+export const NAMED_FILES = STATIC_FILES.flatMap(({ url, summary }) =>
+  summary === undefined ? [] : [{ path: url, summary }],
+);
 
 /** The row of a URL path and the path in the release, which need not exist there; null for any other URL. */
 export function findStaticFile(url: string): { row: StaticRow; path: string } | null {

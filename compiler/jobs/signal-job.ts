@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
+import { CITY_ADD_ONS } from '../contract/products.ts';
 import { censusLine } from '../stages/assemble/census.ts';
-import { CITY_ADD_ONS, type CityReading } from '../stages/assemble/city-readings.ts';
+import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { entityFiles, recordPath } from '../stages/assemble/entity-files.ts';
 import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
 import { legReading } from '../stages/assemble/leg.ts';

@@ -2,6 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalJson } from '../contract/canonical.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../contract/did-key.ts';
 import { findEndpoint } from '../contract/endpoints.ts';
+import { SWITCH_SETTINGS, switchFolder } from '../contract/for-sale.ts';
 import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.ts';
 import { atomicAmount } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
@@ -17,8 +18,16 @@ import type { SignatureCheck } from './strict-signature.ts';
 import { isSignedBy } from './verify-citation.ts';
 
 /** Descriptions hold schemas and examples of records, not records. */
-const DESCRIPTION = /^([a-z0-9]+\/)?well-known\//;
+const DESCRIPTION = /^([a-z0-9]+\/){0,2}well-known\//;
 const CARD = 'well-known/agent-card.json';
+const A2A = 'a2a/well-known/manifest.json';
+/** In front of every description, one folder for each setting of the switches. */
+const FOLDERS = SWITCH_SETTINGS.map(switchFolder);
+
+/** The signed card that a description must agree with. */
+export function cardPathOf(path: string): string {
+  return (FOLDERS.find((folder) => folder !== '' && path.startsWith(folder)) ?? '') + CARD;
+}
 
 export function isDescription(path: string): boolean {
   return DESCRIPTION.test(path);
@@ -27,7 +36,7 @@ export function isDescription(path: string): boolean {
 export interface DescribedRelease {
   readonly head: Release;
   readonly isSignature: SignatureCheck;
-  /** The signed agent card of the release. */
+  /** The signed agent card beside the description. */
   readonly card: StoredBody;
 }
 
@@ -39,10 +48,10 @@ export function checkDescription(
 ): BodyFault[] {
   const { head, card } = release;
   if (!isObject(body)) return [['', 'not an object']];
-  if (path === CARD) return cardFaults(body, release);
+  if (path === cardPathOf(path)) return cardFaults(body, release);
   if (path === DID_PATH) return didFaults(body, head);
   if (path === KEYS_PATH) return keysFaults(body, head);
-  if (path === 'a2a/well-known/manifest.json') return sameCard(body, card);
+  if (FOLDERS.some((folder) => path === folder + A2A)) return sameCard(body, card);
   const address = rowsOf(body.servers)[0]?.url ?? body.url;
   const faults: BodyFault[] =
     address === undefined || address === head.base_url
@@ -104,7 +113,7 @@ function keysFaults(body: JsonObject, { issuer_did, as_of }: Release): BodyFault
 
 function sameCard(body: JsonObject, card: StoredBody): BodyFault[] {
   if (card === 'damaged') return [];
-  if (card === 'absent') return [['', `"${CARD}" is missing`]];
+  if (card === 'absent') return [['', 'the agent card is missing']];
   const { signatures, ...unsigned } = card;
   return isSame(body, unsigned) ? [] : [['', 'differs from the signed agent card']];
 }

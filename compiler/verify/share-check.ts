@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { FileEntry, Release } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { type BodyCheck, reason } from './body-check.ts';
-import { checkDescription, isDescription } from './description-checks.ts';
+import { cardPathOf, checkDescription, isDescription } from './description-checks.ts';
 import { type Disk, readAll } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
@@ -159,7 +159,7 @@ class Share {
 
   #describe(path: string, body: JsonValue): void {
     const { head, isSignature } = this.#context;
-    const card = this.#bodies.get('well-known/agent-card.json');
+    const card = this.#bodies.get(cardPathOf(path));
     const faults = checkDescription(path, body, { head, isSignature, card });
     for (const [where, detail] of faults) this.#faults.add(path, where, detail);
     count(this.#tally, 'descriptions');

@@ -82,7 +82,7 @@ function made(question: Question, service: Service): Promise<Answered> {
     case 'verify':
       return verify(question, service);
     case 'manifest':
-      return paymentManifest(service);
+      return Promise.resolve(paymentManifest(service));
     case 'rpc':
       return mcp(question, service);
     case 'gone':

@@ -1,7 +1,10 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
-import type { Values } from '../../compiler/contract/path.ts';
+import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
+import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
+import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
@@ -28,6 +31,17 @@ export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<Cat
   return new Map([...rows].filter(([, list]) => list.length > 0));
 });
 
+/** What is stored, in the words of every list that counts it; counted once. */
+export const catalogCounts = perRelease(async (release: ReleaseIndex) => {
+  const all = [...(await catalogRows(release))];
+  return {
+    signal_ids: all.length,
+    industries: new Set(all.map(([id]) => lineOf(id)?.industry)).size,
+    pairs: all.reduce((sum, [, list]) => sum + list.length, 0),
+    distinct_entities: new Set(all.flatMap(([, list]) => list.map(({ entity }) => entity))).size,
+  };
+});
+
 /** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
 interface CatalogPiece {
   readonly signalId: string;
@@ -39,7 +53,7 @@ interface CatalogPiece {
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
   const rows = await catalogRows(release);
-  return [...rows].flatMap(([id, list]) => piecesOf(id, list));
+  return [...rows].flatMap(([id, list]) => piecesOf(headOf(id, release), list));
 });
 
 /** `/gauge/catalog`: legal pairs, filtered, at once as far as one answer goes, or page by page. */
@@ -54,9 +68,29 @@ export async function catalog(question: Question, release: ReleaseIndex): Promis
   return jsonBytes(body, KEEP_FOR_RELEASE);
 }
 
-/** The pairs of a signal; a signal longer than a page is cut between two pairs. */
-function piecesOf(signalId: string, list: readonly CatalogRow[]): CatalogPiece[] {
+interface SignalHead {
+  readonly signal_id: string;
+  readonly industry: string;
+  /** Paths of the paid operations that have an answer about the signal. */
+  readonly sells: readonly string[];
+}
+
+function headOf(signalId: string, release: ReleaseIndex): SignalHead {
+  const sold = productsOf(signalId).filter((row) => isStocked(row, signalId, release));
   const industry = lineOf(signalId)?.industry ?? '';
+  return { signal_id: signalId, industry, sells: sold.map(({ path }) => path) };
+}
+
+/** Whether something of one signal is stored for an operation that can answer about it. */
+function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): boolean {
+  const [folder = '', rest] = row.file?.split('{signal_id}') ?? [];
+  if (rest === undefined) return sellsNow(row, release);
+  const end = rest.slice(0, rest.search(/\{|$/));
+  return release.pathsUnder(folder + encodeSegment(signalId) + end, 1).length > 0;
+}
+
+/** The pairs of a signal; a signal longer than a page is cut between two pairs. */
+function piecesOf(signal: SignalHead, list: readonly CatalogRow[]): CatalogPiece[] {
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {
@@ -69,7 +103,8 @@ function piecesOf(signalId: string, list: readonly CatalogRow[]): CatalogPiece[]
     pieces.at(-1)?.push(json);
     room -= bytes;
   }
-  const head = JSON.stringify({ signal_id: signalId, industry }).slice(0, -1);
+  const { signal_id: signalId, industry } = signal;
+  const head = JSON.stringify(signal).slice(0, -1);
   return pieces.map((entities) => {
     const json = `${head},"entities":[${entities.join(',')}]}`;
     return { signalId, industry, pairs: entities.length, json, bytes: Buffer.byteLength(json) };

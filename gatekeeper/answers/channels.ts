@@ -17,6 +17,21 @@ export function humanPhase(now: number): 'free' | 'half_price' | 'full_price' {
   return HUMAN_PHASES.find(({ until }) => day <= until)?.phase ?? 'full_price';
 }
 
+const SUBSCRIPTION = {
+  path: '/gauge/subscribe',
+  use: 'watchlist endpoints with Authorization: Bearer',
+};
+const FIAT = {
+  fee_percent_about: RECEIPT_FEE_PERCENT,
+  how_to:
+    'the payment processor of the operator signs a receipt for one request; send the same GET with X-RECEIPT',
+};
+
+/** A channel is explained only where the operator configured it. */
+function channel(configured: boolean, how: object): object {
+  return { configured, available: configured, ...(configured ? how : {}) };
+}
+
 /** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
 export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
   const { network, payTo, tokens, settlement } = operator;
@@ -39,19 +54,8 @@ export async function channels({ baseUrl, operator, clock }: Service): Promise<A
       transport: 'JSON-RPC 2.0 over HTTP POST',
       available: true,
     },
-    subscription: {
-      path: '/gauge/subscribe',
-      configured: tokens !== null,
-      available: tokens !== null,
-      use: 'watchlist endpoints with Authorization: Bearer',
-    },
-    fiat: {
-      configured: operator.takesReceipts,
-      available: operator.takesReceipts,
-      fee_percent_about: RECEIPT_FEE_PERCENT,
-      how_to:
-        'the payment processor of the operator signs a receipt for one request; send the same GET with X-RECEIPT',
-    },
+    subscription: channel(tokens !== null, SUBSCRIPTION),
+    fiat: channel(operator.takesReceipts, FIAT),
     human_track: {
       phases: [...HUMAN_PHASES, { phase: 'full_price', until: null }],
       phase_today: humanPhase(clock()),

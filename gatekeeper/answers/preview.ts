@@ -1,11 +1,14 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
+import { LINES, type Line } from '../../compiler/contract/lines.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { atomicAmount } from '../../compiler/contract/price.ts';
+import type { Release } from '../../compiler/contract/release.ts';
+import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
+import { catalogCounts } from './catalog.ts';
 
 /** Entities that one list shows; the catalog has them all. */
 export const PREVIEW_LIST_MAX = 500;
@@ -18,16 +21,19 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
 /** `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. */
 export async function preview({ release }: Service): Promise<Answered> {
   const { head } = release;
-  const priced = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
+  const sold = (ENDPOINTS as readonly Endpoint[]).filter((row) => sellsNow(row, release));
+  const priced = sold.filter((row) => row.priceUsd !== null);
+  const gated = sold.filter((row) => row.token);
   const body = {
     nature: 'What is sold here; descriptive official readings, no forecast, no advice',
     as_of: head.as_of,
     counts: {
-      ...head.counts,
-      lines: LINES.length,
-      signals: SIGNALS.length,
+      ...stockCounts(head),
+      ...(await catalogCounts(release)),
+      endpoints: sold.length,
       paid_endpoints: priced.length,
-      free_endpoints: ENDPOINTS.length - priced.length,
+      token_endpoints: gated.length,
+      free_endpoints: sold.length - priced.length - gated.length,
     },
     prices: priced.map(priceRow),
     ...Object.fromEntries(LINES.flatMap((row: Line) => bundleList(row, release))),
@@ -37,6 +43,12 @@ export async function preview({ release }: Service): Promise<Answered> {
     sample: '/gauge/sample',
   };
   return jsonContent(body, KEEP_FOR_RELEASE);
+}
+
+/** What is stored, beside the counts that the catalog tells too. */
+function stockCounts({ counts }: Release): object {
+  const { entities, ...others } = counts;
+  return others;
 }
 
 function priceRow({ path, priceUsd, summary, params }: Endpoint): object {

@@ -1,13 +1,14 @@
+import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { CSV_MEDIA_TYPE } from '../http/media-type.ts';
-import type { Offer } from './offer.ts';
+import type { Shown } from './shown.ts';
 
 /** Longest list of legal values that the v2 header repeats; the v1 body has them all. */
 const HEADER_ENUM_MAX = 24;
 
 /** The discovery extension of v2: a call that is answered now and the JSON Schema that it meets. */
-export function bazaar({ endpoint, mimeType, output }: Offer, queryParams: Values): object {
+export function bazaar({ endpoint, mimeType, output }: Shown, queryParams: Values): object {
   const type = mimeType === CSV_MEDIA_TYPE ? 'csv' : 'json';
   const info = {
     input: { type: 'http', method: endpoint.method, queryParams },
@@ -22,7 +23,7 @@ export function bazaar({ endpoint, mimeType, output }: Offer, queryParams: Value
 }
 
 function inputSchema(endpoint: Endpoint): object {
-  const params = Object.entries(endpoint.params);
+  const params = Object.entries(describedParams(endpoint));
   const required = params.filter(([, param]) => param.required).map(([name]) => name);
   const properties = Object.fromEntries(params.map(([name, param]) => [name, schemaParam(param)]));
   return object({

@@ -1,13 +1,15 @@
+import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../compiler/contract/price.ts';
 import { mediaTypeOf } from '../http/media-type.ts';
 import type { Network } from '../payment/networks.ts';
 import type { X402Version } from '../payment/payment-header.ts';
+import type { Offers } from '../release/offers.ts';
 import { type Header, NO_STORE, type Reply } from '../reply.ts';
 import { bazaar } from './bazaar.ts';
 import { anyRequest, clientHint } from './client-hint.ts';
-import { type Offer, offerOf, type RequestExamples } from './offer.ts';
 import { payeeAddress } from './payee-address.ts';
+import { type Shown, shownOf } from './shown.ts';
 
 /** Seconds that a payer's authorization should last. */
 const MAX_TIMEOUT_SECONDS = 300;
@@ -75,8 +77,8 @@ export interface Challenger {
   challenge(endpoint: Endpoint, target: string, error?: string): Challenge;
   /** What was challenged, in the shape of one version. */
   requirements(endpoint: Endpoint, target: string, version: X402Version): Requirements;
-  /** From now on challenges show the requests of this release; before, they show none. */
-  show(examples: RequestExamples): void;
+  /** From now on challenges show what this release offers; before, they show nothing. */
+  show(offers: Offers): void;
 }
 
 const ERROR_V1 = 'X-PAYMENT header is required';
@@ -95,13 +97,13 @@ export function challenger(options: ChallengerOptions): Challenger {
   const checked = checkedOptions(options);
   const templates = new Map<string, Template>();
   const cache = new Map<string, Challenge>();
-  let examples: RequestExamples = () => null;
+  let offers: Offers = new Map();
   const templateOf = (endpoint: Endpoint, target: string): Template => {
     const key = `${endpoint.path} ${mediaTypeOf(endpoint, target)}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
     refuseFree(endpoint);
-    const made = template(offerOf(endpoint, target, examples), checked);
+    const made = template(shownOf(endpoint, target, offers), checked);
     templates.set(key, made);
     return made;
   };
@@ -122,7 +124,7 @@ export function challenger(options: ChallengerOptions): Challenger {
       return { ...ready.v1, resource: checked.baseUrl + target };
     },
     show(next) {
-      examples = next;
+      offers = next;
       templates.clear();
       cache.clear();
     },
@@ -170,13 +172,13 @@ interface Template {
   readonly header: readonly string[];
 }
 
-function template(offer: Offer, options: ChallengerOptions): Template {
-  const { endpoint, mimeType } = offer;
+function template(shown: Shown, options: ChallengerOptions): Template {
+  const { endpoint, mimeType } = shown;
   const { baseUrl, serviceName, warning } = options;
   const warned = warning === undefined ? {} : { warning };
-  const v1 = requirementsV1(offer, options);
+  const v1 = requirementsV1(shown, options);
   const v2 = requirementsV2(endpoint, options);
-  const hint = clientHint(offer, baseUrl, REQUEST_SLOT);
+  const hint = clientHint(shown, baseUrl, REQUEST_SLOT);
   const body = {
     x402Version: 1,
     error: ERROR_SLOT,
@@ -186,14 +188,14 @@ function template(offer: Offer, options: ChallengerOptions): Template {
   };
   const { description } = v1;
   const resource = { url: RESOURCE_SLOT, description, mimeType, serviceName };
-  const more = extensions(offer);
+  const more = extensions(shown);
   const terms = { resource, accepts: [v2], ...more };
   const header = { x402Version: 2, error: ERROR_SLOT, ...warned, ...terms };
   const { path } = endpoint;
   return {
     baseUrl,
     path,
-    anyRequest: anyRequest(offer),
+    anyRequest: anyRequest(shown),
     v1,
     v2,
     listing: { resource, ...more },
@@ -203,8 +205,8 @@ function template(offer: Offer, options: ChallengerOptions): Template {
 }
 
 /** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
-function extensions(offer: Offer): Pick<Listing, 'extensions'> {
-  return offer.example === null ? {} : { extensions: { bazaar: bazaar(offer, offer.example) } };
+function extensions(shown: Shown): Pick<Listing, 'extensions'> {
+  return shown.example === null ? {} : { extensions: { bazaar: bazaar(shown, shown.example) } };
 }
 
 function cut(value: object): string[] {
@@ -259,8 +261,8 @@ function refuseFree({ path, priceUsd }: Endpoint): void {
   if (priceUsd === null) throw new RangeError(`Cannot challenge "${path}": it is free`);
 }
 
-function requirementsV1(offer: Offer, options: ChallengerOptions): RequirementsV1 {
-  const { endpoint, example, mimeType, output } = offer;
+function requirementsV1(shown: Shown, options: ChallengerOptions): RequirementsV1 {
+  const { endpoint, example, mimeType, output } = shown;
   const { network, payTo } = options;
   return {
     scheme: 'exact',
@@ -279,8 +281,8 @@ function requirementsV1(offer: Offer, options: ChallengerOptions): RequirementsV
         method: endpoint.method,
         discoverable: example !== null,
         queryParams: Object.fromEntries(
-          Object.entries(endpoint.params).map(([name, param]) => {
-            return [name, { ...queryParam(param), ...examplesOf(name, offer) }];
+          Object.entries(describedParams(endpoint)).map(([name, param]) => {
+            return [name, { ...queryParam(param), ...examplesOf(name, shown) }];
           }),
         ),
       },
@@ -307,7 +309,7 @@ function queryParam({ type, required, description, enum: legal }: Param): object
 }
 
 /** Values of a parameter that this release answers beside those of the example. */
-function examplesOf(name: string, { endpoint, example }: Offer): { examples?: readonly string[] } {
+function examplesOf(name: string, { endpoint, example }: Shown): { examples?: readonly string[] } {
   const param = endpoint.params[name];
   if (example === null || param === undefined) return {};
   const isOpen = param.type === 'string' && param.enum === undefined;

@@ -1,7 +1,7 @@
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, usdAmount } from '../../compiler/contract/price.ts';
-import { usageOf } from './example-request.ts';
-import type { Offer, RequestExamples } from './offer.ts';
+import type { Offers } from '../release/offers.ts';
+import type { Shown } from './shown.ts';
 
 /** What a client on its default settings pays at most, in atomic units: 0.10 USD. */
 const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
@@ -24,13 +24,13 @@ interface BudgetRow {
 }
 
 /** What is called where nothing in particular was asked for. */
-export function anyRequest({ endpoint, examples }: Offer): string {
-  return examples(endpoint) ?? usageOf(endpoint);
+export function anyRequest({ endpoint, offers }: Shown): string {
+  return offers.get(endpoint.path)?.request ?? endpoint.path;
 }
 
 /** The hint of an operation priced above the default cap, or null; its example calls the request. */
 export function clientHint(
-  { endpoint, examples }: Offer,
+  { endpoint, offers }: Shown,
   baseUrl: string,
   request: string,
 ): ClientHint | null {
@@ -42,20 +42,20 @@ export function clientHint(
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
     how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally before any request reaches us, so no error of ours is seen: raise maxValue to at least ${atomic}.`,
     example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}');`,
-    within_your_budget: budgetRows(baseUrl, examples),
+    within_your_budget: budgetRows(baseUrl, offers),
   };
 }
 
 /** Cheaper operations that have something to answer now, in the order of the table. */
-function budgetRows(baseUrl: string, examples: RequestExamples): BudgetRow[] {
+function budgetRows(baseUrl: string, offers: Offers): BudgetRow[] {
   const rows: BudgetRow[] = [];
   for (const row of ENDPOINTS as readonly Endpoint[]) {
     if (rows.length === BUDGET_ROWS_MAX) break;
     if (row.priceUsd === null || !affordable(row.priceUsd)) continue;
-    const example = examples(row);
-    if (example === null) continue;
+    const offer = offers.get(row.path);
+    if (offer?.sellsNow !== true) continue;
     const price_usd = usdAmount(atomicAmount(row.priceUsd));
-    rows.push({ path: row.path, price_usd, example: baseUrl + example });
+    rows.push({ path: row.path, price_usd, example: baseUrl + offer.request });
   }
   return rows;
 }

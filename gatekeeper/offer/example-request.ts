@@ -10,9 +10,7 @@ import {
 } from '../../compiler/contract/path.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { computedRequest } from './computed-request.ts';
 import { nearest } from './nearest.ts';
-import type { RequestExamples } from './offer.ts';
 
 /** Values that one suggestion chooses from. */
 export const CANDIDATES_MAX = 1000;
@@ -21,19 +19,31 @@ export const CATALOG_REQUEST = '/gauge/catalog';
 
 const SLOT = /\{([a-z_]+)\}/;
 
-/** A request of this row that a stored file answers, as close to the given values as there is; null when the row has nothing. */
-export function storedRequest(
+/** Whether a request of this row can be answered on this release. */
+export function sellsNow({ path }: Endpoint, { offers }: ReleaseIndex): boolean {
+  return offers.get(path)?.sellsNow === true;
+}
+
+/** A request of this row that is answered, as close to the given values as there is data; null when the row has nothing. */
+export function exampleRequest(
   endpoint: Endpoint,
   given: Values,
   release: ReleaseIndex,
 ): string | null {
-  if (endpoint.file === undefined) return computedRequest(endpoint, given, release);
-  const { prefix, open } = knownPrefix(endpoint.file, given, release);
+  const near = nearRequest(endpoint, given, release);
+  if (near !== null) return near;
+  return sellsNow(endpoint, release) ? (release.offers.get(endpoint.path)?.request ?? null) : null;
+}
+
+/** A request that a stored file answers near the given values; null where none of them leads anywhere. */
+function nearRequest(endpoint: Endpoint, given: Values, release: ReleaseIndex): string | null {
+  if (endpoint.file === undefined) return null;
+  const { prefix, open, found } = knownPrefix(endpoint.file, given, release);
   const wanted = open === null ? undefined : given[open.name];
   const meant = open === null || wanted === undefined ? null : closest(wanted, open, release);
   const values =
     (meant === null ? null : firstRequest(endpoint, meant, release)) ??
-    firstRequest(endpoint, prefix, release);
+    (found === 0 ? null : firstRequest(endpoint, prefix, release));
   return values === null ? null : requestOf(endpoint, values);
 }
 
@@ -49,23 +59,6 @@ function firstRequest(endpoint: Endpoint, prefix: string, release: ReleaseIndex)
   return null;
 }
 
-/** Requests that a release answers, each as close to the examples of the table as there is data; found once. */
-export function requestExamples(release: ReleaseIndex): RequestExamples {
-  const found = new Map<string, string | null>();
-  return (endpoint) => {
-    const known = found.get(endpoint.path);
-    if (known !== undefined) return known;
-    const example = storedRequest(endpoint, tableExample(endpoint), release);
-    found.set(endpoint.path, example);
-    return example;
-  };
-}
-
-function tableExample({ params }: Endpoint): Values {
-  const required = Object.entries(params).filter(([, param]) => param.required);
-  return Object.fromEntries(required.map(([name, param]) => [name, param.examples[0] ?? '']));
-}
-
 /** A parameter whose value leads to no stored file. */
 interface OpenSlot {
   readonly name: string;
@@ -74,14 +67,15 @@ interface OpenSlot {
   readonly literal: string;
 }
 
-/** How far the given values lead into the stored files, and the first parameter that leads nowhere. */
+/** How far the given values lead into the stored files, how many of them do, and the first parameter that leads nowhere. */
 function knownPrefix(
   template: string,
   given: Values,
   release: ReleaseIndex,
-): { readonly prefix: string; readonly open: OpenSlot | null } {
+): { readonly prefix: string; readonly open: OpenSlot | null; readonly found: number } {
   let prefix = '';
   let rest = template;
+  let found = 0;
   for (let slot = SLOT.exec(rest); slot !== null; slot = SLOT.exec(rest)) {
     const [text, name = ''] = slot;
     const before = prefix + rest.slice(0, slot.index);
@@ -89,12 +83,13 @@ function knownPrefix(
     const literal = after.slice(0, after.search(/\{|$/));
     const value = segmentOf(given[name]);
     if (value === null || release.pathsUnder(before + value + literal, 1).length === 0) {
-      return { prefix: before, open: { name, before, literal } };
+      return { prefix: before, open: { name, before, literal }, found };
     }
     prefix = before + value;
+    found += 1;
     rest = after;
   }
-  return { prefix: prefix + rest, open: null };
+  return { prefix: prefix + rest, open: null, found };
 }
 
 function segmentOf(value: string | undefined): string | null {

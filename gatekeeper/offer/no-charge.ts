@@ -1,11 +1,19 @@
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
+import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
+import { requestFile } from '../release/request-file.ts';
 import { jsonReply, type Reply } from '../reply.ts';
-import { CATALOG_REQUEST, previewOf, storedRequest, usageOf } from './example-request.ts';
+import {
+  CATALOG_REQUEST,
+  exampleRequest,
+  previewOf,
+  sellsNow,
+  usageOf,
+} from './example-request.ts';
 import { nearest } from './nearest.ts';
 
 /** Why a request has no answer. */
@@ -19,7 +27,7 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
   const { endpoint, trouble, values } = route;
   const miss = trouble?.miss ?? emptyWord(endpoint, values, release);
   const close = nearValues(route);
-  const found = storedRequest(endpoint, close, release);
+  const found = exampleRequest(endpoint, close, release);
   const example = found ?? CATALOG_REQUEST;
   const missing = trouble?.missing ?? [];
   return jsonReply(422, {
@@ -39,7 +47,7 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
  */
 function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): Miss {
   if (isDocument(endpoint)) return 'empty_line';
-  if (storedRequest(endpoint, {}, release) === null) return 'empty_line';
+  if (!sellsNow(endpoint, release)) return 'empty_line';
   return isUnkeyed(values.signal_id ?? '', release) ? 'empty_line' : 'no_data';
 }
 
@@ -73,12 +81,26 @@ function reason(
   if (miss === 'empty_line' && isUnkeyed(signalId, release)) {
     return `${signalId} is empty until its operator has a data key; the free catalog lists what is stored`;
   }
+  const lack = missingProduct(endpoint, values, release);
+  if (lack !== null) return lack;
   if (miss === 'empty_line' && found === null) {
     return `nothing is stored for ${endpoint.path} at present; the free catalog lists what is`;
   }
   const given = Object.entries(values).map(([name, value]) => `${name} ${shown(value)}`);
   if (isDocument(endpoint)) return `no document is stored for ${given.join(' and ')}`;
   return `no data is stored for ${given.join(' and ')}; legal values are listed free`;
+}
+
+/** Why an add-on has no answer about a reading that is stored; null where that is not the reason. */
+function missingProduct(endpoint: Endpoint, values: Values, release: ReleaseIndex): string | null {
+  const { signal_id: signalId = '', entity = '' } = values;
+  const sold = `/gauge/catalog?signal_id=${encodeURIComponent(signalId)} lists what is sold for it`;
+  const never = missingBasis(endpoint, signalId);
+  if (never !== null) return `${signalId} ${never}; ${sold}`;
+  const hasRuler = release.has(requestFile(endpointAt('/gauge/ruler'), values));
+  const lack = stockLack(endpoint, hasRuler);
+  const isRead = lack !== null && release.has(requestFile(endpointAt('/gauge'), values));
+  return isRead ? `${lack} for ${signalId} at ${shown(entity)}; ${sold}` : null;
 }
 
 function troubleText(endpoint: Endpoint, trouble: Trouble): string {

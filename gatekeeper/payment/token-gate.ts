@@ -1,5 +1,6 @@
 import type { CanonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { needsTokens } from '../../compiler/contract/for-sale.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import type { Service } from '../service.ts';
@@ -20,7 +21,7 @@ export function tokenGate(
   { facts, request }: Caller,
   { operator }: Service,
 ): Reply | null {
-  if (!endpoint.token && endpoint.answer !== 'mint') return null;
+  if (!needsTokens(endpoint)) return null;
   const { tokens } = operator;
   if (tokens === null) return notConfigured();
   if (!endpoint.token) return null;

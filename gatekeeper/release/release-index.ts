@@ -1,5 +1,6 @@
 import { readFile, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import {
   FILES_NAME,
@@ -9,6 +10,7 @@ import {
 } from '../../compiler/contract/release.ts';
 import { StartError } from '../start-error.ts';
 import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
+import { OFFERS_PATH, type Offers, parseOffers, switchedFiles } from './offers.ts';
 import { type ReadFile, readBody, readPlainFile } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
 import {
@@ -32,6 +34,8 @@ export interface Body {
 export interface OpenOptions extends ReleaseTerms {
   /** The folder that holds `current`. */
   readonly dataDir: string;
+  /** What the operator has switched on; everything by default. */
+  readonly switches?: Switches;
   readonly memoryBytes?: number;
   /** Replaces the disk in tests. */
   readonly read?: ReadFile;
@@ -46,7 +50,10 @@ export class ReleaseIndex {
   readonly root: string;
   /** The folder that holds the files of all releases. */
   readonly #data: string;
+  /** By the path that is asked for: a description that depends on a switch is the one that fits. */
   readonly files: ReadonlyMap<string, FileEntry>;
+  /** What is for sale; empty where the release has no manifest. */
+  readonly offers: Offers;
   readonly #cache: BodyCache<Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   readonly #read: ReadFile;
@@ -54,7 +61,7 @@ export class ReleaseIndex {
 
   constructor(
     root: string,
-    listed: { head: Release; keys: KeyHistory; files: ReadonlyMap<string, FileEntry> },
+    listed: Pick<ReleaseIndex, 'head' | 'keys' | 'files' | 'offers'>,
     options: Pick<OpenOptions, 'memoryBytes' | 'read'> = {},
   ) {
     this.root = root;
@@ -62,6 +69,7 @@ export class ReleaseIndex {
     this.head = listed.head;
     this.keys = listed.keys;
     this.files = listed.files;
+    this.offers = listed.offers;
     this.#cache = new BodyCache(options.memoryBytes ?? MEMORY_BYTES);
     this.#read = options.read ?? readPlainFile;
   }
@@ -161,12 +169,18 @@ export async function openRelease(options: OpenOptions): Promise<ReleaseIndex> {
   const root = await releaseRoot(options.dataDir);
   const headBytes = await readOrRefuse(join(root, RELEASE_NAME));
   const head = checkHead(headBytes, options);
-  const files = checkFiles(await readOrRefuse(join(root, FILES_NAME)), head);
-  const entry = files.get(KEYS_PATH);
-  const read = options.read ?? readPlainFile;
-  const keys = keysOf(head, entry ? await readBody(dirname(dirname(root)), entry, read) : null);
+  const listed = checkFiles(await readOrRefuse(join(root, FILES_NAME)), head);
+  const files = switchedFiles(listed, options.switches ?? { subscriptions: true });
+  const bytesOf = async (path: string): Promise<Buffer | null> => {
+    const entry = files.get(path);
+    const read = options.read ?? readPlainFile;
+    return entry === undefined ? null : await readBody(dirname(dirname(root)), entry, read);
+  };
+  const keys = keysOf(head, await bytesOf(KEYS_PATH));
   checkIssuer(head, keys, options.issuerDid);
-  return new ReleaseIndex(root, { head, keys, files }, options);
+  const manifest = await bytesOf(OFFERS_PATH);
+  const offers = manifest === null ? new Map() : parseOffers(manifest);
+  return new ReleaseIndex(root, { head, keys, files, offers }, options);
 }
 
 async function releaseRoot(dataDir: string): Promise<string> {

@@ -1,5 +1,4 @@
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { requestExamples } from '../../gatekeeper/offer/example-request.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../gatekeeper/service.ts';
@@ -13,7 +12,7 @@ export async function compiledService(dataDir: string, now: string): Promise<Ser
   const network = NETWORKS['base-sepolia'];
   const terms = { baseUrl, payTo: TEST_PAYEE, network, serviceName: 'Compiled' };
   const shop = challenger(terms);
-  shop.show(requestExamples(release));
+  shop.show(release.offers);
   const rest = await tinyService();
   return { ...rest, release, baseUrl, challenger: shop, clock: () => Date.parse(now) };
 }

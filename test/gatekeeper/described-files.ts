@@ -1,23 +1,30 @@
-import { manifestBody, manifestEntries } from '../../compiler/stages/describe/manifest.ts';
-import { storedBodies } from '../../compiler/stages/describe/stored-bodies.ts';
-import { tinyFiles } from './tiny-release.ts';
+import { SWITCH_SETTINGS, switchFolder } from '../../compiler/contract/for-sale.ts';
+import {
+  described,
+  forSale,
+  manifestBody,
+  offered,
+} from '../../compiler/stages/describe/manifest.ts';
 
-/** The files of a tiny release with its manifest, as compile describes what is stored. */
-export function describedFiles(): Map<string, Buffer> {
-  const files = tinyFiles();
-  const stored = storedBodies({
-    has: (path) => files.has(path),
-    under: (prefix) => [...files.keys()].sort().filter((path) => path.startsWith(prefix)),
-    read: (path) => files.get(path) ?? Buffer.alloc(0),
+/** Files of a release with their manifests, as compile describes what is stored. */
+export function describedFiles(stored: ReadonlyMap<string, Buffer>): Map<string, Buffer> {
+  const files = new Map(stored);
+  const { entries } = described({
+    has: (path) => stored.has(path),
+    under: (prefix) => [...stored.keys()].sort().filter((path) => path.startsWith(prefix)),
+    read: (path) => stored.get(path) ?? Buffer.alloc(0),
   });
-  const entries = manifestEntries(stored, { reading: null });
-  const put = (path: string, shown: typeof entries): void => {
-    files.set(path, Buffer.from(JSON.stringify(manifestBody(shown))));
-  };
-  put(
-    'well-known/manifest.json',
-    entries.filter((entry) => entry.sells_now),
-  );
-  put('all/well-known/manifest.json', entries);
+  for (const switches of SWITCH_SETTINGS) {
+    const folder = switchFolder(switches);
+    const listed = offered(entries, switches);
+    const put = (path: string, shown: typeof entries): void => {
+      files.set(folder + path, Buffer.from(JSON.stringify(manifestBody(shown))));
+    };
+    put('well-known/manifest.json', forSale(listed));
+    put('all/well-known/manifest.json', listed);
+  }
+  for (const card of ['agent-card', 'agent']) {
+    files.set(`well-known/${card}.json`, Buffer.from('{"skills":[]}'));
+  }
   return files;
 }

@@ -416,6 +416,7 @@ describe('I42: framing', () => {
 
 describe('I24: a damaged file', () => {
   it('is a 503, is not sold, and is served again once it is whole', async () => {
+    let broken = false;
     const damaged = await tinyGate({
       read: async (path, size) => {
         const bytes = Buffer.from(tinyBytesAt(path) ?? 'x');
@@ -423,7 +424,7 @@ describe('I24: a damaged file', () => {
         return bytes;
       },
     });
-    let broken = true;
+    broken = true;
     const ask = (headers = {}): Promise<Response> => fetch(damaged.url + PAID, { headers });
     const header = await paymentFor(PAID);
     for (const headers of [{}, { 'x-payment': header }]) {
@@ -460,14 +461,15 @@ describe('I46: a rate limit', () => {
 describe('I47: a stop', () => {
   it('answers what is on its way, then takes nothing more', async () => {
     let release: () => void = () => undefined;
-    const waiting = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    let waiting = Promise.resolve();
     const stopping = await tinyGate({
       read: async (path) => {
         await waiting;
         return Buffer.from(tinyBytesAt(path) ?? 'x');
       },
+    });
+    waiting = new Promise<void>((resolve) => {
+      release = resolve;
     });
     const asked = fetch(`${stopping.url}/merkle/spec`);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -26,6 +26,7 @@ import {
   parseFiles,
   tables,
 } from '../../compiler/contract/release.ts';
+import { describedFiles } from './described-files.ts';
 
 /** The address that tiny releases are compiled for. */
 export const TINY_BASE_URL = 'https://records.example';
@@ -86,6 +87,8 @@ export function tinyRecord(signalId: string, entity: string, current: object): T
     ...rest,
     summary_en: `paid words about ${signalId} at ${entity}: ${'canary '.repeat(40)}`,
     scope: 'screening-level',
+    standard_ruler: null,
+    strata: null,
     hash_core_version: 3,
     ots_status: null,
     provenance: provenance(cadence, OBSERVED_AT),
@@ -203,7 +206,8 @@ export function tinyDataDir(): string {
 
 /** Writes a signed release and points `current` at it; answers its directory. */
 export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): string {
-  const { files = tinyFiles(), sequence = 1, seed = 1 } = options;
+  const { sequence = 1, seed = 1 } = options;
+  const files = describedFiles(options.files ?? tinyFiles());
   const id = `${String(sequence).padStart(6, '0')}-${seed}`;
   const root = join(dataDir, 'releases', id);
   const entries = [...files].map(([path, bytes]) => {
@@ -228,7 +232,7 @@ export function writeTinyRelease(dataDir: string, options: TinyOptions = {}): st
 
 /** The bytes of tinyFiles that stand at a path of the disk. */
 export function tinyBytesAt(full: string): Buffer | undefined {
-  const files = [...tinyFiles()];
+  const files = [...describedFiles(tinyFiles())];
   return files.find(([path, bytes]) => full.endsWith(storedPath(path, sha256(bytes))))?.[1];
 }
 

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describedFiles } from '../gatekeeper/described-files.ts';
 import { type TinyGate, tinyGate } from '../gatekeeper/tiny-gate.ts';
 import { runScript } from './run-script.ts';
 
@@ -9,7 +8,7 @@ const FOLDER = import.meta.dirname;
 
 let gate: TinyGate;
 beforeAll(async () => {
-  gate = await tinyGate({ release: { files: describedFiles() } });
+  gate = await tinyGate();
 });
 afterAll(async () => {
   await gate.close();

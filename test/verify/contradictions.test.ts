@@ -92,6 +92,9 @@ describe('verifyRelease() names what one body says against another', () => {
     ['well-known/did.json', edit('verificationMethod.0.publicKeyMultibase'), 'verificationMethod'],
     ['well-known/did.json', (body) => ({ ...body, assertionMethod: [] }), 'assertionMethod'],
     ['a2a/well-known/manifest.json', edit('name'), ''],
+    ['tokenless/well-known/manifest.json', edit('entries.0.price_usd'), 'entries.0.price_usd'],
+    ['tokenless/well-known/agent-card.json', edit('description'), 'signatures.0'],
+    ['tokenless/a2a/well-known/manifest.json', edit('name'), ''],
   ])('I24: %s', async (...[path, change, where]) => {
     const { faults } = await judged(path, change);
     const file = where === '' && path.startsWith('record/') ? `ruler/${RIVER}` : path;
@@ -112,7 +115,7 @@ describe('verifyRelease() names what one body says against another', () => {
       views: expect.any(Number),
       legs: expect.any(Number),
       forms: expect.any(Number),
-      descriptions: 9,
+      descriptions: 15,
       releases: 1,
       log_entries: expect.any(Number),
       logged_hashes: expect.any(Number),

@@ -19,7 +19,8 @@ function addOn<Member extends object>(facts: EntityFacts, dim: string, member: M
   };
 }
 
-function calibratedMember(ruler: StandardRuler) {
+/** The figures of a ruler that compare across stations. */
+export function calibratedMember(ruler: StandardRuler) {
   const { normalized_index, pct_to_action } = ruler;
   const comparable = 'the same index is the same official position at any station of this signal';
   return { normalized_index, pct_to_action, comparable };

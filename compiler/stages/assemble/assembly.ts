@@ -1,5 +1,6 @@
 import { CITY_LOCS } from '../../contract/entities.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
+import { CITY_ADD_ONS } from '../../contract/products.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
 import { catalogOrder, place } from '../publish/catalog-order.ts';
@@ -14,7 +15,7 @@ import { KeptRows } from '../remember/kept-rows.ts';
 import type { Memory, Notes } from '../remember/memory.ts';
 import { bundleBody, legReadings, type PlacedLeg, placeLegs, thinBundle } from './bundle.ts';
 import { CENSUS_ROWS_MAX, CensusStore, censusEntity, writeCensuses } from './census.ts';
-import { CITY_ADD_ONS, type CityReading, cityBody } from './city-readings.ts';
+import { type CityReading, cityBody } from './city-readings.ts';
 import { merkleSpec } from './free-bodies.ts';
 import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
 import type { LegReading } from './leg.ts';

@@ -1,15 +1,10 @@
 import { freshnessRule } from '../../contract/freshness.ts';
 import { isLit } from '../../contract/lit-legs.ts';
+import type { CITY_ADD_ONS } from '../../contract/products.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { cityDecisions } from './decision-points.ts';
 import { type LegReading, nameAmong } from './leg.ts';
 import { GRADE, joinedProvenance, NATURE, READINGS_LINEAGE, SCOPE } from './provenance.ts';
-
-/** Signals of the two city add-ons, in the order of their readings. */
-export const CITY_ADD_ONS = {
-  air: ['airquality.aqi', 'airquality.pm25'],
-  precip: ['precipitation.daily', 'precipitation.wetness30d'],
-} as const;
 
 const NOTES = {
   air: 'US AQI and its category, and fine particles, each with its own time',

@@ -1,3 +1,4 @@
+import { canonicalTarget } from '../../contract/canonical-request.ts';
 import { FILING_SOURCE_CLASS } from '../../contract/filing.ts';
 import type { FilerLine } from '../../contract/filing-index.ts';
 import type { Press } from '../publish/press.ts';
@@ -49,6 +50,6 @@ function exampleOf(path: string, filers: readonly FilerLine[]): string | null {
   if (filer === undefined) return null;
   const { cik, tickers, forms, collected_at } = filer;
   const form = forms.find((one) => one === '10-K') ?? forms[0] ?? '';
-  const entity = encodeURIComponent(tickers[0] ?? cik);
-  return `${path}?cutoff=${collected_at.slice(0, 10)}&entity=${entity}&form=${encodeURIComponent(form)}`;
+  const cutoff = collected_at.slice(0, 10);
+  return canonicalTarget(path, { cutoff, entity: tickers[0] ?? cik, form });
 }

@@ -2,12 +2,16 @@ import type { Problem } from '../intake/compile-error.ts';
 import type { Snapshots } from '../intake/list-snapshots.ts';
 import type { Press } from '../publish/press.ts';
 
+/** Whether the release holds a file of this path. */
+export type IsStored = (path: string) => boolean;
+
 /** A part of a release that comes from collections: all of them are read before any of them is written. */
 export interface Part {
   readonly problems: readonly Problem[];
   /** How many rows were read. */
   readonly rows: number;
-  write(press: Press): void;
+  /** `isStored` knows the files of the release that come from signals, so that no body names what is not there. */
+  write(press: Press, isStored: IsStored): void;
 }
 
 /** Reads the collections that a part is made of; `asOf` is the instant that the compile speaks about. */

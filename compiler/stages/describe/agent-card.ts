@@ -1,5 +1,5 @@
 import { encodeBase64Url } from '../../contract/did-key.ts';
-import { ENDPOINTS, type Endpoint } from '../../contract/endpoints.ts';
+import { KEYS_URL, LOG_URL } from '../../contract/static-files.ts';
 import { jcs } from '../seal/jcs.ts';
 import type { Issuer, Sealer } from '../seal/sealer.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -15,8 +15,12 @@ const NOT_IMPLEMENTED =
 const DESCRIPTION =
   'Stored snapshots of official-source readings as signed records, verifiable offline. Descriptive only.';
 
+const cardText = (baseUrl: string): string =>
+  `${DESCRIPTION} ${NOT_IMPLEMENTED} Issuer keys: ${baseUrl}${KEYS_URL}. Transparency log: ${baseUrl}${LOG_URL}.`;
+
 export interface CardOptions {
   readonly issuer: Issuer;
+  /** What is for sale. */
   readonly entries: readonly ManifestEntry[];
 }
 
@@ -25,7 +29,7 @@ export function agentCard({ issuer, entries }: CardOptions) {
   const { baseUrl, name } = issuer;
   return {
     name,
-    description: `${DESCRIPTION} ${NOT_IMPLEMENTED}`,
+    description: cardText(baseUrl),
     supportedInterfaces: [
       { url: baseUrl, protocolBinding: PROTOCOL_BINDING, protocolVersion: PROTOCOL_VERSION },
     ],
@@ -40,12 +44,10 @@ export function agentCard({ issuer, entries }: CardOptions) {
   };
 }
 
-/** One skill for each operation that sells something, open or not at the moment. */
+/** One skill for each operation that costs. */
 export function skills(entries: readonly ManifestEntry[], baseUrl: string) {
-  const rows: readonly Endpoint[] = ENDPOINTS;
-  const sold = new Set(rows.filter((row) => row.priceUsd !== null).map((row) => row.path));
   return entries
-    .filter((entry) => sold.has(entry.path))
+    .filter((entry) => entry.price_atomic !== '0')
     .map((entry) => ({
       id: entry.path.slice(1).replaceAll('/', '.'),
       name: `${entry.method} ${entry.path}`,
@@ -76,7 +78,7 @@ export function legacyCard({ issuer, entries }: CardOptions) {
   return {
     protocolVersion: LEGACY_PROTOCOL_VERSION,
     name,
-    description: `${DESCRIPTION} ${NOT_IMPLEMENTED}`,
+    description: cardText(baseUrl),
     url: baseUrl,
     preferredTransport: PROTOCOL_BINDING,
     provider: { url: baseUrl, organization: name },

@@ -1,8 +1,9 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
-import { ENDPOINTS, type Endpoint, findEndpoint, type Param } from '../../contract/endpoints.ts';
+import { type Endpoint, findEndpoint, type Param } from '../../contract/endpoints.ts';
+import { jsonSchemaOf } from './json-schema.ts';
 
-/** JSON Schemas of all bodies: one component for each schema, however many operations share it. */
+/** JSON Schemas of bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
   readonly components: Readonly<Record<string, object>>;
   /** Name of the component that an operation's plain 200 body meets; null where none is declared. */
@@ -11,13 +12,14 @@ export interface BodySchemas {
   namesOf(endpoint: Endpoint): readonly string[];
 }
 
-export function bodySchemas(): BodySchemas {
+/** The schemas that some operations answer with. */
+export function bodySchemas(rows: readonly Endpoint[]): BodySchemas {
   const names = new Map<z.ZodType, string>();
   const components: Record<string, object> = {};
-  for (const { schema, name } of (ENDPOINTS as readonly Endpoint[]).flatMap(ownForms)) {
+  for (const { schema, name } of rows.flatMap(allForms)) {
     if (names.has(schema)) continue;
     names.set(schema, name);
-    components[name] = loose(jsonSchema(schema)) as object;
+    components[name] = loose(jsonSchemaOf(schema)) as object;
   }
   const named = ({ schema }: BodyForm): string => names.get(schema) ?? '';
   return {
@@ -59,11 +61,6 @@ function allForms(row: Endpoint): BodyForm[] {
 function componentName(path: string): string {
   const words = path.split(/[^a-zA-Z0-9]+/).filter((word) => word !== '');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-}
-
-function jsonSchema(schema: z.ZodType): object {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return rest;
 }
 
 /** Clients must not break when a member is added: what is strict inside is open in the description. */

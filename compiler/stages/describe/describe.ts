@@ -1,13 +1,15 @@
+import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
 import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../contract/key-history.ts';
+import { filePath, type Values } from '../../contract/path.ts';
 import { DID_PATH } from '../../contract/static-files.ts';
 import { TOOLS } from '../../contract/tools.ts';
 import type { Press } from '../publish/press.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
 import { didDocument } from './did-document.ts';
-import { releaseExamples } from './examples.ts';
-import { manifestBody, manifestEntries } from './manifest.ts';
+import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
 import { openApi } from './openapi.ts';
-import { type Shelf, storedBodies } from './stored-bodies.ts';
+import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsText, robotsText, securityText } from './texts.ts';
 
 export interface Description {
@@ -19,26 +21,44 @@ export interface Description {
   readonly keys: KeyHistory;
 }
 
-/** Writes every description of the service; all of them are projections of the two tables. */
+/**
+ * Writes every description of the service; all of them are projections of the tables and of what is stored. What an
+ * operator can leave off is not known here, so a description that would differ is written once for each setting of the
+ * switches, and the gatekeeper chooses the file: nothing is rewritten or signed where it is served.
+ */
 export function describe(press: Press, { shelf, contact, keys }: Description): void {
   const { issuer, asOf } = press;
-  const stored = storedBodies(shelf);
-  const entries = manifestEntries(stored, releaseExamples(shelf));
-  const open = entries.filter((entry) => entry.sells_now);
-  const card = { issuer, entries };
-  const texts = { issuer, entries, asOf, contact };
-  press.put('/manifest', {}, manifestBody(open));
-  press.put('/manifest', { all: '1' }, manifestBody(entries));
+  const all = described(shelf);
+  for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
   press.put('/manifest', { platform: 'mcp' }, { tools: TOOLS });
-  press.put('/manifest', { platform: 'a2a' }, agentCard(card));
-  press.put('/.well-known/agent-card.json', {}, signedCard(agentCard(card), press));
-  press.put('/.well-known/agent.json', {}, legacyCard(card));
-  const json = (path: string, body: object): void => press.file(path, JSON.stringify(body));
-  json('well-known/openapi.json', openApi({ issuer, contact, entries, stored }));
-  json(DID_PATH, didDocument({ issuer, keys, asOf }));
+  press.file(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
   press.file(KEYS_PATH, formatKeyHistory(keys));
-  press.file('well-known/llms.txt', llmsText(texts));
-  press.file('well-known/robots.txt', robotsText(texts));
-  press.file('well-known/security.txt', securityText(texts));
+  press.file('well-known/robots.txt', robotsText(issuer));
+  press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));
   press.file('well-known/favicon.svg', FAVICON);
+}
+
+interface Offer {
+  readonly all: Described;
+  readonly switches: Switches;
+  readonly contact: string | null;
+}
+
+/** The descriptions that name what is for sale, for one setting of the switches. */
+function describeOffer(press: Press, { all, switches, contact }: Offer): void {
+  const { issuer } = press;
+  const listed = offered(all.entries, switches);
+  const entries = forSale(listed);
+  const card = { issuer, entries };
+  const folder = switchFolder(switches);
+  const put = (path: EndpointPath, values: Values, body: object): void =>
+    press.file(`${folder}${filePath(endpointAt(path), values)}`, JSON.stringify(body));
+  put('/manifest', {}, manifestBody(entries));
+  put('/manifest', { all: '1' }, manifestBody(listed));
+  put('/manifest', { platform: 'a2a' }, agentCard(card));
+  put('/.well-known/agent-card.json', {}, signedCard(agentCard(card), press));
+  put('/.well-known/agent.json', {}, legacyCard(card));
+  const document = openApi({ issuer, contact, entries, bodies: all.bodies });
+  press.file(`${folder}well-known/openapi.json`, JSON.stringify(document));
+  press.file(`${folder}well-known/llms.txt`, llmsText(issuer, entries));
 }

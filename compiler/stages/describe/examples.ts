@@ -2,7 +2,7 @@ import type { Endpoint } from '../../contract/endpoints.ts';
 import { lineOf } from '../../contract/lines.ts';
 import type { Values } from '../../contract/path.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
-import type { Shelf, StoredBodies } from './stored-bodies.ts';
+import { isDescriptionFile, type Shelf, type StoredBodies } from './stored-bodies.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
 export interface Examples {
@@ -11,9 +11,6 @@ export interface Examples {
 }
 
 const NO_HASH = `sha256:${'0'.repeat(64)}`;
-
-/** Files of every release that are written after what they describe. */
-const DESCRIPTIONS = 'well-known/';
 
 export function releaseExamples({ has, read }: Shelf): Examples {
   if (!has(CATALOG_PATH)) return { reading: null };
@@ -27,7 +24,7 @@ export function exampleValues(
   row: Endpoint,
   { stored, examples }: { stored: StoredBodies; examples: Examples },
 ): Values | null {
-  if (row.file?.startsWith(DESCRIPTIONS)) return {};
+  if (isDescriptionFile(row)) return {};
   if (row.file !== undefined) return stored.of(row)?.values ?? null;
   switch (row.answer) {
     case 'verify':

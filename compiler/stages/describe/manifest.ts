@@ -1,7 +1,18 @@
-import { ENDPOINTS, type Endpoint } from '../../contract/endpoints.ts';
+import { describedParams } from '../../contract/described-params.ts';
+import {
+  ENDPOINTS,
+  type Endpoint,
+  type EndpointPath,
+  endpointAt,
+  type Params,
+} from '../../contract/endpoints.ts';
+import { isSwitchedOn, type Switches } from '../../contract/for-sale.ts';
 import { atomicAmount } from '../../contract/price.ts';
-import { type Examples, exampleValues } from './examples.ts';
-import { requestText, type StoredBodies } from './stored-bodies.ts';
+import { NAMED_FILES } from '../../contract/static-files.ts';
+import { type ExampleBody, exampleBodies } from './example-bodies.ts';
+import { exampleValues, releaseExamples } from './examples.ts';
+import { outline } from './outline.ts';
+import { requestText, type Shelf, storedBodies } from './stored-bodies.ts';
 
 /** One operation as `/manifest` describes it. */
 export interface ManifestEntry {
@@ -11,26 +22,41 @@ export interface ManifestEntry {
   readonly price_atomic: string;
   readonly description: string;
   readonly input_required: readonly string[];
-  /** Answers 402 or 200 on this very release wherever anything is stored for the operation. */
+  /** Answers 402 or 200 on this very release; without a query where nothing is stored for the operation. */
   readonly input_example_request: string;
-  readonly params: Endpoint['params'];
+  readonly params: Params;
   readonly returns: string;
+  /** Main members of an answer, of what costs. */
+  readonly output_example?: object;
   readonly sells_now: boolean;
 }
 
-/** Every row of the table but the retired, in its order. */
-export function manifestEntries(stored: StoredBodies, examples: Examples): ManifestEntry[] {
-  const rows: readonly Endpoint[] = ENDPOINTS;
-  return rows
-    .filter((row) => row.answer !== 'gone')
-    .map((row) => manifestEntry(row, { stored, examples }));
+/** What a release holds and how it answers: the source of every description. */
+export interface Described {
+  /** Every row of the table but the retired, in its order. */
+  readonly entries: readonly ManifestEntry[];
+  /** Example answers by path. */
+  readonly bodies: ReadonlyMap<string, ExampleBody>;
 }
 
-function manifestEntry(
+/** Looks at everything that is stored, once for all descriptions. */
+export function described(shelf: Shelf): Described {
+  const stored = storedBodies(shelf);
+  const examples = releaseExamples(shelf);
+  const bodies = exampleBodies(stored);
+  const rows = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.answer !== 'gone');
+  const entries = rows.map((row) => {
+    const values = exampleValues(row, { stored, examples });
+    return entryOf(row, values, bodies.get(row.path));
+  });
+  return { entries, bodies };
+}
+
+function entryOf(
   row: Endpoint,
-  { stored, examples }: { stored: StoredBodies; examples: Examples },
+  values: ReturnType<typeof exampleValues>,
+  body: ExampleBody | undefined,
 ): ManifestEntry {
-  const values = exampleValues(row, { stored, examples });
   const price = row.priceUsd ?? '0';
   return {
     path: row.path,
@@ -40,15 +66,31 @@ function manifestEntry(
     description: `${row.tag} ${row.summary}`,
     input_required: Object.keys(row.params).filter((name) => row.params[name]?.required),
     input_example_request: requestText(row, values ?? {}),
-    params: row.params,
+    params: describedParams(row),
     returns: 'application/json',
+    ...(row.priceUsd === null || body === undefined ? {} : { output_example: outline(body.value) }),
     sells_now: values !== null,
   };
+}
+
+/** The row that an entry describes. */
+export function rowOf({ path }: ManifestEntry): Endpoint {
+  return endpointAt(path as EndpointPath);
+}
+
+/** The operations that an operator with these switches offers, stored or not. */
+export function offered(entries: readonly ManifestEntry[], switches: Switches): ManifestEntry[] {
+  return entries.filter((entry) => isSwitchedOn(rowOf(entry), switches));
+}
+
+/** The operations that answer now: the only ones that any description but `/manifest?all=1` names. */
+export function forSale(entries: readonly ManifestEntry[]): ManifestEntry[] {
+  return entries.filter((entry) => entry.sells_now);
 }
 
 const NOTE = 'sells_now is false where nothing is stored at present; all=1 lists those too';
 
 /** The body of `/manifest`: what can be asked for now, or everything. */
 export function manifestBody(entries: readonly ManifestEntry[]): object {
-  return { x402Version: 1, count: entries.length, note: NOTE, entries };
+  return { x402Version: 1, count: entries.length, note: NOTE, entries, files: NAMED_FILES };
 }

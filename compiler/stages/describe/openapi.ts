@@ -1,10 +1,11 @@
-import { ENDPOINTS, type Endpoint, endpointAt, type Param } from '../../contract/endpoints.ts';
+import { describedParams } from '../../contract/described-params.ts';
+import { type Endpoint, endpointAt, type Param } from '../../contract/endpoints.ts';
+import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
-import { bodyExamples } from './body-examples.ts';
 import { type BodySchemas, bodySchemas } from './body-schemas.ts';
 import { ERROR_SCHEMAS, errorResponses, RPC_ANSWERS } from './error-responses.ts';
-import type { ManifestEntry } from './manifest.ts';
-import type { StoredBodies } from './stored-bodies.ts';
+import type { ExampleBody } from './example-bodies.ts';
+import { type ManifestEntry, rowOf } from './manifest.ts';
 import { GUIDANCE } from './texts.ts';
 
 const OPENAPI_VERSION = '3.1.0';
@@ -17,14 +18,21 @@ const QUERY_TOKEN = 'SubscriptionTokenInQuery';
 export interface OpenApiOptions {
   readonly issuer: Issuer;
   readonly contact: string | null;
+  /** What is for sale. */
   readonly entries: readonly ManifestEntry[];
-  readonly stored: StoredBodies;
+  /** Example answers by path. */
+  readonly bodies: ReadonlyMap<string, ExampleBody>;
 }
 
-/** The OpenAPI 3.1.0 description of every operation that is not retired. */
+type Parts = OpenApiOptions & { readonly schemas: BodySchemas };
+
+/** The OpenAPI 3.1.0 description of every operation that is for sale or free now. */
 export function openApi(options: OpenApiOptions): object {
-  const { issuer, contact } = options;
-  const schemas = bodySchemas();
+  const { issuer, contact, entries } = options;
+  const rows = entries.map(rowOf);
+  const parts = { ...options, schemas: bodySchemas(rows) };
+  const items = paths(parts);
+  const tags = new Set(rows.map(tagOf));
   return {
     openapi: OPENAPI_VERSION,
     info: {
@@ -38,18 +46,56 @@ export function openApi(options: OpenApiOptions): object {
       contact: contactOf(issuer, contact),
     },
     servers: [{ url: issuer.baseUrl }],
-    tags: TAGS,
+    tags: TAGS.filter(({ name }) => tags.has(name)),
+    externalDocs: { url: `${issuer.baseUrl}/llms.txt`, description: 'the same in plain text' },
     'x-agentcash-guidance': { llmsTxtUrl: `${issuer.baseUrl}/llms.txt` },
-    paths: paths(options, schemas),
+    'x-files': NAMED_FILES.map(({ path, summary }) => ({ url: issuer.baseUrl + path, summary })),
+    paths: items,
     components: {
-      schemas: { ...schemas.components, ...ERROR_SCHEMAS },
-      examples: bodyExamples(schemas, options.stored),
-      securitySchemes: {
-        [BEARER]: { type: 'http', scheme: 'bearer', description: 'token of /gauge/subscribe' },
-        [QUERY_TOKEN]: { type: 'apiKey', in: 'query', name: 'token' },
-      },
+      schemas: { ...parts.schemas.components, ...errorSchemas(items) },
+      examples: componentExamples(parts),
+      ...(rows.some(({ token }) => token) ? { securitySchemes: SECURITY_SCHEMES } : {}),
     },
   };
+}
+
+const SECURITY_SCHEMES = {
+  [BEARER]: { type: 'http', scheme: 'bearer', description: 'token of /gauge/subscribe' },
+  [QUERY_TOKEN]: { type: 'apiKey', in: 'query', name: 'token' },
+};
+
+/** The schemas of refusals that the operations name, with those that they are made of. */
+function errorSchemas(items: object): object {
+  const all = Object.entries(ERROR_SCHEMAS);
+  const isNamed = (name: string, text: string): boolean => text.includes(`schemas/${name}"`);
+  const text = JSON.stringify(items);
+  const direct = all.filter(([name]) => isNamed(name, text));
+  const inside = JSON.stringify(direct);
+  return Object.fromEntries(all.filter(([name]) => isNamed(name, text) || isNamed(name, inside)));
+}
+
+/** One example for each schema: that of the first operation that answers with it. */
+function componentExamples({ entries, bodies, schemas }: Parts): Readonly<Record<string, object>> {
+  const examples: Record<string, object> = {};
+  for (const row of entries.map(rowOf)) {
+    const name = schemas.nameOf(row);
+    const body = bodies.get(row.path);
+    if (name === null || body === undefined || examples[name] !== undefined) continue;
+    examples[name] = exampleOf(row, body);
+  }
+  return examples;
+}
+
+function exampleOf({ path, priceUsd }: Endpoint, { value, isInvented }: ExampleBody): object {
+  if (isInvented) {
+    const description = 'Complete in form; no value in it was observed, and nothing in it is sold.';
+    return { summary: `INVENTED example of an answer of ${path}`, description, value };
+  }
+  const description =
+    priceUsd === null
+      ? 'As this release answers it.'
+      : 'What the free sample of this release says already; an add-on that is bought carries a signed _citation as well.';
+  return { summary: `a real answer of ${path}`, description, value };
 }
 
 const TAGS = [
@@ -66,25 +112,24 @@ function contactOf(issuer: Issuer, contact: string | null): object {
   return { name: issuer.name, url: contact ?? issuer.baseUrl };
 }
 
-function paths(options: OpenApiOptions, schemas: BodySchemas): object {
-  const rows: readonly Endpoint[] = ENDPOINTS;
+function paths(parts: Parts): object {
   const items: Record<string, object> = {};
-  for (const row of rows.filter((row) => row.answer !== 'gone')) {
+  for (const row of parts.entries.map(rowOf)) {
     const path = row.path.replace(/:([a-z_]+)$/, '{$1}');
     const method = row.method.toLowerCase();
-    items[path] = { ...items[path], [method]: operation(row, { ...options, schemas }) };
+    items[path] = { ...items[path], [method]: operation(row, parts) };
   }
   return items;
 }
 
-type Parts = OpenApiOptions & { readonly schemas: BodySchemas };
+const tagOf = ({ tag }: Endpoint): string => tag.slice(1, -1);
 
 function operation(row: Endpoint, parts: Parts): object {
   return {
     operationId: operationId(row),
     summary: row.summary,
     description: descriptionOf(row),
-    tags: [row.tag.slice(1, -1)],
+    tags: [tagOf(row)],
     security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
     ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row.priceUsd) }),
     parameters: parameters(row, parts),
@@ -112,7 +157,7 @@ function paymentInfo(amount: string): object {
 function parameters(row: Endpoint, { entries }: Parts): object[] {
   const shown = entries.find((entry) => entry.path === row.path)?.input_example_request ?? '';
   const query = new URL(shown, 'http://release').searchParams;
-  return Object.entries(row.params).map(([name, param]) => {
+  return Object.entries(describedParams(row)).map(([name, param]) => {
     const inPath = row.path.endsWith(`/:${name}`);
     const asked = inPath ? shown.slice(shown.lastIndexOf('/') + 1) : query.get(name);
     return parameter(name, param, { inPath, asked });
@@ -143,8 +188,8 @@ function parameter(
   };
 }
 
-function requestBody(row: Endpoint, { schemas }: Parts): object {
-  return { required: true, ...(row.answer === 'rpc' ? RPC_BODY : recordBody(schemas)) };
+function requestBody(row: Endpoint, parts: Parts): object {
+  return { required: true, ...(row.answer === 'rpc' ? RPC_BODY : recordBody(parts)) };
 }
 
 const RPC_BODY = {
@@ -158,11 +203,14 @@ const RPC_BODY = {
 };
 
 /** The free sample is a whole body that anybody can send. */
-function recordBody(schemas: BodySchemas): object {
-  const $ref = `#/components/examples/${schemas.nameOf(endpointAt('/gauge/sample'))}`;
+function recordBody({ schemas, entries }: Parts): object {
+  const row = endpointAt('/gauge/sample');
+  const $ref = `#/components/examples/${schemas.nameOf(row)}`;
+  const isGiven = entries.some(({ path }) => path === row.path);
+  const shown = isGiven ? { examples: { example: { $ref } } } : {};
   return {
     description: 'a bare record, a whole delivered body, or {"record": …}',
-    content: { 'application/json': { schema: { type: 'object' }, examples: { stored: { $ref } } } },
+    content: { 'application/json': { schema: { type: 'object' }, ...shown } },
   };
 }
 
@@ -184,6 +232,6 @@ function jsonSuccess(row: Endpoint, schemas: BodySchemas): object {
   const forms = schemas.namesOf(row).map((one) => ({ $ref: `#/components/schemas/${one}` }));
   return {
     schema: forms.length === 1 ? forms[0] : { anyOf: forms },
-    examples: { stored: { $ref: `#/components/examples/${name}` } },
+    examples: { example: { $ref: `#/components/examples/${name}` } },
   };
 }

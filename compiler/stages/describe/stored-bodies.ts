@@ -1,3 +1,4 @@
+import { canonicalTarget } from '../../contract/canonical-request.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import { filePath, parseFilePath, type Values } from '../../contract/path.ts';
 
@@ -14,6 +15,8 @@ export interface StoredBodies {
   read(path: string): unknown;
   /** As read, undefined for a path that the release does not hold. */
   find(path: string): unknown;
+  /** Paths that begin with a prefix, in order. */
+  under(prefix: string): Iterable<string>;
 }
 
 /** What is described, by path. */
@@ -34,6 +37,7 @@ export function storedBodies({ has, under, read }: Shelf): StoredBodies {
     of: (endpoint) => exampleOf(endpoint, has) ?? firstOf(endpoint, under),
     read: parsed,
     find: (path) => (has(path) ? parsed(path) : undefined),
+    under,
   };
 }
 
@@ -62,11 +66,14 @@ function firstOf(endpoint: Endpoint, under: Shelf['under']): StoredBody | null {
   return null;
 }
 
-/** `path?name=value`, members in the order of the table, the form that every link of ours has. */
-export function requestText({ path, params }: Endpoint, values: Values): string {
+/** Files of every release that are written after what they describe. */
+export function isDescriptionFile({ file }: Endpoint): boolean {
+  return file?.startsWith('well-known/') === true;
+}
+
+/** The target that asks an operation for these values, in its one spelling. */
+export function requestText({ path }: Endpoint, values: Values): string {
   const slot = /\/:([a-z_]+)$/.exec(path)?.[1];
-  if (slot !== undefined) return path.replace(`:${slot}`, values[slot] ?? '');
-  const names = Object.keys(params).filter((name) => values[name] !== undefined);
-  const query = names.map((name) => `${name}=${encodeURIComponent(values[name] ?? '')}`);
-  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+  if (slot === undefined) return canonicalTarget(path, values);
+  return path.replace(`:${slot}`, values[slot] ?? '');
 }

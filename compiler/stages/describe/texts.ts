@@ -1,30 +1,16 @@
-import { findEndpoint } from '../../contract/endpoints.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
+import { NAMED_FILES } from '../../contract/static-files.ts';
 import type { Issuer } from '../seal/sealer.ts';
-import type { ManifestEntry } from './manifest.ts';
+import { type ManifestEntry, rowOf } from './manifest.ts';
 
 /** Days for which the security contact is said to hold; RFC 9116 asks for less than a year. */
 const SECURITY_DAYS = 364;
 
-export interface TextOptions {
-  readonly issuer: Issuer;
-  readonly entries: readonly ManifestEntry[];
-  readonly asOf: string;
-  /** `mailto:` or https address of the operator; null when none was given. */
-  readonly contact: string | null;
-}
-
-/** What a language model needs to use the service, one screen of Markdown. */
-export function llmsText({ issuer, entries }: TextOptions): string {
-  const { baseUrl, name } = issuer;
-  const link = (entry: ManifestEntry): string =>
-    `- [${entry.path}](${baseUrl}${entry.input_example_request}): ${entry.description}` +
-    (entry.price_atomic === '0' ? '' : `, ${entry.price_usd} USD`);
-  const open = entries.filter((entry) => entry.sells_now && entry.method === 'GET');
-  const paid = open.filter((entry) => entry.price_atomic !== '0').map(link);
-  const unpriced = open.filter((entry) => entry.price_atomic === '0');
-  const gated = unpriced.filter(needsToken).map(link);
-  const free = unpriced.filter((entry) => !needsToken(entry)).map(link);
+/** What a language model needs to use the service, one screen of Markdown; `entries` are for sale. */
+export function llmsText({ baseUrl, name }: Issuer, entries: readonly ManifestEntry[]): string {
+  const shown = (of: readonly ManifestEntry[]): string[] => of.map((entry) => line(entry, baseUrl));
+  const unpriced = entries.filter((entry) => entry.price_atomic === '0');
+  const gated = unpriced.filter((entry) => rowOf(entry).token);
   return [
     `# ${name}`,
     '',
@@ -34,22 +20,33 @@ export function llmsText({ issuer, entries }: TextOptions): string {
     '',
     `Machine-readable: [OpenAPI](${baseUrl}/openapi.json), [manifest](${baseUrl}/manifest?all=1), MCP tools at \`POST ${baseUrl}/mcp\`.`,
     '',
-    '## Free',
-    '',
-    ...free,
-    '',
-    '## Paid, charged only when the answer is 200',
-    '',
-    ...paid,
-    '',
-    '## Opened by a token of /gauge/subscribe, sent as Authorization: Bearer',
-    '',
-    ...gated,
-    '',
+    ...section('Free', shown(unpriced.filter((entry) => !rowOf(entry).token))),
+    ...section(
+      'Paid, charged only when the answer is 200',
+      shown(entries.filter((entry) => entry.price_atomic !== '0')),
+    ),
+    ...section(
+      'Opened by a token of /gauge/subscribe, sent as Authorization: Bearer',
+      shown(gated),
+    ),
+    ...section(
+      'Keys and log, to check what was bought',
+      NAMED_FILES.map(({ path, summary }) => `- [${path}](${baseUrl}${path}): ${summary}`),
+    ),
   ].join('\n');
 }
 
-const needsToken = ({ path }: ManifestEntry): boolean => findEndpoint(path)?.token === true;
+/** A link for what a GET asks, else the request line alone. */
+function line(entry: ManifestEntry, baseUrl: string): string {
+  const { method, path, input_example_request: example, description, price_usd } = entry;
+  const link = method === 'GET' ? `[${path}](${baseUrl}${example})` : `${method} ${path}`;
+  return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD`}`;
+}
+
+/** A heading with its lines; nothing where there is no line. */
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, ''];
+}
 
 /** The same in a few sentences, for the OpenAPI description. */
 export const GUIDANCE = [
@@ -61,12 +58,19 @@ export const GUIDANCE = [
   'Every record_hash can be recomputed offline and looked up free at /gauge/verify; _citation is signed with Ed25519.',
 ].join(' ');
 
-export function robotsText({ issuer }: TextOptions): string {
-  return ['User-agent: *', 'Allow: /', '', `# ${issuer.baseUrl}/llms.txt`, ''].join('\n');
+export function robotsText({ baseUrl }: Issuer): string {
+  return ['User-agent: *', 'Allow: /', '', `# ${baseUrl}/llms.txt`, ''].join('\n');
+}
+
+interface SecurityOptions {
+  readonly issuer: Issuer;
+  readonly asOf: string;
+  /** `mailto:` or https address of the operator; null when none was given. */
+  readonly contact: string | null;
 }
 
 /** RFC 9116; without a contact the service's own address stands there. */
-export function securityText({ issuer, asOf, contact }: TextOptions): string {
+export function securityText({ issuer, asOf, contact }: SecurityOptions): string {
   const expires = new Date(Date.parse(asOf) + SECURITY_DAYS * DAY_MS).toISOString();
   return [
     `Contact: ${contact ?? issuer.baseUrl}`,

@@ -51,6 +51,7 @@ describe('catalog()', () => {
       {
         signal_id: 'airquality.aqi',
         industry: 'environment',
+        sells: ['/gauge', '/gauge/ruler', '/gauge/region'],
         entities: ['us-chicago', 'us-denver'].map((entity) => {
           return { entity, name: `Name of ${entity}`, entity_name: `Name of ${entity}` };
         }),

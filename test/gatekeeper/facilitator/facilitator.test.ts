@@ -14,6 +14,7 @@ import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
 import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, payer } from '../payer.ts';
+import { tinyOffers } from '../tiny-offers.ts';
 
 const TX = `0x${'12'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
@@ -67,7 +68,7 @@ const answering =
 function listed(target: string) {
   const options = { payTo: PAY_TO, network: NETWORKS.base, serviceName: 'Example' };
   const open = challenger({ baseUrl: 'https://api.example.com', ...options });
-  open.show(() => '/gauge?entity=us-denver&signal_id=airquality.aqi');
+  open.show(tinyOffers(() => '/gauge?entity=us-denver&signal_id=airquality.aqi'));
   const terms = open.requirements(endpointAt('/gauge'), target, 2);
   return { terms, listing: listingOf(terms) };
 }

@@ -11,8 +11,8 @@ import {
   challenger,
   listingOf,
 } from '../../../gatekeeper/offer/challenge.ts';
-import type { RequestExamples } from '../../../gatekeeper/offer/offer.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { tinyOffers } from '../tiny-offers.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const options: ChallengerOptions = {
@@ -23,13 +23,13 @@ const options: ChallengerOptions = {
 };
 /** Every operation answers one request, but the retired chain of this path. */
 const EMPTY = '/gauge/japan-region';
-const requestOf: RequestExamples = ({ path, params }) => {
+const requestOf = ({ path, params }: Endpoint): string | null => {
   const required = Object.entries(params).filter(([, param]) => param.required);
   const values = required.map(([name, param]) => [name, param.enum?.[0] ?? `${name} of it`]);
   return path === EMPTY ? null : canonicalTarget(path, Object.fromEntries(values));
 };
 const shop = challenger(options);
-shop.show(requestOf);
+shop.show(tinyOffers(requestOf));
 const PAID = (ENDPOINTS as readonly Endpoint[]).filter((row) => row.priceUsd !== null);
 const decoded = (base64: string) => JSON.parse(Buffer.from(base64, 'base64').toString('utf8'));
 const both = (row: Endpoint, target: string, error?: string) => {
@@ -136,7 +136,7 @@ describe('challenge()', () => {
     const shown = () => other.challenge(gauge, '/gauge').body.toString();
     expect(shown()).not.toContain('"examples":["a"]');
     for (const name of ['a', 'b']) {
-      other.show(({ path }) => `${path}?entity=${name}&signal_id=x`);
+      other.show(tinyOffers(({ path }) => `${path}?entity=${name}&signal_id=x`));
       expect(shown()).toContain(`"examples":["${name}"]`);
     }
   });

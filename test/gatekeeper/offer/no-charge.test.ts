@@ -46,6 +46,39 @@ describe('noCharge()', () => {
     expect(body(target, release).example_request).toBe(example);
   });
 
+  it.each([
+    ['/gauge/ruler', 'filing.insider', 'AAPL', 'filing.insider has no official ruler'],
+    ['/gauge/calibrated', 'filing.insider', 'AAPL', 'filing.insider has no official ruler'],
+    ['/gauge/strata', 'filing.insider', 'AAPL', 'filing.insider has no official ruler'],
+    ['/gauge/history', 'filing.insider', 'AAPL', 'filing.insider has no seasonal statistics'],
+    [
+      '/gauge/ruler',
+      'airquality.aqi',
+      'us-chicago',
+      'no official ruler is stored for airquality.aqi at "us-chicago"',
+    ],
+    [
+      '/gauge/strata',
+      'airquality.aqi',
+      'us-denver',
+      'too few readings of the same season are stored for airquality.aqi at "us-denver"',
+    ],
+  ])('says why %s has no answer about %s', async (...[path, signalId, entity, why]) => {
+    const { release } = await tinyService();
+    const text = body(`${path}?signal_id=${signalId}&entity=${entity}`, release);
+    const sold = `/gauge/catalog?signal_id=${signalId}`;
+    expect(text).toMatchObject({ no_charge: true, preview: sold });
+    expect(String(text.error).endsWith(`- ${why}; ${sold} lists what is sold for it`)).toBe(true);
+  });
+
+  it('says of a reading that is not stored that it is not, whatever its signal could have', async () => {
+    const { release } = await tinyService();
+    const { error } = body('/gauge/ruler?signal_id=airquality.aqi&entity=us-nowhere', release);
+    expect(error).toMatch(
+      /no data is stored for signal_id "airquality.aqi" and entity "us-nowhere"/,
+    );
+  });
+
   it('calls a document that is not stored an empty line, also beside others of its operation', async () => {
     const files = new Map([
       ...tinyFiles(),

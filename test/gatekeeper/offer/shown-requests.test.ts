@@ -78,7 +78,8 @@ describe('a challenge', () => {
     const { v1 } = shown(endpointAt('/gauge/region'));
     expect(v1.client_hint.example).toContain('/gauge/region?loc=us-stlouis');
     const empty = shown(endpointAt('/gauge/rwa-region')).v1;
-    expect(empty.client_hint.example).toContain('=<value>');
+    expect(empty.client_hint.example).toContain("/gauge/rwa-region'");
+    expect(JSON.stringify(empty)).not.toContain('<value>');
     expect(empty.accepts[0].outputSchema.input.discoverable).toBe(false);
   });
 });

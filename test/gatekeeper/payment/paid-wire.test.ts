@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
@@ -124,8 +125,13 @@ describe('one payment over the wire', () => {
   });
 
   it('I10: each of many copies is told to come again where the file cannot be read', async () => {
-    const read = async (): Promise<never> => Promise.reject(new Error('EIO'));
+    let isGone = false;
+    const read = async (path: string): Promise<Buffer> => {
+      if (isGone) throw new Error('EIO');
+      return readFileSync(path);
+    };
     const broken = await tinyGate({ facilitator: counting, read });
+    isGone = true;
     const header = await freshPayment();
     const before = calls.verify;
     const uses = Array.from({ length: 20 }, () =>

@@ -7,7 +7,6 @@ import { parseDidKey } from '../../../compiler/contract/did-key.ts';
 import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { ManifestEntry } from '../../../compiler/stages/describe/manifest.ts';
-import { maskedExample } from '../../../compiler/stages/describe/masked-example.ts';
 import { jcs } from '../../../compiler/stages/seal/jcs.ts';
 import { smallSet } from '../../small-set.ts';
 import {
@@ -54,10 +53,10 @@ describe('describe() writes a manifest', () => {
   it('whose examples name what is stored, the example of the table first', () => {
     const of = (path: string) => entries().find((entry) => entry.path === path);
     expect(of('/gauge')?.input_example_request).toBe(
-      '/gauge?signal_id=airquality.aqi&entity=us-denver',
+      '/gauge?entity=us-denver&signal_id=airquality.aqi',
     );
     expect(of('/gauge/raw')?.input_example_request).toBe(
-      '/gauge/raw?signal_id=hydrology.river-level&entity=06714000',
+      '/gauge/raw?entity=06714000&signal_id=hydrology.river-level',
     );
     expect(of('/v/:record_hash')?.input_example_request).toMatch(/^\/v\/sha256:[0-9a-f]{64}$/);
     expect(of('/gauge/watch')?.input_example_request).toMatch(/^\/gauge\/watch\?items=[a-z]+%3A/);
@@ -117,14 +116,17 @@ describe('describe() writes an OpenAPI document', () => {
       '1.0.0',
       'ops@example.org',
     ]);
-    for (const row of KEPT) {
+    const sold = new Set(entries('well-known/manifest.json').map(({ path }) => path));
+    const rows = KEPT.filter(({ path }) => sold.has(path));
+    expect(rows.length).toBeGreaterThan(20);
+    for (const row of rows) {
       const operation =
         paths[row.path.replace(/:([a-z_]+)$/, '{$1}')]?.[row.method.toLowerCase()] ?? {};
       expect('402' in operation.responses).toBe(row.priceUsd !== null);
       expect(operation.responses[200].content['application/json']).toHaveProperty('schema');
     }
     const operations = Object.values(paths).flatMap((item) => Object.keys(item as object));
-    expect(operations).toHaveLength(KEPT.length);
+    expect(operations).toHaveLength(rows.length);
   });
 
   const answerOf = (path: string, status: number | string): { readonly content: object } =>
@@ -166,39 +168,71 @@ describe('describe() writes an OpenAPI document', () => {
     expect([...named].toSorted()).toEqual(['date', 'date-time', 'uri']);
   });
 
-  it('that does not give away what is sold', () => {
-    const paid = text('record/airquality.aqi/us-denver.json');
-    const { summary_en, record_hash } = JSON.parse(paid);
-    const shown = JSON.stringify(document().components.examples.Gauge);
-    expect(shown).toContain('"signal_id":"airquality.aqi"');
-    expect(summary_en.length).toBeGreaterThan(20);
-    for (const secret of [summary_en, record_hash]) expect(shown).not.toContain(secret);
+  it('with one example for each schema: a real one of what is free, else one that says that it is invented', () => {
+    const { components } = document();
+    const names = Object.keys(components.schemas).filter((name) => !/Thin$|Mcp$|A2a$/.test(name));
+    const refusals = ['PaymentRequired', 'Requirements', 'NoCharge', 'TokenRefused', 'Failure'];
+    const others = [...refusals, 'RateLimited', 'RpcAnswer'];
+    const answered = names.filter((name) => !others.includes(name));
+    expect(Object.keys(components.examples)).toEqual(expect.arrayContaining(answered));
+    for (const [name, example] of Object.entries<{ summary: string; value: object }>(
+      components.examples,
+    )) {
+      expect([name, Object.keys(example)]).toEqual([name, ['summary', 'description', 'value']]);
+      const isInvented = JSON.stringify(example.value).includes('nvented');
+      expect([name, example.summary.startsWith('INVENTED')]).toEqual([name, isInvented]);
+    }
+    expect(components.examples.Gauge.value).toEqual(readJson(root, 'free/sample/~.json').sample);
+    expect(components.examples.GaugeCensus.summary).toMatch(/^INVENTED/);
+  });
+
+  it('with examples that meet the schemas beside them, and would not with another type', () => {
+    const { components } = document();
+    for (const [name, { value }] of Object.entries<{ value: object }>(components.examples)) {
+      const schema = z.fromJSONSchema(components.schemas[name]);
+      expect([name, schema.safeParse(value).error?.issues]).toEqual([name, undefined]);
+      expect([name, schema.safeParse([value]).success]).toEqual([name, false]);
+    }
+  });
+
+  it('with the other names of a parameter', () => {
+    const named = (path: string): string[] =>
+      document().paths[path].get.parameters.map(({ name }: { name: string }) => name);
+    expect(named('/gauge')).toEqual(['signal_id', 'entity', 'issuer', 'dim']);
+    expect(named('/gauge/census')).toEqual(['signal_id']);
+  });
+
+  it('with keys and log, and without what nothing is stored of', () => {
+    const { paths, 'x-files': files } = document();
+    expect(files.map(({ url }: { url: string }) => url)).toEqual(
+      expect.arrayContaining([`${BASE}/.well-known/keys.json`, `${BASE}/log/checkpoint`]),
+    );
+    expect(paths).toHaveProperty(['/gauge']);
+    expect(paths).not.toHaveProperty(['/gauge/japan-region']);
   });
 });
 
-describe('maskedExample()', () => {
-  const schema = z.strictObject({
-    price_usd: z.string().regex(/^\d+\.\d+$/),
-    kind: z.enum(['a', 'b']),
-    rows: z.array(z.strictObject({ value: z.number().min(1) })).min(3),
-  });
-  const body = { price_usd: '0.09', kind: 'b', rows: [{ value: 7 }, { value: 8 }, { value: 9 }] };
+describe('describe() writes every description twice', () => {
+  const FOLDER = 'tokenless/';
+  const CARD = 'well-known/agent-card.json';
+  const PATHS = ['well-known/manifest.json', 'all/well-known/manifest.json', CARD];
+  const OTHERS = ['well-known/agent.json', 'a2a/well-known/manifest.json'];
+  const TEXTS = ['well-known/openapi.json', 'well-known/llms.txt'];
 
-  it('fits the schema with nothing of the figures in it', () => {
-    expect(maskedExample(body, schema)).toEqual({
-      price_usd: '0.00',
-      kind: 'a',
-      rows: [{ value: 1 }, { value: 1 }, { value: 1 }],
-    });
+  it('I57: with subscriptions, and without for an operator who has no token secret', () => {
+    for (const path of [...PATHS, ...OTHERS, ...TEXTS]) {
+      expect([path, text(path).includes('/gauge/subscribe')]).toEqual([path, true]);
+      expect([path, text(FOLDER + path).includes('/gauge/subscribe')]).toEqual([path, false]);
+    }
+    expect(readJson(root, `${FOLDER}${CARD}`).signatures).toHaveLength(1);
   });
 
-  it('is nothing where no stand-in fits', () => {
-    expect(
-      maskedExample(
-        { n: 5 },
-        z.strictObject({ n: z.literal('x') }).refine(() => false),
-      ),
-    ).toBe(null);
+  it('and otherwise alike', () => {
+    const gated = ['/gauge/subscribe', '/gauge/watch', '/gauge/watch-changes'];
+    const kept = entries().filter(
+      ({ path }) => ![...gated, '/gauge/manifest-sweep'].includes(path),
+    );
+    expect(entries(`${FOLDER}all/well-known/manifest.json`)).toEqual(kept);
   });
 });
 

@@ -1,4 +1,6 @@
+import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import { preferredValue } from '../../../contract/path.ts';
 import { type RosterKind, rosterCoreFields } from '../../../contract/roster-core.ts';
 import type { Press } from '../../publish/press.ts';
 import { NATURE } from '../provenance.ts';
@@ -27,11 +29,10 @@ function priceOf(path: EndpointPath) {
 
 /** The legal values of an operation, with a request that one of them answers. */
 export function previewValues(path: EndpointPath, values: readonly string[]) {
-  const [param = ''] = Object.keys(endpointAt(path).params);
-  const [example] = values;
+  const [[name = '', param] = []] = Object.entries(endpointAt(path).params);
+  const example = preferredValue(param?.examples ?? [], values);
   return {
-    example_request:
-      example === undefined ? null : `${path}?${param}=${encodeURIComponent(example)}`,
+    example_request: example === null ? null : canonicalTarget(path, { [name]: example }),
     values: values.slice(0, PREVIEW_VALUES_MAX),
     values_total: values.length,
   };

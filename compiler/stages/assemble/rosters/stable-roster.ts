@@ -1,3 +1,4 @@
+import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
 import { hoursBetween } from '../../derive/age.ts';
@@ -8,7 +9,7 @@ import {
   stableCoinRowSchema,
 } from '../../intake/stable-coin-row.ts';
 import type { Press } from '../../publish/press.ts';
-import type { ReadPart } from '../part.ts';
+import type { IsStored, ReadPart } from '../part.ts';
 import { NATURE } from '../provenance.ts';
 import { type CaptureRoster, captureRoster, type Subject } from './capture-roster.ts';
 import { captureCounts, capturedHashes } from './captured-subjects.ts';
@@ -33,11 +34,12 @@ export const stablePart: ReadPart = (collections, asOf) => {
   return {
     problems: [...problems, ...roster.problems],
     rows: rows.length,
-    write(press) {
+    write(press, isStored) {
       const ranked = [...roster.subjects].sort(byMarketCap);
       const bySymbol = groupBySymbol(ranked);
       for (const [symbol, [largest, ...others]] of bySymbol) {
-        if (largest !== undefined) putCoin(press, largest, { symbol, others });
+        if (largest !== undefined)
+          putCoin(press, largest, { symbol, others, companion: companionOf(largest, isStored) });
       }
       putCensus(press, ranked, roster.days);
       putGraveyard(press, roster);
@@ -80,7 +82,22 @@ function lifeOf(coin: Coin) {
   return { peg: coinFigures(coin.newest.row).peg, state, first_seen, last_seen, end_at: died_on };
 }
 
-function putCoin(press: Press, coin: Coin, of: { symbol: string; others: readonly Coin[] }): void {
+/** Where the chain of the same coin is sold; null where none is stored. */
+function companionOf({ id }: Coin, isStored: IsStored): string | null {
+  const chain = endpointAt('/gauge/stablecoin-region');
+  const file = filePath(chain, { entity: id });
+  if (file === null || !isStored(file)) return null;
+  return `peg distress and redemption flight: ${canonicalTarget(chain.path, { entity: id })}`;
+}
+
+interface Listing {
+  readonly symbol: string;
+  /** Other coins of the same symbol. */
+  readonly others: readonly Coin[];
+  readonly companion: string | null;
+}
+
+function putCoin(press: Press, coin: Coin, of: Listing): void {
   const { newest, id } = coin;
   const { row, record_hash } = newest;
   const others = of.others.map((other) => other.id);
@@ -91,7 +108,7 @@ function putCoin(press: Press, coin: Coin, of: { symbol: string; others: readonl
     data_age_hours: hoursBetween(row.observed_at, row.collected_at),
     record_hash,
     hash_core_version: record_hash === null ? null : 3,
-    companion: `peg distress and redemption flight, where stored: /gauge/stablecoin-region?entity=${encodeURIComponent(id)}`,
+    ...(of.companion === null ? {} : { companion: of.companion }),
     ...(others.length === 0 ? {} : { same_symbol: others }),
     provenance: rosterProvenance(ABOUT, [newest]),
     ...disclosureOf(row),

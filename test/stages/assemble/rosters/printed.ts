@@ -22,8 +22,14 @@ export interface Printed {
   body(path: string): Json;
 }
 
-/** Reads rows as a compile does and writes their bodies; `removeFolders` takes the snapshots away. */
-export function printed(rows: Readonly<Record<string, readonly object[]>>): Printed {
+/**
+ * Reads rows as a compile does and writes their bodies; `removeFolders` takes the snapshots away. `stored` are files of
+ * the release that come from signals.
+ */
+export function printed(
+  rows: Readonly<Record<string, readonly object[]>>,
+  stored: readonly string[] = [],
+): Printed {
   const { collections } = listSnapshots(writeSnapshots(rosterFiles(rows)));
   const parts = ROSTER_PARTS.map((read) => read(collections, AS_OF));
   const bodies = new Map<string, Json>();
@@ -58,7 +64,8 @@ export function printed(rows: Readonly<Record<string, readonly object[]>>): Prin
     },
   });
   const problems = parts.flatMap((part) => part.problems);
-  if (problems.length === 0) for (const part of parts) part.write(press);
+  if (problems.length === 0)
+    for (const part of parts) part.write(press, (path) => stored.includes(path));
   const body = (path: string): Json => {
     const found = bodies.get(path);
     if (found === undefined) throw new RangeError(`No body at "${path}"`);

@@ -64,6 +64,21 @@ describe('stablePart()', () => {
     });
   });
 
+  it('names the chain of the same coin only where one is stored', () => {
+    const chain = 'bundle/stablecoin/anchor.json';
+    const companionOf = (stored: readonly string[]) => {
+      const { bodies } = printed({ 'stable.coin': anchors }, stored);
+      const coins = [...bodies].filter(([path]) => path.startsWith('subject/stable/'));
+      expect(coins).toHaveLength(1);
+      return coins[0]?.[1].companion;
+    };
+    expect(companionOf([chain])).toBe(
+      'peg distress and redemption flight: /gauge/stablecoin-region?entity=anchor',
+    );
+    expect(companionOf([])).toBeUndefined();
+    expect(companionOf(['bundle/stablecoin/another.json'])).toBeUndefined();
+  });
+
   it('judges a coin that never had a price by its presence alone', () => {
     const unjudged = { terminated: false, depegged: false };
     expect(coin(['?', '?', '?', '?', '?'])).toMatchObject({

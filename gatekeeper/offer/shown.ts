@@ -3,15 +3,12 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { SERIES_COLUMNS } from '../../compiler/contract/series.ts';
 import { CSV_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
-import { outputExample } from './output-example.ts';
-
-/** A request of an operation that is answered now, as a canonical target; null where it has nothing to answer. */
-export type RequestExamples = (endpoint: Endpoint) => string | null;
+import type { Offers } from '../release/offers.ts';
 
 /** What a challenge says of an operation beside its price. */
-export interface Offer {
+export interface Shown {
   readonly endpoint: Endpoint;
-  readonly examples: RequestExamples;
+  readonly offers: Offers;
   /** Values of a request that is answered now; null where the operation has nothing to answer. */
   readonly example: Values | null;
   readonly mimeType: string;
@@ -19,15 +16,15 @@ export interface Offer {
   readonly output: Readonly<Record<string, unknown>>;
 }
 
-/** What is offered under a canonical target. */
-export function offerOf(endpoint: Endpoint, target: string, examples: RequestExamples): Offer {
+/** What is shown under a canonical target. */
+export function shownOf(endpoint: Endpoint, target: string, offers: Offers): Shown {
   const mimeType = mediaTypeOf(endpoint, target);
-  const found = examples(endpoint);
+  const offer = offers.get(endpoint.path);
   const isCsv = mimeType === CSV_MEDIA_TYPE;
   const form = isCsv ? { format: 'csv' } : {};
-  const example = found === null ? null : { ...valuesOf(found), ...form };
-  const output = isCsv ? { columns: SERIES_COLUMNS } : outputExample(endpoint);
-  return { endpoint, examples, example, mimeType, output };
+  const example = offer?.sellsNow === true ? { ...valuesOf(offer.request), ...form } : null;
+  const output = isCsv ? { columns: SERIES_COLUMNS } : (offer?.output ?? {});
+  return { endpoint, offers, example, mimeType, output };
 }
 
 function valuesOf(target: string): Values {

@@ -1,0 +1,65 @@
+import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { LINES, type Line, type Signal, signalOf } from './lines.ts';
+
+/** Signals of the two city add-ons, in the order of their readings. */
+export const CITY_ADD_ONS = {
+  air: ['airquality.aqi', 'airquality.pm25'],
+  precip: ['precipitation.daily', 'precipitation.wetness30d'],
+} as const;
+
+/** Paid operations that can answer about a signal, in the order of the table; what is stored decides whether they do. */
+export function productsOf(signalId: string): readonly Endpoint[] {
+  const rows: readonly Endpoint[] = ENDPOINTS;
+  return rows.filter((row) => row.priceUsd !== null && isProduct(row, signalId));
+}
+
+function isProduct(row: Endpoint, signalId: string): boolean {
+  const { path, file = '' } = row;
+  if (file.includes('{signal_id}')) return missingBasis(row, signalId) === null;
+  if (path === '/gauge/lifecycle') return signalId.endsWith('.lifecycle');
+  return isJoined(path, signalId);
+}
+
+function isJoined(path: string, signalId: string): boolean {
+  const city = Object.entries(CITY_ADD_ONS).find(([addon]) => path === `/gauge/${addon}`);
+  if (city !== undefined) return (city[1] as readonly string[]).includes(signalId);
+  const line = (LINES as readonly Line[]).find(({ bundle }) => bundle?.path === path);
+  return line?.bundle?.legs.some((leg) => leg.signals.includes(signalId)) === true;
+}
+
+type Need = 'scale' | 'season';
+
+/** What an add-on is computed from beside the reading. */
+const NEEDS: Readonly<Record<string, readonly Need[]>> = {
+  '/gauge/ruler': ['scale'],
+  '/gauge/calibrated': ['scale'],
+  '/gauge/strata': ['scale', 'season'],
+  '/gauge/history': ['season'],
+};
+
+const HAS: Readonly<Record<Need, (signal: Signal) => boolean>> = {
+  scale: ({ rulers, ownThresholds }) => rulers !== undefined || ownThresholds !== undefined,
+  season: ({ seasonal }) => seasonal === true,
+};
+
+const LACKS: Readonly<Record<Need, string>> = {
+  scale: 'has no official ruler',
+  season: 'has no seasonal statistics',
+};
+const STOCK_LACKS: Readonly<Record<Need, string>> = {
+  scale: 'no official ruler is stored',
+  season: 'too few readings of the same season are stored',
+};
+
+/** Why an add-on is never sold for a signal, as the end of a sentence about it; null where it can be. */
+export function missingBasis({ path }: Endpoint, signalId: string): string | null {
+  const signal = signalOf(signalId);
+  const need = (NEEDS[path] ?? []).find((one) => signal !== undefined && !HAS[one](signal));
+  return need === undefined ? null : LACKS[need];
+}
+
+/** What keeps an add-on from being sold for a reading whose signal could have it; null for an operation that needs nothing else. */
+export function stockLack({ path }: Endpoint, hasRuler: boolean): string | null {
+  const need = NEEDS[path]?.find((one) => one !== 'scale' || !hasRuler);
+  return need === undefined ? null : STOCK_LACKS[need];
+}

@@ -1,0 +1,54 @@
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
+import { filePath } from '../../compiler/contract/path.ts';
+import type { FileEntry } from '../../compiler/contract/release.ts';
+
+/** What a release says of one operation; every description and every refusal tells this and nothing else. */
+export interface Offer {
+  /** Something is stored, so that a request is answered. */
+  readonly sellsNow: boolean;
+  /** A canonical target that answers 402 or 200. */
+  readonly request: string;
+  /** Main members of an answer; null where nothing is paid. */
+  readonly output: Readonly<Record<string, unknown>> | null;
+  /** The entry of the compiled manifest. */
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** What is offered, by path of the operation, in the order of the table; what the operator left off is missing. */
+export type Offers = ReadonlyMap<string, Offer>;
+
+/** The manifest that lists every operation, sold now or not. */
+export const OFFERS_PATH = filePath(endpointAt('/manifest'), { all: '1' }) ?? '';
+
+interface Entry {
+  readonly path: string;
+  readonly sells_now: boolean;
+  readonly input_example_request: string;
+  readonly output_example?: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the compiled manifest, whose hash was checked already. */
+export function parseOffers(manifest: Buffer): Offers {
+  const { entries } = JSON.parse(manifest.toString('utf8')) as { entries: readonly Entry[] };
+  const offers = entries.map((entry): [string, Offer] => {
+    const { output_example: output = null, ...shown } = entry;
+    const { path, sells_now: sellsNow, input_example_request: request } = entry;
+    return [path, { sellsNow, request, output, entry: shown }];
+  });
+  return new Map(offers);
+}
+
+/** The list of files with the descriptions that fit the switches in place of the usual ones. */
+export function switchedFiles(
+  files: ReadonlyMap<string, FileEntry>,
+  switches: Switches,
+): ReadonlyMap<string, FileEntry> {
+  const folder = switchFolder(switches);
+  if (folder === '') return files;
+  const switched = new Map(files);
+  for (const [path, entry] of files) {
+    if (path.startsWith(folder)) switched.set(path.slice(folder.length), entry);
+  }
+  return switched;
+}
