@@ -10,7 +10,9 @@ const span = { from: day, to: day, count: z.int().min(1).optional() };
 /** Filing days, first to last, of which the source's list could not be read whole. */
 const gaps = z
   .array(
-    z.strictObject(span).refine(({ from, to }) => from <= to, 'from is after to; exchange them'),
+    z
+      .strictObject({ from: day, to: day })
+      .refine(({ from, to }) => from <= to, 'from is after to; exchange them'),
   )
   .max(1000)
   .optional();
