@@ -142,6 +142,21 @@ describe.each(CONFIGURATIONS)('I57: with %s', (_, settings) => {
     },
   );
 
+  it('whoever sends every example of OpenAPI sends a request that answers', async () => {
+    type Sent = { name: string; in: string; example?: string | number };
+    const { paths } = await json<{ paths: Record<string, Record<string, { parameters: Sent[] }>> }>(
+      gate.url,
+      '/openapi.json',
+    );
+    for (const row of KEPT.filter(isPaid).filter(sellsNow)) {
+      const sent = paths[row.path]?.get?.parameters.filter(({ name }) => name !== 'event_class');
+      const query = new URLSearchParams();
+      for (const { name, example } of sent ?? []) query.set(name, String(example));
+      const target = `${row.path}?${query}`;
+      expect([target, (await fetch(gate.url + target)).status]).toEqual([target, 402]);
+    }
+  });
+
   it('all counts are equal', async () => {
     const { counts, prices } = await json<Counted>(gate.url, '/gauge/preview');
     const { count } = await json<{ count: number }>(gate.url, '/manifest');

@@ -159,9 +159,16 @@ function parameters(row: Endpoint, { entries }: Parts): object[] {
   const query = new URL(shown, 'http://release').searchParams;
   return Object.entries(describedParams(row)).map(([name, param]) => {
     const inPath = row.path.endsWith(`/:${name}`);
-    const asked = inPath ? shown.slice(shown.lastIndexOf('/') + 1) : query.get(name);
+    // Both names of a value have one example: whoever sends every example sends no contradiction.
+    const asked = inPath ? shown.slice(shown.lastIndexOf('/') + 1) : query.get(ownName(row, name));
     return parameter(name, param, { inPath, asked });
   });
+}
+
+/** The parameter that a name stands for: itself, or the one that it is another name of. */
+function ownName({ params }: Endpoint, name: string): string {
+  const main = Object.entries(params).find(([, { aliases = [] }]) => aliases.includes(name));
+  return params[name] === undefined && main !== undefined ? main[0] : name;
 }
 
 function parameter(
