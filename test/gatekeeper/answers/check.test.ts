@@ -4,6 +4,7 @@ import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { check, INCLUSIONS_MAX } from '../../../gatekeeper/answers/check.ts';
 import { resolve } from '../../../gatekeeper/answers/resolve.ts';
+import { bytesAt } from '../../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { smallSet } from '../../small-set.ts';
@@ -53,7 +54,9 @@ beforeAll(async () => {
 });
 afterAll(removeFolders);
 
-const text = async (path: string): Promise<Buffer> => (await service.release.body(path)).bytes;
+/** A body as it is served. */
+const text = async (path: string): Promise<Buffer> =>
+  bytesAt(await service.release.body(path), service.clock());
 const post = async (body: Buffer | string, by = service) =>
   jsonOf(await check(question('/verify', 'application/json', Buffer.from(body)), by));
 const checked = async (body: Buffer | string) => checkSchema.parse(await post(body));
@@ -61,7 +64,8 @@ const checked = async (body: Buffer | string) => checkSchema.parse(await post(bo
 /** What the command says of the same bytes. */
 async function command(body: Buffer) {
   const issuer = [service.release.head.issuer_did];
-  const { text: out } = await runVerify('-', { issuer, json: true, readStdin: () => body });
+  const by = { issuer, json: true, now: service.clock(), readStdin: () => body };
+  const { text: out } = await runVerify('-', by);
   return JSON.parse(out);
 }
 
@@ -94,6 +98,8 @@ describe('check()', () => {
       (body: string) =>
         body.replace(/"signature":"(.)/, (_, first) => `"signature":"${first === 'A' ? 'B' : 'A'}`),
     ],
+    ['content', (body: string) => body.replace('"freshness":"fresh"', '"freshness":"recent"')],
+    ['content', (body: string) => body.replace('"state":"on_schedule"', '"state":"overdue"')],
     [
       'inclusion',
       (body: string) => body.replace(/"record_hash":"sha256:./g, '"record_hash":"sha256:0'),
