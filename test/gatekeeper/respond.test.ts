@@ -226,7 +226,11 @@ describe('respond() when something throws', () => {
     async (one) => {
       const whole = await tinyService();
       const body = async (): Promise<never> => Promise.reject(one.error);
-      const release = Object.assign(Object.create(whole.release), { body, has: () => true });
+      const release = Object.assign(Object.create(whole.release), {
+        body,
+        has: () => true,
+        isHeld: () => true,
+      });
       const desk = deskOf([], async (order) => {
         await order.deliver();
         return jsonReply(200, { leaked: true });
