@@ -232,7 +232,11 @@ describe('respond() when something throws', () => {
     async (one) => {
       const whole = await tinyService();
       const body = async (): Promise<never> => Promise.reject(one.error);
-      const release = Object.assign(Object.create(whole.release), { body, has: () => true });
+      const release = Object.assign(Object.create(whole.release), {
+        body,
+        has: () => true,
+        isHeld: () => true,
+      });
       const desk = { open: generous };
       for (const headers of [[], PAY]) {
         const service = { ...whole, release, desk };

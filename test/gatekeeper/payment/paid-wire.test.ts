@@ -205,7 +205,7 @@ describe('one payment over the wire', () => {
 
 describe('I46: a rate limit and what is paid', () => {
   it('costs no facilitator call, and never turns away who fetches again', async () => {
-    const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 2 } });
+    const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 4 } });
     const header = await freshPayment(limited);
     const buy = (value: string) => fetch(limited.url + PAID, { headers: { 'x-payment': value } });
     expect((await buy(header)).status).toBe(200);
@@ -221,7 +221,7 @@ describe('I46: a rate limit and what is paid', () => {
   });
 
   it('counts who only knows the nonce of what was paid, on every path', async () => {
-    const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 2 } });
+    const limited = await tinyGate({ facilitator: counting, config: { rateLimit: 4 } });
     const header = await freshPayment(limited);
     const get = async (target: string, value: string) =>
       (await fetch(limited.url + target, { headers: { 'x-payment': value } })).status;
