@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import type { KeyHistory } from './contract/key-history.ts';
-import { CONTRACT_VERSION, RELEASE_NAME } from './contract/release.ts';
+import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
 import type { PlaceNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
@@ -28,6 +27,7 @@ import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/me
 import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
+import { readPlain } from './verify/plain-file.ts';
 
 /** What one compile works with and writes into. */
 export interface Run {
@@ -74,7 +74,7 @@ export async function publishRun(
   run.places.finish();
   notes.finish({
     key: run.stateKey,
-    release: hash('sha256', readFileSync(join(staging.root, RELEASE_NAME)), 'hex'),
+    release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
     since: staging.openedMs,
     signals: Object.fromEntries(withSamples(signals, run.assembly)),
     bundles: run.assembly.bundles,

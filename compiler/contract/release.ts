@@ -6,6 +6,11 @@ import { RECORD_HASH } from './record-hash.ts';
 /** Version of everything in this folder; a gatekeeper serves only its own. */
 export const CONTRACT_VERSION = 1;
 
+/** Longest head that is read: a head is some hundred bytes. */
+export const HEAD_BYTES_MAX = 65_536;
+/** Longest line of the list of files. */
+export const FILE_LINE_BYTES_MAX = 4096;
+
 /** Names of the two files that describe a release; neither is listed in FILES_NAME. */
 export const RELEASE_NAME = 'release.json';
 export const FILES_NAME = 'files.txt';

@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { readOwnFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** File of the state folder that names the newest release ever served from it. */
 export const NEWEST_NAME = 'newest-release.json';
+const NEWEST_BYTES_MAX = 65_536;
 
 const newestSchema = z.strictObject({
   /** The first key of the issuer. */
@@ -48,7 +50,9 @@ function readNewest(stateDir: string): Newest | null {
   const path = join(stateDir, NEWEST_NAME);
   if (!existsSync(path)) return null;
   try {
-    return newestSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return newestSchema.parse(
+      JSON.parse(readOwnFile(path, NEWEST_BYTES_MAX).bytes.toString('utf8')),
+    );
   } catch (cause) {
     throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to begin anew`, {
       cause,
