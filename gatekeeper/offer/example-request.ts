@@ -1,10 +1,10 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
 import { encodeSegment, parseFilePath, type Values } from '../../compiler/contract/path.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { computedRequest } from './computed-request.ts';
-import { nearest } from './nearest.ts';
 import type { RequestExamples } from './offer.ts';
 
 /** Stored files that one suggestion looks at. */

@@ -1,12 +1,12 @@
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { CATALOG_REQUEST, previewOf, storedRequest, usageOf } from './example-request.ts';
-import { nearest } from './nearest.ts';
 
 /** Why a request has no answer. */
 export type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';

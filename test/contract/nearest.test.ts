@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../../gatekeeper/offer/nearest.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
 
 const CITIES = ['us-denver', 'us-chicago', 'us-newyork'];
 
