@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
 import { Command } from 'commander';
-import { z } from 'zod';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { addExamples } from './commands/command-examples.ts';
 import { errorText } from './commands/error-text.ts';
@@ -10,6 +9,7 @@ import { outliveReader } from './commands/gone-reader.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
 import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
+import { ACCEPT_CLOCK, instant, publicationTime } from './commands/publication-time.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
@@ -40,6 +40,7 @@ interface CompileFlags {
   readonly issuerName: string;
   readonly baseUrl: string;
   readonly asOf?: string;
+  readonly acceptClock?: string;
   readonly validUntil?: string;
   readonly contact?: string;
   readonly workers: string;
@@ -77,6 +78,7 @@ program
     process.env.SIGNALPRESS_CONTACT,
   )
   .option('--as-of <time>', 'the instant the release speaks about (default: now)')
+  .option(...ACCEPT_CLOCK)
   .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
   .option('--full', 'read and write everything again, whatever is remembered')
   .option('--verify <how>', 'what is read back before it is published: sample or full', 'sample')
@@ -132,8 +134,7 @@ addAnchorCommand(program, {
 
 addReleasesCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
-  now,
-  instant,
+  now: () => Date.now(),
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });
@@ -142,7 +143,7 @@ addKeyCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
   now,
   seed: (key, option) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY, option),
-  instant,
+  instant: (option, text) => instant(option, text, now()),
   print: (text) => console.log(text),
 });
 
@@ -178,15 +179,16 @@ function defaultWorkers(): number {
 
 async function runCompile(flags: CompileFlags): Promise<void> {
   const started = performance.now();
+  const time = publicationTime(flags, Date.now());
   const progress = progressReporter(process.stderr);
   try {
     const summary = await compile({
       snapshots: flags.snapshots,
       data: flags.data,
-      asOf: instant('--as-of', flags.asOf),
+      ...time,
       ...(flags.validUntil === undefined
         ? {}
-        : { validUntil: instant('--valid-until', flags.validUntil) }),
+        : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
       issuerName: issuerName(flags.issuerName),
       baseUrl: baseUrl(flags.baseUrl),
       contact: contact(flags.contact),
@@ -268,15 +270,6 @@ function issuerName(text: string): string {
   if (!/\p{Cc}/u.test(text)) return text;
   throw new RangeError(
     `Cannot publish as ${JSON.stringify(text)}: a control character in --issuer-name; give a name of one line`,
-  );
-}
-
-/** A time as an option gives it; now where it is not given. */
-function instant(option: string, text: string | undefined): string {
-  if (text === undefined) return now();
-  if (z.iso.datetime().safeParse(text).success) return isoTime(Date.parse(text));
-  throw new RangeError(
-    `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
   );
 }
 

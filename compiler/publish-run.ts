@@ -17,6 +17,7 @@ import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
+import { nextPlace } from './stages/publish/next-place.ts';
 import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
@@ -24,7 +25,6 @@ import { ReleaseList } from './stages/publish/release-list.ts';
 import { errorsOf, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
 import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
-import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 import { readPlain } from './verify/plain-file.ts';
@@ -186,15 +186,13 @@ function unsignedHead(
   return {
     format: 'signalpress-release/1' as const,
     contract_version: CONTRACT_VERSION,
-    sequence: (previous?.sequence ?? 0) + 1,
-    as_of: options.asOf,
+    ...nextPlace(previous, options.asOf),
     ...(options.validUntil === undefined ? {} : { valid_until: options.validUntil }),
     base_url: options.baseUrl,
     issuer_name: run.issuer.name,
     issuer_did: run.issuer.did,
     key_id: run.issuer.keyId,
     table_digest: run.tableDigest,
-    previous: previous === null ? null : canonicalDigest(previous),
     counts: {
       readings: sum('readings'),
       entities: sum('entities'),

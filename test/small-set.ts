@@ -20,12 +20,13 @@ const YEARS = [2021, 2022, 2023, 2024, 2025];
 
 /** Three November days of each year before, so that percentiles and shares exist. */
 function pastAqi(): SnapshotFiles {
-  const files = YEARS.map((year) => {
-    const rows = [17, 18, 19].map((date) =>
-      reading(DENVER, { aqi_index: date * 3 + (year % 10) }, day(`${year}-11-${date}`)),
-    );
-    return [`${year}-11-20/airquality.aqi.ndjson`, ndjson(rows)];
-  });
+  const files = YEARS.flatMap((year) =>
+    [17, 18, 19].map((date) => {
+      const of = `${year}-11-${date}`;
+      const row = reading(DENVER, { aqi_index: date * 3 + (year % 10) }, day(of));
+      return [`${of}/airquality.aqi.ndjson`, ndjson([row])];
+    }),
+  );
   return Object.fromEntries(files);
 }
 
@@ -44,7 +45,7 @@ const TWO_SOURCES = [
 const NOW: Readonly<Record<string, readonly object[]>> = {
   'airquality.aqi': [
     reading(DENVER, { aqi_index: 120, band: 'unhealthy-sensitive' }, { entity_name: 'Denver, CO' }),
-    reading('us-stlouis', { aqi_index: 40 }, day('2026-11-18')),
+    reading('us-stlouis', { aqi_index: 40 }, { observed_at: '2026-11-18T10:00:00Z' }),
   ],
   'airquality.pm25': [
     reading(DENVER, { pm25_ugm3: 40.2 }),

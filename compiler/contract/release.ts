@@ -25,6 +25,13 @@ export const releaseSchema = z.strictObject({
   as_of: z.iso.datetime(),
   /** When to look for a newer release; absent where the issuer promised none. */
   valid_until: z.iso.datetime().exactOptional(),
+  /**
+   * That a clock which ran ahead was set right: the release of this sequence came after releases of as late a time as
+   * `latest`, and may be of an earlier one. Absent where that never happened.
+   */
+  clock_corrected: z
+    .strictObject({ sequence: z.int().min(1), latest: z.iso.datetime() })
+    .exactOptional(),
   base_url: z.url(),
   issuer_name: z.string().min(1),
   issuer_did: z.string().startsWith('did:key:z6Mk'),

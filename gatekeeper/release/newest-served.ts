@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { goesBack } from '../../compiler/contract/release-time.ts';
 import { readOwnFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
@@ -18,6 +19,8 @@ const newestSchema = z.strictObject({
   issuer_did: z.string(),
   sequence: z.int(),
   head_sha256: z.string(),
+  /** Absent in the note of an earlier version. */
+  as_of: z.iso.datetime().exactOptional(),
 });
 type Newest = z.infer<typeof newestSchema>;
 
@@ -34,12 +37,24 @@ export function refuseOlder(stateDir: string, { head, keys }: Served): void {
   if (head.sequence === newest.sequence && digestOf(head) !== newest.head_sha256) {
     refuse(stateDir, `release ${head.sequence}: another one of this number was served`);
   }
+  const { sequence, as_of = head.as_of } = newest;
+  if (head.sequence > sequence && goesBack({ sequence, as_of }, head, keys)) {
+    refuse(
+      stateDir,
+      `release ${head.sequence}: as of ${head.as_of}, before ${as_of} of ${sequence}`,
+    );
+  }
 }
 
 /** Remembers what is served now; a crash in between leaves the older note, which refuses less. */
 export function keepNewest(stateDir: string, { head, keys }: Served): void {
-  const { sequence } = head;
-  const newest: Newest = { issuer_did: rootDid(keys), sequence, head_sha256: digestOf(head) };
+  const { sequence, as_of } = head;
+  const newest: Newest = {
+    issuer_did: rootDid(keys),
+    sequence,
+    head_sha256: digestOf(head),
+    as_of,
+  };
   const path = join(stateDir, NEWEST_NAME);
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600 });

@@ -1,5 +1,6 @@
 import { watch } from 'node:fs';
 import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
+import { goesBack } from '../../compiler/contract/release-time.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
 import { currentLink, type ReleaseIndex } from './release-index.ts';
@@ -137,6 +138,11 @@ function checkSuccessor(
   if (next.sequence <= served.sequence) {
     throw new StartError(
       `Cannot serve release ${next.sequence}: not newer than ${served.sequence}; compile again`,
+    );
+  }
+  if (goesBack(served, next, keys)) {
+    throw new StartError(
+      `Cannot serve release ${next.sequence}: as of ${next.as_of}, before ${served.as_of}; compile again, with --accept-clock after a clock that ran ahead`,
     );
   }
 }
