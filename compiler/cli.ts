@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { addExamples } from './commands/command-examples.ts';
 import { errorText } from './commands/error-text.ts';
 import { outliveReader } from './commands/gone-reader.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
+import { linesText } from './commands/lines-command.ts';
 import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime } from './commands/publication-time.ts';
@@ -24,10 +26,12 @@ import { importDisk } from './import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
+import { readPlain } from './verify/plain-file.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
 import { EXIT, type VerifyOutcome } from './verify/verify-outcome.ts';
 
+const PACKAGE_BYTES_MAX = 65_536;
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
@@ -54,6 +58,7 @@ type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
+  .version(packageVersion(), '-V, --version', 'say which version this is')
   .showHelpAfterError();
 
 program
@@ -171,7 +176,19 @@ program
     console.log(issueReceipt({ target, seed, now: Date.now(), random: randomBytes, seconds }));
   });
 
+program
+  .command('lines')
+  .description('what snapshots may hold: signals, metrics, bands, entities, and an example line')
+  .argument('[id]', 'a line, a signal or a collection')
+  .action((id: string | undefined) => console.log(linesText(id)));
+
 addExamples(program);
+
+/** Of the package that the build stands in. */
+function packageVersion(): string {
+  const path = fileURLToPath(new URL('../../package.json', import.meta.url));
+  return String(JSON.parse(readPlain(path, PACKAGE_BYTES_MAX).toString('utf8')).version);
+}
 
 function defaultWorkers(): number {
   return Math.min(WORKERS_MAX, cpus().length);

@@ -12,6 +12,7 @@ import {
   unreadableFile,
 } from './file-header.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
+import { memberNames } from './member-names.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
@@ -110,7 +111,7 @@ class RowReader<Row extends Collected> {
 
   #readHeader(line: Line, read: HeaderRead): null {
     if ('fault' in read) return this.#close(line, [read.fault]);
-    const parsed = memberNames(this.#schema).safeParse(read.members, FAULT_WORDS);
+    const parsed = namesOnly(this.#schema).safeParse(read.members, FAULT_WORDS);
     if (!parsed.success) {
       const faults = parsed.error.issues.map(({ message }) => faultOf('header', message));
       return this.#close(line, faults);
@@ -167,10 +168,8 @@ function faultOf(field: string, message: string): LineFault {
 }
 
 /** A schema that knows the names of the members of a row, and judges nothing else. */
-function memberNames(row: z.ZodType): z.ZodType {
-  const options = row instanceof z.ZodDiscriminatedUnion ? row.options : [row];
-  const shapes = options.flatMap((each) => (each instanceof z.ZodObject ? [each.shape] : []));
-  const names = shapes.flatMap((shape) => Object.keys(shape));
+function namesOnly(row: z.ZodType): z.ZodType {
+  const names = memberNames(row);
   return z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
 }
 

@@ -71,7 +71,8 @@ const headerSchema = z.strictObject({ header: partSchema });
 export type Fields = z.infer<typeof fieldsSchema>;
 type Part = z.infer<typeof partSchema>;
 
-const REQUIRED = [
+/** What every reading says, in its line or in the header. */
+export const REQUIRED = [
   'entity',
   'observed_at',
   'collected_at',
