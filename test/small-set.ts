@@ -27,7 +27,8 @@ function pastAqi(): SnapshotFiles {
       return [`${of}/airquality.aqi.ndjson`, ndjson([row])];
     }),
   );
-  return Object.fromEntries(files);
+  const stale = reading('us-stlouis', { aqi_index: 40 }, day('2026-11-18'));
+  return { ...Object.fromEntries(files), '2026-11-18/airquality.aqi.ndjson': ndjson([stale]) };
 }
 
 const RIVER = {
@@ -45,7 +46,6 @@ const TWO_SOURCES = [
 const NOW: Readonly<Record<string, readonly object[]>> = {
   'airquality.aqi': [
     reading(DENVER, { aqi_index: 120, band: 'unhealthy-sensitive' }, { entity_name: 'Denver, CO' }),
-    reading('us-stlouis', { aqi_index: 40 }, { observed_at: '2026-11-18T10:00:00Z' }),
   ],
   'airquality.pm25': [
     reading(DENVER, { pm25_ugm3: 40.2 }),

@@ -56,7 +56,7 @@ function fault(field: string, message: string): { readonly fault: LineFault } {
 }
 
 function badLine(field: string, message: string): LineFault {
-  return { code: 'bad_line', field, message: `${message}; nothing else of this file was read` };
+  return { code: 'bad_line', field, message: `${message}; the lines behind it were not read` };
 }
 
 function isMembers(value: unknown): value is Members {

@@ -81,7 +81,7 @@ describe('readFilings()', () => {
       [entryOf(old, null), entryOf(now, filingPath(CIK, ROW))].sort(byHash),
     );
     expect((await runVerify(data, {})).exitCode).toBe(0);
-    const back = { ...revised, ...filingSet([{ ...ROW, ...collected(13) }], '2026-11-20T13Z') };
+    const back = { ...revised, ...filingSet([{ ...ROW, ...collected(57) }], '2026-11-20T12Z') };
     const again = await compiled(back);
     expect(rowEntries(again.folder)).toEqual(
       [entryOf(now, null), entryOf(old, filingPath(CIK, ROW))].sort(byHash),
@@ -237,7 +237,8 @@ describe('readFilings()', () => {
       { field: 'collected_at', line: 2 },
     ]);
     const allowed = { collected_at: '2026-11-20T12:05:00Z' };
-    expect(await compileProblems(filingSet([listingRow(), { ...ROW, ...allowed }]))).toEqual([]);
+    const allowedSet = filingSet([listingRow(), { ...ROW, ...allowed }], '2026-11-20T11Z');
+    expect(await compileProblems(allowedSet)).toEqual([]);
     const accepted = { ...ROW, disclosure_time: '2026-11-20T11:00:01Z' };
     expect(await compileProblems(filingSet([listingRow(), accepted]))).toMatchObject([
       { field: 'disclosure_time', line: 2 },
