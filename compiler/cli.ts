@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -19,6 +18,9 @@ import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { readOwnFile } from './plain-file.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
+
+/** Each asks for an orderly end; a terminal that closes is no reason to cut off what is being paid for. */
+const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Longest settings file that is read. */
 const CONFIG_BYTES_MAX = 1_048_576;
@@ -119,8 +121,7 @@ async function main(): Promise<void> {
     log.flush();
     process.exit(0);
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of STOPS) process.on(signal, stop);
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
 }
