@@ -37,6 +37,13 @@ export function unreadableFile({ bytes }: Line): LineFault | null {
   return shape === null ? null : badLine('line', shape);
 }
 
+/** What is said of a line that nothing can be judged behind: the first thing that is wrong with it tells so. */
+export function closing(faults: readonly LineFault[]): LineFault[] {
+  return faults.map((each, at) =>
+    at > 0 ? each : { ...each, message: `${each.message}; the lines behind it were not read` },
+  );
+}
+
 /** Whether a first line that is no JSON was meant as the header that the others rest on. */
 export function isBrokenHeader({ bytes }: Line): boolean {
   return bytes !== null && /^\W*header\W/.test(Buffer.from(bytes).toString('utf8'));
@@ -56,7 +63,7 @@ function fault(field: string, message: string): { readonly fault: LineFault } {
 }
 
 function badLine(field: string, message: string): LineFault {
-  return { code: 'bad_line', field, message: `${message}; the lines behind it were not read` };
+  return { code: 'bad_line', field, message };
 }
 
 function isMembers(value: unknown): value is Members {

@@ -4,6 +4,7 @@ import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
 import { FAULT_WORDS, jsonFaultText } from './fault-words.ts';
 import {
+  closing,
   HeaderFaults,
   type HeaderRead,
   headerIn,
@@ -146,12 +147,12 @@ class RowReader<Row extends Collected> {
     const isFirst = line.number === 1;
     const whole = isFirst ? unreadableFile(line) : null;
     this.#isClosed = whole !== null || (isFirst && isBrokenHeader(line));
-    this.#tell(line, [whole ?? fault]);
+    this.#tell(line, this.#isClosed ? closing([whole ?? fault]) : [fault]);
   }
 
   #close(line: Line, faults: readonly LineFault[]): null {
     this.#isClosed = true;
-    this.#tell(line, faults);
+    this.#tell(line, closing(faults));
     return null;
   }
 

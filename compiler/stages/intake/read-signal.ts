@@ -4,6 +4,7 @@ import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
 import { jsonFaultText } from './fault-words.ts';
 import {
+  closing,
   HeaderFaults,
   type HeaderRead,
   headerIn,
@@ -191,7 +192,7 @@ export class ReadingReader {
 
   #close(faults: readonly LineFault[]): LineRead {
     this.#isClosed = true;
-    return this.#shared({ faults, stops: RESTED_ON });
+    return this.#shared({ faults: closing(faults), stops: RESTED_ON });
   }
 
   /** What every share of the signal sees is told by one of them. */
