@@ -49,12 +49,12 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a header with a misspelt member',
     spot(headed({ header: { ...HEADER, source_teir: 'T1' } })),
-    `${SPOT}:1 header: unknown member "source_teir"; did you mean "source_tier"?; ${AFTER}`,
+    `${SPOT}:1 header: unknown member "source_teir"; did you mean "source_tier"? ${AFTER}`,
   ],
   [
     'a misspelt header',
     spot(headed({ headers: HEADER })),
-    `${SPOT}:1 header: unknown member "headers"; did you mean "header"?; ${AFTER}`,
+    `${SPOT}:1 header: unknown member "headers"; did you mean "header"? ${AFTER}`,
   ],
   [
     'a header with a reading beside it',
@@ -101,7 +101,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a header of rows with a member that rows do not have',
     { [MCP]: headed({ header: { capture_dat: '2026-11-20' } }, SERVERS) },
-    `${MCP}:1 header: unknown member "capture_dat"; did you mean "capture_date"?; ${AFTER}`,
+    `${MCP}:1 header: unknown member "capture_dat"; did you mean "capture_date"? ${AFTER}`,
   ],
   [
     'a second header',
@@ -156,7 +156,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a misspelt metric',
     row({ current: { price_used: 1 } }),
-    `${SPOT}:2 current.price_usd: main metric missing, did you mean it by "price_used"?; store it, or null when the source gives none`,
+    `${SPOT}:2 current.price_usd: main metric missing; did you mean it by "price_used"? store it, or null when the source gives none`,
   ],
   [
     'a misspelt signal',

@@ -39,9 +39,11 @@ export function unreadableFile({ bytes }: Line): LineFault | null {
 
 /** What is said of a line that nothing can be judged behind: the first thing that is wrong with it tells so. */
 export function closing(faults: readonly LineFault[]): LineFault[] {
-  return faults.map((each, at) =>
-    at > 0 ? each : { ...each, message: `${each.message}; the lines behind it were not read` },
-  );
+  const [first, ...others] = faults;
+  if (first === undefined) return [];
+  const end = first.message.endsWith('?') ? '' : ';';
+  const message = `${first.message}${end} the lines behind it were not read`;
+  return [{ ...first, message }, ...others];
 }
 
 /** Whether a first line that is no JSON was meant as the header that the others rest on. */

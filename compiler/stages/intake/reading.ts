@@ -148,13 +148,12 @@ function entityFaults(reading: Reading, signalId: string): LineFault[] {
   }
   if (legal === 'open' || legal.includes(reading.entity)) return [];
   const meant = nearest(reading.entity, legal);
-  const hint = meant === null ? `not one of ${legal.slice(0, 6).join(', ')}, …` : notThat(meant);
-  const message = `"${reading.entity}" is ${hint}; "signalpress lines ${signalId}" lists them`;
+  const state =
+    meant === null
+      ? `not one of ${legal.slice(0, 6).join(', ')}, …;`
+      : `no entity of this signal; did you mean "${meant}"?`;
+  const message = `"${reading.entity}" is ${state} "signalpress lines ${signalId}" lists them`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
-}
-
-function notThat(meant: string): string {
-  return `no entity of this signal; did you mean "${meant}"?`;
 }
 
 function fitsSegment(entity: string): boolean {
@@ -187,8 +186,8 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
   const main = signal.metrics[0];
   if (faults.length === 0 && reading.current[main] === undefined) {
     const meant = nearest(main, names);
-    const near = meant === null ? '' : `, did you mean it by "${meant}"?`;
-    const message = `main metric missing${near}; store it, or null when the source gives none`;
+    const near = meant === null ? '' : ` did you mean it by "${meant}"?`;
+    const message = `main metric missing;${near} store it, or null when the source gives none`;
     faults.push({ code: 'bad_field', field: `current.${main}`, message });
   }
   return faults;
