@@ -87,7 +87,7 @@ describe('watchRelease()', () => {
     writeTinyRelease(dataDir, { sequence: 5 });
     const served = await openRelease({ dataDir, issuerDid: null, baseUrl: null });
     let answer: (release: ReleaseIndex) => void = () => {};
-    const pollMs = 10;
+    const pollMs = 40;
     const watcher = watchRelease({
       dataDir,
       current: () => served,
@@ -100,10 +100,10 @@ describe('watchRelease()', () => {
       pollMs,
     });
     const idle = (polls: number) => new Promise((done) => setTimeout(done, polls * pollMs));
-    await idle(2 * MISSED_POLLS_MAX);
+    await idle(MISSED_POLLS_MAX + 10);
     expect(watcher.trouble()).toBeNull();
     writeTinyRelease(dataDir, { sequence: 6 });
-    await idle(2 * MISSED_POLLS_MAX);
+    await idle(MISSED_POLLS_MAX + 10);
     expect(watcher.trouble()).toMatch(/^nobody has looked for a newer release for \d+ s: the disk/);
     answer(served);
     await idle(10);
