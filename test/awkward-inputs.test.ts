@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -258,5 +258,23 @@ describe('what is no snapshot', () => {
     expect(() => listSnapshots(root)).toThrow(
       /airquality.aqi.ndjson not a plain file: a link[\s\S]*pm25.ndjson not a plain file: a folder[\s\S]*unemployment.ndjson not a plain file: a pipe|a pipe/,
     );
+  });
+});
+
+describe('messages', () => {
+  const ROOT = join(import.meta.dirname, '..');
+  const PROGRAM_FILE = /\.ts\b(?!')/;
+  const isText = (line: string): boolean =>
+    /['"`]/.test(line) && !/^\s*(\/\/|\/?\*|import\b|\} from)/.test(line);
+
+  it('name a command and never a source file', () => {
+    const named = ['compiler', 'gatekeeper'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.endsWith('.ts'))
+        .flatMap((path) => readFileSync(join(ROOT, folder, path), 'utf8').split('\n'))
+        .filter((line) => isText(line) && PROGRAM_FILE.test(line.replace(/\/\/.*$/, ''))),
+    );
+    expect(named).toEqual([]);
+    expect(PROGRAM_FILE.test('`not a signal of lines.ts; correct it`')).toBe(true);
   });
 });
