@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SignalChange } from './jobs/signal-job.ts';
 import type { SignalFiles, SnapshotFile } from './stages/intake/list-snapshots.ts';
@@ -7,6 +7,7 @@ import { readLines } from './stages/intake/read-lines.ts';
 import { addedFiles, type Memory, recall, type State } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
 import type { Issuer } from './stages/seal/sealer.ts';
+import { readPlain, STORED_BYTES_MAX } from './verify/plain-file.ts';
 
 /** Reading a line again by its place, and exchanging what follows from it, against reading it once. */
 const CHANGE_COST = 3;
@@ -94,7 +95,7 @@ function programDigest(): string {
     .sort();
   const digests = names.map((name) => [
     name,
-    hash('sha256', readFileSync(join(root, name)), 'hex'),
+    hash('sha256', readPlain(join(root, name), STORED_BYTES_MAX), 'hex'),
   ]);
   return hash('sha256', jcs(digests), 'hex');
 }

@@ -1,15 +1,16 @@
-#!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { z } from 'zod';
 import { addAnchorCommand } from './anchor/anchor-command.ts';
 import { addExamples } from './commands/command-examples.ts';
 import { errorText } from './commands/error-text.ts';
 import { outliveReader } from './commands/gone-reader.ts';
 import { issueReceipt, RECEIPT_SECONDS } from './commands/issue-receipt.ts';
+import { linesText } from './commands/lines-command.ts';
 import { memoryFile } from './commands/memory-file.ts';
 import { progressReporter, summaryText, verifyProgress } from './commands/progress.ts';
+import { ACCEPT_CLOCK, instant, publicationTime } from './commands/publication-time.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { repeated } from './commands/repeated.ts';
 import { compile } from './compile.ts';
@@ -25,10 +26,12 @@ import { importDisk } from './import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
+import { readPlain } from './verify/plain-file.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
 import { EXIT, type VerifyOutcome } from './verify/verify-outcome.ts';
 
+const PACKAGE_BYTES_MAX = 65_536;
 /** More workers than this only share the disk. */
 const WORKERS_MAX = 8;
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
@@ -41,6 +44,7 @@ interface CompileFlags {
   readonly issuerName: string;
   readonly baseUrl: string;
   readonly asOf?: string;
+  readonly acceptClock?: string;
   readonly validUntil?: string;
   readonly contact?: string;
   readonly workers: string;
@@ -54,6 +58,7 @@ type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
+  .version(packageVersion(), '-V, --version', 'say which version this is')
   .showHelpAfterError();
 
 program
@@ -78,6 +83,7 @@ program
     process.env.SIGNALPRESS_CONTACT,
   )
   .option('--as-of <time>', 'the instant the release speaks about (default: now)')
+  .option(...ACCEPT_CLOCK)
   .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
   .option('--full', 'read and write everything again, whatever is remembered')
   .option('--verify <how>', 'what is read back before it is published: sample or full', 'sample')
@@ -133,8 +139,7 @@ addAnchorCommand(program, {
 
 addReleasesCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
-  now,
-  instant,
+  now: () => Date.now(),
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });
@@ -143,7 +148,7 @@ addKeyCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
   now,
   seed: (key, option) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY, option),
-  instant,
+  instant: (option, text) => instant(option, text, now()),
   print: (text) => console.log(text),
 });
 
@@ -171,7 +176,19 @@ program
     console.log(issueReceipt({ target, seed, now: Date.now(), random: randomBytes, seconds }));
   });
 
+program
+  .command('lines')
+  .description('what snapshots may hold: signals, metrics, bands, entities, and an example line')
+  .argument('[id]', 'a line, a signal or a collection')
+  .action((id: string | undefined) => console.log(linesText(id)));
+
 addExamples(program);
+
+/** Of the package that the build stands in. */
+function packageVersion(): string {
+  const path = fileURLToPath(new URL('../../package.json', import.meta.url));
+  return String(JSON.parse(readPlain(path, PACKAGE_BYTES_MAX).toString('utf8')).version);
+}
 
 function defaultWorkers(): number {
   return Math.min(WORKERS_MAX, cpus().length);
@@ -179,15 +196,16 @@ function defaultWorkers(): number {
 
 async function runCompile(flags: CompileFlags): Promise<void> {
   const started = performance.now();
+  const time = publicationTime(flags, Date.now());
   const progress = progressReporter(process.stderr);
   try {
     const summary = await compile({
       snapshots: flags.snapshots,
       data: flags.data,
-      asOf: instant('--as-of', flags.asOf),
+      ...time,
       ...(flags.validUntil === undefined
         ? {}
-        : { validUntil: instant('--valid-until', flags.validUntil) }),
+        : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
       issuerName: issuerName(flags.issuerName),
       baseUrl: baseUrl(flags.baseUrl),
       contact: contact(flags.contact),
@@ -269,15 +287,6 @@ function issuerName(text: string): string {
   if (!/\p{Cc}/u.test(text)) return text;
   throw new RangeError(
     `Cannot publish as ${JSON.stringify(text)}: a control character in --issuer-name; give a name of one line`,
-  );
-}
-
-/** A time as an option gives it; now where it is not given. */
-function instant(option: string, text: string | undefined): string {
-  if (text === undefined) return now();
-  if (z.iso.datetime().safeParse(text).success) return isoTime(Date.parse(text));
-  throw new RangeError(
-    `Cannot use ${option} "${text}": not an ISO-8601 time in UTC; write it as 2026-11-20T12:00:00Z`,
   );
 }
 

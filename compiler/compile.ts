@@ -18,12 +18,14 @@ import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
 import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
+import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
 import { listSnapshots, type SignalFiles, type Snapshots } from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
+import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
@@ -44,6 +46,8 @@ export interface CompileOptions {
   readonly data: string;
   /** The instant the compile speaks about, ISO-8601 UTC; the only clock there is. */
   readonly asOf: string;
+  /** Says that the current release, which is of a later time, was published by a clock that ran ahead. */
+  readonly acceptClock?: boolean;
   /** When readers should look for a newer release, ISO-8601 UTC; none is promised without it. */
   readonly validUntil?: string;
   readonly issuerName: string;
@@ -91,9 +95,10 @@ export interface CompileSummary {
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
   refuseNesting(options);
   const stored = listSnapshots(options.snapshots);
+  refuseProblems(futureBatches(stored, options.asOf));
   const staging = openStaging(options.data, { anew: options.full === true });
   try {
-    refuseClockBehind(options, staging.previous?.head ?? null);
+    refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);
     return await compileInto(options, staging, stored);
   } catch (error) {
@@ -114,7 +119,9 @@ async function compileInto(
   const keys = issuerKeys(options, staging, issuer);
   const { asOf } = options;
   const open = { staging, issuer, keys, tableDigest, stateKey: key, asOf };
-  const isWhole = options.full !== true && staging.previous?.files() !== null;
+  // What an earlier compile read and accepted, it accepted by its clock.
+  const isAnew = options.full === true || options.acceptClock === true;
+  const isWhole = !isAnew && staging.previous?.files() !== null;
   const plan = isWhole ? planChange(options.data, key, stored.signals) : null;
   if (plan !== null) {
     try {
@@ -209,13 +216,11 @@ function refuseNesting({ snapshots, data }: CompileOptions): void {
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'data', message }]);
 }
 
-/** Publication time never goes back: a clock before the last release is wrong, or this folder is not ours. */
-function refuseClockBehind({ asOf, data }: CompileOptions, previous: Release | null): void {
-  if (previous === null || Date.parse(asOf) >= Date.parse(previous.as_of)) return;
-  const message =
-    `"${asOf}" is before the current release, as of ${previous.as_of}; ` +
-    'correct the clock or --as-of, or publish into another folder';
-  throw new CompileError([{ code: 'bad_setting', file: data, field: 'as_of', message }]);
+/** Publication time never goes back: a clock before the last release is wrong, or that one's was. */
+function refuseTime(options: CompileOptions, previous: Release | null): void {
+  const message = timeProblem(previous, options);
+  if (message === null) return;
+  throw new CompileError([{ code: 'bad_setting', file: options.data, field: 'as_of', message }]);
 }
 
 /** A release that is past its time at its own publication is one that nobody may use. */
@@ -232,15 +237,14 @@ function issuerOf(options: CompileOptions): Issuer {
 }
 
 /** The keys that the release is to list; throws a KeyError when the key that signs is none of them, or not at this time. */
-function issuerKeys(
-  { data, asOf }: CompileOptions,
-  { previous }: Staging,
-  issuer: Issuer,
-): KeyHistory {
+function issuerKeys(options: CompileOptions, { previous }: Staging, issuer: Issuer): KeyHistory {
+  const { data, asOf } = options;
   const last = currentRelease(data, previous);
   const keys = readKeys(data, last) ?? firstHistory(last?.issuerDid ?? issuer.did);
   refuseKey(keys, issuer.did, asOf);
-  return keys;
+  const message = correctorProblem(options, issuer.did, keys);
+  if (message === null) return keys;
+  throw new CompileError([{ code: 'bad_setting', file: data, field: 'key', message }]);
 }
 
 /** Jobs start with the most work, their output is joined in any order. */

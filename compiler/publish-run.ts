@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import type { KeyHistory } from './contract/key-history.ts';
-import { CONTRACT_VERSION, RELEASE_NAME } from './contract/release.ts';
+import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
 import type { PlaceNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
@@ -18,6 +17,7 @@ import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
+import { nextPlace } from './stages/publish/next-place.ts';
 import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
@@ -25,9 +25,9 @@ import { ReleaseList } from './stages/publish/release-list.ts';
 import { errorsOf, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
 import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
-import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
+import { readPlain } from './verify/plain-file.ts';
 
 /** What one compile works with and writes into. */
 export interface Run {
@@ -74,7 +74,7 @@ export async function publishRun(
   run.places.finish();
   notes.finish({
     key: run.stateKey,
-    release: hash('sha256', readFileSync(join(staging.root, RELEASE_NAME)), 'hex'),
+    release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
     since: staging.openedMs,
     signals: Object.fromEntries(withSamples(signals, run.assembly)),
     bundles: run.assembly.bundles,
@@ -187,15 +187,13 @@ function unsignedHead(
   return {
     format: 'signalpress-release/1' as const,
     contract_version: CONTRACT_VERSION,
-    sequence: (previous?.sequence ?? 0) + 1,
-    as_of: options.asOf,
+    ...nextPlace(previous, options.asOf),
     ...(options.validUntil === undefined ? {} : { valid_until: options.validUntil }),
     base_url: options.baseUrl,
     issuer_name: run.issuer.name,
     issuer_did: run.issuer.did,
     key_id: run.issuer.keyId,
     table_digest: run.tableDigest,
-    previous: previous === null ? null : canonicalDigest(previous),
     counts: {
       readings: sum('readings'),
       entities: sum('entities'),

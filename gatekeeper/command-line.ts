@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from './offer/nearest.ts';
+import { nearest } from '../compiler/contract/nearest.ts';
 import { envName, OPTION_NAMES, SETTING_NAMES } from './settings.ts';
 import { StartError } from './start-error.ts';
 

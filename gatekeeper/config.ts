@@ -1,7 +1,7 @@
+import { nearest } from '../compiler/contract/nearest.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { jointProblems } from './joint-problems.ts';
 import { messageOf } from './message-of.ts';
-import { nearest } from './offer/nearest.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from './payment/token.ts';
 import {

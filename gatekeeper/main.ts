@@ -1,6 +1,5 @@
-#!/usr/bin/env node
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { commandLine, FLAGS } from './command-line.ts';
 import {
@@ -16,9 +15,16 @@ import { lineLog } from './http/line-log.ts';
 import { ledgerCommand } from './journal/ledger-command.ts';
 import { messageOf } from './message-of.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
+import { readOwnFile } from './plain-file.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
+
+/** Each asks for an orderly end; a terminal that closes is no reason to cut off what is being paid for. */
+const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Longest settings file that is read. */
+const CONFIG_BYTES_MAX = 1_048_576;
 
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
        signalpress-gate ledger --help    what was sold
@@ -34,13 +40,14 @@ Exit codes: 0 stopped when asked to, 1 refused: what is wrong is said`;
 
 /** Of the package that the build stands in. */
 function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return String(JSON.parse(text).version);
+  const path = fileURLToPath(new URL('../../package.json', import.meta.url));
+  const { bytes } = readOwnFile(path, CONFIG_BYTES_MAX);
+  return String(JSON.parse(bytes.toString('utf8')).version);
 }
 
 function configText(): string | null {
   try {
-    return readFileSync(CONFIG_NAME, 'utf8');
+    return readOwnFile(CONFIG_NAME, CONFIG_BYTES_MAX).bytes.toString('utf8');
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
     throw new StartError(
@@ -116,8 +123,7 @@ async function main(): Promise<void> {
     log.flush();
     process.exit(0);
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of STOPS) process.on(signal, stop);
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
 }

@@ -172,10 +172,11 @@ function noteClock({ by, books }: Setting): void {
 /** What keeps payments or answers away at this moment, as far as it is known without asking anybody. */
 function obstacles({ by, books }: Setting, watcher: ReleaseWatcher): string[] {
   const isBehind = clockIsBehind(by.clock(), books.journal.newestMs());
+  const unseen = watcher.trouble();
   return [
     ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
     ...(books.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
-    ...(watcher.isReadable() ? [] : ['the folder of releases cannot be read']),
+    ...(unseen === null ? [] : [unseen]),
   ];
 }
 

@@ -24,7 +24,7 @@ const SIGNALS = [
 const METRIC = ['stage_ft', 'discharge_cfs', 'price_usd', 'unemployment_pct'];
 const WORKERS = 2;
 const BATCH = '2026-11-20';
-const CHANGED_BATCH = '2026-11-21';
+const CHANGED_BATCH = '2026-11-20T11Z';
 
 await main(process.argv.slice(2).map(Number));
 

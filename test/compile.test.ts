@@ -191,12 +191,13 @@ describe('determinism', () => {
     });
     const releases = new Set<string>();
     const order = fc.shuffledSubarray(rows, { minLength: 100 });
-    const places = fc.array(fc.nat(4), { minLength: 100, maxLength: 100 });
+    const names = ['2026-11-20', '2026-11-20T10Z', '2026-11-20T11Z'];
+    const places = fc.array(fc.nat(names.length - 1), { minLength: 100, maxLength: 100 });
     await fc.assert(
       fc.asyncProperty(order, places, async (shuffled, batches) => {
         const files: Record<string, string> = {};
         for (const [index, row] of shuffled.entries()) {
-          const path = `2026-11-2${batches[index]}/crypto.spot.ndjson`;
+          const path = `${names[batches[index] ?? 0]}/crypto.spot.ndjson`;
           files[path] = (files[path] ?? '') + ndjson([row]);
         }
         const made = [...(await filesOf(files))].filter(([path]) => !OF_THE_LOG.test(path));
@@ -252,7 +253,7 @@ function compileInChild({ snapshots, data, workers, env = {} }: Child): number {
 
 describe('refusals', () => {
   const BAD: SnapshotFiles = {
-    '2026-11-19/crypto.spot.ndjson': `${GOOD}not json\n`,
+    '2026-11-20T10Z/crypto.spot.ndjson': `${GOOD}not json\n`,
     '2026-11-20/crypto.spot.ndjson': GOOD.replace('1}', '9007199254740993}'),
     '2026-11-20/macro.unemployment.ndjson': ndjson([reading('us', { unemployment_ratio: 0.04 })]),
     '2026-11-20/airquality.aqi.ndjson': ndjson([reading('atlantis', { aqi_index: 1 })]),
@@ -267,12 +268,12 @@ describe('refusals', () => {
     const problems = await compileProblems(BAD);
     const places = problems.map(({ code, file, line, field }) => [code, file, line, field]);
     expect(places).toEqual([
-      ['bad_line', '2026-11-19/crypto.spot.ndjson', 2, 'line'],
       ['unknown_entity', '2026-11-20/airquality.aqi.ndjson', 1, 'entity'],
       ['bad_line', '2026-11-20/crypto.spot.ndjson', 1, 'current.price_usd'],
       ['bad_line', '2026-11-20/filing.insider.ndjson', 1, 'line'],
       ['foreign_unit', '2026-11-20/macro.unemployment.ndjson', 1, 'current.unemployment_ratio'],
       ['conflict', '2026-11-20/nas.ground_ops.ndjson', 2, 'current'],
+      ['bad_line', '2026-11-20T10Z/crypto.spot.ndjson', 2, 'line'],
     ]);
   });
 
@@ -282,7 +283,7 @@ describe('refusals', () => {
     for (const [path, text] of Object.entries(BAD)) {
       const good = {
         '2026-11-18/earthquake.swarm_rate.ndjson': '',
-        '2026-11-18/crypto.spot.ndjson': GOOD,
+        '2026-11-20T11Z/crypto.spot.ndjson': GOOD,
       };
       expect(await compileProblems({ ...good, [path]: text }, { data }), path).not.toEqual([]);
       expect(filesBelow(data)).toEqual(before);
@@ -308,7 +309,7 @@ describe('refusals', () => {
     const snapshots = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': GOOD });
     symlinkSync('/etc/passwd', join(snapshots, '2026-11-20/macro.unemployment.ndjson'));
     const data = join(makeFolder(), 'data');
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow('not a snapshot file');
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow('not a plain file: a link');
     expect(readdirSync(dirname(data))).toEqual([]);
   });
 
@@ -405,7 +406,7 @@ describe('compile() of nothing', () => {
     const one = writeSnapshots({ ...empty, '2026-11-20/crypto.spot.ndjson': GOOD });
     expect((await compileFolder(one)).release.counts.readings).toBe(1);
     const death = ndjson([deathRow('ZED')]);
-    const row = writeSnapshots({ ...empty, '2026-11-20/stablecoin.death.ndjson': death });
+    const row = writeSnapshots({ ...empty, '2026-11-19/stablecoin.death.ndjson': death });
     expect((await compileFolder(row)).release.sequence).toBe(1);
   });
 });

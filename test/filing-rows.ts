@@ -44,7 +44,7 @@ export function filingRow(
 }
 
 /** Snapshot files that hold these rows in one batch. */
-export function filingSet(rows: readonly object[], batch = '2026-11-20T11Z'): SnapshotFiles {
+export function filingSet(rows: readonly object[], batch = '2026-11-20T10Z'): SnapshotFiles {
   return { [`${batch}/filing.submission.ndjson`]: ndjson(rows) };
 }
 

@@ -41,10 +41,17 @@ const at = (day: string) => ({
   collected_at: `${day}T11:00:00Z`,
 });
 const NEWEST = { observed_at: '2026-11-20T11:30:00Z', collected_at: '2026-11-20T11:40:00Z' };
-const LATER = { collected_at: '2026-11-20T11:45:00Z' };
+const RECOLLECTED = { collected_at: '2026-11-20T11:45:00Z' };
+/** A time of collection in a batch; a late hour of its day where the name tells none. */
+const within = (batch: string): string =>
+  batch.includes('T') ? `${batch.slice(0, 13)}:59:00Z` : `${batch}T11:40:00Z`;
 const file = (batch: string, signal: string, rows: readonly object[]): SnapshotFiles => ({
-  [`${batch}/${signal}.ndjson`]: ndjson(rows),
+  [`${batch}/${signal}.ndjson`]: ndjson(
+    rows.map((row) => ({ ...row, collected_at: within(batch) })),
+  ),
 });
+/** When what came after the base is compiled. */
+const LATER = '2026-11-22T12:00:00Z';
 const coins = (day: string, count: number, from = 0) =>
   Array.from({ length: count }, (_, index) =>
     reading(`coin-${from + index}`, { price_usd: index + Number(day.slice(-2)) }, at(day)),
@@ -94,8 +101,9 @@ function overwrite(path: string, text: string): void {
 async function both(here: { snapshots: string; data: string }, more: Partial<CompileOptions> = {}) {
   const other = linked(here.data, join(makeFolder(), 'data'));
   rmSync(join(other, 'state'), { recursive: true });
-  const changed = await compileFolder(here.snapshots, { ...more, data: here.data });
-  const whole = await compileFolder(here.snapshots, { ...more, data: other });
+  const options = { asOf: LATER, ...more };
+  const changed = await compileFolder(here.snapshots, { ...options, data: here.data });
+  const whole = await compileFolder(here.snapshots, { ...options, data: other });
   expect(whole.wentOn).toBe(false);
   expect(filesBelow(changed.folder)).toEqual(filesBelow(whole.folder));
   expect([changed.bytes, changed.files]).toEqual([whole.bytes, whole.files]);
@@ -135,8 +143,8 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
     reading('us-chicago', { aqi_index: 12 }, at('2026-11-19')),
   ]),
   'a ruler that appears and goes': {
-    ...file('2026-11-19', 'hydrology.river-level', [
-      reading('06714000', { stage_ft: 13 }, at('2026-11-20')),
+    ...file('2026-11-20T09Z', 'hydrology.river-level', [
+      reading('06714000', { stage_ft: 13 }, { observed_at: '2026-11-20T09:45:00Z' }),
     ]),
     ...file('2026-11-21', 'hydrology.river-level', [
       reading(
@@ -154,9 +162,9 @@ const SCENARIOS: Readonly<Record<string, SnapshotFiles>> = {
   },
   'the filings of a filer': file('2026-11-21', 'filing.submission', [listingRow(), ...FILINGS]),
   'a revised filing, a new one and a gap': file('2026-11-21', 'filing.submission', [
-    listingRow({ ...LATER, gaps: [{ from: '2019-01-02', to: '2019-01-09' }] }),
-    filingRow(1, ['10-K', '2026-02-02'], LATER),
-    filingRow(90, ['10-K', '2026-11-19'], LATER),
+    listingRow({ ...RECOLLECTED, gaps: [{ from: '2019-01-02', to: '2019-01-09' }] }),
+    filingRow(1, ['10-K', '2026-02-02'], RECOLLECTED),
+    filingRow(90, ['10-K', '2026-11-19'], RECOLLECTED),
   ]),
   'several signals at once': {
     ...file('2026-11-21', SPOT, coins('2026-11-19', 2)),
@@ -172,8 +180,9 @@ describe('compile() on what is remembered', () => {
     const here = copied();
     for (const [index, [name, more]] of Object.entries(SCENARIOS).entries()) {
       const moved = Object.entries(more).map(([path, text]) => {
-        const hour = String(index).padStart(2, '0');
-        return [path.replace(/^(2026-11-\d\d)(T\d\dZ)?/, `$1T${hour}Z`), text] as const;
+        const batch = `2026-11-21T${String(index).padStart(2, '0')}Z`;
+        const moved = String(text).replaceAll(within('2026-11-21'), within(batch));
+        return [path.replace(/^2026-11-21/, batch), moved] as const;
       });
       writeSnapshots(Object.fromEntries(moved), here.snapshots);
       const { wentOn, folder, release } = await both(here);
@@ -187,13 +196,18 @@ describe('compile() on what is remembered', () => {
     const here = copied();
     const ahead = reading('coin-1', { price_usd: 7 }, at('2026-11-23'));
     const rows = [...coins('2026-11-19', 3), ahead];
-    writeSnapshots(file('2026-11-23', SPOT, rows), here.snapshots);
+    const collected = rows.map((row, index) => ({
+      ...row,
+      collected_at: `2026-11-23T${index === 3 ? '12' : '11'}:00:00Z`,
+    }));
+    writeSnapshots({ [`2026-11-23/${SPOT}.ndjson`]: ndjson(collected) }, here.snapshots);
     const lenient = { maxRejectsPpm: 500_000 };
     for (const more of [{}, lenient]) {
-      const compiled = compileFolder(here.snapshots, { ...more, data: here.data });
+      const options = { ...more, asOf: '2026-11-23T11:30:00Z', data: here.data };
+      const compiled = compileFolder(here.snapshots, options);
       await expect(compiled).rejects.toThrow('2026-11-23/crypto.spot.ndjson:4 collected_at:');
     }
-    const { wentOn } = await both(here, { asOf: '2026-11-23T12:00:00Z' });
+    const { wentOn } = await both(here, { asOf: '2026-11-23T13:00:00Z' });
     expect(wentOn).toBe(true);
   }, 60_000);
 
@@ -261,7 +275,7 @@ describe('compile() on what is remembered', () => {
     const old = makeFolder();
     cpSync(join(here.data, 'state'), old, { recursive: true });
     writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
-    await compileFolder(here.snapshots, { data: here.data });
+    await compileFolder(here.snapshots, { data: here.data, asOf: LATER });
     rmSync(join(here.data, 'state'), { recursive: true });
     cpSync(old, join(here.data, 'state'), { recursive: true });
     expect((await both(here)).wentOn).toBe(false);
@@ -269,12 +283,12 @@ describe('compile() on what is remembered', () => {
 
   it('I35: reports everything that is wrong, as a full compile does, and keeps what is there', async () => {
     const here = copied();
-    const bad = { '2026-11-21/crypto.spot.ndjson': `${ndjson(coins('2026-11-19', 1))}not json\n` };
+    const good = Object.values(file('2026-11-21', SPOT, coins('2026-11-19', 1))).join('');
+    const bad = { '2026-11-21/crypto.spot.ndjson': `${good}not json\n` };
     writeSnapshots(bad, here.snapshots);
     const before = filesBelow(here.data);
-    await expect(compileFolder(here.snapshots, { data: here.data })).rejects.toThrow(
-      '2026-11-21/crypto.spot.ndjson:2',
-    );
+    const compiled = compileFolder(here.snapshots, { data: here.data, asOf: LATER });
+    await expect(compiled).rejects.toThrow('2026-11-21/crypto.spot.ndjson:2');
     expect(filesBelow(here.data)).toEqual(before);
     expect(existsSync(join(here.data, '.staging'))).toBe(false);
   }, 60_000);

@@ -20,13 +20,15 @@ const YEARS = [2021, 2022, 2023, 2024, 2025];
 
 /** Three November days of each year before, so that percentiles and shares exist. */
 function pastAqi(): SnapshotFiles {
-  const files = YEARS.map((year) => {
-    const rows = [17, 18, 19].map((date) =>
-      reading(DENVER, { aqi_index: date * 3 + (year % 10) }, day(`${year}-11-${date}`)),
-    );
-    return [`${year}-11-20/airquality.aqi.ndjson`, ndjson(rows)];
-  });
-  return Object.fromEntries(files);
+  const files = YEARS.flatMap((year) =>
+    [17, 18, 19].map((date) => {
+      const of = `${year}-11-${date}`;
+      const row = reading(DENVER, { aqi_index: date * 3 + (year % 10) }, day(of));
+      return [`${of}/airquality.aqi.ndjson`, ndjson([row])];
+    }),
+  );
+  const stale = reading('us-stlouis', { aqi_index: 40 }, day('2026-11-18'));
+  return { ...Object.fromEntries(files), '2026-11-18/airquality.aqi.ndjson': ndjson([stale]) };
 }
 
 const RIVER = {
@@ -44,7 +46,6 @@ const TWO_SOURCES = [
 const NOW: Readonly<Record<string, readonly object[]>> = {
   'airquality.aqi': [
     reading(DENVER, { aqi_index: 120, band: 'unhealthy-sensitive' }, { entity_name: 'Denver, CO' }),
-    reading('us-stlouis', { aqi_index: 40 }, day('2026-11-18')),
   ],
   'airquality.pm25': [
     reading(DENVER, { pm25_ugm3: 40.2 }),

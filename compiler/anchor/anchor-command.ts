@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { repeated } from '../commands/repeated.ts';
 import { anchorStore } from '../stages/anchor/anchor-store.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
+import { readNamed } from '../verify/disk.ts';
 import { blockHeader } from './block-header.ts';
 import { calendarUrl, SUBMIT_CALENDARS, UPGRADE_CALENDARS } from './calendars.ts';
 import { type CalendarClient, calendarClient } from './ots-calendar.ts';
@@ -89,10 +89,14 @@ function releaseOf(data: string): PreviousRelease {
 }
 
 function readHeader(file: string): Uint8Array {
-  if (statSync(file).size > HEADER_FILE_BYTES_MAX) {
-    throw new RangeError(`Cannot read block header "${file}": too long; pass 80 bytes or hex`);
+  try {
+    return readNamed(file, HEADER_FILE_BYTES_MAX);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new RangeError(`Cannot read block header "${file}": too long; pass 80 bytes or hex`, {
+      cause,
+    });
   }
-  return new Uint8Array(readFileSync(file));
 }
 
 async function withClient<T>(use: (client: CalendarClient) => Promise<T>): Promise<T> {

@@ -11,6 +11,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'import sec-edgar': [
     'signalpress import sec-edgar CIK0000320193.json --fetched-at 2026-11-20T11:00:12Z',
   ],
+  lines: ['signalpress lines', 'signalpress lines crypto.spot'],
   verify: [
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
@@ -22,7 +23,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'releases list': ['signalpress releases list'],
   'releases diff': ['signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z'],
   'releases prune': ['signalpress releases prune'],
-  'releases rollback': ['signalpress releases rollback 000001-20261120T120000Z --key issuer.key'],
+  'releases rollback': [
+    'signalpress releases rollback 000001-20261120T120000Z --key issuer.key',
+    'signalpress releases rollback 000001-20261120T120000Z --accept-clock 2026-11-20T12:34',
+  ],
   'key list': ['signalpress key list'],
   'key rotate': ['signalpress key rotate --key issuer.key --to next.key'],
   'key revoke': [
@@ -38,8 +42,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 const EXIT_CODES = 'Exit codes: 0 done, 1 refused: what is wrong is said, and nothing was changed';
 const OWN_EXIT_CODES = new Set(['verify']);
 
-/** Adds examples and exit codes to the help of every command that does something. */
+/** Adds exit codes to the help of every command, and examples to that of each that does something. */
 export function addExamples(program: Command): void {
+  for (const group of groups(program)) group.addHelpText('after', `\n${EXIT_CODES}`);
   for (const [name, command] of leaves(program)) {
     const lines = EXAMPLES[name];
     if (lines === undefined) throw new TypeError(`Cannot explain "${name}": it has no example`);
@@ -47,6 +52,11 @@ export function addExamples(program: Command): void {
     const text = ['', 'Examples:', ...lines.map((line) => `  ${line}`), ...exits].join('\n');
     command.addHelpText('after', text);
   }
+}
+
+/** Commands with further ones, the program among them. */
+function groups(parent: Command): Command[] {
+  return parent.commands.length === 0 ? [] : [parent, ...parent.commands.flatMap(groups)];
 }
 
 /** Commands without further ones, by their words. */

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { NotPlainError, readPlain } from '../verify/plain-file.ts';
 import { MEMORY_BYTES_MAX } from '../verify/release-memory.ts';
 import type { MemoryFile } from '../verify/verify-command.ts';
 import { errorText } from './error-text.ts';
@@ -17,11 +18,16 @@ export function memoryFile(path: string): MemoryFile {
 
 /** A longer file is none of ours, and no text is no memory either: the reader says so. */
 function readSmall(path: string): string {
-  const found = statSync(path);
-  if (found.isDirectory()) {
-    throw new RangeError(`Cannot read "${path}" of --remember: it is a folder; name a file`);
+  try {
+    return readPlain(path, MEMORY_BYTES_MAX).toString('utf8');
+  } catch (cause) {
+    if (!(cause instanceof NotPlainError)) throw cause;
+    if (cause.code === 'ETOOLONG') return '';
+    const state = cause.code === 'EISDIR' ? 'a folder' : 'no plain file';
+    throw new RangeError(`Cannot read "${path}" of --remember: it is ${state}; name a file`, {
+      cause,
+    });
   }
-  return found.size <= MEMORY_BYTES_MAX ? readFileSync(path, 'utf8') : '';
 }
 
 function replace(path: string, text: string): void {

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { untidyText } from './progress.ts';
+import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
 import { diffText, listText, prune, rollBack } from './releases-command.ts';
 
 /** What the commands are given from outside. */
 export interface ReleasesSettings {
   /** Default data folder. */
   readonly data: string;
-  readonly now: () => string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** The seed of a key file, or of the environment. */
   readonly seed: (key: string | undefined) => Uint8Array;
-  /** A time as an option gives it. */
-  readonly instant: (option: string, text: string | undefined) => string;
   readonly print: (text: string) => void;
 }
 
@@ -18,7 +18,7 @@ interface DataFlag {
   readonly data: string;
 }
 
-interface RollbackFlags extends DataFlag {
+interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
   readonly key?: string;
   readonly validUntil?: string;
 }
@@ -49,19 +49,15 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
   add('rollback <name>', 'publish the files of an older release as the newest')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
     .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
-    .action(async (name: string, { data, key, validUntil }: RollbackFlags) => {
+    .option(...ACCEPT_CLOCK)
+    .action(async (name: string, { data, key, validUntil, ...flags }: RollbackFlags) => {
       const seed = settings.seed(key);
+      const time = publicationTime(flags, settings.now());
       const until =
         validUntil === undefined
           ? {}
-          : { validUntil: settings.instant('--valid-until', validUntil) };
-      const { release, untidy } = await rollBack({
-        data,
-        name,
-        asOf: settings.now(),
-        ...until,
-        seed,
-      });
+          : { validUntil: instant('--valid-until', validUntil, time.asOf) };
+      const { release, untidy } = await rollBack({ data, name, ...time, ...until, seed });
       const done = `Release ${release.sequence} is published with the files of "${name}"`;
       print([done, ...untidyText(untidy)].join('\n'));
     });

@@ -15,6 +15,12 @@ import { refuseKey } from '../keys/key-command.ts';
 import { readKeys } from '../keys/key-store.ts';
 import { type ListedFiles, onlyIn, readStored } from '../stages/publish/listed-files.ts';
 import {
+  correctorProblem,
+  nextPlace,
+  type PublicationTime,
+  timeProblem,
+} from '../stages/publish/next-place.ts';
+import {
   currentName,
   pruneReleases,
   RELEASES_FOLDER,
@@ -92,11 +98,10 @@ export function prune(data: string): readonly string[] {
   }
 }
 
-export interface Rollback {
+export interface Rollback extends PublicationTime {
   readonly data: string;
   /** Name of the release to go back to. */
   readonly name: string;
-  readonly asOf: string;
   /** When readers should look for a newer release; never, where it is not given. */
   readonly validUntil?: string;
   readonly seed: Uint8Array;
@@ -125,25 +130,23 @@ export async function rollBack(rollback: Rollback): Promise<RolledBack> {
 }
 
 /** Writes the release anew, behind the current one and with its log. */
-function writeAgain(staging: Staging, { data, name, asOf, validUntil, seed }: Rollback): Release {
+function writeAgain(staging: Staging, rollback: Rollback): Release {
+  const { data, name, asOf, validUntil, seed } = rollback;
   const files = filesOf(data, name);
   const head = signedHead(data, name);
   const key = signingKey(seed);
-  const previous = continued(staging, { name, head, asOf, key });
+  const previous = continued(staging, { ...rollback, head, key });
   if (validUntil !== undefined && Date.parse(validUntil) <= Date.parse(asOf)) {
     throw refusal(data, `"${validUntil}" is not after ${asOf}; pass a later --valid-until`);
   }
   const current = staging.previous?.files() ?? null;
   if (current === null) throw refusal(data, 'the list of files of the current release is damaged');
   // The time until which it was valid is that of the release it was then.
-  const { files_sha256: _, files_count, signature: __, valid_until: ___, ...rest } = head;
+  const { files_sha256: _, files_count, signature: __, valid_until: ___, ...then } = head;
+  // What was said of clocks since belongs to the place.
+  const { clock_corrected: ____, ...rest } = then;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
-  const place = {
-    sequence: previous.sequence + 1,
-    as_of: asOf,
-    previous: canonicalDigest(previous),
-  };
-  const next = { ...rest, ...place, ...until };
+  const next = { ...rest, ...nextPlace(previous, asOf), ...until };
   const issuer = { name: head.issuer_name, did: head.issuer_did, keyId: head.key_id };
   const sealer = makeSealer({ ...issuer, baseUrl: head.base_url }, key, NO_SIGNATURES);
   const list = new ReleaseList(files, files_count);
@@ -165,14 +168,15 @@ function signedHead(data: string, name: string): Release {
   );
 }
 
-interface Return extends Pick<Rollback, 'name' | 'asOf'> {
+interface Return extends PublicationTime, Pick<Rollback, 'name'> {
   /** Of the release to go back to. */
   readonly head: Release;
   readonly key: KeyObject;
 }
 
 /** The current release, where this key may sign the older one behind it. */
-function continued({ data, previous }: Staging, { name, head, asOf, key }: Return): Release {
+function continued({ data, previous }: Staging, back: Return): Release {
+  const { name, head, asOf, key } = back;
   const current = previous?.head;
   const { issuer_did } = head;
   if (current !== undefined && current.issuer_did !== issuer_did) {
@@ -184,10 +188,10 @@ function continued({ data, previous }: Staging, { name, head, asOf, key }: Retur
   }
   const strange = strangeness(head, current);
   if (strange !== null) throw refusal(data, `release "${name}" ${strange}`);
-  if (Date.parse(asOf) < Date.parse(current.as_of)) {
-    throw refusal(data, `"${asOf}" is before the current release, as of ${current.as_of}`);
-  }
-  refuseKey(readKeys(data) ?? firstHistory(issuer_did), issuer_did, asOf);
+  const keys = readKeys(data) ?? firstHistory(issuer_did);
+  const untimely = timeProblem(current, back) ?? correctorProblem(back, issuer_did, keys);
+  if (untimely !== null) throw refusal(data, untimely);
+  refuseKey(keys, issuer_did, asOf);
   return current;
 }
 

@@ -6,6 +6,11 @@ import { RECORD_HASH } from './record-hash.ts';
 /** Version of everything in this folder; a gatekeeper serves only its own. */
 export const CONTRACT_VERSION = 2;
 
+/** Longest head that is read: a head is some hundred bytes. */
+export const HEAD_BYTES_MAX = 65_536;
+/** Longest line of the list of files. */
+export const FILE_LINE_BYTES_MAX = 4096;
+
 /** Names of the two files that describe a release; neither is listed in FILES_NAME. */
 export const RELEASE_NAME = 'release.json';
 export const FILES_NAME = 'files.txt';
@@ -20,6 +25,13 @@ export const releaseSchema = z.strictObject({
   as_of: z.iso.datetime(),
   /** When to look for a newer release; absent where the issuer promised none. */
   valid_until: z.iso.datetime().exactOptional(),
+  /**
+   * That a clock which ran ahead was set right: the release of this sequence came after releases of as late a time as
+   * `latest`, and may be of an earlier one. Absent where that never happened.
+   */
+  clock_corrected: z
+    .strictObject({ sequence: z.int().min(1), latest: z.iso.datetime() })
+    .exactOptional(),
   base_url: z.url(),
   issuer_name: z.string().min(1),
   issuer_did: z.string().startsWith('did:key:z6Mk'),

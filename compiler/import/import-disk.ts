@@ -1,5 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readNamed } from '../verify/disk.ts';
+import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import { ImportError } from './import-error.ts';
 import { PAYLOAD_BYTES_MAX } from './payload.ts';
 import type { BatchDisk } from './write-batch.ts';
@@ -18,7 +20,7 @@ export const importDisk: ImportDisk = {
   snapshots: (folder) => ({
     read: (path) => {
       const file = join(folder, path);
-      return existsSync(file) ? readFileSync(file, 'utf8') : null;
+      return existsSync(file) ? readPlain(file, STORED_BYTES_MAX).toString('utf8') : null;
     },
     write: (path, text) => {
       const file = join(folder, path);
@@ -33,12 +35,12 @@ export const importDisk: ImportDisk = {
 
 function readBounded(path: string): Uint8Array {
   try {
-    const { size } = statSync(path);
-    if (size <= PAYLOAD_BYTES_MAX) return readFileSync(path);
+    return readNamed(path, PAYLOAD_BYTES_MAX);
   } catch (cause) {
-    const state = 'the file cannot be read; check the path and its permissions';
+    const state =
+      cause instanceof RangeError
+        ? `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`
+        : 'the file cannot be read; check the path and its permissions';
     throw new ImportError({ subject: path, state }, { cause });
   }
-  const state = `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`;
-  throw new ImportError({ subject: path, state });
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import {
@@ -7,6 +6,7 @@ import {
   type LinePlace,
   PlacedLines,
 } from '../stages/remember/line-places.ts';
+import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import type { JobChunk } from './chunk-builder.ts';
 import {
   type Former,
@@ -52,7 +52,7 @@ export function runSignalChange(
 
 function placesIn(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readPlain(path, STORED_BYTES_MAX);
   } catch (cause) {
     throw new ForgottenError(`Cannot read "${path}"`, { cause });
   }

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { issuerDid, signingKey } from '../stages/seal/sealer.ts';
+import { readNamed } from '../verify/disk.ts';
 
 /** Where the key that signs comes from. */
 const KEY_OPTION = '--key or SIGNALPRESS_ISSUER_KEY';
+/** A key file holds 64 digits and perhaps some white space. */
+const KEY_BYTES_MAX = 4096;
 const SEED_HEX = /^[0-9a-f]{64}$/;
 
 /** Trouble with the issuer key, in words that say what to do. */
@@ -47,12 +50,13 @@ const STATES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'no permission',
+  ENOTPLAIN: 'it is no file, or a pipe that nothing comes out of',
 };
 
 /** What the code of a system error means: its message repeats the setting, which may be the secret. */
 function tryToRead(path: string): { text: string } | { text: null; state: string } {
   try {
-    return { text: readFileSync(path, 'utf8') };
+    return { text: Buffer.from(readNamed(path, KEY_BYTES_MAX)).toString('utf8') };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
     return { text: null, state: STATES[code] ?? code };

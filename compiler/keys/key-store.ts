@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   formatKeyHistory,
@@ -12,6 +12,7 @@ import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { currentRelease } from '../stages/anchor/current-release.ts';
 import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
+import { readPlain } from '../verify/plain-file.ts';
 import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
 
@@ -26,8 +27,7 @@ export function readKeys(data: string, last = currentRelease(data)): KeyHistory 
   const published = publishedKeys(last);
   const path = join(data, KEYS_NAME);
   if (!existsSync(path)) return published;
-  if (statSync(path).size > KEYS_BYTES_MAX) throw damaged(path, 'it is too long');
-  const kept = parsed(path, readFileSync(path));
+  const kept = parsed(path, () => readPlain(path, KEYS_BYTES_MAX));
   if (published !== null && !isContinued(published, kept)) {
     throw damaged(path, 'it lacks a key or a revocation that the last release published');
   }
@@ -36,12 +36,12 @@ export function readKeys(data: string, last = currentRelease(data)): KeyHistory 
 
 function publishedKeys(last: PreviousRelease | null): KeyHistory | null {
   const bytes = last?.read(KEYS_PATH) ?? null;
-  return bytes === null ? null : parsed(KEYS_PATH, bytes);
+  return bytes === null ? null : parsed(KEYS_PATH, () => bytes);
 }
 
-function parsed(path: string, bytes: Uint8Array): KeyHistory {
+function parsed(path: string, bytes: () => Uint8Array): KeyHistory {
   try {
-    return readKeyHistory(parseJson(decodeUtf8(bytes)), isSignedBy);
+    return readKeyHistory(parseJson(decodeUtf8(bytes())), isSignedBy);
   } catch (cause) {
     throw damaged(path, cause instanceof Error ? cause.message : 'unreadable', cause);
   }

@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { namedChunks, plainChunks } from './plain-file.ts';
 
-const CHUNK_BYTES = 262_144;
 const NEWLINE = 0x0a;
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
@@ -29,8 +20,10 @@ export interface Disk {
   link(path: string): string;
   /** The whole path of an entry that is there, every link and every `.` on the way resolved. */
   real(path: string): string;
-  /** The bytes of a file; a chunk is valid until the next one is asked for. */
+  /** The bytes of a plain file, no link; a chunk is valid until the next one is asked for. */
   chunks(path: string): Iterable<Uint8Array>;
+  /** The same of what a person named, which may be a link or a pipe. */
+  named(path: string): Iterable<Uint8Array>;
 }
 
 export const nodeDisk: Disk = {
@@ -45,7 +38,8 @@ export const nodeDisk: Disk = {
     })),
   link: (path) => readlinkSync(path),
   real: (path) => realpathSync(path),
-  chunks: fileChunks,
+  chunks: plainChunks,
+  named: namedChunks,
 };
 
 /** Nothing is below a file either, or below a pipe that a shell gave a name. */
@@ -64,25 +58,6 @@ function kindOf(entry: Pick<Stats, 'isFile' | 'isDirectory' | 'isSymbolicLink'>)
   return entry.isFile() ? 'file' : 'other';
 }
 
-/** The bytes of an open file or of standard input (0), in chunks. */
-export function* openChunks(file: number): Generator<Uint8Array> {
-  const buffer = new Uint8Array(CHUNK_BYTES);
-  for (;;) {
-    const read = readSync(file, buffer, 0, CHUNK_BYTES, null);
-    if (read === 0) return;
-    yield buffer.subarray(0, read);
-  }
-}
-
-function* fileChunks(path: string): Generator<Uint8Array> {
-  const file = openSync(path, 'r');
-  try {
-    yield* openChunks(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** All bytes of a source; throws a RangeError beyond `max`, before more than that is held. */
 export function readAll(chunks: Iterable<Uint8Array>, max: number): Uint8Array {
   const parts: Uint8Array[] = [];
@@ -93,6 +68,11 @@ export function readAll(chunks: Iterable<Uint8Array>, max: number): Uint8Array {
     parts.push(chunk.slice());
   }
   return Buffer.concat(parts);
+}
+
+/** All bytes of what a person named on the command line. */
+export function readNamed(path: string, max: number): Uint8Array {
+  return readAll(namedChunks(path), max);
 }
 
 /** The lines of a source without their line ends; throws a RangeError for a line beyond `max` bytes. */

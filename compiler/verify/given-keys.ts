@@ -16,7 +16,7 @@ export function givenKeys(disk: Disk, path: string, trust: KeyTrust['trust']): G
   const kind = disk.entry(path)?.kind;
   if (kind === undefined) throw new RangeError(`Cannot read "${path}" of --keys: no such file`);
   if (kind === 'file' || !isReleaseFolder(disk, path)) {
-    if (kind !== 'folder') return { keys: keysIn(disk, path) };
+    if (kind !== 'folder') return { keys: keysIn(disk.named(path)) };
     throw new RangeError(
       `Cannot read "${path}" of --keys: a folder without a release; pass a list of keys, or a release or data folder`,
     );

@@ -1,5 +1,6 @@
 import type { KeyHistory } from '../contract/key-history.ts';
 import { RELEASE_NAME, type Release } from '../contract/release.ts';
+import { goesBack } from '../contract/release-time.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { Faults } from './release-fault.ts';
@@ -22,7 +23,7 @@ interface Link {
 
 /** Compares the releases that are kept beside one another: each names the one before; answers how many were read. */
 export function checkChain(own: ChainedRelease): number {
-  const { disk, root, head, faults } = own;
+  const { disk, root, head } = own;
   const served = folderName(disk, root);
   const kept = disk
     .list(`${root}/..`)
@@ -33,7 +34,7 @@ export function checkChain(own: ChainedRelease): number {
   ].sort((a, b) => a.head.sequence - b.head.sequence || (a.file < b.file ? -1 : 1));
   for (const [at, link] of links.entries()) {
     const before = links[at - 1];
-    if (before !== undefined) checkLink(before, link, faults);
+    if (before !== undefined) checkLink(before, link, own);
   }
   return links.length;
 }
@@ -62,13 +63,14 @@ function readKept(disk: Disk, root: string): Release | null {
   return own.count === 0 ? head : null;
 }
 
-function checkLink(before: Link, { file, head }: Link, faults: Faults): void {
+function checkLink(before: Link, { file, head }: Link, own: ChainedRelease): void {
+  const { faults, keys } = own;
   const { sequence } = before.head;
   if (head.sequence === sequence) {
     faults.add(file, 'sequence', `${sequence}, like another release that is kept`);
     return;
   }
-  if (Date.parse(head.as_of) < Date.parse(before.head.as_of)) {
+  if (goesBack(before.head, head, keys)) {
     faults.add(file, 'as_of', `before that of release ${sequence}`);
   }
   // Between two that are not neighbours releases were removed.

@@ -5,7 +5,9 @@ import { keyIdOf } from '../contract/citation.ts';
 import { keyStanding } from '../contract/key-history.ts';
 import {
   CONTRACT_VERSION,
+  FILE_LINE_BYTES_MAX,
   FILES_NAME,
+  HEAD_BYTES_MAX,
   RELEASE_NAME,
   type Release,
   releaseSchema,
@@ -16,11 +18,7 @@ import { canonicalHash, reason } from './body-check.ts';
 import { type Disk, readAll } from './disk.ts';
 import { judgeSigner, type KeyTrust } from './key-trust.ts';
 import type { Faults } from './release-fault.ts';
-import { LINE_BYTES_MAX } from './release-tree.ts';
 import { isSignedBy } from './verify-citation.ts';
-
-/** The head of a release is a few hundred bytes. */
-const HEAD_BYTES_MAX = 65_536;
 
 const OWN_TABLES = canonicalHash(tables());
 
@@ -107,7 +105,7 @@ function filesHash(disk: Disk, root: string, count: number): string {
   const kind = found?.kind ?? 'missing file';
   if (kind !== 'file') return `nothing: it is a ${kind}`;
   // The signed count bounds what is worth reading.
-  if ((found?.size ?? 0) > count * LINE_BYTES_MAX)
+  if ((found?.size ?? 0) > count * FILE_LINE_BYTES_MAX)
     return 'nothing: too long for its count of files';
   const hash = sha256.create();
   try {

@@ -34,7 +34,7 @@ export function releaseKeys({ disk, root, faults, keys }: ReleaseKeys): { keys?:
 function ownKeys(disk: Disk, root: string): KeyHistory | null {
   try {
     for (const entry of listedFiles(disk, root)) {
-      if (entry.path === KEYS_PATH) return keysIn(disk, placeOfFile(root, entry));
+      if (entry.path === KEYS_PATH) return keysIn(disk.chunks(placeOfFile(root, entry)));
     }
     return null;
   } catch {
@@ -43,7 +43,7 @@ function ownKeys(disk: Disk, root: string): KeyHistory | null {
 }
 
 /** Reads a list of keys; throws a RangeError or TypeError for one that does not hold. */
-export function keysIn(disk: Disk, path: string): KeyHistory {
-  const text = decodeUtf8(readAll(disk.chunks(path), KEYS_BYTES_MAX));
+export function keysIn(chunks: Iterable<Uint8Array>): KeyHistory {
+  const text = decodeUtf8(readAll(chunks, KEYS_BYTES_MAX));
   return readKeyHistory(parseJson(text), isSignedBy);
 }

@@ -1,10 +1,14 @@
 import { storedPath } from '../contract/path.ts';
-import { FILES_NAME, type FileEntry, formatFiles, parseFiles } from '../contract/release.ts';
+import {
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  formatFiles,
+  parseFiles,
+} from '../contract/release.ts';
 import { decodeUtf8 } from '../contract/strict-json.ts';
 import { type Disk, type EntryKind, lines } from './disk.ts';
 
-/** Longest line of the list of files. */
-export const LINE_BYTES_MAX = 4096;
 /** Plain segments only: nothing hidden, nothing upwards, nothing a file system folds together. */
 const PATH = /^[a-z0-9_~-][a-z0-9._~-]*(\/[a-z0-9_~-][a-z0-9._~-]*)*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -28,7 +32,7 @@ export function placeOfFile(root: string, { path, sha256 }: FileEntry): string {
 export function* listedFiles(disk: Disk, root: string): Generator<FileEntry> {
   let last = '';
   let number = 0;
-  for (const bytes of lines(disk.chunks(`${root}/${FILES_NAME}`), LINE_BYTES_MAX)) {
+  for (const bytes of lines(disk.chunks(`${root}/${FILES_NAME}`), FILE_LINE_BYTES_MAX)) {
     number += 1;
     const line = `${decodeUtf8(bytes)}\n`;
     const [entry] = parseFiles(line);

@@ -1,4 +1,6 @@
+import type { KeyHistory } from '../contract/key-history.ts';
 import { RELEASE_NAME, type Release } from '../contract/release.ts';
+import { goesBack } from '../contract/release-time.ts';
 import { canonicalHash } from './body-check.ts';
 import type { Disk } from './disk.ts';
 import { Faults } from './release-fault.ts';
@@ -16,10 +18,12 @@ export interface SeenCheck {
   readonly faults: Faults;
   /** The newest release of this issuer that was verified before. */
   readonly seen: SeenRelease;
+  /** Every key of the issuer, where they are known. */
+  readonly keys?: KeyHistory;
 }
 
 /** Whether a release follows from the one that was seen: not older, not another of its number, and linked to it. */
-export function checkSeen({ disk, root, head, faults, seen }: SeenCheck): void {
+export function checkSeen({ disk, root, head, faults, seen, keys }: SeenCheck): void {
   const fault = (where: string, detail: string): void => faults.add(RELEASE_NAME, where, detail);
   const ahead = head.sequence - seen.sequence;
   if (ahead < 0) {
@@ -32,7 +36,7 @@ export function checkSeen({ disk, root, head, faults, seen }: SeenCheck): void {
     return;
   }
   if (ahead > SEQUENCE_JUMP_MAX) fault('sequence', `fast-forward: ${ahead} beyond what was seen`);
-  if (Date.parse(head.as_of) < Date.parse(seen.as_of)) {
+  if (goesBack(seen, head, keys)) {
     fault('as_of', `rollback: before ${seen.as_of}, which was seen before`);
   }
   const kept = ahead === 1 ? head.previous : keptHash(disk, root, seen.sequence);

@@ -2,8 +2,9 @@ import { parseDidKey } from '../contract/did-key.ts';
 import { SERIES_CSV_HEADER } from '../contract/series.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { canonicalHash, reason } from './body-check.ts';
-import { type Disk, nodeDisk, openChunks, readAll } from './disk.ts';
+import { type Disk, nodeDisk, readAll } from './disk.ts';
 import { type GivenKeys, givenKeys } from './given-keys.ts';
+import { openChunks } from './plain-file.ts';
 import { parseMemory, remember } from './release-memory.ts';
 import { bodyText, releaseText } from './report-text.ts';
 import { verifyBody } from './verify-body.ts';
@@ -174,5 +175,5 @@ async function judgeFile(
 async function readTarget(target: string, options: VerifyCommandOptions): Promise<Uint8Array> {
   const { disk = nodeDisk, readStdin = () => readAll(openChunks(STDIN), INPUT_BYTES_MAX) } =
     options;
-  return target === '-' ? await readStdin() : readAll(disk.chunks(target), INPUT_BYTES_MAX);
+  return target === '-' ? await readStdin() : readAll(disk.named(target), INPUT_BYTES_MAX);
 }

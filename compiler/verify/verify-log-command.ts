@@ -46,7 +46,7 @@ export function runVerifyLog(target: string, options: VerifyLogCommandOptions): 
 function noteIn(file: string, disk: Disk): string {
   if (disk.entry(file) === null)
     throw new RangeError(`Cannot read "${file}" of --since: no such file`);
-  const note = decodeUtf8(readAll(disk.chunks(file), NOTE_CHARS_MAX));
+  const note = decodeUtf8(readAll(disk.named(file), NOTE_CHARS_MAX));
   const parsed = parseNote(note);
   if (parsed !== null && parseCheckpoint(parsed.text) !== null) return note;
   throw new RangeError(

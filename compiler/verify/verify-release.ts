@@ -90,7 +90,7 @@ export async function verifyRelease(
   checkName({ disk, root, head, faults });
   const issuer = known.keys === undefined ? head.issuer_did : rootDid(known.keys);
   const seen = options.seen?.[issuer];
-  if (seen !== undefined) checkSeen({ disk, root, head, faults, seen });
+  if (seen !== undefined) checkSeen({ ...known, disk, root, head, faults, seen });
   const run = new ReleaseRun({ ...options, ...known, disk, root, head, faults, issuer });
   run.strays.push(...unservedReleases(disk, root, head));
   run.strayCount += run.strays.length;

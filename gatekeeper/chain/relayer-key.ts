@@ -1,9 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readOwnFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/;
 /** Others than the owner may do nothing with the file. */
 const OTHERS = 0o077;
+/** A key file holds 64 digits and perhaps some white space. */
+const KEY_BYTES_MAX = 4096;
 
 /** The relayer's private key, from 64 hex digits or a file that holds them; its text appears in no error. */
 export function relayerKey(setting: string): `0x${string}` {
@@ -32,7 +34,8 @@ function keyFile(path: string): string {
 
 function readOrNull(path: string): { readonly mode: number; readonly text: string } | null {
   try {
-    return { mode: statSync(path).mode, text: readFileSync(path, 'utf8').trim() };
+    const { mode, bytes } = readOwnFile(path, KEY_BYTES_MAX);
+    return { mode, text: bytes.toString('utf8').trim() };
   } catch {
     return null;
   }

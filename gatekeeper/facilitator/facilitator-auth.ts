@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { readOwnFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 import type { FacilitatorAuth } from './facilitator.ts';
+
+/** Longest module that is loaded. */
+const MODULE_BYTES_MAX = 16_777_216;
 
 /** What a header may hold without becoming two. */
 const headersSchema = z.record(
@@ -42,6 +46,8 @@ function headerOf(text: string): Readonly<Record<string, string>> {
 async function moduleAuth(path: string): Promise<FacilitatorAuth> {
   let loaded: unknown;
   try {
+    // A loader would wait for a pipe for ever.
+    readOwnFile(path, MODULE_BYTES_MAX);
     loaded = await import(pathToFileURL(resolve(path)).href);
   } catch (cause) {
     throw new StartError(

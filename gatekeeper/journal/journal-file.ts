@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import { z } from 'zod';
+import { refuseUnlessPlain } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 
 /** File of the payment journal inside the state folder. */
@@ -39,6 +40,7 @@ const versionRow = z.object({ user_version: z.number() });
 
 /** Opens the journal for writing and makes its tables; throws for the file of another format. */
 export function openJournalFile(path: string): Database.Database {
+  refuseUnlessPlain(path);
   // What was bought, tokens among it, is nobody else's to read; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600));
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
@@ -54,6 +56,7 @@ export function openJournalFile(path: string): Database.Database {
 
 /** Opens the journal beside the gatekeeper that writes it, for reading alone; throws when it is not there. */
 export function readJournalFile(path: string): Database.Database {
+  refuseUnlessPlain(path);
   const db = new Database(path, { timeout: BUSY_TIMEOUT_MS, readonly: true, fileMustExist: true });
   checkFormat(db, path, [FORMAT_WITHOUT_CITATIONS, JOURNAL_FORMAT]);
   return db;

@@ -18,6 +18,7 @@ import {
   revenueBy,
 } from './ledger.ts';
 
+const EXIT_CODES = 'Exit codes: 0 done, 1 refused: what is wrong is said, and nothing was changed';
 /** Rows that `list` shows unless told otherwise. */
 const LIST_ROWS = 50;
 /** How far the clock may be from the time that the operator read elsewhere and typed in. */
@@ -83,6 +84,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
       const accepted = opened(options, (db) => acceptClock(db, nowMs), openJournalFile);
       write(`${acceptedLine(accepted, nowMs)}\n`);
     });
+  for (const each of [command, ...command.commands]) each.addHelpText('after', `\n${EXIT_CODES}`);
   return command;
 }
 

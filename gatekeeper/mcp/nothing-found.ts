@@ -1,5 +1,5 @@
 import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
-import { nearest } from '../offer/nearest.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
 import type { JsonObject } from './json-rpc.ts';
 import { shown } from './wrong-argument.ts';
 

@@ -1,6 +1,7 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, findEndpoint } from '../../compiler/contract/endpoints.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
 import {
   ABSENT_SEGMENT,
   decodeSegment,
@@ -10,7 +11,6 @@ import {
 } from '../../compiler/contract/path.ts';
 import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { nearest } from './nearest.ts';
 
 /** Values that one suggestion chooses from. */
 export const CANDIDATES_MAX = 1000;

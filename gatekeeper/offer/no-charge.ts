@@ -1,6 +1,7 @@
 import { isDocument } from '../../compiler/contract/document-bodies.ts';
 import { type Endpoint, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
+import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
@@ -14,7 +15,6 @@ import {
   sellsNow,
   usageOf,
 } from './example-request.ts';
-import { nearest } from './nearest.ts';
 
 /** Why a request has no answer. */
 export type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';

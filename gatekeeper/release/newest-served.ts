@@ -1,21 +1,26 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
+import { goesBack } from '../../compiler/contract/release-time.ts';
+import { readOwnFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** File of the state folder that names the newest release ever served from it. */
 export const NEWEST_NAME = 'newest-release.json';
+const NEWEST_BYTES_MAX = 65_536;
 
 const newestSchema = z.strictObject({
   /** The first key of the issuer. */
   issuer_did: z.string(),
   sequence: z.int(),
   head_sha256: z.string(),
+  /** Absent in the note of an earlier version. */
+  as_of: z.iso.datetime().exactOptional(),
 });
 type Newest = z.infer<typeof newestSchema>;
 
@@ -32,12 +37,24 @@ export function refuseOlder(stateDir: string, { head, keys }: Served): void {
   if (head.sequence === newest.sequence && digestOf(head) !== newest.head_sha256) {
     refuse(stateDir, `release ${head.sequence}: another one of this number was served`);
   }
+  const { sequence, as_of = head.as_of } = newest;
+  if (head.sequence > sequence && goesBack({ sequence, as_of }, head, keys)) {
+    refuse(
+      stateDir,
+      `release ${head.sequence}: as of ${head.as_of}, before ${as_of} of ${sequence}`,
+    );
+  }
 }
 
 /** Remembers what is served now; a crash in between leaves the older note, which refuses less. */
 export function keepNewest(stateDir: string, { head, keys }: Served): void {
-  const { sequence } = head;
-  const newest: Newest = { issuer_did: rootDid(keys), sequence, head_sha256: digestOf(head) };
+  const { sequence, as_of } = head;
+  const newest: Newest = {
+    issuer_did: rootDid(keys),
+    sequence,
+    head_sha256: digestOf(head),
+    as_of,
+  };
   const path = join(stateDir, NEWEST_NAME);
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600 });
@@ -48,7 +65,9 @@ function readNewest(stateDir: string): Newest | null {
   const path = join(stateDir, NEWEST_NAME);
   if (!existsSync(path)) return null;
   try {
-    return newestSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return newestSchema.parse(
+      JSON.parse(readOwnFile(path, NEWEST_BYTES_MAX).bytes.toString('utf8')),
+    );
   } catch (cause) {
     throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to begin anew`, {
       cause,

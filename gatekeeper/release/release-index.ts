@@ -1,17 +1,21 @@
-import { readFile, readlink, realpath } from 'node:fs/promises';
+import { readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import {
+  FILE_LINE_BYTES_MAX,
   FILES_NAME,
   type FileEntry,
+  HEAD_BYTES_MAX,
   RELEASE_NAME,
   type Release,
 } from '../../compiler/contract/release.ts';
+import { messageOf } from '../message-of.ts';
+import { readPlainFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
 import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
 import { OFFERS_PATH, type Offers, parseOffers, switchedFiles } from './offers.ts';
-import { type ReadFile, readBody, readPlainFile } from './read-body.ts';
+import { type ReadFile, readBody } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
 import {
   membersHeldUntil,
@@ -167,9 +171,11 @@ export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): B
 /** Resolves `current` once, reads and verifies the release there; throws a StartError that tells what to do. */
 export async function openRelease(options: OpenOptions): Promise<ReleaseIndex> {
   const root = await releaseRoot(options.dataDir);
-  const headBytes = await readOrRefuse(join(root, RELEASE_NAME));
+  const headBytes = await readOrRefuse(join(root, RELEASE_NAME), HEAD_BYTES_MAX);
   const head = checkHead(headBytes, options);
-  const listed = checkFiles(await readOrRefuse(join(root, FILES_NAME)), head);
+  // The signed count bounds what is worth reading.
+  const listMax = head.files_count * FILE_LINE_BYTES_MAX;
+  const listed = checkFiles(await readOrRefuse(join(root, FILES_NAME), listMax), head);
   const files = switchedFiles(listed, options.switches ?? { subscriptions: true });
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
@@ -195,11 +201,11 @@ async function releaseRoot(dataDir: string): Promise<string> {
   }
 }
 
-async function readOrRefuse(path: string): Promise<Buffer> {
+async function readOrRefuse(path: string, max: number): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await readPlainFile(path, max);
   } catch (cause) {
-    throw new StartError(`Cannot read "${path}": unreadable; compile again`, { cause });
+    throw new StartError(`Cannot read "${path}": ${messageOf(cause)}; compile again`, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { watch } from 'node:fs';
 import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
+import { goesBack } from '../../compiler/contract/release-time.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
 import { currentLink, type ReleaseIndex } from './release-index.ts';
@@ -8,6 +9,8 @@ import { currentLink, type ReleaseIndex } from './release-index.ts';
 const POLL_MS = 1000;
 /** How long a release that did not verify is left alone before it is tried again. */
 export const RETRY_MS = 30_000;
+/** A look that ended so many polls ago was not followed by another: it hangs, on a disk that is gone or slow. */
+export const MISSED_POLLS_MAX = 30;
 
 export interface WatchOptions {
   readonly dataDir: string;
@@ -25,8 +28,8 @@ export interface WatchOptions {
 export interface ReleaseWatcher {
   /** Looks at what is current now, or after it was asked. */
   check(): Promise<void>;
-  /** Whether the last look found which release is the current one. */
-  isReadable(): boolean;
+  /** What keeps a newer release from being found at this moment; null when nothing does. */
+  trouble(): string | null;
   close(): void;
 }
 
@@ -36,6 +39,8 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
   let running: Promise<void> | null = null;
   let isAsked = false;
   let isReadable = true;
+  let lookedAt = performance.now();
+  const pollMs = options.pollMs ?? POLL_MS;
   const look = async (): Promise<void> => {
     const link = await currentLink(options.dataDir);
     isReadable = link !== null;
@@ -50,6 +55,7 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
       while (isAsked) {
         isAsked = false;
         await look();
+        lookedAt = performance.now();
       }
     } finally {
       running = null;
@@ -61,16 +67,25 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
     running ??= looks();
     return running;
   };
-  const timer = setInterval(check, options.pollMs ?? POLL_MS).unref();
+  const timer = setInterval(check, pollMs).unref();
   const watcher = startWatcher(options.dataDir, check);
   return {
     check,
-    isReadable: () => isReadable,
+    trouble() {
+      const idleMs = performance.now() - lookedAt;
+      if (idleMs > MISSED_POLLS_MAX * pollMs) return idleText(idleMs);
+      return isReadable ? null : 'the folder of releases cannot be read';
+    },
     close() {
       clearInterval(timer);
       watcher?.close();
     },
   };
+}
+
+function idleText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return `nobody has looked for a newer release for ${seconds} s: the disk of the folder of releases does not answer`;
 }
 
 function lastPart(link: string): string {
@@ -123,6 +138,11 @@ function checkSuccessor(
   if (next.sequence <= served.sequence) {
     throw new StartError(
       `Cannot serve release ${next.sequence}: not newer than ${served.sequence}; compile again`,
+    );
+  }
+  if (goesBack(served, next, keys)) {
+    throw new StartError(
+      `Cannot serve release ${next.sequence}: as of ${next.as_of}, before ${served.as_of}; compile again, with --accept-clock after a clock that ran ahead`,
     );
   }
 }

@@ -21,6 +21,18 @@ describe('addExamples()', () => {
     expect(helpOf('verify')).not.toContain('Exit codes:');
   });
 
+  it('puts exit codes under the help of the program, and of a group of commands', () => {
+    const program = new Command('signalpress');
+    const group = program.command('anchor');
+    group.command('stamp');
+    addExamples(program);
+    for (const each of [program, group]) {
+      const shown: string[] = [];
+      each.configureOutput({ writeOut: (text) => shown.push(text) }).outputHelp();
+      expect(shown.join('')).toContain('Exit codes: 0 done');
+    }
+  });
+
   it('does not let a command go without one', () => {
     expect(() => helpOf('sell')).toThrow('"sell": it has no example');
   });

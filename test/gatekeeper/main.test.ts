@@ -10,7 +10,7 @@ import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { payer } from './payer.ts';
 import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
-const MAIN = resolve('build/gatekeeper/main.js');
+const MAIN = resolve('build/gatekeeper/signalpress-gate.js');
 
 interface Run {
   readonly child: ChildProcess;
@@ -113,21 +113,28 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     expect(output.out).toBe(`${version}\n`);
   });
 
-  it('I47: serves, says that no money moves, logs JSON lines and stops at SIGTERM', async () => {
-    const dataDir = tinyDataDir();
-    writeTinyRelease(dataDir);
-    const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
-    const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1' };
-    const { url, child, output, exit } = await started(env);
-    expect((await fetch(`${url}/gauge/sample`)).status).toBe(200);
-    expect(output.err).toMatch(/^WARNING: TEST-ONLY: .*\nPayments to 0x.* are pretended/m);
-    const stopping = performance.now();
-    child.kill('SIGTERM');
-    expect(await exit).toBe(0);
-    expect(performance.now() - stopping).toBeLessThan(10_000);
-    const line = output.out.split('\n').find((text) => text.includes('/gauge/sample')) ?? '';
-    expect(JSON.parse(line)).toMatchObject({ method: 'GET', status: 200, ms: expect.any(Number) });
-  });
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'I47: serves, says that no money moves, logs JSON lines and stops at %s',
+    async (signal) => {
+      const dataDir = tinyDataDir();
+      writeTinyRelease(dataDir);
+      const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
+      const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1' };
+      const { url, child, output, exit } = await started(env);
+      expect((await fetch(`${url}/gauge/sample`)).status).toBe(200);
+      expect(output.err).toMatch(/^WARNING: TEST-ONLY: .*\nPayments to 0x.* are pretended/m);
+      const stopping = performance.now();
+      child.kill(signal);
+      expect(await exit).toBe(0);
+      expect(performance.now() - stopping).toBeLessThan(10_000);
+      const line = output.out.split('\n').find((text) => text.includes('/gauge/sample')) ?? '';
+      expect(JSON.parse(line)).toMatchObject({
+        method: 'GET',
+        status: 200,
+        ms: expect.any(Number),
+      });
+    },
+  );
 
   it('I58: does not pretend payments at the public address of a release, whatever is misspelt', async () => {
     const dataDir = tinyDataDir();
@@ -184,7 +191,7 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     const header = await payer(NETWORKS['base-sepolia']).header(accepts[0], window);
     const bought = fetch(target, { headers: { 'x-payment': header } });
     await settling.asked;
-    for (const signal of ['SIGTERM', 'SIGTERM', 'SIGINT'] as const) {
+    for (const signal of ['SIGHUP', 'SIGTERM', 'SIGTERM', 'SIGINT'] as const) {
       child.kill(signal);
       await new Promise((done) => setTimeout(done, 50));
     }

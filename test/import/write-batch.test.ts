@@ -52,7 +52,7 @@ describe('batchText()', () => {
       'source_ref',
       'source_tier',
     ]);
-    const header = parseHeader(JSON.parse(first));
+    const header = parseHeader(JSON.parse(first).header);
     const back = lines.map((line) =>
       parseReading(JSON.parse(line), header !== null && 'ok' in header ? header.ok : {}, 'x'),
     );

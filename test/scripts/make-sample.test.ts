@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, type Line, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
+import { headerIn } from '../../compiler/stages/intake/file-header.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/make-sample.ts';
 import { RECENT_READINGS, SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
@@ -24,8 +25,10 @@ function readFile(path: string, text: string): Stored[] {
   const [batch = '', name = ''] = path.split('/');
   const signal = name.replace('.ndjson', '');
   const [first = '', ...lines] = text.trimEnd().split('\n');
-  const header = parseHeader(parseJson(first));
-  if (header === null || 'faults' in header) throw new Error(`${path}: header`);
+  const read = headerIn(parseJson(first), true);
+  if (read === null || 'fault' in read) throw new Error(`${path}: no header`);
+  const header = parseHeader(read.members);
+  if ('faults' in header) throw new Error(`${path}: header`);
   return lines.map((line) => {
     const outcome = parseReading(parseJson(line), header.ok, signal);
     if ('faults' in outcome) throw new Error(`${path}: ${JSON.stringify(outcome.faults)}`);

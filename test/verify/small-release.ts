@@ -89,13 +89,21 @@ const SIGNALS: Readonly<Record<string, readonly object[]>> = {
   'filing.insider': [reading('AAPL', now, { form4_90d_count: 12, form4_30d_count: 3 })],
 };
 
+/** The day on which a reading was collected. */
+function batchOf(row: object): string {
+  return String('collected_at' in row ? row.collected_at : COLLECTED).slice(0, 10);
+}
+
 export async function smallRelease(): Promise<SmallRelease> {
   const home = mkdtempSync(join(tmpdir(), 'signalpress-verify-'));
-  const batch = join(home, 'snapshots', '2026-11-20');
-  mkdirSync(batch, { recursive: true });
   for (const [signal, readings] of Object.entries(SIGNALS)) {
-    const lines = [header(signal), ...readings].map((line) => JSON.stringify(line));
-    writeFileSync(join(batch, `${signal}.ndjson`), `${lines.join('\n')}\n`);
+    for (const batch of new Set(readings.map(batchOf))) {
+      const folder = join(home, 'snapshots', batch);
+      mkdirSync(folder, { recursive: true });
+      const own = readings.filter((row) => batchOf(row) === batch);
+      const lines = [header(signal), ...own].map((line) => JSON.stringify(line));
+      writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
+    }
   }
   const data = join(home, 'data');
   const { release, folder } = await compile({

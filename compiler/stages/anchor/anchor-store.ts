@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type AnchorState,
@@ -8,12 +8,15 @@ import {
   parseAnchorState,
 } from '../../contract/log-batch.ts';
 import { PROOF_BYTES_MAX } from '../../contract/ots-proof.ts';
+import { readPlain } from '../../verify/plain-file.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { replaceFile } from '../publish/replace-file.ts';
 import type { PreviousRelease } from './previous-log.ts';
 
 /** Folder of timestamp proofs beside the releases: what the operator's stamps and upgrades brought. */
 const FOLDER = 'anchors';
+/** A state is a few hundred bytes. */
+const STATE_BYTES_MAX = 65_536;
 
 /** A timestamp of a root: what is known about it, and the proof. */
 export interface Anchor {
@@ -67,11 +70,11 @@ function publishedAnchor({ read }: Pick<PreviousRelease, 'read'>, rootHex: strin
 }
 
 function readAnchor(folder: string, rootHex: string): Anchor {
-  const state = parseAnchorState(readFileSync(join(folder, `${rootHex}.json`), 'utf8'));
+  const state = parseAnchorState(
+    readPlain(join(folder, `${rootHex}.json`), STATE_BYTES_MAX).toString('utf8'),
+  );
   if (state.root !== rootHex) throw new RangeError(`it speaks of root "${state.root}"`);
-  const path = join(folder, `${rootHex}.ots`);
-  if (statSync(path).size > PROOF_BYTES_MAX) throw new RangeError('its proof is too long');
-  return { state, proof: readFileSync(path) };
+  return { state, proof: readPlain(join(folder, `${rootHex}.ots`), PROOF_BYTES_MAX) };
 }
 
 function damaged(file: string, cause: unknown): CompileError {

@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Signal, signalOf } from '../../contract/lines.ts';
 import type { CensusBody, CensusRow } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
+import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Press } from '../publish/press.ts';
@@ -102,7 +103,7 @@ export class CensusStore {
   /** The lines of a signal, in no order. */
   text(signalId: string): string {
     const path = join(this.#folder, signalId);
-    const stored = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const stored = existsSync(path) ? readPlain(path, STORED_BYTES_MAX).toString('utf8') : '';
     return stored + (this.#held.get(signalId) ?? []).join('');
   }
 

@@ -102,7 +102,10 @@ function checkLegs({ legs, collected_at }: LegsDocument, refuse: Refuse): void {
   if (names.size < legs.length) refuse('legs', 'two legs of one signal; a leg has its own signal');
   for (const { signal_id, observed_at } of legs) {
     if (lineOf(signal_id) !== undefined) {
-      refuse('legs', `"${signal_id}" is a signal of lines.ts; store its readings, not a copy`);
+      refuse(
+        'legs',
+        `"${signal_id}" is a signal with readings of its own; store those, not a copy`,
+      );
     }
     checkTimes({ observed_at, collected_at }, (_, message) => refuse('legs', message));
   }

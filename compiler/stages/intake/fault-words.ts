@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { nearest } from '../../contract/nearest.ts';
 import type { JsonError } from '../../contract/strict-json.ts';
 import { figureFault } from './figures.ts';
 
@@ -10,7 +11,7 @@ const NUMBERS: readonly string[] = ['number', 'int'];
 export const FAULT_WORDS = { error: faultWords } satisfies Parameters<z.ZodType['safeParse']>[1];
 
 function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === 'unrecognized_keys') return unknownMembers(issue.keys);
+  if (issue.code === 'unrecognized_keys') return unknownMembers(issue.keys, knownMembers(issue));
   if (issue.code === 'invalid_key') return badName(String(issue.input), issue.issues[0]?.message);
   const isLine = issue.code === 'invalid_type' && (issue.path ?? []).length === 0;
   if (isLine && issue.expected === 'object') return NO_OBJECT;
@@ -29,12 +30,25 @@ export const MISSING = 'missing; give it in the line or in the header';
 /** Of a header behind the first line. */
 export const SECOND_HEADER = 'a header may only be the first line; start another file';
 
-function unknownMembers(names: readonly string[]): string {
-  const shown = names.slice(0, KEYS_SHOWN_MAX).map((name) => `"${name}"`);
+function unknownMembers(names: readonly string[], known: readonly string[]): string {
+  const [only = ''] = names;
+  const meant = nearest(only, known);
+  if (names.length === 1 && meant !== null) {
+    return `unknown member "${only}"; did you mean "${meant}"?`;
+  }
+  const shown = names.slice(0, KEYS_SHOWN_MAX).map((name) => {
+    const near = nearest(name, known);
+    return near === null ? `"${name}"` : `"${name}" (did you mean "${near}"?)`;
+  });
   const all = names.length > KEYS_SHOWN_MAX ? [...shown, '…'] : shown;
   return names.length === 1
-    ? `unknown member ${all.join()}; remove it, or see snapshots/README.md`
-    : `unknown members ${all.join(', ')}; remove them, or see snapshots/README.md`;
+    ? `unknown member ${all.join()}; remove it, or see "signalpress lines"`
+    : `unknown members ${all.join(', ')}; remove them, or see "signalpress lines"`;
+}
+
+/** The members that the object of an issue may have. */
+function knownMembers({ inst }: z.core.$ZodRawIssue): string[] {
+  return inst instanceof z.ZodObject ? Object.keys(inst.shape) : [];
 }
 
 const SNAKE_CASE = /^[a-z][a-z0-9_]*$/;

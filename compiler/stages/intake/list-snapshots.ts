@@ -1,8 +1,9 @@
 import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { COLLECTIONS, type CollectionId, findCollection } from '../../contract/collections.ts';
-import { lineOf, SIGNALS } from '../../contract/lines.ts';
+import { COLLECTIONS, type CollectionId } from '../../contract/collections.ts';
+import { SIGNALS } from '../../contract/lines.ts';
 import { CompileError, type Problem } from './compile-error.ts';
+import { isLitter, nameFault, storedId } from './snapshot-name.ts';
 
 /** A batch folder: a day, or a day and hour, in UTC. */
 const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
@@ -90,6 +91,7 @@ type Listed = SnapshotFile & { readonly id: string };
 function listBatches(root: string, problems: Problem[]): Listed[] {
   const files: Listed[] = [];
   for (const entry of readdirSync(root, { withFileTypes: true })) {
+    if (isLitter(entry)) continue;
     if (entry.isFile() && (entry.name === 'README.md' || entry.name.startsWith('.'))) continue;
     if (entry.isDirectory() && isBatch(entry.name)) {
       files.push(...listBatch(root, entry.name, problems));
@@ -113,32 +115,21 @@ function isBatch(name: string): boolean {
 function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
   const files: Listed[] = [];
   for (const entry of readdirSync(join(root, batch), { withFileTypes: true })) {
+    if (isLitter(entry)) continue;
     const found = snapshotFile(root, batch, entry);
-    if (found === null) {
-      problems.push({
-        code: 'bad_name',
-        file: `${batch}/${entry.name}`,
-        message:
-          'not a snapshot file; name it <id>.ndjson after a signal of compiler/contract/lines.ts (crypto.spot.ndjson) ' +
-          'or a collection of collections.ts',
-      });
-    } else {
-      files.push(found);
-    }
+    const file = `${batch}/${entry.name}`;
+    if (found !== null) files.push(found);
+    else problems.push({ code: 'bad_name', file, message: nameFault(entry) });
   }
   return files;
 }
 
 function snapshotFile(root: string, batch: string, entry: Dirent): Listed | null {
-  const id = entry.name.replace(/\.ndjson$/, '');
-  if (!entry.isFile() || id === entry.name || !isStored(id)) return null;
+  const id = storedId(entry.name);
+  if (!entry.isFile() || id === null) return null;
   const path = join(root, batch, entry.name);
   const { ino, size, mtimeNs, ctimeNs, ctimeMs } = statSync(path, { bigint: true });
   const stamp = [ino, size, mtimeNs, ctimeNs].join(' ');
   const name = `${batch}/${entry.name}`;
   return { id, batch, path, name, bytes: Number(size), stamp, changedMs: Number(ctimeMs) };
-}
-
-function isStored(id: string): boolean {
-  return lineOf(id) !== undefined || findCollection(id) !== undefined;
 }

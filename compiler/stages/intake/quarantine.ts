@@ -104,7 +104,7 @@ export class Quarantine {
     const room = FILE_PROBLEMS_MAX - this.#problems.length;
     for (const fault of faults.slice(0, room)) {
       const message = `${fault.message}${why}`;
-      this.#problems.push({ ...fault, message, file: this.#file.name, line });
+      this.#problems.push({ line, ...fault, message, file: this.#file.name });
     }
   }
 }

@@ -1,11 +1,22 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { decodeUtf8, JsonError, type JsonValue, parseJson } from '../../contract/strict-json.ts';
-import { aheadOfClock } from './ahead-of-clock.ts';
+import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
-import { FAULT_WORDS, jsonFaultText, SECOND_HEADER } from './fault-words.ts';
+import { FAULT_WORDS, jsonFaultText } from './fault-words.ts';
+import {
+  closing,
+  HeaderFaults,
+  type HeaderRead,
+  headerIn,
+  isBrokenHeader,
+  type Members,
+  unreadableFile,
+} from './file-header.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
+import { memberNames } from './member-names.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
+import type { LineFault } from './reading.ts';
 import { wordFaults } from './stored-words.ts';
 
 /** Most rows that one collection may hold; rosters are thousands, not millions. */
@@ -47,11 +58,10 @@ export function readCollection<Row extends Collected>(
   { files, asOf }: StoredCollection,
   schema: z.ZodType<Row>,
 ): CollectionRows<Row> {
-  const ahead = aheadOfClock(asOf);
   const rows: StoredRow<Row>[] = [];
   const problems: Problem[] = [];
   for (const file of files) {
-    const reader = new RowReader(file, schema, ahead);
+    const reader = new RowReader(file, schema, batchTimes(asOf, file.batch));
     for (const line of readLines(file.path)) {
       const row = reader.read(line);
       if (row !== null) rows.push({ row, batch: file.batch, file: file.name, line: line.number });
@@ -72,66 +82,103 @@ class RowReader<Row extends Collected> {
   readonly problems: Problem[] = [];
   readonly #file: SnapshotFile;
   readonly #schema: z.ZodType<Row>;
-  readonly #ahead: ReturnType<typeof aheadOfClock>;
-  #header: Readonly<Record<string, JsonValue>> = {};
+  readonly #judgeTime: JudgeTime;
+  #header: Members = {};
+  #headerFaults = new HeaderFaults({});
+  /** Nothing that is said of further lines would be true: what is wrong with the file was told. */
+  #isClosed = false;
 
-  constructor(file: SnapshotFile, schema: z.ZodType<Row>, ahead: ReturnType<typeof aheadOfClock>) {
+  constructor(file: SnapshotFile, schema: z.ZodType<Row>, judgeTime: JudgeTime) {
     this.#file = file;
     this.#schema = schema;
-    this.#ahead = ahead;
+    this.#judgeTime = judgeTime;
   }
 
   read(line: Line): Row | null {
-    if (line.bytes?.length === 0) return null;
+    if (this.#isClosed || line.bytes?.length === 0) return null;
     const value = this.#parse(line);
     if (value === undefined) return null;
-    const header = headerOf(value);
-    if (header !== null) {
-      if (line.number === 1) this.#header = header;
-      else this.#fault(line, 'header', SECOND_HEADER);
-      return null;
-    }
+    const header = headerIn(value, line.number === 1);
+    if (header !== null) return this.#readHeader(line, header);
     const parsed = this.#schema.safeParse(
       isObject(value) ? { ...this.#header, ...value } : value,
       FAULT_WORDS,
     );
-    const issues = parsed.success ? wordFaults(parsed.data) : parsed.error.issues;
-    for (const issue of issues) this.#fault(line, issue.path.join('.') || 'line', issue.message);
-    return parsed.success && issues.length === 0 ? this.#inTime(line, parsed.data) : null;
+    const faults = parsed.success
+      ? [...faultsOf(wordFaults(parsed.data)), ...this.#timeFaults(parsed.data)]
+      : faultsOf(parsed.error.issues);
+    this.#tell(line, this.#headerFaults.placed(faults, value));
+    return parsed.success && faults.length === 0 ? parsed.data : null;
   }
 
-  #inTime(line: Line, row: Row): Row | null {
-    const message = this.#ahead(row.collected_at);
-    if (message === null) return row;
-    this.#fault(line, 'collected_at', message);
+  #readHeader(line: Line, read: HeaderRead): null {
+    if ('fault' in read) return this.#close(line, [read.fault]);
+    const parsed = namesOnly(this.#schema).safeParse(read.members, FAULT_WORDS);
+    if (!parsed.success) {
+      const faults = parsed.error.issues.map(({ message }) => faultOf('header', message));
+      return this.#close(line, faults);
+    }
+    this.#header = read.members;
+    this.#headerFaults = new HeaderFaults(read.members);
     return null;
+  }
+
+  #timeFaults(row: Row): LineFault[] {
+    const fault = this.#judgeTime(row.collected_at);
+    return fault === null ? [] : [faultOf('collected_at', fault.message)];
   }
 
   #parse(line: Line): JsonValue | undefined {
     if (line.bytes === null) {
-      this.#fault(line, 'line', `longer than ${LINE_BYTES_MAX} bytes; store one row a line`);
+      this.#tell(line, [
+        faultOf('line', `longer than ${LINE_BYTES_MAX} bytes; store one row a line`),
+      ]);
       return undefined;
     }
     try {
       return parseJson(decodeUtf8(line.bytes));
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      this.#fault(line, error.path === '' ? 'line' : error.path, jsonFaultText(error));
+      this.#unparsed(line, faultOf(error.path === '' ? 'line' : error.path, jsonFaultText(error)));
       return undefined;
     }
   }
 
-  #fault(line: Line, field: string, message: string): void {
-    if (this.problems.length >= FILE_PROBLEMS_MAX) return;
-    const code = field === 'line' ? 'bad_line' : 'bad_field';
-    this.problems.push({ code, file: this.#file.name, line: line.number, field, message });
+  #unparsed(line: Line, fault: LineFault): void {
+    const isFirst = line.number === 1;
+    const whole = isFirst ? unreadableFile(line) : null;
+    this.#isClosed = whole !== null || (isFirst && isBrokenHeader(line));
+    this.#tell(line, this.#isClosed ? closing([whole ?? fault]) : [fault]);
+  }
+
+  #close(line: Line, faults: readonly LineFault[]): null {
+    this.#isClosed = true;
+    this.#tell(line, closing(faults));
+    return null;
+  }
+
+  #tell({ number: line }: Line, faults: readonly LineFault[]): void {
+    const room = FILE_PROBLEMS_MAX - this.problems.length;
+    for (const fault of faults.slice(0, room)) {
+      this.problems.push({ line, ...fault, file: this.#file.name });
+    }
   }
 }
 
-function headerOf(value: JsonValue): Readonly<Record<string, JsonValue>> | null {
-  if (!isObject(value) || Object.keys(value).length !== 1) return null;
-  const { header } = value;
-  return isObject(header) ? header : null;
+function faultsOf(
+  issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
+): LineFault[] {
+  return issues.map(({ path, message }) => faultOf(path.join('.') || 'line', message));
+}
+
+function faultOf(field: string, message: string): LineFault {
+  return { code: field === 'line' ? 'bad_line' : 'bad_field', field, message };
+}
+
+/** A schema that knows the names of the members of a row, and judges nothing else. */
+function namesOnly(row: z.ZodType): z.ZodType {
+  const names = memberNames(row);
+  return z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
 }
 
 function isObject(value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> {

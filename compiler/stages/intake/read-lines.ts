@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openPlain } from '../../verify/plain-file.ts';
 
 /** Longest line that is read; a longer one is reported and skipped, never held in memory. */
 export const LINE_BYTES_MAX = 1_048_576;
@@ -23,7 +24,7 @@ export interface ReadLinesOptions {
 
 /** Reads a file line by line in bounded memory. `bytes` is valid until the next line is asked for. */
 export function* readLines(path: string, options: ReadLinesOptions = {}): Generator<Line> {
-  const file = openSync(path, 'r');
+  const file = openPlain(path);
   try {
     yield* splitChunks(file, options);
   } finally {

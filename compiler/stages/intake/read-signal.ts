@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { decodeUtf8, JsonError, parseJson } from '../../contract/strict-json.ts';
-import { aheadOfClock } from './ahead-of-clock.ts';
+import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
-import { jsonFaultText, SECOND_HEADER } from './fault-words.ts';
+import { jsonFaultText } from './fault-words.ts';
+import {
+  closing,
+  HeaderFaults,
+  type HeaderRead,
+  headerIn,
+  isBrokenHeader,
+  unreadableFile,
+} from './file-header.ts';
 import type { SignalFiles, SnapshotFile } from './list-snapshots.ts';
 import {
   type BadLine,
@@ -12,7 +20,14 @@ import {
   type Rejects,
 } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
-import { type Fields, type Outcome, parseHeader, parseReading, type Reading } from './reading.ts';
+import {
+  type Fields,
+  type LineFault,
+  type Outcome,
+  parseHeader,
+  parseReading,
+  type Reading,
+} from './reading.ts';
 import { type Share, takes, WHOLE } from './share.ts';
 
 /** A reading with the place it came from; `batch` is its position in batch order. */
@@ -47,7 +62,6 @@ export interface IntakeRules {
 
 const RESTED_ON =
   'a first line and a header are never left out, since the other lines rest on them';
-const TAKEN_LATER = 'a line from the future is never left out, since a later compile would take it';
 
 /** Streams every reading of a signal, oldest batch first; bad lines are gathered or left out by the rule, not thrown. */
 export function readSignal(
@@ -58,13 +72,13 @@ export function readSignal(
   const problems: Problem[] = [];
   const digests: Record<string, string> = {};
   const rejects: Rejects[] = [];
-  const ahead = aheadOfClock(rules.asOf);
   let readings = 0;
   for (const [batch, file] of signal.files.entries()) {
     const quarantine = new Quarantine(file, rules.rejects);
-    const reader = new ReadingReader(signal.signal_id, rules.share);
+    const judgeTime = batchTimes(rules.asOf, file.batch);
+    const reader = new ReadingReader(signal.signal_id, { share: rules.share, judgeTime });
     const take = (line: Line): boolean => {
-      const read = inTime(reader.read(line), ahead);
+      const read = reader.read(line);
       if (read === null) return false;
       if ('faults' in read) {
         quarantine.add(line, read);
@@ -87,13 +101,6 @@ export function readSignal(
 
 type LineRead = { readonly ok: Reading } | BadLine | null;
 
-/** Only new lines are asked for their time: what was accepted once was not ahead of a clock that never goes back. */
-function inTime(read: LineRead, ahead: ReturnType<typeof aheadOfClock>): LineRead {
-  const message = read !== null && 'ok' in read ? ahead(read.ok.collected_at) : null;
-  if (message === null) return read;
-  return { faults: [{ code: 'bad_field', field: 'collected_at', message }], stops: TAKEN_LATER };
-}
-
 /** Streams the lines of a file, hashes it on the way, and counts the lines that were taken. */
 function readFile({ path }: SnapshotFile, take: (line: Line) => boolean) {
   const hash = createHash('sha256');
@@ -111,39 +118,81 @@ function joined(rejects: readonly Rejects[]): Rejects {
   };
 }
 
+/** How a reader of lines goes about them. */
+export interface ReaderRules {
+  /** The entities that are read; all without it. */
+  readonly share?: Share;
+  /** Only new lines are asked for their time: what was accepted once was so by a clock that never goes back. */
+  readonly judgeTime?: JudgeTime;
+}
+
 /** Reads the lines of one file, whose header it keeps. */
 export class ReadingReader {
   readonly #signalId: string;
   readonly #share: Share;
+  readonly #judgeTime: JudgeTime;
   #header: Partial<Fields> = {};
+  #headerFaults = new HeaderFaults({});
+  /** Nothing that is said of further lines would be true: what is wrong with the file was told. */
+  #isClosed = false;
 
-  constructor(signalId: string, share = WHOLE) {
+  constructor(signalId: string, { share = WHOLE, judgeTime = () => null }: ReaderRules = {}) {
     this.#signalId = signalId;
     this.#share = share;
+    this.#judgeTime = judgeTime;
   }
 
-  /** Null for a line that is no reading of this share, and for an empty one and the header. */
+  /** Null for a line that is no reading of this share, for an empty one and the header, and behind one that closes the file. */
   read(line: Line): LineRead {
-    if (line.bytes?.length === 0) return null;
+    if (this.#isClosed || line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
     const parsed = parseLine(line);
-    if ('faults' in parsed) return this.#shared({ ...parsed, stops: isFirst ? RESTED_ON : null });
-    const header = parseHeader(parsed.ok);
-    if (header !== null) return this.#readHeader(header, isFirst);
+    if ('faults' in parsed) return this.#unparsed(line, parsed.faults);
+    const header = headerIn(parsed.ok, isFirst);
+    if (header !== null) return this.#readHeader(header);
     if (!takes(this.#share, this.#entityOf(parsed.ok))) return null;
     const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
-    if ('ok' in outcome) return outcome;
-    return { faults: outcome.faults, stops: isFirst ? RESTED_ON : null };
+    if ('ok' in outcome) return this.#inTime(outcome.ok, parsed.ok);
+    return this.#bad(outcome.faults, { value: parsed.ok, stops: isFirst ? RESTED_ON : null });
   }
 
-  #readHeader(header: NonNullable<ReturnType<typeof parseHeader>>, isFirst: boolean): LineRead {
-    if (!isFirst) {
-      const fault = { code: 'bad_line', field: 'header', message: SECOND_HEADER } as const;
-      return this.#shared({ faults: [fault], stops: RESTED_ON });
-    }
-    if ('faults' in header) return this.#shared({ faults: header.faults, stops: RESTED_ON });
+  #unparsed(line: Line, faults: readonly LineFault[]): LineRead {
+    const isFirst = line.number === 1;
+    const whole = isFirst ? unreadableFile(line) : null;
+    if (whole !== null) return this.#close([whole]);
+    if (isFirst && isBrokenHeader(line)) return this.#close(faults);
+    return this.#shared({ faults, stops: isFirst ? RESTED_ON : null });
+  }
+
+  #readHeader(read: HeaderRead): LineRead {
+    if ('fault' in read) return this.#close([read.fault]);
+    const header = parseHeader(read.members);
+    if ('faults' in header) return this.#close(header.faults);
     this.#header = header.ok as Partial<Fields>;
+    this.#headerFaults = new HeaderFaults(read.members);
     return null;
+  }
+
+  #inTime(reading: Reading, value: unknown): LineRead {
+    const fault = this.#judgeTime(reading.collected_at);
+    if (fault === null) return { ok: reading };
+    const { message, stops } = fault;
+    return this.#bad([{ code: 'bad_field', field: 'collected_at', message }], { value, stops });
+  }
+
+  #bad(
+    faults: readonly LineFault[],
+    { value, stops }: { value: unknown; stops: string | null },
+  ): BadLine {
+    const placed = this.#headerFaults.placed(faults, value);
+    const isOfLine =
+      placed.length === faults.length && placed.every(({ line }) => line === undefined);
+    return { faults: placed, stops: isOfLine ? stops : RESTED_ON };
+  }
+
+  #close(faults: readonly LineFault[]): LineRead {
+    this.#isClosed = true;
+    return this.#shared({ faults: closing(faults), stops: RESTED_ON });
   }
 
   /** What every share of the signal sees is told by one of them. */

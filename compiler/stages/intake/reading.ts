@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { entitiesOf, type Line, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
+import { nearest } from '../../contract/nearest.ts';
 import { encodeSegment } from '../../contract/path.ts';
 import { sourceSchema } from '../../contract/record.ts';
 import { foreignUnit, type Limits, unitLimits } from '../../contract/units.ts';
@@ -86,7 +87,8 @@ const headerSchema = z.strictObject({ header: partSchema });
 export type Fields = z.infer<typeof fieldsSchema>;
 type Part = z.infer<typeof partSchema>;
 
-const REQUIRED = [
+/** What every reading says, in its line or in the header. */
+export const REQUIRED = [
   'entity',
   'observed_at',
   'collected_at',
@@ -100,14 +102,13 @@ const REQUIRED = [
 export type Reading = Pick<Fields, (typeof REQUIRED)[number]> &
   Partial<Omit<Fields, (typeof REQUIRED)[number]>>;
 
-/** What went wrong with one line, without its place. */
-export type LineFault = Omit<Problem, 'file' | 'line'>;
+/** What went wrong with one line, without its place; only what is wrong elsewhere names a line. */
+export type LineFault = Omit<Problem, 'file'>;
 export type Outcome<T> = { readonly ok: T } | { readonly faults: readonly LineFault[] };
 
-/** Reads the optional first line `{"header": {…}}`; null when the value is no header. */
-export function parseHeader(value: unknown): Outcome<Part> | null {
-  if (typeof value !== 'object' || value === null || !('header' in value)) return null;
-  const parsed = headerSchema.safeParse(value, FAULT_WORDS);
+/** Reads the members of the optional first line `{"header": {…}}`. */
+export function parseHeader(header: unknown): Outcome<Part> {
+  const parsed = headerSchema.safeParse({ header }, FAULT_WORDS);
   if (!parsed.success) return { faults: zodFaults(parsed.error) };
   const faults = neutralFaults(parsed.data);
   return faults.length > 0 ? { faults } : { ok: parsed.data.header };
@@ -174,7 +175,12 @@ function entityFaults(reading: Reading, signalId: string): LineFault[] {
     ];
   }
   if (legal === 'open' || legal.includes(reading.entity)) return [];
-  const message = `"${reading.entity}" is not one of ${legal.slice(0, 6).join(', ')}, … (lines.ts)`;
+  const meant = nearest(reading.entity, legal);
+  const state =
+    meant === null
+      ? `not one of ${legal.slice(0, 6).join(', ')}, …;`
+      : `no entity of this signal; did you mean "${meant}"?`;
+  const message = `"${reading.entity}" is ${state} "signalpress lines ${signalId}" lists them`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
 }
 
@@ -207,7 +213,9 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
   }
   const main = signal.metrics[0];
   if (faults.length === 0 && reading.current[main] === undefined) {
-    const message = `main metric missing; store it, or null when the source gives none`;
+    const meant = nearest(main, names);
+    const near = meant === null ? '' : ` did you mean it by "${meant}"?`;
+    const message = `main metric missing;${near} store it, or null when the source gives none`;
     faults.push({ code: 'bad_field', field: `current.${main}`, message });
   }
   return faults;

@@ -1,7 +1,10 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readPlain } from '../../verify/plain-file.ts';
 
 const LOCK_NAME = '.lock';
+/** A lock holds the digits of a process id. */
+const LOCK_BYTES_MAX = 64;
 const ATTEMPTS_MAX = 5;
 /** Locks that this very process holds: after a restart another one may have its number. */
 const HELD = new Set<string>();
@@ -56,7 +59,7 @@ function take(path: string): boolean {
 /** Process id in a lock, 0 when it holds none; null when there is no lock. */
 function holderOf(path: string): number | null {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readPlain(path, LOCK_BYTES_MAX).toString('utf8');
     return /^[1-9][0-9]*$/.test(text) ? Number(text) : 0;
   } catch (cause) {
     if (isCode(cause, 'ENOENT')) return null;

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, readSync } from 'node:fs';
 import { HASH_BYTES } from '../../contract/merkle.ts';
+import { openPlain } from '../../verify/plain-file.ts';
 import { DIGEST_LINE_BYTES, numberAt } from './digest-lines.ts';
 import { LineSpill } from './line-spill.ts';
 
@@ -58,7 +59,7 @@ function endOfDigest(_lines: Buffer, start: number): number {
 }
 
 function* piecesOf(path: string): Generator<Buffer> {
-  const file = openSync(path, 'r');
+  const file = openPlain(path);
   try {
     for (let at = 0; ; ) {
       const piece = Buffer.allocUnsafe(PIECE_LINES * DIGEST_LINE_BYTES);

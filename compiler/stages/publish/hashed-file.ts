@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { openPlain } from '../../verify/plain-file.ts';
 
 /** Bytes that are gathered before they are hashed and written. */
 const HELD_BYTES = 1 << 20;
@@ -54,7 +55,7 @@ export class HashedFile {
 
 /** The sha256 of a file, hex, in memory that does not grow. */
 export function fileDigest(path: string): string {
-  const file = openSync(path, 'r');
+  const file = openPlain(path);
   try {
     const digest = createHash('sha256');
     const bytes = Buffer.allocUnsafe(HELD_BYTES);

@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { storedPath } from '../../contract/path.ts';
-import { FILES_NAME, type FileEntry, parseFiles, type Release } from '../../contract/release.ts';
+import {
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  parseFiles,
+  type Release,
+} from '../../contract/release.ts';
+import { readPlain } from '../../verify/plain-file.ts';
 import { endOf, findLine, lineAt, textOrder } from './sorted-lines.ts';
 
 /** The list of files of a release as its bytes: nothing of it is parsed before it is asked for. */
@@ -68,8 +75,8 @@ export function listedFiles(bytes: Buffer): ListedFiles {
 }
 
 /** The bytes of a listed file; throws when the disk holds something else. */
-export function readStored(data: string, { path, sha256 }: FileEntry): Buffer {
-  const bytes = readFileSync(join(data, storedPath(path, sha256)));
+export function readStored(data: string, { path, size, sha256 }: FileEntry): Buffer {
+  const bytes = readPlain(join(data, storedPath(path, sha256)), size);
   if (hash('sha256', bytes, 'hex') === sha256) return bytes;
   throw new Error(`Cannot read "${path}": its bytes are not the listed ones; compile with --full`);
 }
@@ -77,11 +84,11 @@ export function readStored(data: string, { path, sha256 }: FileEntry): Buffer {
 /** The list in the folder of a release; null when it is missing, or not the one that the head signs. */
 export function readListed(
   folder: string,
-  head: Pick<Release, 'files_sha256'>,
+  head: Pick<Release, 'files_sha256' | 'files_count'>,
 ): ListedFiles | null {
   const path = join(folder, FILES_NAME);
   if (!existsSync(path)) return null;
-  const bytes = readFileSync(path);
+  const bytes = readPlain(path, head.files_count * FILE_LINE_BYTES_MAX);
   return `sha256:${hash('sha256', bytes, 'hex')}` === head.files_sha256 ? listedFiles(bytes) : null;
 }
 

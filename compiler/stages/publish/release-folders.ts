@@ -1,21 +1,15 @@
-import {
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { FILES_FOLDER, storedPath } from '../../contract/path.ts';
 import {
   type FileEntry,
+  HEAD_BYTES_MAX,
   RELEASE_NAME,
   type Release,
   releaseSchema,
 } from '../../contract/release.ts';
 import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { readPlain } from '../../verify/plain-file.ts';
 import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
 import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
 
@@ -67,7 +61,7 @@ export function releaseNames(data: string): string[] {
 /** The head in a folder of releases; throws a RangeError when it is malformed. */
 export function readRelease(data: string, name: string): Release {
   const path = join(data, RELEASES_FOLDER, name, RELEASE_NAME);
-  const bytes = readFileSync(path);
+  const bytes = readPlain(path, HEAD_BYTES_MAX);
   try {
     return releaseSchema.parse(parseJson(decodeUtf8(bytes)));
   } catch (cause) {

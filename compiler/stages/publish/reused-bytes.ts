@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openPlain } from '../../verify/plain-file.ts';
 
 const SPARE_PART = 1 / 8;
 
@@ -47,7 +48,7 @@ function readSome(file: number, into: Buffer, position: number): number {
 /** Null where there is no file. */
 function opened(path: string): number | null {
   try {
-    return openSync(path, 'r');
+    return openPlain(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;

@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openPlain } from '../../verify/plain-file.ts';
 import type { SnapshotFile } from '../intake/list-snapshots.ts';
 import { readLines } from '../intake/read-lines.ts';
 import { ReadingReader, type StoredReading } from '../intake/read-signal.ts';
@@ -116,7 +117,7 @@ export class PlacedLines {
       reader.read(line);
       break;
     }
-    const opened = { handle: openSync(file.path, 'r'), reader };
+    const opened = { handle: openPlain(file.path), reader };
     this.#open.set(number, opened);
     return opened;
   }

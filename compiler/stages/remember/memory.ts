@@ -1,14 +1,9 @@
 import { createHash, type Hash, hash } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { HEAD_BYTES_MAX } from '../../contract/release.ts';
+import { NotPlainError, readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import type { SignalFiles, SnapshotFile } from '../intake/list-snapshots.ts';
 import { fileDigest } from '../publish/hashed-file.ts';
 import { ForgottenError } from './forgotten-error.ts';
@@ -68,7 +63,7 @@ export function recall(data: string, key: string): Memory | null {
   if (state === null || state.key !== key) return null;
   const read = (name: string): Buffer => {
     const full = join(folder, name);
-    const bytes = existsSync(full) ? readFileSync(full) : Buffer.alloc(0);
+    const bytes = bytesAt(full, STORED_BYTES_MAX) ?? Buffer.alloc(0);
     if (hash('sha256', bytes, 'hex') === state.files[name]) return bytes;
     throw new ForgottenError(`Cannot use "${full}": not what was written`);
   };
@@ -84,9 +79,20 @@ export function recall(data: string, key: string): Memory | null {
 export function stateOf(data: string): State | null {
   const release = join(data, 'current', 'release.json');
   const path = join(data, STATE_FOLDER, STATE_NAME);
-  if (!existsSync(path) || !existsSync(release)) return null;
-  const state = parsed(readFileSync(path, 'utf8'));
-  return state?.release === hash('sha256', readFileSync(release), 'hex') ? state : null;
+  const [text, head] = [bytesAt(path, STORED_BYTES_MAX), bytesAt(release, HEAD_BYTES_MAX)];
+  if (text === null || head === null) return null;
+  const state = parsed(text.toString('utf8'));
+  return state?.release === hash('sha256', head, 'hex') ? state : null;
+}
+
+/** The bytes of a plain file; null for anything else, which is nothing that a compile remembered. */
+function bytesAt(path: string, max: number): Buffer | null {
+  try {
+    return existsSync(path) ? readPlain(path, max) : null;
+  } catch (error) {
+    if (error instanceof NotPlainError) return null;
+    throw error;
+  }
 }
 
 /** The first line of the file is the sha256 of the rest. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 
 /** Signatures of earlier compiles by the sha256 of what was signed; Ed25519 gives the same again. */
 export interface SignatureStore {
@@ -56,7 +57,7 @@ function readStore(path: string): Map<string, string> {
 
 function readIfThere(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readPlain(path, STORED_BYTES_MAX).toString('utf8');
   } catch {
     return '';
   }

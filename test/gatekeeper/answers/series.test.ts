@@ -148,7 +148,9 @@ describe('series() of a long history', () => {
       const observed_at = new Date(Date.parse('2026-11-20') - day * DAY_MS).toISOString();
       return reading('btc', { price_usd: day }, { observed_at, collected_at: observed_at });
     });
-    const files = { '2026-11-20/crypto.spot.ndjson': ndjson(rows) };
+    const files = Object.fromEntries(
+      rows.map((row) => [`${row.collected_at.slice(0, 10)}/crypto.spot.ndjson`, ndjson([row])]),
+    );
     const { data } = await compileFolder(writeSnapshots(files));
     return compiledService(data, '2026-11-21T12:00:00Z');
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openRelease, type ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
-import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
+import { MISSED_POLLS_MAX, watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 
 /** `onOpen` is told, with the way to ask for another look, when a release was opened. */
@@ -80,5 +80,34 @@ describe('watchRelease()', () => {
     gate.close();
     expect(gate.served()).toBe(5);
     expect(gate.logged).toEqual([expect.stringMatching(/^release_refused Cannot serve release/)]);
+  });
+
+  it('says when a look hangs, so that nobody looks any more, and not before', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir, { sequence: 5 });
+    const served = await openRelease({ dataDir, issuerDid: null, baseUrl: null });
+    let answer: (release: ReleaseIndex) => void = () => {};
+    const pollMs = 40;
+    const watcher = watchRelease({
+      dataDir,
+      current: () => served,
+      open: () =>
+        new Promise((done) => {
+          answer = done;
+        }),
+      swap: () => undefined,
+      log: () => undefined,
+      pollMs,
+    });
+    const idle = (polls: number) => new Promise((done) => setTimeout(done, polls * pollMs));
+    await idle(MISSED_POLLS_MAX + 10);
+    expect(watcher.trouble()).toBeNull();
+    writeTinyRelease(dataDir, { sequence: 6 });
+    await idle(MISSED_POLLS_MAX + 10);
+    expect(watcher.trouble()).toMatch(/^nobody has looked for a newer release for \d+ s: the disk/);
+    answer(served);
+    await idle(10);
+    expect(watcher.trouble()).toBeNull();
+    watcher.close();
   });
 });

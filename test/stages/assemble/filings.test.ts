@@ -60,7 +60,7 @@ describe('readFilings()', () => {
 
   it('I18: keeps the first collection of a repeat, and takes a revision of a later batch', async () => {
     const later = { collected_at: '2026-11-20T12:00:00Z' };
-    const next = '2026-11-20T12Z';
+    const next = '2026-11-20T11Z';
     const again = { ...filingSet([listingRow(), ROW]), ...filingSet([{ ...ROW, ...later }], next) };
     const repeat = rowFile((await compiled(again)).folder);
     expect(repeat._citation.retrieved_at).toBe(ROW.collected_at);
@@ -77,7 +77,7 @@ describe('readFilings()', () => {
     const collected = (minute: number) => ({ collected_at: `2026-11-20T11:${minute}:00Z` });
     const moved = { ...ROW, ...collected(12), event_time: '2025-12-31' };
     const first = filingSet([listingRow(), ROW]);
-    const revised = { ...first, ...filingSet([moved], '2026-11-20T12Z') };
+    const revised = { ...first, ...filingSet([moved], '2026-11-20T11Z') };
     const old = rowFile((await compiled(first)).folder).record_hash;
     const { folder, data, release } = await compiled(revised);
     const now = rowFile(folder).record_hash;
@@ -85,12 +85,12 @@ describe('readFilings()', () => {
       [entryOf(old, null), entryOf(now, filingPath(CIK, ROW))].sort(byHash),
     );
     expect((await runVerify(data, { issuer: [release.issuer_did] })).exitCode).toBe(0);
-    const back = { ...revised, ...filingSet([{ ...ROW, ...collected(13) }], '2026-11-20T13Z') };
+    const back = { ...revised, ...filingSet([{ ...ROW, ...collected(57) }], '2026-11-20T12Z') };
     const again = await compiled(back);
     expect(rowEntries(again.folder)).toEqual(
       [entryOf(now, null), entryOf(old, filingPath(CIK, ROW))].sort(byHash),
     );
-    const repeat = { ...first, ...filingSet([{ ...ROW, ...collected(12) }], '2026-11-20T12Z') };
+    const repeat = { ...first, ...filingSet([{ ...ROW, ...collected(12) }], '2026-11-20T11Z') };
     expect(rowEntries((await compiled(repeat)).folder)).toEqual([
       entryOf(old, filingPath(CIK, ROW)),
     ]);
@@ -98,12 +98,12 @@ describe('readFilings()', () => {
 
   it('keeps a known acceptance when a later list does not tell it', async () => {
     const blind = { ...ROW, disclosure_time: null, acceptance_basis: 'undetermined' };
-    const files = { ...filingSet([listingRow(), ROW]), ...filingSet([blind], '2026-11-20T12Z') };
+    const files = { ...filingSet([listingRow(), ROW]), ...filingSet([blind], '2026-11-20T11Z') };
     expect(rowFile((await compiled(files)).folder).disclosure_time).toBe(ROW.disclosure_time);
   });
 
   it('gives a ticker to the filer whose list is newest', async () => {
-    const other = { cik: '0000999999', name: 'Other', collected_at: '2026-11-20T10:00:00Z' };
+    const other = { cik: '0000999999', name: 'Other', collected_at: '2026-11-20T10:59:00Z' };
     const { folder } = await compiled(filingSet([listingRow(), listingRow(other)]));
     const tickers = (cik: string) => readJson(folder, filerPath(cik)).tickers;
     expect([tickers(CIK), tickers('0000999999')]).toEqual([['EXMP'], []]);
@@ -167,8 +167,12 @@ describe('readFilings()', () => {
 
   it('I37: covers what a chain of older lists reaches, each collected after the day that the next begins on', async () => {
     const list = (collected_at: string, from: string | null) => listingRow({ collected_at, from });
-    const covered = async (...lists: readonly object[]) => {
-      const { folder } = await compiled(filingSet(lists));
+    const covered = async (...lists: readonly ReturnType<typeof list>[]) => {
+      const sets = lists.map((row) => {
+        const day = row.collected_at.slice(0, 10);
+        return filingSet([row], day);
+      });
+      const { folder } = await compiled(Object.assign({}, ...sets));
       return readJson(folder, filerPath(CIK)).covered_from;
     };
     const newest = list('2026-11-20T11:00:00Z', '2025-06-01');
@@ -240,7 +244,7 @@ describe('readFilings()', () => {
       [later, other],
       [other, later],
     ]) {
-      const files = { ...filingSet([listingRow(), ROW]), ...filingSet(rows, '2026-11-20T12Z') };
+      const files = { ...filingSet([listingRow(), ROW]), ...filingSet(rows, '2026-11-20T11Z') };
       expect(await compileProblems(files)).toMatchObject([
         { code: 'conflict', field: 'accession' },
       ]);
@@ -282,7 +286,8 @@ describe('readFilings()', () => {
       { field: 'collected_at', line: 2 },
     ]);
     const allowed = { collected_at: '2026-11-20T12:05:00Z' };
-    expect(await compileProblems(filingSet([listingRow(), { ...ROW, ...allowed }]))).toEqual([]);
+    const allowedSet = filingSet([listingRow(), { ...ROW, ...allowed }], '2026-11-20T11Z');
+    expect(await compileProblems(allowedSet)).toEqual([]);
     const accepted = { ...ROW, disclosure_time: '2026-11-20T11:00:01Z' };
     expect(await compileProblems(filingSet([listingRow(), accepted]))).toMatchObject([
       { field: 'disclosure_time', line: 2 },

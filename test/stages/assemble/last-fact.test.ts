@@ -9,10 +9,7 @@ import {
   writeSnapshots,
 } from '../../snapshot-folder.ts';
 
-const at = (day: number) => ({
-  observed_at: `2026-11-${day}T10:00:00Z`,
-  collected_at: `2026-11-${day}T10:30:00Z`,
-});
+const at = (day: number) => ({ observed_at: `2026-11-${day}T10:00:00Z` });
 const heat = (entity: string, values: readonly (number | null)[]) =>
   values.map((tmax_c, index) => reading(entity, { tmax_c }, at(20 - values.length + 1 + index)));
 let folder = '';

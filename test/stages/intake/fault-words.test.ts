@@ -25,8 +25,8 @@ async function said(files: SnapshotFiles): Promise<string[]> {
 
 const ofReading = (text: string) =>
   said({ '2026-11-20/hydrology.river-level.ndjson': `${TEXT}\n${text}\n` });
-const ofRow = (collection: string, good: object, bad: object) =>
-  said({ [`2026-11-20/${collection}.ndjson`]: ndjson([good, bad]) });
+const ofRow = (collection: string, good: { collected_at: string }, bad: object) =>
+  said({ [`${good.collected_at.slice(0, 10)}/${collection}.ndjson`]: ndjson([good, bad]) });
 
 const NO_METRIC = 'a metric is a number, text, true, false, null or a flat list';
 
@@ -52,14 +52,14 @@ describe('what is said of a bad line', () => {
       { current: { stage_ft: 1, '24h_rain': 1 } },
       'current.24h_rain: a metric name is lower snake case',
     ],
-    [{ foo: 1 }, 'line: unknown member "foo"; remove it, or see snapshots/README.md'],
+    [{ foo: 1 }, 'line: unknown member "foo"; remove it, or see "signalpress lines"'],
     [
       { a: 1, b: 1, c: 1, d: 1, e: 1 },
-      'line: unknown members "a", "b", "c", "d", …; remove them, or see snapshots/README.md',
+      'line: unknown members "a", "b", "c", "d", …; remove them, or see "signalpress lines"',
     ],
     [
       { sources: [{ ...SOURCE, x: 1 }] },
-      'sources.0: unknown member "x"; remove it, or see snapshots/README.md',
+      'sources.0: unknown member "x"; remove it, or see "signalpress lines"',
     ],
     [{ current: { stage_ft: { a: 1 } } }, `current.stage_ft: ${NO_METRIC}`],
     [{ current: { stage_ft: [[1]] } }, `current.stage_ft: ${NO_METRIC}`],
@@ -94,7 +94,7 @@ describe('what is said of a bad line', () => {
       'current.stage_ft: beyond what a number can hold; correct it, or store null',
     ]);
     expect(await ofReading('{"header":{"grade":"A"}}')).toEqual([
-      'header: a header may only be the first line; start another file',
+      'header: a header may only be the first line; start another file; the lines behind it were not read',
     ]);
   });
 
@@ -102,7 +102,7 @@ describe('what is said of a bad line', () => {
     const good = serverRow('a', '2026-11-19');
     const bad = serverRow('b', '2026-11-19');
     expect(await ofRow('mcp.server', good, { ...bad, foo: 1 })).toEqual([
-      'line: unknown member "foo"; remove it, or see snapshots/README.md',
+      'line: unknown member "foo"; remove it, or see "signalpress lines"',
     ]);
     expect(await ofRow('mcp.server', good, { ...bad, capture_date: '2026-02-30' })).toEqual([
       'capture_date: there is no day 2026-02-30; correct it',
@@ -111,7 +111,7 @@ describe('what is said of a bad line', () => {
       'capture_date: missing; give it in the line or in the header',
     ]);
     expect(await ofRow('mcp.server', good, { header: { grade: 'A' } })).toEqual([
-      'header: a header may only be the first line; start another file',
+      'header: a header may only be the first line; start another file; the lines behind it were not read',
     ]);
     const late = listingRow({ collected_at: '2026-11-20T11:00Z' });
     expect(await ofRow('filing.submission', listingRow(), late)).toEqual([

@@ -13,7 +13,7 @@ const rowSchema = z.object({ collected_at: z.string() });
 
 /** Reads batches that hold so many rows each. */
 function readRows(...counts: readonly number[]) {
-  const line = `${JSON.stringify({ collected_at: AS_OF })}\n`;
+  const line = `${JSON.stringify({ collected_at: '2026-11-11T00:00:00Z' })}\n`;
   const names = counts.map((_, at) => `2026-11-1${at}/rows.ndjson`);
   const root = writeSnapshots(
     Object.fromEntries(names.map((name, at) => [name, line.repeat(counts[at] ?? 0)])),

@@ -37,7 +37,7 @@ describe('readSignal()', () => {
   it('gives a header to the lines of its own file only', () => {
     const { entity, current, ...header } = GOOD;
     const root = writeSnapshots({
-      '2026-11-19/crypto.spot.ndjson': ndjson([{ header }, { entity, current }]),
+      '2026-11-20T10Z/crypto.spot.ndjson': ndjson([{ header }, { entity, current }]),
       '2026-11-20/crypto.spot.ndjson': ndjson([{ entity, current }]),
     });
     const [signal] = listSnapshots(root).signals;

@@ -52,7 +52,11 @@ async function publishOne(
     .map(({ sha256, size, path }) => `${sha256} ${size} ${path}\n`)
     .sort((a, b) => (a.slice(65) < b.slice(65) ? -1 : 1))
     .join('');
-  const signed = { ...head(sequence), files_sha256: `sha256:${sha256Text(list)}` };
+  const signed = {
+    ...head(sequence),
+    files_sha256: `sha256:${sha256Text(list)}`,
+    files_count: texts.length,
+  };
   writeFileSync(join(staging.root, 'files.txt'), list);
   writeFileSync(join(staging.root, 'release.json'), JSON.stringify(signed));
   const settled = await staging.settle();

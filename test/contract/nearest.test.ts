@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NEAREST_STEPS_MAX, nearest, nearestIn } from '../../../gatekeeper/offer/nearest.ts';
+import { NEAREST_STEPS_MAX, nearest, nearestIn } from '../../compiler/contract/nearest.ts';
 
 const CITIES = ['us-denver', 'us-chicago', 'us-newyork'];
 

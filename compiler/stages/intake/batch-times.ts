@@ -1,0 +1,61 @@
+import { DAY_MS, HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import type { Problem } from './compile-error.ts';
+import type { Snapshots } from './list-snapshots.ts';
+import { isAfter } from './reading.ts';
+
+/** Clocks differ: something may be of so much later than the instant that a compile speaks about. */
+export const CLOCK_ALLOWANCE_MS = 300_000;
+/** A batch is named when its fetch begins, which may go on for so long after its day or hour. */
+const FETCH_MS_MAX = HOUR_MS;
+
+/** What is wrong with a time of collection, and whether a line with it may be left out. */
+export interface TimeFault {
+  readonly message: string;
+  /** Null for a line that may be left out. */
+  readonly stops: string | null;
+}
+export type JudgeTime = (collectedAt: string) => TimeFault | null;
+
+const TAKEN_LATER = 'a line from the future is never left out, since a later compile would take it';
+
+/**
+ * Judges times of collection in a batch, for a compile that speaks about an instant. A line from the future would be the
+ * latest one for as long as its time has not come; one of another day would be revised by, or revise, the wrong batch.
+ */
+export function batchTimes(asOf: string, batch: string): JudgeTime {
+  const { start, end } = spanOf(batch);
+  const now = isoTime(Date.parse(asOf) + CLOCK_ALLOWANCE_MS);
+  const first = isoTime(start - CLOCK_ALLOWANCE_MS);
+  const last = isoTime(end + FETCH_MS_MAX);
+  return (collectedAt) => {
+    if (isAfter(collectedAt, now)) {
+      const message = `"${collectedAt}" is after this compile, as of ${asOf}; correct it, or the clock or --as-of`;
+      return { message, stops: TAKEN_LATER };
+    }
+    if (!isAfter(first, collectedAt) && !isAfter(collectedAt, last)) return null;
+    const kind = batch.includes('T') ? 'hour' : 'day';
+    const message = `"${collectedAt}" is not of the ${kind} of its batch "${batch}"; correct it, or store the line in the batch of its ${kind}`;
+    return { message, stops: null };
+  };
+}
+
+/** A problem for each batch that is named after a time which has not come for this compile. */
+export function futureBatches({ signals, collections }: Snapshots, asOf: string): Problem[] {
+  const files = [...signals.map((signal) => signal.files), ...Object.values(collections)].flat();
+  const batches = [...new Set(files.map(({ batch }) => batch))].sort();
+  const limit = Date.parse(asOf) + CLOCK_ALLOWANCE_MS;
+  return batches
+    .filter((batch) => spanOf(batch).start > limit)
+    .map((file) => ({
+      code: 'bad_name',
+      file,
+      message: `a batch of the future: this compile speaks as of ${asOf}; name the folder after the time of its fetch, or correct the clock or --as-of`,
+    }));
+}
+
+/** When the day or hour of a batch begins and ends. */
+function spanOf(batch: string): { readonly start: number; readonly end: number } {
+  const isHour = batch.includes('T');
+  const start = Date.parse(isHour ? batch.replace(/Z$/, ':00:00Z') : `${batch}T00:00:00Z`);
+  return { start, end: start + (isHour ? HOUR_MS : DAY_MS) };
+}

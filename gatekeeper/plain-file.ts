@@ -1,0 +1,65 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+// The one place where this program opens files for reading. A pipe that nobody writes into would hold an ordinary
+// open, and with it a thread that the process waits for when it stops; a device never ends.
+
+const READ = constants.O_RDONLY | constants.O_NONBLOCK;
+const NO_LINK = constants.O_NOFOLLOW;
+
+/** The bytes of a plain file of at most `max` bytes, and no link; throws for anything else. */
+export async function readPlainFile(path: string, max: number): Promise<Buffer> {
+  const handle = await open(path, READ | NO_LINK);
+  try {
+    const size = plainSize(await handle.stat(), max);
+    return await readWhole(handle, size);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(size);
+  let have = 0;
+  while (have < size) {
+    const { bytesRead } = await handle.read(bytes, have, size - have, have);
+    if (bytesRead === 0) throw new Error(`cut off after ${have} bytes`);
+    have += bytesRead;
+  }
+  return bytes;
+}
+
+/** A small file of the operator, with its mode; he may well make it a link. */
+export interface OwnFile {
+  readonly bytes: Buffer;
+  readonly mode: number;
+}
+
+/** The same at once, for what is read while the gatekeeper starts; links are followed. */
+export function readOwnFile(path: string, max: number): OwnFile {
+  const file = openSync(path, READ);
+  try {
+    const stats = fstatSync(file);
+    const bytes = Buffer.allocUnsafe(plainSize(stats, max));
+    for (let have = 0; have < bytes.length; ) {
+      const read = readSync(file, bytes, have, bytes.length - have, have);
+      if (read === 0) throw new Error(`cut off after ${have} bytes`);
+      have += read;
+    }
+    return { bytes, mode: stats.mode };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Refuses a path that another library would open and wait at; nothing there is fine. */
+export function refuseUnlessPlain(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile()) throw new Error('not a plain file');
+}
+
+function plainSize(stats: Stats, max: number): number {
+  if (!stats.isFile()) throw new Error('not a plain file');
+  if (stats.size > max) throw new Error(`${stats.size} bytes, more than ${max}`);
+  return stats.size;
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { EXAMPLE_ROWS, exampleReading } from '../../compiler/commands/example-line.ts';
+import { linesText, ROW_SCHEMAS } from '../../compiler/commands/lines-command.ts';
+import { COLLECTIONS } from '../../compiler/contract/collections.ts';
+import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
+import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';
+import { parseReading } from '../../compiler/stages/intake/reading.ts';
+
+const lastLine = (text: string): unknown => JSON.parse(text.split('\n').at(-1) ?? '');
+
+describe('linesText()', () => {
+  it('names every signal and every collection, and how to ask for one', () => {
+    const text = linesText();
+    for (const { id } of [...SIGNALS, ...COLLECTIONS]) expect(text).toContain(`    ${id}  `);
+    expect(text).toContain('signalpress lines <id>');
+    expect(text).not.toMatch(/\.ts\b/);
+  });
+
+  it.each(SIGNALS.map((signal) => [signal.id, signal] as const))(
+    'shows of %s its metrics, bands and states, and a line that intake takes',
+    (id, signal) => {
+      const text = linesText(id);
+      const words = [...signal.metrics, ...(signal.bands ?? []), ...(signal.ownThresholds ?? [])];
+      for (const word of [...words, signal.cadence]) expect(text).toContain(word);
+      expect(lastLine(text)).toEqual(exampleReading(signal));
+      const outcome = parseReading(lastLine(text), {}, id);
+      expect(outcome).toHaveProperty('ok');
+      if ('ok' in outcome) {
+        const judge = batchTimes('2026-11-20T12:00:00Z', '2026-11-20');
+        expect(judge(outcome.ok.collected_at)).toBeNull();
+      }
+    },
+  );
+
+  it('shows no example that intake would take without its main metric', () => {
+    for (const signal of SIGNALS) {
+      const example = { ...exampleReading(signal), current: {} };
+      expect(parseReading(example, {}, signal.id)).toHaveProperty('faults');
+    }
+  });
+
+  it.each(COLLECTIONS.map(({ id }) => id))(
+    'shows of %s its members, and a row that intake takes',
+    (id) => {
+      const text = linesText(id);
+      const row = lastLine(text) as object;
+      expect(ROW_SCHEMAS[id].safeParse(row).error).toBeUndefined();
+      expect(ROW_SCHEMAS[id].safeParse({ ...row, collected_at: undefined }).success).toBe(false);
+      expect(row).toEqual(EXAMPLE_ROWS[id]);
+      for (const name of Object.keys(row)) expect(text).toContain(name);
+    },
+  );
+
+  it('shows all signals of a line', () => {
+    const [line] = LINES as readonly Line[];
+    for (const { id } of line?.signals ?? []) expect(linesText(line?.id)).toContain(`${id}: `);
+  });
+
+  it('suggests what a misspelt id means, and nothing for one that means none', () => {
+    expect(() => linesText('crypto.spott')).toThrow(/did you mean "crypto.spot"\?/);
+    expect(() => linesText('qqqqqqqqqqqq')).toThrow(
+      /no line, signal or collection; "signalpress lines"/,
+    );
+  });
+});

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeFolder, removeFolders } from './snapshot-folder.ts';
+
+afterAll(removeFolders);
+const ROOT = join(import.meta.dirname, '..');
+const { bin, engines, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  bin: Record<string, string>;
+  engines: { node: string };
+  version: string;
+};
+const PROGRAMS = Object.entries(bin);
+
+/** Runs a program on this Node, which says that it is another one. */
+function runOn(node: string, path: string, args: readonly string[]) {
+  const home = makeFolder();
+  const pretend = join(home, 'pretend.cjs');
+  writeFileSync(
+    pretend,
+    `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } });`,
+  );
+  const argv = ['--require', pretend, join(ROOT, path), ...args];
+  return spawnSync(process.execPath, argv, { cwd: home, env: {}, encoding: 'utf8' });
+}
+
+describe.skipIf(!existsSync(join(ROOT, 'build')))(
+  'a program on an old Node (needs a build)',
+  () => {
+    it.each(PROGRAMS)('%s says which Node it needs', (name, path) => {
+      const [, needed = ''] = /^>=(.*)$/.exec(engines.node) ?? [];
+      for (const node of ['12.22.12', '18.20.8', '20.18.3']) {
+        const { status, stdout, stderr } = runOn(node, path, ['--version']);
+        expect([status, stdout, stderr]).toEqual([
+          1,
+          '',
+          `${name} needs Node ${needed} or newer, and this is ${node}; install one from https://nodejs.org\n`,
+        ]);
+      }
+    });
+
+    it.each(PROGRAMS)('%s says its version on one that is new enough', (_, path) => {
+      for (const node of ['20.19.0', '24.0.0', process.versions.node]) {
+        const { status, stdout, stderr } = runOn(node, path, ['--version']);
+        expect([status, stdout, stderr]).toEqual([0, `${version}\n`, '']);
+      }
+    });
+
+    it.each(PROGRAMS)('%s loads nothing before it has looked', (_, path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      expect(text).not.toMatch(/^import\b(?!\()/m);
+      expect(text).not.toMatch(/^export (?!\{\};)/m);
+    });
+  },
+);

@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..');
+/** The files that may open others for reading, one in each program. */
+const READERS = ['compiler/verify/plain-file.ts', 'gatekeeper/plain-file.ts'];
+/** A folder is opened for a sync, and the journal for its own, after it was written here. */
+const SYNCS = ['compiler/stages/publish/replace-file.ts', 'gatekeeper/journal/group-commit.ts'];
+const IMPORTS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g;
+/** What opens a file and waits for it, where it is a pipe. */
+const WAITING = ['readFile', 'readFileSync', 'createReadStream', 'open'];
+
+/** Whether a source reads a file in another way than through the one of its program. */
+function readsItself(text: string): boolean {
+  const names = [...text.matchAll(IMPORTS)].flatMap(([, list = '']) => list.split(','));
+  return names.some((name) => WAITING.includes(name.trim())) || /openSync\([^)]*'r'\)/.test(text);
+}
+
+const sources = ['compiler', 'gatekeeper'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => `${folder}/${path}`),
+);
+
+describe('reads of files', () => {
+  it('are left to one file in each program, which waits for nobody', () => {
+    const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+    const others = sources.filter((path) => ![...READERS, ...SYNCS].includes(path));
+    expect(others.filter((path) => readsItself(text(path)))).toEqual([]);
+    for (const path of READERS) expect(text(path)).toContain('O_NONBLOCK');
+  });
+
+  it.each([
+    ["import { mkdirSync, readFileSync } from 'node:fs';", true],
+    ["import {\n  mkdirSync,\n  open,\n} from 'node:fs/promises';", true],
+    ["const file = openSync(path, 'r');", true],
+    ["import { openSync } from 'node:fs';\nconst file = openSync(path, 'wx');", false],
+  ])('would be found in %j', (text, expected) => {
+    expect(readsItself(text)).toBe(expected);
+  });
+});
