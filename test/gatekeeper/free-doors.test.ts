@@ -127,8 +127,15 @@ function askable(): string[] {
   ];
 }
 
-/** The only state that the schema of a graveyard allows, so its description says it. */
-const SCHEMA_WORDS = ['"state":"absent"'];
+/** What schemas and programs say of every answer alike, so that descriptions say it too. */
+const SCHEMA_WORDS = [
+  // The only state that the schema of a graveyard allows.
+  '"state":"absent"',
+  // A model of the demand records, by its name in the schema.
+  'legacy-registry',
+  // A sentence that every calibrated answer ends with.
+  '"comparable":"the same index is the same official position at any station of this signal"',
+];
 
 /** The hashes that the look-up shards of the release list: more than any client can find, but through the log. */
 function listedHashes(): readonly { readonly hash: string; readonly kind: string }[] {
@@ -153,7 +160,7 @@ describe('I52: what is free does not tell what is sold', () => {
     }
     expect(facts.members.size).toBeGreaterThan(2000);
     expect(free.size).toBeGreaterThan(500);
-    expect(free.size).toBeLessThan(facts.members.size / 2);
+    expect(facts.members.size - free.size).toBeGreaterThan(2000);
   });
 
   it('sees a fact that is told: every sold body is full of them', () => {

@@ -30,7 +30,7 @@ const verdict = (body: JsonValue, trust: readonly string[] | 'any' = [shop.did])
 
 /** Words of the service beside the proof, which nobody signs: FORMAT.md, section 6. */
 const WORDS =
-  /^((inclusion\.)?(batch|day|size_before)|ots_\w+|bitcoin_\w+|stamped_at|kind|note|signal_id|entity|observed_at|hash_core)$|^(anchor|record_status)(\.|$)/;
+  /^((inclusion\.)?(batch|day|size_before)|ots_\w+|bitcoin_\w+|stamped_at|kind|note|signal_id|entity|observed_at|hash_core|recompute)$|^(anchor|record_status|hash_core_members)(\.|$)/;
 
 describe.each(FORMS)('verifyBody() of a saved answer of %s', (form) => {
   it('judges the proof for the issuer that signed the checkpoint', async () => {

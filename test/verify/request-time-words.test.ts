@@ -151,7 +151,7 @@ describe.skipIf(!hasPython)(
         writeFileSync(file, JSON.stringify(body));
         return file;
       });
-      const clock = ['--now', new Date(now).toISOString()];
+      const clock = ['--issuer', sample.did, '--now', new Date(now).toISOString()];
       const { stdout } = spawnSync('python3', [SCRIPT, '--json', ...clock, ...files], {
         encoding: 'utf8',
         maxBuffer: 64 * 1024 * 1024,

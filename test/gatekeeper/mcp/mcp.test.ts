@@ -127,7 +127,7 @@ describe('I44: POST /mcp', () => {
     const answer = await fetch(gate.url + PAID, { headers: { 'x-payment': payment } });
     expect(answer.status).toBe(200);
     expect(await answer.text()).toMatch(/paid words/);
-    expect(calls).toEqual(['verify', 'settle']);
+    expect(calls).toEqual(['settle']);
   });
 
   it.each([
