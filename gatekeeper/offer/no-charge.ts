@@ -3,6 +3,7 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
+import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { CATALOG_REQUEST, previewOf, storedRequest, usageOf } from './example-request.ts';
@@ -39,8 +40,20 @@ export function noCharge(route: Route, release: ReleaseIndex): Reply {
  */
 function emptyWord(endpoint: Endpoint, values: Values, release: ReleaseIndex): Miss {
   if (isDocument(endpoint)) return 'empty_line';
-  if (storedRequest(endpoint, {}, release) === null) return 'empty_line';
+  if (isEmpty(endpoint, release)) return 'empty_line';
   return isUnkeyed(values.signal_id ?? '', release) ? 'empty_line' : 'no_data';
+}
+
+/** Which rows have nothing to answer, each found out once. */
+const emptyRows = oncePerRelease(() => new Map<string, boolean>());
+
+function isEmpty(endpoint: Endpoint, release: ReleaseIndex): boolean {
+  const known = emptyRows(release);
+  const isKnown = known.get(endpoint.path);
+  if (isKnown !== undefined) return isKnown;
+  const found = storedRequest(endpoint, {}, release) === null;
+  known.set(endpoint.path, found);
+  return found;
 }
 
 /** A signal whose line waits for the operator's data key: not one entity of it is stored. */
