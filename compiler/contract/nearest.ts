@@ -116,16 +116,22 @@ interface Rows {
   next: Uint8Array;
 }
 
-interface Search extends Rows {
+interface Search {
   steps: number;
+  /** Null until letters are compared, as they seldom are. */
+  rows: Rows | null;
   /** What is found so far; only what is nearer than the bound takes its place. */
   option: string | null;
   bound: number;
 }
 
 function newSearch(editsMax: number): Search {
+  return { steps: 0, rows: null, option: null, bound: editsMax + 1 };
+}
+
+function newRows(): Rows {
   const row = (): Uint8Array => new Uint8Array(COMPARED_CHARS_MAX + 2);
-  return { above: row(), row: row(), next: row(), steps: 0, option: null, bound: editsMax + 1 };
+  return { above: row(), row: row(), next: row() };
 }
 
 /**
@@ -135,14 +141,16 @@ function newSearch(editsMax: number): Search {
 function editDistance(wanted: Name, name: Name, search: Search): number {
   const [left, right, bound] = [wanted.letters, name.letters, search.bound];
   if (Math.abs(left.length - right.length) >= bound) return bound;
-  for (let to = 0; to <= Math.min(bound, right.length); to += 1) search.row[to] = to;
+  search.rows ??= newRows();
+  const { rows } = search;
+  for (let to = 0; to <= Math.min(bound, right.length); to += 1) rows.row[to] = to;
   for (let at = 1; at <= left.length; at += 1) {
-    const least = fillNext({ left, right, bound, at }, search);
+    const least = fillNext({ left, right, bound, at }, rows);
     search.steps += 2 * bound;
     if (least >= bound) return bound;
-    turn(search);
+    turn(rows);
   }
-  return Math.min(bound, search.row[right.length] ?? bound);
+  return Math.min(bound, rows.row[right.length] ?? bound);
 }
 
 /** The row that was filled becomes the one that the next is made from. */

@@ -24,14 +24,16 @@ export function encodeSegment(text: string): string {
   return segment;
 }
 
+/** What each byte becomes behind the first one of a segment. */
+const ESCAPED = Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  return /[a-z0-9._-]/.test(char) ? char : `~${byte.toString(16).padStart(2, '0')}`;
+});
+
 function escapeBytes(bytes: Uint8Array): string {
   let out = '';
-  for (const [index, byte] of bytes.entries()) {
-    const char = String.fromCharCode(byte);
-    const plain = index === 0 ? /[a-z0-9_-]/ : /[a-z0-9._-]/;
-    out += plain.test(char) ? char : `~${byte.toString(16).padStart(2, '0')}`;
-  }
-  return out;
+  for (const byte of bytes) out += ESCAPED[byte];
+  return out.startsWith('.') ? `~2e${out.slice(1)}` : out;
 }
 
 /** The inverse of encodeSegment; throws a RangeError for a segment that it never makes. */

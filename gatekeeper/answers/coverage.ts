@@ -163,7 +163,7 @@ function distinctEntities(covered: readonly Stock[]): number {
 }
 
 function bytesOf(body: object): Buffer {
-  return Buffer.from(JSON.stringify(body), 'utf8');
+  return Buffer.from(JSON.stringify(body).slice(0, -1) + RULES_END, 'utf8');
 }
 
 function meets(signal: Signal, values: Values): boolean {
@@ -196,15 +196,19 @@ function coverageBody(stocked: readonly Stock[], form: CoverageForm): object {
       freshness: addedUp(covered.map(({ counts }) => counts)),
     },
     signals: covered.map((one) => (compact ? compactRow(one, now) : fullRow(one, { listed, now }))),
-    cache_ttl_s: COVERAGE_TTL_S,
-    cache_policy: `public, max-age=${COVERAGE_TTL_S}`,
-    cache_note: `freshness is computed at most every ${COVERAGE_TTL_S} s here, at each request in records`,
-    freshness_rule:
-      'age is now minus observed_at, against the thresholds of the cadence, inclusive',
-    update_status_rule: UPDATE_STATUS_RULE,
-    freshness_thresholds: FRESHNESS_THRESHOLDS,
   };
 }
+
+const RULES = {
+  cache_ttl_s: COVERAGE_TTL_S,
+  cache_policy: `public, max-age=${COVERAGE_TTL_S}`,
+  cache_note: `freshness is computed at most every ${COVERAGE_TTL_S} s here, at each request in records`,
+  freshness_rule: 'age is now minus observed_at, against the thresholds of the cadence, inclusive',
+  update_status_rule: UPDATE_STATUS_RULE,
+  freshness_thresholds: FRESHNESS_THRESHOLDS,
+};
+/** The end of every answer, printed once. */
+const RULES_END = `,${JSON.stringify(RULES).slice(1)}`;
 
 type Counts = Readonly<Record<FreshnessClass, number>>;
 type Covered = Stock & { readonly counts: Counts };

@@ -7,11 +7,21 @@ import { atomicAmount } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
+import {
+  type Answered,
+  type ContentAnswer,
+  jsonContent,
+  KEEP_FOR_RELEASE,
+  MISS,
+  type Service,
+} from '../service.ts';
 import { catalogCounts } from './catalog.ts';
+import { FREE_BYTES_MAX } from './free-bytes.ts';
 
 /** Entities that one list shows; the catalog has them all. */
 export const PREVIEW_LIST_MAX = 500;
+/** As many as fit: with long ids fewer are shown. */
+const LIST_LENGTHS: readonly number[] = [PREVIEW_LIST_MAX, 100, 10];
 
 /** Lists that are not called after their path. */
 const LIST_NAMES: Readonly<Record<string, string>> = {
@@ -20,29 +30,47 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
 
 /** `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. */
 export async function preview({ release }: Service): Promise<Answered> {
+  const counts = await catalogCounts(release);
+  const answers = LIST_LENGTHS.map(
+    (max) => () => jsonContent(body(release, counts, max), KEEP_FOR_RELEASE),
+  );
+  return firstThatFits(answers);
+}
+
+/** The first answer that is no longer than a free one may be, else the last. */
+function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
+  let shortest: Answered = MISS;
+  for (const make of answers) {
+    const answered = make();
+    if (answered.content.body.length <= FREE_BYTES_MAX) return answered;
+    shortest = answered;
+  }
+  return shortest;
+}
+
+function body(release: ReleaseIndex, counts: object, max: number): object {
   const { head } = release;
   const sold = (ENDPOINTS as readonly Endpoint[]).filter((row) => sellsNow(row, release));
   const priced = sold.filter((row) => row.priceUsd !== null);
   const gated = sold.filter((row) => row.token);
-  const body = {
+  return {
     nature: 'What is sold here; descriptive official readings, no forecast, no advice',
     as_of: head.as_of,
     counts: {
       ...stockCounts(head),
-      ...(await catalogCounts(release)),
+      ...counts,
       endpoints: sold.length,
       paid_endpoints: priced.length,
       token_endpoints: gated.length,
       free_endpoints: sold.length - priced.length - gated.length,
     },
     prices: priced.map(priceRow),
-    ...Object.fromEntries(LINES.flatMap((row: Line) => bundleList(row, release))),
-    documents: documentRequests(release),
+    ...Object.fromEntries(LINES.flatMap((row: Line) => bundleList(row, release, max))),
+    documents: documentRequests(release, max),
     catalog: '/gauge/catalog',
     coverage: '/gauge/coverage?summary=1',
     sample: '/gauge/sample',
   };
-  return jsonContent(body, KEEP_FOR_RELEASE);
 }
 
 /** What is stored, beside the counts that the catalog tells too. */
@@ -57,24 +85,28 @@ function priceRow({ path, priceUsd, summary, params }: Endpoint): object {
   return { path, price_usd: price, price_atomic: atomicAmount(price), required, summary };
 }
 
-function bundleList(row: Line, release: ReleaseIndex): (readonly [string, readonly string[]])[] {
+function bundleList(
+  row: Line,
+  release: ReleaseIndex,
+  max: number,
+): (readonly [string, readonly string[]])[] {
   if (row.bundle === undefined) return [];
   const { path, param } = row.bundle;
   const name = LIST_NAMES[path] ?? `${path.slice('/gauge/'.length).replaceAll('-', '_')}s`;
   if (!row.open) return [[name, row.entities]];
   const endpoint = (ENDPOINTS as readonly Endpoint[]).find((one) => one.path === path);
-  const stored = release.pathsUnder(`bundle/${row.id}/`, PREVIEW_LIST_MAX).flatMap((file) => {
+  const stored = release.pathsUnder(`bundle/${row.id}/`, max).flatMap((file) => {
     const values = endpoint === undefined ? null : parseFilePath(endpoint, file);
     return values?.[param] ?? [];
   });
   return [[name, [...new Set([...row.entities, ...stored])]]];
 }
 
-/** The request of every stored document, up to PREVIEW_LIST_MAX an operation. */
-function documentRequests(release: ReleaseIndex): string[] {
+/** The request of every stored document, up to `max` an operation. */
+function documentRequests(release: ReleaseIndex, max: number): string[] {
   return DOCUMENT_ENDPOINTS.flatMap((endpoint) => {
     const { path, file = '' } = endpoint;
-    const stored = release.pathsUnder(file.slice(0, file.search(/\{|$/)), PREVIEW_LIST_MAX);
+    const stored = release.pathsUnder(file.slice(0, file.search(/\{|$/)), max);
     return stored.flatMap((each) => {
       const values = parseFilePath(endpoint, each);
       return values === null ? [] : [canonicalTarget(path, values)];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LINES, type Line } from '../../../compiler/contract/lines.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/free-bytes.ts';
 import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/answers/preview.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
@@ -33,6 +34,19 @@ describe('preview()', () => {
       '/shadow/region-plus?loc=us-denver&topic=A',
     ]);
     expect(jsonOf(await preview(await tinyService())).documents).toEqual([]);
+  });
+
+  it('I54: shows fewer of each list where long ids would make it longer than a megabyte', async () => {
+    const lines = LINES.filter((row: Line) => row.open && row.bundle !== undefined);
+    const stored = lines.flatMap(({ id }) =>
+      Array.from({ length: 400 }, (_, at) => `bundle/${id}/${'x'.repeat(180)}${at}.json`),
+    );
+    const files = new Map(stored.map((path) => [path, Buffer.from('{}')]));
+    const answered = await preview(await tinyService({ files }));
+    const bytes = answered.kind === 'content' ? answered.content.body.length : Infinity;
+    expect(400 * 180 * lines.length).toBeGreaterThan(FREE_BYTES_MAX);
+    expect(bytes).toBeLessThanOrEqual(FREE_BYTES_MAX);
+    expect(JSON.stringify(jsonOf(answered))).toContain('x'.repeat(180));
   });
 
   it('adds what is stored to an open list', async () => {
