@@ -15,6 +15,8 @@ describe('sampleClock()', () => {
     const { release } = await compileFolder('snapshots', { asOf: sampleClock(new Date(0)) });
     expect(release.as_of).toBe(SAMPLE_AS_OF);
     const early = compileFolder('snapshots', { asOf: '2026-11-19T12:00:00Z' });
-    await expect(early).rejects.toThrow('is after this compile, as of 2026-11-19T12:00:00Z');
+    await expect(early).rejects.toThrow(
+      'a batch of the future: this compile speaks as of 2026-11-19T12:00:00Z',
+    );
   }, 120_000);
 });
