@@ -100,10 +100,10 @@ describe('the checks of documents', () => {
   });
 });
 
-describe('the rate limit in gatekeeper/README.md', () => {
+describe('the rate limit in gatekeeper/SIGNS.md', () => {
   it('is that of the code', () => {
     const named = /(\d+) times that rate \(either may use (\d+) s/.exec(
-      read('gatekeeper/README.md'),
+      read('gatekeeper/SIGNS.md'),
     );
     expect(named?.slice(1).map(Number)).toEqual([OVERALL_FACTOR, BURST_S]);
   });
