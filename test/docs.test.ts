@@ -19,6 +19,7 @@ const DOCS = [
 const WORDS_MAX: Readonly<Record<string, number>> = {
   'README.md': 1000,
   'ARCHITECTURE.md': 1800,
+  'gatekeeper/README.md': 1500,
   'CONTRIBUTING.md': 300,
   'SECURITY.md': 350,
   'dist-data/README.md': 130,
