@@ -196,17 +196,23 @@ describe('readFilings()', () => {
   });
 
   it('I55: tells the gaps of the list that speaks, and of what carries it on before it begins', async () => {
+    const EARLIER = '2026-11-01';
     const gap = (year: number) => ({ from: `${year}-02-01`, to: `${year}-02-09` });
     const page = { kind: 'page', cik: CIK, source: 'sec-edgar', source_tier: 'T1' };
     const rows = [
       listingRow({ from: '2024-01-01', pages: [gap(2020)], gaps: [gap(2025)] }),
-      listingRow({ collected_at: '2026-11-01T00:00:00Z', gaps: [gap(2023), gap(2026)] }),
+      listingRow({ collected_at: `${EARLIER}T00:00:00Z`, gaps: [gap(2023), gap(2026)] }),
       { ...page, collected_at: ROW.collected_at, ...gap(2020), gaps: [gap(2020)] },
     ];
-    const filer = async (...given: readonly object[]) =>
-      filerCoverageSchema.parse(
-        readJson((await compiled(filingSet(given))).folder, filerPath(CIK)),
-      );
+    /** Each row in the batch of its collection. */
+    const filer = async (...given: readonly object[]) => {
+      const isEarlier = (row: object): boolean => JSON.stringify(row).includes(`${EARLIER}T00`);
+      const set = {
+        ...filingSet(given.filter((row) => !isEarlier(row))),
+        ...filingSet(given.filter(isEarlier), `${EARLIER}T00Z`),
+      };
+      return filerCoverageSchema.parse(readJson((await compiled(set)).folder, filerPath(CIK)));
+    };
     const { gaps, covers } = await filer(...rows);
     expect(gaps).toEqual([gap(2020), gap(2023), gap(2025)]);
     expect(covers).toContain('; incomplete from the filing day 2020-02-01 to 2020-02-09;');

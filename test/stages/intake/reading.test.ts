@@ -289,7 +289,7 @@ describe('parseReading()', () => {
     ['current.notes.1', { current: { stage_ft: 1, notes: ['high water', ADVICE] } }],
   ])('refuses advice in %s, of a line and of a header', (field, change) => {
     expect(faultsOf(change)).toEqual([`bad_field ${field}`]);
-    expect(parseHeader({ header: change })).toMatchObject({
+    expect(parseHeader(change)).toMatchObject({
       faults: [{ field: `header.${field}` }],
     });
     const plain = JSON.parse(
@@ -299,7 +299,7 @@ describe('parseReading()', () => {
       ),
     );
     expect(faultsOf(plain)).toEqual([]);
-    expect(parseHeader({ header: plain })).toHaveProperty('ok');
+    expect(parseHeader(plain)).toHaveProperty('ok');
   });
 
   it('looks for advice in no id and in no address', () => {
