@@ -30,7 +30,7 @@ const HELP = `Usage: signalpress-gate [flags]           serve a compiled release
        signalpress-gate ledger --help    what was sold
 
 Flags: ${FLAGS.map((name) => `--${name}`).join(' ')} --help --version
-Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; README.md says what they mean.
+Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; gatekeeper/SETTINGS.md says what they mean.
 
 Examples:
   signalpress-gate --port 8080

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollBack } from '../compiler/commands/releases-command.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { currentName, releaseNames } from '../compiler/stages/publish/release-folders.ts';
+import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { openRelease } from '../gatekeeper/release/release-index.ts';
@@ -54,7 +55,8 @@ async function remembered(data: string, text: string | null, now = FUTURE) {
   const save = (next: string): void => {
     saved = next;
   };
-  const options = { memory: { text, save }, now: Date.parse(now), workers: 0 };
+  const issuer = [issuerDid(signingKey(SEED))];
+  const options = { memory: { text, save }, issuer, now: Date.parse(now), workers: 0 };
   const { exitCode, text: said } = await runVerify(data, options);
   return { exitCode, said, memory: saved };
 }

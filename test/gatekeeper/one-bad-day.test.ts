@@ -179,7 +179,7 @@ async function insist(day: Day, story: Story): Promise<void> {
       if (asked.status === 200) story.bodies.push(text);
       if (asked.status === 503) story.outages += 1;
       // Time passes while a client waits.
-      if (asked.status === 503) day.now += 100;
+      if (asked.status === 503) day.now += 5;
     } catch {
       // It restarts: the client comes again.
     }
@@ -207,19 +207,10 @@ async function badDay(seed: number): Promise<{ day: Day; stories: readonly Story
   day.correctClock();
   await day.restart();
   await Promise.all(clients);
-  // Whoever was served while the disk was full is booked by the start that finds room.
-  for (let turn = 0; turn < 500 && openIn(day.path) > 0; turn++) await pause(10);
+  // Who was served while the disk was full, before a restart, is booked when the same payment comes again: nobody else asks.
+  for (const story of stories) await insist(day, story);
   await day.gate?.close();
   return { day, stories };
-}
-
-function openIn(journal: string): number {
-  const db = readJournalFile(journal);
-  const open = [...ledgerRows(db, { time: 'created_at' })].filter(
-    ({ state }) => state !== 'settled',
-  ).length;
-  db.close();
-  return open;
 }
 
 type Books = Pick<LedgerRow, 'nonce' | 'state'>;
@@ -230,7 +221,7 @@ function faultsOf(stories: readonly Story[], taken: ReadonlySet<string>, books: 
   return stories.flatMap(({ nonce, status, bodies }) => {
     const faults = [];
     if (status !== 200) faults.push(`${nonce} ended with ${status}`);
-    if (bodies.length !== 2) faults.push(`${nonce} was delivered ${bodies.length} times`);
+    if (bodies.length !== 3) faults.push(`${nonce} was delivered ${bodies.length} times`);
     if (new Set(bodies).size > 1) faults.push(`${nonce} bought two answers`);
     if (taken.has(nonce) !== (status === 200)) faults.push(`${nonce} and the token differ`);
     if (taken.has(nonce) !== (state.get(nonce) === 'settled'))
@@ -254,13 +245,13 @@ describe('one bad day', () => {
   }, 60_000);
 
   it('would find what is lost, unpaid, doubled or not in the books', async () => {
-    const good = { ...(await signed(1)), status: 200, bodies: ['a', 'a'] };
+    const good = { ...(await signed(1)), status: 200, bodies: ['a', 'a', 'a'] };
     const { nonce } = good;
     const [taken, none] = [new Set([nonce]), new Set<string>()];
     const books = [{ nonce, state: 'settled' }];
     expect(faultsOf([good], taken, books)).toEqual([]);
     expect(faultsOf([{ ...good, status: 402, bodies: [] }], taken, books)).toHaveLength(3);
-    expect(faultsOf([{ ...good, bodies: ['a', 'b'] }], taken, books)).toHaveLength(1);
+    expect(faultsOf([{ ...good, bodies: ['a', 'a', 'b'] }], taken, books)).toHaveLength(1);
     expect(faultsOf([good], none, [])).toHaveLength(1);
     expect(faultsOf([good], taken, [{ nonce, state: 'unknown' }])).toHaveLength(1);
   });

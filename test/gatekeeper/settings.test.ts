@@ -3,17 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { envName, OPTION_NAMES, SETTING_NAMES } from '../../gatekeeper/settings.ts';
 
-/** Variables of the settings table of the README; a short one takes the prefix of the one before. */
+/** Variables of the tables of SETTINGS.md; a short one takes the prefix of the one before. */
 function documented(): string[] {
-  const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, section = ''] = text.split('## Settings of the gatekeeper');
-  const cells = section.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
+  const text = readFileSync(join(import.meta.dirname, '../../gatekeeper/SETTINGS.md'), 'utf8');
+  const cells = text.split('\n').flatMap((line) => /^\| (`[^|]*`) \|/.exec(line)?.[1] ?? []);
   const names = cells.flatMap((cell) => [...cell.matchAll(/`(?:SIGNALPRESS)?_([A-Z_]+)`/g)]);
   return names.map(([, name]) => `SIGNALPRESS_${name}`);
 }
 
 describe('SETTING_NAMES', () => {
-  it('are exactly the rows of the settings table in the README', () => {
+  it('are exactly the rows of SETTINGS.md', () => {
     expect(documented().sort()).toEqual(SETTING_NAMES.map(envName).sort());
   });
 });

@@ -105,7 +105,7 @@ describe('wordFaults()', () => {
     const [[path = '', text = ''] = []] = Object.entries(
       rosterFiles({ 'mcp.server': [serverRow('a-mcp', DAY)] }),
     );
-    expect(await said({ [path]: header + text })).toEqual([['scope', REFUSED]]);
+    expect(await said({ [path]: header + text })).toEqual([['header.scope', REFUSED]]);
     const filings = (listing: object, filing: object) =>
       said(filingSet([listingRow(listing), filingRow(1, ['10-K', '2026-02-01'], filing)]));
     expect(await filings({ name: ADVICE }, {})).toContainEqual(['name', REFUSED]);
