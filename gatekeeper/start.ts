@@ -246,5 +246,7 @@ function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string)
 /** As much of an issuer's name as a v2 challenge can say. */
 export function serviceNameOf(issuerName: string): string {
   const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
-  return ascii.slice(0, SERVICE_NAME_CHARS_MAX).trim() || 'x402';
+  const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
+  // A bracket that lost its end says nothing.
+  return cut.replace(/\([^)]*$/, '').trim() || 'x402';
 }

@@ -8,8 +8,8 @@ import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
 import { type Config, loadConfig } from '../gatekeeper/config.ts';
 import { sampleClock } from './sample/sample-times.ts';
 
-/** Says in every citation that most of what is compiled here was generated. */
-const ISSUER_NAME = 'Signalpress quick start (sample data)';
+/** Says in every citation that most of what is compiled here was generated; 32 characters, so that no catalogue cuts it. */
+const ISSUER_NAME = 'Signalpress quick start, sample';
 const SAMPLE = 'snapshots';
 /** Lines of the sample that give way to the genuine feed. */
 const GENUINE = 'earthquake.';

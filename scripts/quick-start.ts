@@ -1,6 +1,5 @@
 import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
-import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import type { Config } from '../gatekeeper/config.ts';
 import { lineLog } from '../gatekeeper/http/line-log.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
@@ -43,7 +42,7 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   const clock = (): number => Date.now();
   const log = lineLog((text) => process.stdout.write(text), clock);
   const gatekeeper = await startGatekeeper(settings, { clock, log });
-  console.log(welcome(gatekeeper.url));
+  console.log(welcome(gatekeeper.url, await menuOf(gatekeeper.url)));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await gatekeeper.close();
@@ -67,10 +66,22 @@ async function onFreePort(settings: Config): ReturnType<typeof servedAt> {
   }
 }
 
-function welcome(url: string): string {
-  const rows: readonly Endpoint[] = ENDPOINTS;
-  const paid = rows.filter((row) => row.priceUsd !== null);
-  const prices = SHOWN.flatMap((path) => paid.find((row) => row.path === path) ?? []);
+/** What the shop itself says that it sells. */
+interface Menu {
+  readonly counts: { readonly paid_endpoints: number };
+  readonly prices: readonly {
+    readonly path: string;
+    readonly price_usd: string;
+    readonly summary: string;
+  }[];
+}
+
+async function menuOf(url: string): Promise<Menu> {
+  return (await (await fetch(`${url}/gauge/preview`)).json()) as Menu;
+}
+
+function welcome(url: string, { counts, prices }: Menu): string {
+  const shown = SHOWN.flatMap((path) => prices.find((row) => row.path === path) ?? []);
   return [
     `${green('Serving')} ${bold(url)}`,
     'TEST ONLY: payments settle in memory, no money moves. Real payments: "signalpress-gate", README.md',
@@ -78,9 +89,9 @@ function welcome(url: string): string {
     bold('Free'),
     ...FREE.map(([path, about]) => `  ${cyan(`curl -s '${url}${path}'`)}\n      ${dim(about)}`),
     '',
-    `${bold('Paid')}, USD a call (${paid.length} operations, all of them at /gauge/preview)`,
-    ...prices.map(({ path, priceUsd, summary }) => {
-      return `  ${String(priceUsd).padStart(5)}  ${path.padEnd(25)} ${dim(summary)}`;
+    `${bold('Paid')}, USD a call (${counts.paid_endpoints} operations, all of them at /gauge/preview)`,
+    ...shown.map(({ path, price_usd, summary }) => {
+      return `  ${price_usd.padStart(5)}  ${path.padEnd(25)} ${dim(summary)}`;
     }),
     `  ${cyan(`curl -is '${url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
     '',

@@ -30,7 +30,8 @@ async function refusal(config: Parameters<typeof startGatekeeper>[0]): Promise<s
 describe('serviceNameOf()', () => {
   it.each([
     ['Example Signals', 'Example Signals'],
-    ['Signalpress quick start (sample data)', 'Signalpress quick start (sample'],
+    ['Signalpress quick start (sample data)', 'Signalpress quick start'],
+    ['River readings (UK) of an example', 'River readings (UK) of an exampl'],
     ['Příklad', 'Pklad'],
     ['例', 'x402'],
   ])('says %j as %j', (issuerName, name) => {
