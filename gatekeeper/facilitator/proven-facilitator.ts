@@ -87,7 +87,10 @@ async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOut
   const authorization = authorizationOf(request);
   const look = async (): Promise<Finding> => {
     const named = await evidence.confirm(authorization, outcome.transaction);
-    return named.state === 'unused' ? evidence.find(authorization) : named;
+    if (named.state !== 'unused') return named;
+    const found = await evidence.find(authorization);
+    // The node knows the transaction for none of ours: its silence about any other does not prove this one.
+    return found.state === 'unknown' ? named : found;
   };
   // The node may not have seen yet what the facilitator saw.
   const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));

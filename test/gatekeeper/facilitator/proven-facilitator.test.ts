@@ -67,6 +67,17 @@ describe('provenFacilitator()', () => {
     expect(cancelled).toMatchObject({ verdict: 'none' });
   });
 
+  it('I11: provenFacilitator() takes no word that the node contradicts, however silent it is about the rest', async () => {
+    const silent: Finding = { state: 'unknown' };
+    const contradicted = proven({ confirm: [UNUSED], find: [silent] });
+    expect(await contradicted.settle(request)).toMatchObject({ verdict: 'none' });
+    const found = proven({ confirm: [UNUSED], find: [silent, silent, paid(REAL_TX)] });
+    expect(await found.settle(request)).toEqual({ ...shown, transaction: REAL_TX });
+    // Of the transaction itself nothing is said: the word stands, as where no node is asked.
+    const unasked = proven({ confirm: [silent], find: [silent] });
+    expect(await unasked.settle(request)).toEqual(settled);
+  });
+
   it('I11: provenFacilitator() names the transaction that made the transfer', async () => {
     const outcome = await proven({ find: [paid(REAL_TX)] }).settle(request);
     expect(outcome).toEqual({ ...shown, transaction: REAL_TX });
