@@ -7,7 +7,7 @@ import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, type Shop } from './shop.ts';
 
-/** The snippets of the README section "Use it from an agent", run as they stand but for the address. */
+/** The snippets of the README section "Buy from it", run as they stand but for the address. */
 const QUICK_START = 'http://127.0.0.1:4021';
 /** Beside the packages that a snippet imports. */
 const SNIPPET = join(import.meta.dirname, 'snippet.mjs');
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 function snippets(): { kind: string; code: string }[] {
   const readme = readFileSync('README.md', 'utf8');
-  const [, section = ''] = readme.split('## Use it from an agent\n');
+  const [, section = ''] = readme.split('## Buy from it\n');
   const [own = ''] = section.split('\n## ');
   return [...own.matchAll(/```(\w+)\n([\s\S]*?)```/g)].map(([, kind = '', code = '']) => ({
     kind,
@@ -46,9 +46,9 @@ async function run(code: string): Promise<string> {
   return output;
 }
 
-describe('README, "Use it from an agent"', () => {
-  it('has three snippets', () => {
-    expect(snippets().map(({ kind }) => kind)).toEqual(['js', 'json', 'js']);
+describe('README, "Buy from it"', () => {
+  it('has three snippets, and then the commands that verify', () => {
+    expect(snippets().map(({ kind }) => kind)).toEqual(['js', 'js', 'json', 'sh']);
   });
 
   it('plain fetch reads a free record and a price', async () => {
@@ -57,8 +57,8 @@ describe('README, "Use it from an agent"', () => {
   }, 20_000);
 
   it('the configuration of an MCP client leads to the tools', async () => {
-    const [, second] = snippets();
-    const { mcpServers } = JSON.parse(second?.code ?? '{}');
+    const [, , third] = snippets();
+    const { mcpServers } = JSON.parse(third?.code ?? '{}');
     expect(mcpServers.signalpress.type).toBe('http');
     const client = new Client({ name: 'readme', version: '1.0.0' });
     await client.connect(new StreamableHTTPClientTransport(new URL(mcpServers.signalpress.url)));
@@ -68,9 +68,9 @@ describe('README, "Use it from an agent"', () => {
   });
 
   it('x402-fetch buys the reading, once', async () => {
-    const [, , third] = snippets();
+    const [, second] = snippets();
     const before = shop.facilitator.settled.length;
-    expect(await run(third?.code ?? '')).toContain('aqi_index');
+    expect(await run(second?.code ?? '')).toContain('aqi_index');
     expect(shop.facilitator.settled.length).toBe(before + 1);
   }, 30_000);
 });
