@@ -8,6 +8,7 @@ import { loadConfig } from '../../gatekeeper/config.ts';
 import { remoteFacilitator } from '../../gatekeeper/facilitator/facilitator.ts';
 import { provenFacilitator } from '../../gatekeeper/facilitator/proven-facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { UNKNOWN_RETRY_S } from '../../gatekeeper/payment/payment-reply.ts';
 import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import { buyer, send } from './buyer.ts';
@@ -21,7 +22,8 @@ const RECORD = '/gauge?signal_id=airquality.aqi&entity=us-denver';
 const PATIENCE_MS = 300;
 const alice = buyer(network, 'alice');
 const folder = mkdtempSync(join(tmpdir(), 'signalpress-timeout-'));
-const clock = (): number => Date.now();
+let aheadMs = 0;
+const clock = (): number => Date.now() + aheadMs;
 
 let chain: Chain;
 let facilitator: ChainFacilitator;
@@ -60,6 +62,8 @@ describe('a settlement that nobody hears of in time', () => {
     expect(doubt?.body).toContain('Send the same X-PAYMENT again');
     expect(await chain.isUsed(purchase.payment)).toBe(true);
     facilitator.fault = () => null;
+    expect(await send(gate.url, purchase)).toMatchObject({ status: 503, receipt: null });
+    aheadMs = UNKNOWN_RETRY_S * 1000;
     const answer = await send(gate.url, purchase);
     expect(answer).toMatchObject({ status: 200, receipt: { success: true } });
     expect(await chain.balanceOf(PAYEE)).toBe(purchase.price);
