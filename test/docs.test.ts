@@ -9,6 +9,7 @@ const DOCS = [
   'ARCHITECTURE.md',
   'compiler/contract/FORMAT.md',
   'compiler/contract/SETTLEMENTS.md',
+  'compiler/import/README.md',
   'dist-data/README.md',
   'gatekeeper/README.md',
   'snapshots/README.md',
@@ -23,6 +24,7 @@ const WORDS_MAX: Readonly<Record<string, number>> = {
   'CONTRIBUTING.md': 300,
   'SECURITY.md': 350,
   'dist-data/README.md': 130,
+  'snapshots/README.md': 900,
   'test/README.md': 300,
 };
 
