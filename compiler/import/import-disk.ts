@@ -8,7 +8,7 @@ import type { BatchDisk } from './write-batch.ts';
 
 /** What an import reads and writes. */
 export interface ImportDisk {
-  /** The bytes of a payload or note; throws an ImportError when there are none or too many. */
+  /** The bytes of a payload or note; throws an ImportError when there are too many, else the disk's own error. */
   readFile(path: string): Uint8Array;
   /** The snapshots folder. */
   snapshots(folder: string): BatchDisk;
@@ -37,10 +37,9 @@ function readBounded(path: string): Uint8Array {
   try {
     return readNamed(path, PAYLOAD_BYTES_MAX);
   } catch (cause) {
-    const state =
-      cause instanceof RangeError
-        ? `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`
-        : 'the file cannot be read; check the path and its permissions';
+    // What the disk itself says is told by the command, with what to do.
+    if (!(cause instanceof RangeError)) throw cause;
+    const state = `more than ${PAYLOAD_BYTES_MAX} bytes; ask the source for less`;
     throw new ImportError({ subject: path, state }, { cause });
   }
 }

@@ -131,8 +131,8 @@ describe('runImport()', () => {
     ['no time of the fetch', {}, 'give --note FILE or --fetched-at TIME'],
     ['two of them', { note: 'n.json', fetchedAt: '2026-11-20T11:02:00Z' }, 'keep one'],
     ['a local time', { fetchedAt: 'yesterday' }, 'is not a time'],
-    ['a note that is not there', { note: '/nowhere/n.json' }, 'cannot be read'],
-    ['a file that is not there', { file: '/nowhere/iv.json' }, 'cannot be read'],
+    ['a note that is not there', { note: '/nowhere/n.json' }, 'ENOENT'],
+    ['a file that is not there', { file: '/nowhere/iv.json' }, 'ENOENT'],
   ])('refuses %s and writes nothing', (_name, over, message) => {
     const file = put('iv.json', gauges);
     const out = join(folder, 'refused');
