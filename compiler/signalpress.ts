@@ -1,22 +1,15 @@
 #!/usr/bin/env node
 // Where the program begins. An old Node cannot read the sources behind this file: it would say SyntaxError, and not
-// which Node is needed. So nothing is imported before the version is looked at, which is that of package.json.
-const NEEDED = '20.19';
+// which Node is needed. So nothing else is imported before the version is looked at.
+import { nodeProblem } from './contract/node-version.ts';
 
-function isOlder(found: string, needed: string): boolean {
-  const [major = 0, minor = 0] = found.split('.').map(Number);
-  const [majorMin = 0, minorMin = 0] = needed.split('.').map(Number);
-  return major < majorMin || (major === majorMin && minor < minorMin);
-}
-
-if (isOlder(process.versions.node, NEEDED)) {
-  console.error(
-    `signalpress needs Node ${NEEDED} or newer, and this is ${process.versions.node}; install one from https://nodejs.org`,
-  );
-  process.exitCode = 1;
-} else {
+const problem = nodeProblem('signalpress', process.versions.node);
+if (problem === null) {
   import('./cli.ts').catch((error: unknown) => {
     console.error(error);
     process.exitCode = 1;
   });
+} else {
+  console.error(problem);
+  process.exitCode = 1;
 }
