@@ -14,20 +14,9 @@ import { hasPython, pythonVerdicts } from './python-judge.ts';
 import { reseal } from './reseal.ts';
 import type { Body } from './small-release.ts';
 
-/** Most changes leave the signed text alone: one check of each signature spares this test minutes. */
 vi.mock('@noble/ed25519', async (load) => {
-  const real = await load<typeof import('@noble/ed25519')>();
-  const known = new Map<string, boolean>();
-  const verify: typeof real.verify = (...given) => {
-    const [signature, message, key] = given
-      .slice(0, 3)
-      .map((part) => Buffer.from(part as Uint8Array).toString('hex'));
-    const name = `${signature} ${message} ${key}`;
-    const verdict = known.get(name) ?? real.verify(...given);
-    known.set(name, verdict);
-    return verdict;
-  };
-  return { ...real, verify };
+  const { knownSignatures } = await import('../known-signatures.ts');
+  return knownSignatures(load);
 });
 
 const FORMAT = new URL('../../compiler/contract/FORMAT.md', import.meta.url);

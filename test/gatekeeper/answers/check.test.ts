@@ -13,20 +13,9 @@ import { reseal } from '../../verify/reseal.ts';
 import { compiledService } from '../compiled-service.ts';
 import { jsonOf, question } from '../tiny-service.ts';
 
-/** Most mutations leave the signed text alone: one check of each signature spares this test ten seconds. */
 vi.mock('@noble/ed25519', async (load) => {
-  const real = await load<typeof import('@noble/ed25519')>();
-  const known = new Map<string, boolean>();
-  const verify: typeof real.verify = (...given) => {
-    const [signature, message, key] = given
-      .slice(0, 3)
-      .map((part) => Buffer.from(part as Uint8Array).toString('hex'));
-    const name = `${signature} ${message} ${key}`;
-    const verdict = known.get(name) ?? real.verify(...given);
-    known.set(name, verdict);
-    return verdict;
-  };
-  return { ...real, verify };
+  const { knownSignatures } = await import('../../known-signatures.ts');
+  return knownSignatures(load);
 });
 
 const OTHER_SEED = new Uint8Array(32).fill(9);
