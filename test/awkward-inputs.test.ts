@@ -255,9 +255,13 @@ describe('what is no snapshot', () => {
     execFileSync('mkfifo', [at('macro.unemployment')]);
     symlinkSync(at('crypto.spot'), at('airquality.aqi'));
     execFileSync('mkdir', [at('airquality.pm25')]);
-    expect(() => listSnapshots(root)).toThrow(
-      /airquality.aqi.ndjson not a plain file: a link[\s\S]*pm25.ndjson not a plain file: a folder[\s\S]*unemployment.ndjson not a plain file: a pipe|a pipe/,
-    );
+    for (const said of [
+      'aqi.ndjson not a plain file: a link',
+      'pm25.ndjson not a plain file: a folder',
+      'unemployment.ndjson not a plain file: a pipe',
+    ]) {
+      expect(() => listSnapshots(root)).toThrow(said);
+    }
   });
 });
 

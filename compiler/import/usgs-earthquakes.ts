@@ -79,9 +79,9 @@ export function importEarthquakes(
   const collectedAt = isoTime(Date.parse(note.fetched_at));
   checkAge(generated, collectedAt, subject);
   const url = withoutKeys(metadata.url);
-  const { least, period } = kindOf(url, subject);
+  const { least, period, days } = kindOf(url, subject);
   checkKind({ least, period, title: metadata.title }, note, subject);
-  const span = { from: generated - (PERIOD_DAYS[period] ?? 0) * DAY_MS, to: generated };
+  const span = { from: generated - days * DAY_MS, to: generated };
   const quakes = counted(() => readQuakes(features, span, skips), subject);
   const feed = { generated, url, isWhole: least === 'all', quakes, collectedAt };
   const readings = new Map<string, readonly Reading[]>();
@@ -137,12 +137,14 @@ function checkAge(generated: number, collectedAt: string, subject: string): void
 interface FeedKind {
   readonly least: string;
   readonly period: string;
+  readonly days: number;
 }
 
 /** A feed that begins at a larger magnitude, or covers an hour, cannot say that a region is quiet. */
 function kindOf(url: string, subject: string): FeedKind {
   const [, least = '', period = ''] = FEED_NAME.exec(url) ?? [];
-  if (TITLES[least] !== undefined && PERIOD_DAYS[period] !== undefined) return { least, period };
+  const days = PERIOD_DAYS[period];
+  if (TITLES[least] !== undefined && days !== undefined) return { least, period, days };
   const missing = `quakes from magnitude ${COUNT_MAG_MIN} of a whole day or more`;
   const state = `this feed does not list all ${missing}; fetch 2.5_week.geojson or all_week.geojson`;
   throw new ImportError({ subject, state });
@@ -150,7 +152,11 @@ function kindOf(url: string, subject: string): FeedKind {
 
 /** What a feed is called and where it was fetched must be what its own address says. */
 function checkKind(
-  { least, period, title }: FeedKind & { readonly title: string | undefined },
+  {
+    least,
+    period,
+    title,
+  }: Pick<FeedKind, 'least' | 'period'> & { readonly title: string | undefined },
   note: FetchNote,
   subject: string,
 ): void {

@@ -8,7 +8,7 @@ import { findUse } from './find-use.ts';
 import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
-const EVIDENCE_TIMEOUT_MS = 15_000;
+export const EVIDENCE_TIMEOUT_MS = 15_000;
 /** A node that refuses a question, as busy ones do for a moment, is asked so often in all. */
 const ATTEMPTS_MAX = 3;
 const ATTEMPT_PAUSE_MS = 250;

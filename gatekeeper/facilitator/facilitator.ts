@@ -86,7 +86,7 @@ export interface Facilitator {
   supported(): Promise<SupportedOutcome>;
 }
 
-const VERIFY_TIMEOUT_MS = 10_000;
+export const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 60_000;
 /** Longest wait for the headers that an operator's module makes. */
 const AUTH_TIMEOUT_MS = 5000;

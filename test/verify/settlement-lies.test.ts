@@ -1,6 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
@@ -12,12 +9,11 @@ import type { Service } from '../../gatekeeper/service.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../filing-rows.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';
-import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { compileFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { hasPython, pythonVerdicts } from './python-judge.ts';
 
 type Body = Record<string, JsonValue>;
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 const OTHER = '0000999999';
 
 /** The filer of the other tests with some more form 4, and a second one that filed other things. */
@@ -100,18 +96,8 @@ async function bought(target: string, body: JsonValue): Promise<string> {
 
 /** The second implementation; one process for all of them. */
 function python(all: readonly JsonValue[]): string[] {
-  const folder = makeFolder();
-  const files = all.map((body, at) => {
-    const file = join(folder, `${at}.json`);
-    writeFileSync(file, JSON.stringify(body));
-    return file;
-  });
-  const { stdout } = spawnSync('python3', [SCRIPT, '--json', '--issuer', did, ...files], {
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const lines = stdout.split('\n').filter((line) => line !== '');
-  return lines.map((line) => (JSON.parse(line) as { verdict: string }).verdict);
+  const texts = all.map((body) => JSON.stringify(body));
+  return pythonVerdicts(texts, [did]).map(({ verdict }) => verdict);
 }
 
 /** What the four judges say of one body. */

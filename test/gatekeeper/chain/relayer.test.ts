@@ -146,8 +146,9 @@ describe('relayer()', () => {
     const relayed = await one.send(real, () => isWanted);
     if (relayed.state !== 'sent') throw new Error(relayed.detail);
     const first = parseTransaction(pool.sent.get(7) ?? '0x');
+    pool.sent.clear();
     now += 10;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => pool.sent.has(7));
     expect(parseTransaction(pool.sent.get(7) ?? '0x').data, 'wanted: sent again').toBe('0x1234');
     isWanted = false;
     pool.sent.clear();
@@ -161,8 +162,9 @@ describe('relayer()', () => {
     expect([data, value]).toEqual(['0x', 0n]);
     expect(maxFeePerGas).toBeGreaterThan(first.maxFeePerGas ?? 0n);
     isWanted = true;
+    pool.sent.clear();
     now += 10;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => pool.sent.has(7));
     expect(parseTransaction(pool.sent.get(7) ?? '0x').data ?? '0x').toBe('0x');
     pool.mine();
     expect(await relayed.receipt).toMatchObject({ succeeded: true });
