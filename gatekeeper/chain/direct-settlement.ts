@@ -22,6 +22,7 @@ import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import { SETTLEMENT_MS_MAX } from './patience.ts';
 import type { Relayed, Relayer } from './relayer.ts';
+import { provesTransfer } from './transfer-proof.ts';
 
 /** Time between two looks at a transfer that is not deep enough yet. */
 const DEPTH_POLL_MS = 1000;
@@ -178,15 +179,22 @@ async function confirmed(
 ): Promise<SettleOutcome> {
   const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
   const authorization = authorizationOf(request);
+  // The receipt in hand counts: another machine of the same node may be a block behind and know nothing of it.
+  const isMoved = provesTransfer(receipt, authorization, options.node.network);
   while (leftMs() > 0) {
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
     if (finding?.state === 'paid') return provenBy(finding.transaction, request);
-    if (finding?.state === 'unused') return judged(options, request);
+    if (finding?.state === 'unused' && !isMoved) {
+      return receipt.succeeded ? GIVEN_UP : judged(options, request);
+    }
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
   return { verdict: 'none', detail: 'not confirmed in time' };
 }
+
+/** The nonce went to an empty transaction, because nobody waited: the next repeat sends it again. */
+const GIVEN_UP: NoVerdict = { verdict: 'none', detail: 'given up before it was mined' };
 
 /** What to make of an authorization that the token does not take now. */
 async function judged(

@@ -209,16 +209,26 @@ function emptyTransfer({ account }: State): RelayedCall {
   return { to: account.address, data: NOTHING, gas: EMPTY_TRANSFER_GAS };
 }
 
-/** Uses up a nonce that was given back while later ones are on their way. */
+/** Uses up a nonce that was given back while later ones are on their way; it is given back again where that fails. */
 async function fill(state: State, nonce: number): Promise<void> {
-  const { wire, nonces } = state;
   const call = emptyTransfer(state);
+  const form = await submitted(state, call, nonce).catch((error: unknown) => {
+    state.report(error);
+    return null;
+  });
+  if (form === null) state.nonces.giveBack(nonce);
+  else watch(state, { nonce, call, isWanted: () => true, form }).catch(state.report);
+}
+
+/** The transaction as the node took it; null where it did not. */
+async function submitted(
+  { wire }: State,
+  call: RelayedCall,
+  nonce: number,
+): Promise<Signed | null> {
   const fees = await wire.fees();
-  const form = fees === null ? null : await wire.sign(call, { nonce, fees });
-  const answer = form === null ? null : await wire.submit(form);
-  if (form === null || answer?.state !== 'taken') {
-    nonces.giveBack(nonce);
-    return;
-  }
-  watch(state, { nonce, call, isWanted: () => true, form }).catch(state.report);
+  if (fees === null) return null;
+  const form = await wire.sign(call, { nonce, fees });
+  const { state } = await wire.submit(form);
+  return state === 'taken' ? form : null;
 }

@@ -152,11 +152,16 @@ async function asked<T extends AnyOutcome>(
   const { facilitator, circuit } = member;
   const probe: Probe = () => answers(facilitator, canary, request);
   if (!(await circuit.mayAsk(probe))) return LEFT_OUT;
-  const timer = setTimeout(() => circuit.note(false, probe), slowMs);
+  let isNoted = false;
+  const fail = (): void => {
+    if (!isNoted) circuit.note(false, probe);
+    isNoted = true;
+  };
+  const timer = setTimeout(fail, slowMs);
   try {
     const outcome = await ask();
     if (outcome.verdict !== 'none') circuit.note(true, probe);
-    else if (!isAnswer(outcome)) circuit.note(false, probe);
+    else if (!isAnswer(outcome)) fail();
     return outcome;
   } finally {
     clearTimeout(timer);

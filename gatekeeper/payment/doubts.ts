@@ -7,10 +7,8 @@ export const DOUBTS_MAX = 20_000;
 /** Milliseconds in which nobody is asked again about the same doubt: the Retry-After of its answer. */
 export const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
 
-interface Doubt {
-  readonly binding: Binding;
-  readonly askedMs: number;
-}
+/** No more of a payment than tells it from another: there are many. */
+type Doubt = Pick<Binding, 'resource' | 'signed'> & { readonly askedMs: number };
 
 /**
  * Settlements that were asked about a moment ago and are still in doubt. Until the time that the buyer was told to wait
@@ -23,18 +21,18 @@ export class Doubts {
   waitMs({ key, resource, signed }: Binding, nowMs: number): number {
     const doubt = this.#doubts.get(key);
     if (doubt === undefined) return 0;
-    const { binding, askedMs } = doubt;
+    const { askedMs } = doubt;
     // A clock that was set back must not make the wait longer.
     const restMs = DOUBT_REST_MS - Math.abs(nowMs - askedMs);
     if (restMs <= 0) this.#doubts.delete(key);
-    const isSame = binding.resource === resource && binding.signed === signed;
+    const isSame = doubt.resource === resource && doubt.signed === signed;
     return isSame ? Math.max(0, restMs) : 0;
   }
 
   /** Remembers that somebody was asked about the key just now. */
-  note(binding: Binding, askedMs: number): void {
-    this.#doubts.delete(binding.key);
-    this.#doubts.set(binding.key, { binding, askedMs });
+  note({ key, resource, signed }: Binding, askedMs: number): void {
+    this.#doubts.delete(key);
+    this.#doubts.set(key, { resource, signed, askedMs });
     if (this.#doubts.size <= DOUBTS_MAX) return;
     for (const oldest of this.#doubts.keys()) {
       this.#doubts.delete(oldest);

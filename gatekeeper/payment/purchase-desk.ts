@@ -88,6 +88,8 @@ export function purchaseDesk(
     },
     async look(key) {
       const entry = await desk.journal.find(key);
+      // The buyer may have been faster than the pass that noted the row as open.
+      if (entry?.state === 'settled' || entry?.state === 'refused') return true;
       const tender = entry === null ? null : desk.recall(entry);
       if (entry === null || tender === null || desk.inFlight.get(key) !== undefined) return false;
       const { kind } = await desk.inFlight.start(tender, () => lookInto(tender, entry, desk));

@@ -1,10 +1,13 @@
-import { numberToHex } from 'viem';
+import { encodeAbiParameters, encodeEventTopics, type Log, numberToHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
-import { chainNode, type Receipt } from '../../../gatekeeper/chain/chain-node.ts';
+import { chainNode, type Receipt, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../../gatekeeper/chain/direct-settlement.ts';
 import type { Relayed, Relayer } from '../../../gatekeeper/chain/relayer.ts';
-import { authorizationOf } from '../../../gatekeeper/facilitator/facilitator.ts';
+import {
+  authorizationOf,
+  type FacilitatorRequest,
+} from '../../../gatekeeper/facilitator/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { paymentRequest } from '../payment-request.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
@@ -24,7 +27,27 @@ beforeAll(async () => {
 });
 afterAll(() => stub.close());
 
+/** A receipt that holds the transfer of a request. */
+function transferOf(request: FacilitatorRequest): Receipt {
+  const { from, to, value, nonce } = authorizationOf(request);
+  const logOf = (eventName: string, args: object, data = '0x') =>
+    ({
+      address: network.asset,
+      topics: encodeEventTopics({ abi: TOKEN_ABI, eventName, args } as never),
+      data,
+      logIndex: eventName === 'Transfer' ? 8 : 7,
+    }) as unknown as Log;
+  const amount = encodeAbiParameters([{ type: 'uint256' }], [BigInt(value)]);
+  const logs = [
+    logOf('AuthorizationUsed', { authorizer: from, nonce }),
+    logOf('Transfer', { from, to }, amount),
+  ];
+  return { ...RECEIPT, logs };
+}
+
 interface Slow {
+  readonly request?: FacilitatorRequest;
+  readonly find?: () => Promise<Finding>;
   readonly send?: Relayer['send'];
   readonly confirm?: () => Promise<Finding>;
 }
@@ -37,17 +60,19 @@ const later = <T>(ms: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, ms, value));
 
 /** Settles over a node that takes everything; gives up after 100 ms. */
-async function settled({ send = sentWith(Promise.resolve(RECEIPT)), confirm = paid }: Slow) {
+async function settled(slow: Slow) {
+  const { send = sentWith(Promise.resolve(RECEIPT)), confirm = paid } = slow;
+  const { find = async () => ({ state: 'unknown' }) } = slow;
   const address = `0x${'ab'.repeat(20)}` as const;
   const facilitator = directSettlement({
     node: chainNode({ url: stub.url, network }),
-    evidence: { confirm, find: async () => ({ state: 'unknown' }) },
+    evidence: { confirm, find },
     relayer: { address, send, close: () => {} },
     report: () => {},
     minedTimeoutMs: 100,
     depthPollMs: 5,
   });
-  const request = await paymentRequest();
+  const { request = await paymentRequest() } = slow;
   const outcome = await facilitator.settle(request);
   return { outcome, again: () => facilitator.settle(request), request };
 }
@@ -77,6 +102,37 @@ describe('directSettlement()', () => {
     const { outcome } = await settled(slow);
     expect(outcome).toEqual({ verdict: 'none', detail });
     expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  describe('when the node knows nothing of the transaction that it just told of', () => {
+    const unused = async (): Promise<Finding> => ({ state: 'unused' });
+    const sentOf = (receipt: Receipt) => sentWith(Promise.resolve(receipt));
+
+    it('I9: refuses nothing that the receipt shows to be charged', async () => {
+      const request = await paymentRequest();
+      const send = sentOf(transferOf(request));
+      const { outcome } = await settled({ request, send, confirm: unused, find: unused });
+      expect(outcome).toEqual({ verdict: 'none', detail: 'not confirmed in time' });
+      let asked = 0;
+      const confirm = async (): Promise<Finding> => (asked++ < 3 ? unused() : paid());
+      const late = await settled({ request, send, confirm, find: unused });
+      expect(late.outcome).toMatchObject({ verdict: 'settled', transaction: TX });
+    });
+
+    it('I51: refuses nothing in whose place an empty transaction went', async () => {
+      const { outcome } = await settled({ confirm: unused, find: unused });
+      expect(outcome).toEqual({ verdict: 'none', detail: 'given up before it was mined' });
+    });
+
+    it('I9: refuses what the token did not take', async () => {
+      const send = sentOf({ ...RECEIPT, succeeded: false });
+      const { outcome } = await settled({
+        send,
+        confirm: unused,
+        find: async () => ({ state: 'cancelled' }),
+      });
+      expect(outcome).toMatchObject({ verdict: 'refused', reason: 'authorization_cancelled' });
+    });
   });
 
   it('I51: tells the relayer that nobody waits for it any more, and when somebody does again', async () => {

@@ -17,6 +17,8 @@ interface Pool {
   readonly sent: Map<number, `0x${string}`>;
   readonly mined: Set<string>;
   count: number;
+  /** Whether it answers questions about fees. */
+  knowsFees: boolean;
   /** Says what is wrong with a transaction; null to take it. */
   refuse: (nonce: number, gas: bigint) => string | null;
   /** Mines everything up to a gap. */
@@ -26,6 +28,7 @@ interface Pool {
 let pool: Pool;
 let one: Relayer;
 let now = 0;
+let reports = 0;
 beforeEach(async () => {
   const stub = await rpcStub((method, params) => answers[method]?.(params));
   pool = {
@@ -33,6 +36,7 @@ beforeEach(async () => {
     sent: new Map(),
     mined: new Set(),
     count: 7,
+    knowsFees: true,
     refuse: () => null,
     mine() {
       for (let raw = pool.sent.get(pool.count); raw !== undefined; ) {
@@ -45,7 +49,14 @@ beforeEach(async () => {
   const node = chainNode({ url: stub.url, network });
   const clock = (): number => now;
   const times = { pollMs: 10, resendAfterMs: 1 };
-  one = relayer({ node, account, maxFeePerGas: 10n ** 9n, clock, report: () => {}, ...times });
+  one = relayer({
+    node,
+    account,
+    maxFeePerGas: 10n ** 9n,
+    clock,
+    report: () => reports++,
+    ...times,
+  });
 });
 afterEach(async () => {
   one.close();
@@ -55,7 +66,10 @@ afterEach(async () => {
 const answers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
   eth_chainId: () => numberToHex(network.chainId),
   eth_getCode: () => '0x60',
-  eth_getBlockByNumber: () => ({ number: '0x1', timestamp: '0x1', baseFeePerGas: '0x64' }),
+  eth_getBlockByNumber() {
+    if (!pool.knowsFees) throw new Error('busy');
+    return { number: '0x1', timestamp: '0x1', baseFeePerGas: '0x64' };
+  },
   eth_maxPriorityFeePerGas: () => '0xa',
   eth_getTransactionCount: () => numberToHex(pool.count),
   eth_sendRawTransaction([raw]) {
@@ -99,6 +113,22 @@ describe('relayer()', () => {
     pool.mine();
     if (later?.state !== 'sent') throw new Error('not sent');
     expect(await later.receipt).toMatchObject({ succeeded: true });
+  });
+
+  it('relayer() fills a nonce later when the node could not say what it costs', async () => {
+    pool.refuse = (nonce) => {
+      if (nonce !== 7) return null;
+      pool.knowsFees = false;
+      return 'intrinsic gas too low';
+    };
+    const both = await Promise.all([one.send(call(1n)), one.send(call(2n))]);
+    expect(both.map(({ state }) => state).sort()).toEqual(['sent', 'unsent']);
+    const before = reports;
+    await until(() => reports > before + 1);
+    expect(pool.sent.has(7)).toBe(false);
+    pool.refuse = () => null;
+    pool.knowsFees = true;
+    await until(() => pool.sent.has(7));
   });
 
   it('relayer() goes on behind a nonce that the node knows to be used', async () => {
