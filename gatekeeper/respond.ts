@@ -3,7 +3,6 @@ import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/ca
 import { findRow, type Route, route } from '../compiler/contract/route.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
-import { costOfReading } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
@@ -209,7 +208,7 @@ async function posted({ visit, request, routed }: Call, service: Service): Promi
   const rpc = isRpc ? rpcContext(visit, service) : null;
   const answered = await answer({ ...questionOf(routed, visit), body, rpc }, service);
   if (answered.kind === 'miss') return plain(noCharge(routed, service.release), path);
-  const cost = costOfReading(body.length) + (answered.cost ?? 0);
+  const cost = answered.cost ?? 0;
   if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
   const { contentType, headers = [] } = answered.content;
   const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];

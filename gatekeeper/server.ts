@@ -4,7 +4,7 @@ import { HEALTH_PATH, healthReply, isHealth } from './health.ts';
 import { type Admission, type Entry, UNCOUNTED } from './http/admission.ts';
 import type { TrustedProxies } from './http/client-address.ts';
 import { ConnectionCount } from './http/connection-count.ts';
-import { costOfSending } from './http/cost.ts';
+import { costOfReading, costOfSending } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import {
   READY_MAX,
@@ -236,7 +236,7 @@ class FrontDesk {
     const { request, facts } = exchange;
     const { socket } = request;
     this.#hold(socket);
-    const readBody = (): Promise<Buffer | Reply> => this.#readBody(request);
+    const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
     const visit = { method: request.method ?? '', target: request.url ?? '', facts, readBody };
     const served = await respond(visit, service).catch((error: unknown) => {
       this.#options.log({ event: 'request_failed', error: messageOf(error) });
@@ -250,11 +250,14 @@ class FrontDesk {
   }
 
   /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
-  async #readBody(request: IncomingMessage): Promise<Buffer | Reply> {
+  async #readBody({ request, account }: Exchange): Promise<Buffer | Reply> {
     this.#free(request.socket);
     const body = await this.#bodies.read(request);
     this.#hold(request.socket);
-    return body;
+    if (!Buffer.isBuffer(body)) return body;
+    // Many are let in before the first of their bodies is judged: who is in debt by then waits.
+    const wait = account.take(costOfReading(body.length), performance.now());
+    return wait > 0 ? tooMany(wait) : body;
   }
 
   #hold(socket: object): void {

@@ -1,7 +1,7 @@
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { costOfReading, PAYMENT_COST, REPEAT_COST, REQUEST_COST } from './cost.ts';
 import type { HeaderFacts } from './header-facts.ts';
-import type { Account, RateLimit } from './rate-limit.ts';
+import { type Account, type RateLimit, UNLIMITED } from './rate-limit.ts';
 
 /** A request before anything of it is answered. */
 export interface Knock {
@@ -26,15 +26,15 @@ export interface AdmissionOptions {
 export interface Entry {
   /** 0 lets it in, otherwise the seconds to wait. */
   readonly wait: number;
-  /** Takes what its answer costs. */
-  readonly account: Pick<Account, 'charge'>;
+  /** Pays for its body and its answer. */
+  readonly account: Account;
 }
 
 /** Decides before anything else is looked at. */
 export type Admission = (knock: Knock, now: number) => Entry;
 
 /** The entry of what is not counted. */
-export const UNCOUNTED: Entry = { wait: 0, account: { charge: () => undefined } };
+export const UNCOUNTED: Entry = { wait: 0, account: UNLIMITED };
 
 export function admission({ limit, repeats, proxies, isRepeat }: AdmissionOptions): Admission {
   return (knock, now) => {

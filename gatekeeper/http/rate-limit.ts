@@ -23,7 +23,8 @@ export interface RateLimit {
   readonly clients: number;
 }
 
-const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
+/** The account of whoever is not counted. */
+export const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
 
 /** Token buckets per client address and for all together; `perSecond` units, 0 turns them off. */
 export function rateLimit(perSecond: number, burstS = BURST_S): RateLimit {
@@ -67,8 +68,9 @@ class Bucket implements Account {
 
   charge(cost: number, now: number): void {
     this.#fill(now);
-    this.#spend(cost);
-    this.#overall?.charge(cost, now);
+    const spent = this.#spend(cost);
+    // What one client is forgiven must not be owed by all others.
+    this.#overall?.charge(spent, now);
   }
 
   #waitAt(now: number): number {
@@ -84,8 +86,12 @@ class Bucket implements Account {
     this.#at = now;
   }
 
-  #spend(cost: number): void {
-    this.#tokens = Math.max(-DEBT_S_MAX * this.#perSecond, this.#tokens - cost);
+  /** Units that were taken: a debt has its limit. */
+  #spend(cost: number): number {
+    const left = Math.max(-DEBT_S_MAX * this.#perSecond, this.#tokens - cost);
+    const spent = this.#tokens - left;
+    this.#tokens = left;
+    return spent;
   }
 }
 

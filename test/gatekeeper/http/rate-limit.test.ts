@@ -70,6 +70,18 @@ describe('rateLimit()', () => {
     expect(client.take(1, wait * 1000)).toBe(0);
   });
 
+  it('I54: what one client is forgiven is not owed by the others', () => {
+    const limit = rateLimit(10);
+    const dear = limit.account('10.0.0.1');
+    for (let at = 0; at < 100; at += 1) dear.charge(1000, 0);
+    expect(dear.take(1, 0)).toBeGreaterThan(20);
+    expect(limit.account('10.0.0.2').take(1, 0)).toBe(0);
+    // So it is with all of them together, each to its own limit.
+    for (let at = 0; at < OVERALL_FACTOR * 3; at += 1)
+      limit.account(`10.1.0.${at}`).charge(1000, 0);
+    expect(limit.account('10.0.0.3').take(1, 0)).toBeGreaterThan(0);
+  });
+
   it('is off at 0', () => {
     expect(rateLimit(0)).toMatchObject({ isOn: false, clients: 0 });
     expect(rateLimit(0).account('a').take(1, 0)).toBe(0);
