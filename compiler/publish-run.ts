@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import type { KeyHistory } from './contract/key-history.ts';
 import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
-import type { PlaceNotes } from './next-state.ts';
+import type { EntityNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
 import { continueLog } from './stages/anchor/continue-log.ts';
 import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
@@ -13,6 +12,7 @@ import type { Assembly } from './stages/assemble/assembly.ts';
 import type { Part } from './stages/assemble/part.ts';
 import { describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
+import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
@@ -24,7 +24,13 @@ import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
 import { errorsOf, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
-import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
+import { type KnownBatches, noteBatches } from './stages/remember/known-batches.ts';
+import {
+  type KnownSignal,
+  type Memory,
+  type Notes,
+  STATE_FOLDER,
+} from './stages/remember/memory.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 import { readPlain } from './verify/plain-file.ts';
@@ -41,25 +47,37 @@ export interface Run {
   readonly writer: FileWriter;
   readonly parts: readonly Part[];
   readonly notes: Notes;
-  readonly places: PlaceNotes;
+  readonly entities: EntityNotes;
   /** Digest of the tables, and of everything else that bodies follow from. */
   readonly tableDigest: string;
   readonly stateKey: string;
-  /** What this compile takes over from the previous release; null for a full compile. */
-  readonly plan: ChangePlan | null;
+  readonly stored: Snapshots;
+  /** The batches as the previous compile remembers them, whether or not this one goes on from it. */
+  readonly known: KnownBatches;
+  /** Files that no earlier compile read, by signal. */
+  readonly added: ReadonlyMap<string, readonly SnapshotFile[]>;
+  /** What this compile takes over from the previous one; null for a compile from nothing. */
+  readonly memory: Memory | null;
+}
+
+/** What was read. */
+interface Counted {
+  readonly signals: ReadonlyMap<string, KnownSignal>;
+  /** sha256 of every file of a signal, hex, by its name. */
+  readonly digests: ReadonlyMap<string, string>;
 }
 
 /** Writes what follows from all signals together, then the head, then switches. */
 export async function publishRun(
   options: CompileOptions,
   run: Run,
-  signals: ReadonlyMap<string, KnownSignal>,
-): Promise<CompileSummary> {
-  const { staging, notes, plan } = run;
+  { signals, digests }: Counted,
+): Promise<Omit<CompileSummary, 'changed'>> {
+  const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
-  const before = plan === null ? null : staging.previous;
+  const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () => makePress({ ...run, sealer, asOf: options.asOf });
   writeJoined(run, { list, press: press() }, signals);
@@ -68,10 +86,11 @@ export async function publishRun(
   list.remove(run.shards.emptied);
   const head = unsignedHead(options, run, signals);
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
-  const bytes = (plan?.memory.state.bytes ?? 0) + bytesAdded;
+  const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
   store.save();
   run.assembly.save(notes);
-  run.places.finish();
+  run.entities.finish(notes);
+  noteBatches(notes, run.stored.batches, { digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,
     release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
@@ -92,7 +111,7 @@ export async function publishRun(
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
   const { folder } = published;
-  return { release, folder, files: count, bytes, rejects, wentOn: plan !== null, untidy };
+  return { release, folder, files: count, bytes, rejects, wentOn: memory !== null, untidy };
 }
 
 interface Output {
@@ -102,7 +121,7 @@ interface Output {
 
 /** What joins signals; of a change only what it touches. */
 function writeJoined(
-  { assembly, shards, notes, plan }: Run,
+  { assembly, shards, notes, memory }: Run,
   { list, press }: Output,
   signals: ReadonlyMap<string, KnownSignal>,
 ): void {
@@ -110,7 +129,7 @@ function writeJoined(
   assembly.write(press, entities);
   list.remove(assembly.gone);
   list.add([...assembly.files, ...press.files]);
-  const text = plan?.memory.read('joined').toString('utf8') ?? '';
+  const text = memory?.read('joined').toString('utf8') ?? '';
   const lookUps = new Map(text.split('\n').slice(0, -1).map(splitAtTab));
   for (const [file, line] of press.lookUps) {
     const before = lookUps.get(file);
@@ -127,15 +146,15 @@ function splitAtTab(line: string): [string, string] {
 
 /** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
 function writeParts(options: CompileOptions, run: Run, { list, press }: Output): string {
-  const { plan, shards, notes } = run;
-  if (plan !== null) {
-    list.remove(plan.memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
-    shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
+  const { memory, shards, notes } = run;
+  if (memory !== null) {
+    list.remove(memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
+    shards.remove(memory.read('parts-look-ups').toString('utf8'));
   }
   const isStored = (path: string): boolean => list.find(path) !== null;
   for (const part of run.parts) part.write(press, isStored);
-  const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: plan !== null });
-  if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
+  const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: memory !== null });
+  if (memory !== null) list.remove(pathsBefore(run.staging, log.stands));
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);

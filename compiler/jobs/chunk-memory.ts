@@ -9,6 +9,7 @@ export const CHUNKS_WAITING_MAX = 4;
 export interface ChunkMemory {
   readonly bodies: TextBytes;
   readonly lookUps: TextBytes;
+  readonly known: TextBytes;
   readonly leaves: ReusedBytes;
 }
 
@@ -16,6 +17,7 @@ export function chunkMemory(): ChunkMemory {
   return {
     bodies: new TextBytes(),
     lookUps: new TextBytes(),
+    known: new TextBytes(),
     leaves: new ReusedBytes(sharedBytes),
   };
 }
@@ -33,6 +35,7 @@ export class ChunkMemories {
     this.#turn += 1;
     memory.bodies.clear();
     memory.lookUps.clear();
+    memory.known.clear();
     return memory;
   }
 }

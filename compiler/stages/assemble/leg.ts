@@ -27,7 +27,7 @@ export interface LegReading extends LineagePart {
 }
 
 export function legReading(facts: EntityFacts): LegReading {
-  const { signal, latest, timeline, record_hash } = facts;
+  const { signal, latest, record_hash } = facts;
   return {
     signal_id: signal.id,
     measures: signal.measures,
@@ -40,7 +40,7 @@ export function legReading(facts: EntityFacts): LegReading {
     band: bandOf(signal, latest),
     text: valueText(signal, latest),
     name: nameOf(latest),
-    last_collected_at: timeline.lastCollectedAt,
+    last_collected_at: facts.looked_at,
     grade: latest.grade ?? null,
     scope: latest.scope ?? null,
     cadence: signal.cadence,
