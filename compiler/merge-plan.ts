@@ -66,31 +66,42 @@ export function planMerge(
   return added === null ? null : { memory, known, stored, added };
 }
 
+/** Null where a file that was read is gone or changed. */
 function addedFiles(
   { batches, signals }: Snapshots,
   known: KnownBatches,
   since: number,
 ): ReadonlyMap<string, readonly SnapshotFile[]> | null {
-  const listed = new Map(batches.map((batch) => [batch.batch, batch]));
-  const ids = new Set(signals.map(({ signal_id }) => signal_id));
+  const listed = new Set(batches.map(({ batch }) => batch));
+  if ([...known.keys()].some((batch) => !listed.has(batch))) return null;
   const added = new Set<SnapshotFile>();
-  for (const name of known.keys()) if (!listed.has(name)) return null;
-  for (const { batch, files, isClosed } of batches) {
-    if (isClosed) continue;
-    const before = new Map((known.get(batch)?.files ?? []).map((file) => [file.id, file]));
-    for (const file of files.filter(({ id }) => ids.has(id))) {
-      const was = before.get(file.id);
-      if (was === undefined) added.add(file);
-      else if (!isSame(file, was, since)) return null;
-      before.delete(file.id);
-    }
-    // A collection is read whole by each compile, so nothing of it is remembered.
-    if ([...before.values()].some(({ sha256 }) => sha256 !== '')) return null;
+  for (const listed of batches.filter(({ isClosed }) => !isClosed)) {
+    const fresh = addedTo(known.get(listed.batch)?.files ?? [], listed.files, since);
+    if (fresh === null) return null;
+    for (const file of fresh) added.add(file);
   }
   const bySignal = signals.map(({ signal_id, files }) => {
     return [signal_id, files.filter((file) => added.has(file))] as const;
   });
   return new Map(bySignal.filter(([, files]) => files.length > 0));
+}
+
+/** Files that came to a batch; null where one that was read is gone or changed. */
+function addedTo(
+  before: readonly KnownFile[],
+  files: readonly SnapshotFile[],
+  since: number,
+): readonly SnapshotFile[] | null {
+  const now = new Map(files.map((file) => [file.id, file]));
+  // A collection is read whole by each compile, so nothing of it is remembered.
+  const read = before.filter(({ sha256 }) => sha256 !== '');
+  const stays = (was: KnownFile): boolean => {
+    const file = now.get(was.id);
+    return file !== undefined && isSame(file, was, since);
+  };
+  if (!read.every(stays)) return null;
+  const known = new Set(read.map(({ id }) => id));
+  return files.filter(({ id }) => !known.has(id));
 }
 
 function isSame(file: SnapshotFile, was: KnownFile, since: number): boolean {

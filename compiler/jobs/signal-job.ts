@@ -81,8 +81,6 @@ class SignalRun {
   readonly #memories = new ChunkMemories();
   /** Entities that only all of their lines tell about. */
   readonly #behind = new Set<string>();
-  /** Of the readings of the entities that are held. */
-  #hashes = new Map<Reading, string>();
   #held: ChunkBuilder;
   #entities = 0;
   #revisions = 0;

@@ -135,16 +135,14 @@ function touch(
   ground: Ground,
 ): { readonly ok: Touched } | Exclude<Growth, { ok: Grown }> {
   const instants = new Map((before?.tail ?? []).map((instant) => [timeOf(instant), instant]));
-  const [oldest] = instants.keys();
+  const isFirm = firmTimes(before);
   const fresh: HeldHash[] = [];
   const again = new Map<number, string>();
   let [repeats, revisions] = [before?.repeats ?? 0, before?.revisions ?? 0];
   for (const [time, group] of groupByTime(lines)) {
-    if (oldest !== undefined && time < oldest && isGrown(before)) {
+    if (isFirm(time)) {
       const digest = before?.again[time];
-      if (digest === undefined || !group.every(({ reading }) => digestOf(reading) === digest)) {
-        return BEHIND;
-      }
+      if (digest === undefined || !isAgain(group, digest)) return BEHIND;
       again.set(time, digest);
       repeats += group.length;
       continue;
@@ -159,6 +157,18 @@ function touch(
   }
   const sorted = [...instants.values()].sort((a, b) => timeOf(a) - timeOf(b));
   return { ok: { instants: sorted, fresh, again, repeats, revisions } };
+}
+
+/** Before anything is firm, an older reading finds its place among all others. */
+function firmTimes(before: EntityPast | null): (time: number) => boolean {
+  const [oldest] = before?.tail ?? [];
+  if (before === null || oldest === undefined || before.series.chain.rows === 0) return () => false;
+  const first = timeOf(oldest);
+  return (time) => time < first;
+}
+
+function isAgain(group: readonly StoredReading[], digest: string): boolean {
+  return group.every(({ reading }) => digestOf(reading) === digest);
 }
 
 /** Whether anything is firm: before that, an older reading finds its place among all others. */
