@@ -54,11 +54,10 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
       const reason = localRefusal(node, request);
       if (reason !== null) return { verdict: 'invalid', reason };
       const trial = await simulate(options, request);
-      if (trial.state === 'takes')
-        return { verdict: 'valid', payer: authorizationOf(request).from };
+      if (trial.state === 'takes') return { verdict: 'valid' };
       if (trial.state === 'unknown') return NO_ANSWER;
       const outcome = await judged(options, request);
-      if (outcome.verdict === 'settled') return { verdict: 'valid', payer: outcome.payer };
+      if (outcome.verdict === 'settled') return { verdict: 'valid' };
       if (outcome.verdict === 'none') return outcome;
       return { verdict: 'invalid', reason: outcome.reason };
     },
@@ -184,7 +183,7 @@ async function confirmed(
   while (leftMs() > 0) {
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
-    if (finding?.state === 'paid') return provenBy(finding.transaction, request);
+    if (finding?.state === 'paid') return provenBy(finding.transaction);
     if (finding?.state === 'unused' && !isMoved) {
       return receipt.succeeded ? GIVEN_UP : judged(options, request);
     }
@@ -203,7 +202,7 @@ async function judged(
 ): Promise<SettleOutcome> {
   const authorization = authorizationOf(request);
   const finding: Finding = await options.evidence.find(authorization);
-  if (finding.state === 'paid') return provenBy(finding.transaction, request);
+  if (finding.state === 'paid') return provenBy(finding.transaction);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;

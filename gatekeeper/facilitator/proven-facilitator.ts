@@ -32,11 +32,10 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
     async verify(request) {
       const outcome = await facilitator.verify(request);
       if (outcome.verdict !== 'invalid') return outcome;
-      const { from } = authorizationOf(request);
       const { state } = await evidence.find(authorizationOf(request));
       // A transfer that is not deep enough yet is a doubt, which the claim and the settlement sort out.
       const isThere = state === 'paid' || state === 'unconfirmed';
-      return isThere ? { verdict: 'valid', payer: from } : outcome;
+      return isThere ? { verdict: 'valid' } : outcome;
     },
     async settle(request, isFirst) {
       const startMs = performance.now();
@@ -94,7 +93,7 @@ async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOut
   };
   // The node may not have seen yet what the facilitator saw.
   const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));
-  if (finding.state === 'paid') return provenBy(finding.transaction, request);
+  if (finding.state === 'paid') return provenBy(finding.transaction);
   return finding.state === 'unknown' ? outcome : NOT_THERE;
 }
 
@@ -103,7 +102,7 @@ async function unlessThere(watch: Watch, outcome: Said<'refused'>): Promise<Sett
   const look = (): Promise<Finding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');
   if (finding.state === 'unconfirmed') return NOT_DEEP;
-  return finding.state === 'paid' ? provenBy(finding.transaction, request) : outcome;
+  return finding.state === 'paid' ? provenBy(finding.transaction) : outcome;
 }
 
 const NOT_DEEP: SettleOutcome = {

@@ -82,10 +82,10 @@ describe('directSettlement()', () => {
   it('directSettlement() moves the signed value and names the transaction that did', async () => {
     const one = await request();
     const { verify, settle } = settler();
-    expect(await verify(one)).toEqual({ verdict: 'valid', payer: alice.address });
+    expect(await verify(one)).toEqual({ verdict: 'valid' });
     const moved = await gained(async () => {
       const outcome = await settle(one);
-      expect(outcome).toMatchObject({ verdict: 'settled', network: 'base-sepolia' });
+      expect(outcome).toMatchObject({ verdict: 'settled', isProven: true });
       const hash = (outcome.verdict === 'settled' ? outcome.transaction : '0x') as `0x${string}`;
       const receipt = await chain.client.getTransactionReceipt({ hash });
       expect(receipt.status).toBe('success');

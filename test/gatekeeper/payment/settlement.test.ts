@@ -133,8 +133,6 @@ describe('settle() and resume()', () => {
     const settledBy = async (transaction: string): Promise<SettleOutcome> => ({
       verdict: 'settled',
       transaction,
-      payer: alice.address,
-      network: 'base',
     });
     desk.script.settle = () => settledBy('0xAb');
     const first = await alice.header(v1);
@@ -156,8 +154,6 @@ describe('settle() and resume()', () => {
     desk.script.settle = async () => ({
       verdict: 'settled',
       transaction: '0xab',
-      payer: alice.address,
-      network: 'base',
       isProven: true,
     });
     for (let at = 0; at < 2; at++) {
