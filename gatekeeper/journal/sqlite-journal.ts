@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import { clockIsBehind } from '../payment/clock-guard.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_ROWS_MAX, soldBytes, soldHash } from './body-store.ts';
@@ -227,12 +228,11 @@ function purger(
 /** Payments are concluded a moment after their transaction was taken, so both the disk and the memory are asked. */
 function taker(db: Database.Database): Journal['takeTransaction'] {
   const otherOf = db.prepare(OTHER_OF);
-  const taken = new Map<string, string>();
+  const taken = new BoundedMap<string, string>(TAKEN_MAX);
   return async (key, named) => {
     const transaction = named.toLowerCase();
     const isOthers = (taken.get(transaction) ?? key) !== key;
     if (isOthers || otherOf.get([transaction, key]) !== undefined) return false;
-    if (taken.size >= TAKEN_MAX) taken.delete(taken.keys().next().value ?? '');
     taken.set(transaction, key);
     return true;
   };

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
@@ -72,13 +73,12 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
 type TermsOf = (endpoint: Endpoint, target: string, version: X402Version) => Requirements;
 
 function cachedTerms(challenger: Challenger): TermsOf {
-  const known = new Map<string, Requirements>();
+  const known = new BoundedMap<string, Requirements>(TERMS_CACHE_MAX);
   return (endpoint, target, version) => {
     const key = `${version} ${endpoint.path} ${target}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const made = challenger.requirements(endpoint, target, version);
-    if (known.size >= TERMS_CACHE_MAX) known.clear();
     known.set(key, made);
     return made;
   };
