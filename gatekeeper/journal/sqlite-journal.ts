@@ -52,7 +52,12 @@ DELETE FROM payment WHERE id IN (
 const keyRow = z.object({ key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
-const entryRow = z.object({
+/** A body with its encoding, or neither once it was cleaned up. */
+const storedBody = z.union([
+  z.object({ encoding: z.string(), bytes: z.instanceof(Uint8Array) }),
+  z.object({ encoding: z.null(), bytes: z.null() }),
+]);
+const paymentRow = z.object({
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
   resource: z.string(),
@@ -61,12 +66,11 @@ const entryRow = z.object({
   value: z.string(),
   valid_before: z.number(),
   body: z.instanceof(Uint8Array),
-  encoding: z.string().nullable(),
-  bytes: z.instanceof(Uint8Array).nullable(),
   content_type: z.string(),
   tx: z.string().nullable(),
   detail: z.string().nullable(),
 });
+const entryRow = paymentRow.and(storedBody);
 
 /** Where the journal lies and what time it is there. */
 export interface SqliteJournalOptions {
@@ -250,7 +254,7 @@ function entryOf(row: unknown): JournalEntry {
   const { body, bytes, encoding, content_type, valid_before, tx, ...same } = entryRow.parse(row);
   return {
     ...same,
-    body: bytes === null ? null : soldBytes(bytes, encoding ?? '', body),
+    body: bytes === null ? null : soldBytes(bytes, encoding, body),
     contentType: content_type,
     validBefore: valid_before,
     transaction: tx,
