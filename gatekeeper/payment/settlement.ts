@@ -120,7 +120,7 @@ async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promis
 async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
   if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
   if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
-  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ask its operator`));
+  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ${HOW_TO_TAKE_IT}`));
   return false;
 }
 
@@ -160,6 +160,9 @@ const ANOTHERS: NoVerdict = {
   verdict: 'none',
   detail: 'the facilitator names the transaction of another payment',
 };
+/** Where one transaction settles several payments, its name proves one of them; only the chain proves the others. */
+const HOW_TO_TAKE_IT =
+  'if it settles several payments in one transaction, set SIGNALPRESS_RPC_URL to a node that answers; if not, ask its operator';
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',
