@@ -36,7 +36,7 @@ export interface DirectSettlementOptions {
   readonly relayer: Relayer;
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
-  /** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
+  /** Longest wait for a transaction to be tried, sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;
   readonly depthPollMs?: number;
 }
@@ -89,6 +89,11 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
   };
 }
 
+/** What is to be settled, and one deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
+interface Asked {
+  readonly request: FacilitatorRequest;
+  readonly leftMs: () => number;
+}
 /** A settlement on its way, and how many requests wait for it. */
 interface Flight {
   readonly sending: Promise<Relayed>;
@@ -106,9 +111,11 @@ async function settle(
   request: FacilitatorRequest,
   flights: Flights,
 ): Promise<SettleOutcome> {
+  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
+  const asked = { request, leftMs: () => Math.max(0, endMs - performance.now()) };
   const key = authorizationKey(request);
   const flying = flights.get(key);
-  if (flying !== undefined) return landed(options, request, flying);
+  if (flying !== undefined) return landed(options, asked, flying);
   const trial = await simulate(options, request);
   if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
   if (trial.state === 'reverts') return judged(options, request);
@@ -118,7 +125,7 @@ async function settle(
   flight.sending
     .then((relayed) => (relayed.state === 'sent' ? relayed.receipt : null))
     .then(forget, forget);
-  return landed(options, request, flight);
+  return landed(options, asked, flight);
 }
 
 function takeOff(
@@ -138,15 +145,14 @@ function takeOff(
   return { sending, waiting };
 }
 
-/** One deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
 async function landed(
   options: DirectSettlementOptions,
-  request: FacilitatorRequest,
+  asked: Asked,
   { sending, waiting }: Flight,
 ): Promise<SettleOutcome> {
   waiting.count += 1;
   try {
-    return await arrived(options, request, sending);
+    return await arrived(options, asked, sending);
   } finally {
     waiting.count -= 1;
   }
@@ -154,11 +160,10 @@ async function landed(
 
 async function arrived(
   options: DirectSettlementOptions,
-  request: FacilitatorRequest,
+  asked: Asked,
   sending: Promise<Relayed>,
 ): Promise<SettleOutcome> {
-  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
-  const leftMs = (): number => Math.max(0, endMs - performance.now());
+  const { leftMs } = asked;
   const relayed = await inTime(sending, leftMs());
   if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
   if (relayed.state === 'unsent') {
@@ -167,14 +172,14 @@ async function arrived(
   }
   const receipt = await inTime(relayed.receipt, leftMs());
   if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
-  return confirmed(options, request, { receipt, leftMs });
+  return confirmed(options, asked, receipt);
 }
 
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
 async function confirmed(
   options: DirectSettlementOptions,
-  request: FacilitatorRequest,
-  { receipt, leftMs }: { readonly receipt: Receipt; readonly leftMs: () => number },
+  { request, leftMs }: Asked,
+  receipt: Receipt,
 ): Promise<SettleOutcome> {
   const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
   const authorization = authorizationOf(request);

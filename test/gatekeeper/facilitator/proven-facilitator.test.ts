@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
+import { SETTLEMENT_MS_MAX } from '../../../gatekeeper/chain/patience.ts';
 import {
   type Facilitator,
   facilitatorRequest,
@@ -144,5 +145,53 @@ describe('provenFacilitator()', () => {
     const silent = proven({ settle: none, verify: none, find: [paid(TX)] });
     expect(await silent.settle(request)).toEqual(none);
     expect(await silent.verify(request)).toEqual(none);
+  });
+});
+
+describe('provenFacilitator() between a slow facilitator and a slow node', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const later = <T>(ms: number, value: T): Promise<T> =>
+    new Promise((resolve) => setTimeout(resolve, ms, value));
+
+  /** What comes of a settlement that the facilitator answers after one time and the node after another, and when. */
+  async function slow(said: SettleOutcome, facilitatorMs: number, nodeMs: number) {
+    const startMs = performance.now();
+    const look = (): Promise<Finding> => later(nodeMs, paid(TX));
+    const facilitator = { settle: () => later(facilitatorMs, said) } as unknown as Facilitator;
+    const evidence = { confirm: look, find: look };
+    const held = provenFacilitator({ facilitator, evidence, waitMs: 10_000 });
+    const settling = held.settle(request).then((outcome) => {
+      return { outcome, tookMs: performance.now() - startMs };
+    });
+    await vi.advanceTimersByTimeAsync(2 * SETTLEMENT_MS_MAX);
+    return settling;
+  }
+
+  it.each([settled, refused])(
+    'I9: has no verdict when the time of a settlement is over: %o',
+    async (said) => {
+      const { outcome, tookMs } = await slow(said, 55_000, 15_000);
+      expect(outcome).toEqual({
+        verdict: 'none',
+        detail: expect.stringMatching(/chain node did not/),
+      });
+      expect(tookMs).toBe(SETTLEMENT_MS_MAX);
+    },
+  );
+
+  it.each([settled, refused])(
+    'waits longer than depth takes for a first look: %o',
+    async (said) => {
+      const { outcome, tookMs } = await slow(said, 10_000, 15_000);
+      expect(outcome).toEqual(shown);
+      expect(tookMs).toBe(25_000);
+    },
+  );
+
+  it('I11: looks for a moment after a facilitator that took more than all the time', async () => {
+    expect((await slow(settled, 70_000, 1000)).outcome).toEqual(shown);
+    expect((await slow(settled, 70_000, 15_000)).outcome).toMatchObject({ verdict: 'none' });
   });
 });
