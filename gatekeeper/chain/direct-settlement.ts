@@ -17,7 +17,7 @@ import {
 } from '../facilitator/facilitator.ts';
 import { inTime } from '../in-time.ts';
 import { priceOf } from '../payment/payment-check.ts';
-import { type Authorization, signedBy } from '../payment/signature.ts';
+import { signedBy } from '../payment/signature.ts';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import { SETTLEMENT_MS_MAX } from './patience.ts';
@@ -190,7 +190,7 @@ async function confirmed(
     const finding = await inTime(asking, leftMs());
     if (finding?.state === 'paid') return provenBy(finding.transaction);
     if (finding?.state === 'unused' && !isMoved) {
-      return receipt.succeeded ? GIVEN_UP : judged(options, request);
+      return receipt.succeeded ? GIVEN_UP : judged(options, request, receipt.blockNumber);
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
@@ -200,45 +200,64 @@ async function confirmed(
 /** The nonce went to an empty transaction, because nobody waited: the next repeat sends it again. */
 const GIVEN_UP: NoVerdict = { verdict: 'none', detail: 'given up before it was mined' };
 
-/** What to make of an authorization that the token does not take now. */
+/** What to make of an authorization that the token does not take now, or did not take in a block. */
 async function judged(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
+  since = 0n,
 ): Promise<SettleOutcome> {
-  const authorization = authorizationOf(request);
-  const finding: Finding = await options.evidence.find(authorization);
+  const finding: Finding = await options.evidence.find(authorizationOf(request));
   if (finding.state === 'paid') return provenBy(finding.transaction);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const reason = await whyNot(options.node, authorization);
-    return { verdict: 'refused', reason, isProven: true };
+    const reason = await whyNot(options, request, since);
+    return reason === null ? CONTRADICTED : { verdict: 'refused', reason, isProven: true };
   } catch (error) {
     options.report(error);
     return NO_ANSWER;
   }
 }
 
-/** What keeps the token from taking an authorization that nobody used. */
-async function whyNot(node: ChainNode, { from, value }: Authorization): Promise<string> {
-  const [balance, code] = await Promise.all([
-    node.balanceOf(from),
-    getCode(node.client, { address: from as Hex }),
+/**
+ * What keeps the token from taking an authorization that nobody used, all of it as of one block: of two machines behind
+ * one address the one that lags does not know the use yet, while the other one shows that the money is gone. Null when
+ * that block explains nothing.
+ */
+async function whyNot(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  since: bigint,
+): Promise<string | null> {
+  const { node } = options;
+  const authorization = authorizationOf(request);
+  const { from, value } = authorization;
+  const { number: block } = await node.block('latest');
+  if (block < since) return null;
+  const [isUsed, trial, balance, code] = await Promise.all([
+    node.isUsed(authorization, block),
+    simulate(options, request, block),
+    node.balanceOf(from, block),
+    getCode(node.client, { address: from as Hex, blockNumber: block }),
   ]);
+  if (isUsed || trial.state !== 'reverts') return null;
   if (balance < BigInt(value)) return 'insufficient_funds';
   return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
 
+/** As of a block, or of the newest one. */
 async function simulate(
   { node, relayer, report }: DirectSettlementOptions,
   request: FacilitatorRequest,
+  blockNumber?: bigint,
 ): Promise<Trial> {
   const to = node.network.asset as Hex;
   const data = transferCall(request);
   try {
     await node.check();
-    const estimate = await estimateGas(node.client, { account: relayer.address, to, data });
+    const call = { account: relayer.address, to, data, blockNumber };
+    const estimate = await estimateGas(node.client, call);
     const gas = (estimate * GAS_PERCENT) / 100n;
     return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
   } catch (error) {
@@ -292,4 +311,8 @@ function transferCall({ paymentPayload }: FacilitatorRequest): Hex {
   });
 }
 
+const CONTRADICTED: NoVerdict = {
+  verdict: 'none',
+  detail: 'the token does not take it, and the chain node does not show why',
+};
 const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no answer' };
