@@ -75,7 +75,8 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
  * is asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves nothing by
  * itself, since the first call may have been the one that succeeded. The payment is closed as not paid when the chain
  * says that the nonce is unused, or, where nobody can ask the chain, once the token can no longer take the
- * authorization, since nothing better can ever be learnt.
+ * authorization, since nothing better can ever be learnt. Known limit: where our node is a block behind that of the
+ * facilitator, the money may be gone for the one and the nonce unused for the other. A repeat in its window corrects it.
  */
 export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
   const before = await look(claim, by);
