@@ -60,6 +60,10 @@ RESERVED_KEYS = ("__proto__", "constructor", "prototype")
 UTC_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?Z", re.ASCII)
 
 
+# What reading a member that is missing, or of another kind or size than it should be, ends in.
+MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
 class Refused(Exception):
     """Something that does not hold, in words."""
 
@@ -1423,7 +1427,7 @@ def compare_vectors(folder):
             try:
                 made = compute(row["input"])
                 agrees = "want" in row and made == row["want"]
-            except (Refused, AttributeError, IndexError, KeyError, TypeError, ValueError):
+            except (Refused,) + MALFORMED:
                 agrees = "want" not in row
             if not agrees:
                 off.append("%s: %s" % (name, row["comment"]))
@@ -1436,7 +1440,7 @@ def judge(judged, data, issuers, now):
         verdict, detail = judged(data, issuers, now)
     except Refused as error:
         return "failed", str(error)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         return "failed", "a member is missing or of another kind: %r" % error
     if verdict == "verified" and not issuers:
         return "issuer_unknown", detail

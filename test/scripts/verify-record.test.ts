@@ -7,6 +7,7 @@ import { filingLists, listKey, listName } from '../../compiler/contract/filing-l
 import { resolveMembers } from '../../compiler/contract/resolve-answer.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { anchor } from '../../gatekeeper/answers/anchor.ts';
 import { proof } from '../../gatekeeper/answers/proof.ts';
@@ -15,6 +16,7 @@ import { jsonOf, question, tinyService } from '../gatekeeper/tiny-service.ts';
 import { CASE, type Case } from '../settlement-cases.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { pythonVerdicts } from '../verify/python-judge.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -156,6 +158,19 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
       return file;
     });
     expect(run(files).judged.map(({ verdict }) => verdict)).toEqual(texts.map(() => 'failed'));
+  });
+
+  it('judges every other line beside numbers and times that no arithmetic can hold', () => {
+    const row = { snapshot_date: '0001-01-01T00:00:00Z', observed_at: '', data_age_hours: 0 };
+    const rows = [{ ...row, current: {}, band: null, record_hash: '' }];
+    const before = { rows: 0, snapshot_date: null, chain: `sha256:${'0'.repeat(64)}` };
+    const end = canonicalHash([before, rows[0] ?? {}]);
+    const retained = { rows: 1, chain: end, to: '0001-01-01T00:00:00Z' };
+    const series = { tier: 'history-series', days: 2, count: 1, before, rows, retained };
+    const lines = ['{"a":1e-99999999999999999999}', JSON.stringify(series), '{}'];
+    const judged = pythonVerdicts(lines, []);
+    expect(judged.map(({ verdict }) => verdict)).toEqual(['failed', 'failed', 'unsigned']);
+    expect(judged[1]?.detail).toContain('OverflowError');
   });
 
   it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
