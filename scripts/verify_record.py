@@ -480,6 +480,8 @@ def check_citation(body, issuers):
 
 # ---- members of request time, and legs that are lit ---------------------------------------------------------------
 
+# More parts than any body of the service joins; what follows from them is computed anew for each of their turns.
+PARTS_MAX = 16
 EPOCH = datetime.datetime(1970, 1, 1)
 HOUR_MS = 3600000
 DAY_MS = 24 * HOUR_MS
@@ -524,6 +526,8 @@ def parts_of(node, rule):
     found = RULE.fullmatch(rule)
     if found is None:
         return None
+    if int(found.group(1)) > PARTS_MAX:
+        raise Refused("freshness_rule: about more than %d parts" % PARTS_MAX)
     if isinstance(node.get("legs"), dict):
         parts = [aged(name, leg, leg.get("observed_at")) for name, leg in node["legs"].items()]
     else:
@@ -624,7 +628,8 @@ def check_request_time(body, now):
             windows = [(max(low, start), min(high, end)) for start, end in windows]
     foreign = "_citation" in body and "claim" not in body["_citation"]
     for where, said, follows, turns, _ in claims:
-        windows = [span for window in windows for span in spans(window, turns) if agrees(said, follows(span[0]), foreign)]
+        cut = [span for window in windows for span in spans(window, turns)]
+        windows = joined(span for span in cut if agrees(said, follows(span[0]), foreign))
         if not windows:
             raise Refused("%s: does not follow from the signed members and the ages" % where.lstrip("."))
     for path, node in nodes:
@@ -661,6 +666,17 @@ def spans(window, turns):
     low, high = window
     starts = [low] + sorted({turn + 1 for turn in turns if low <= turn < high})
     return [(start, end) for start, end in zip(starts, [start - 1 for start in starts[1:]] + [high]) if start <= end]
+
+
+def joined(windows):
+    """The same instants in as few windows as hold them; each window begins behind the one before it."""
+    made = []
+    for low, high in windows:
+        if made and made[-1][1] + 1 == low:
+            made[-1] = (made[-1][0], high)
+        else:
+            made.append((low, high))
+    return made
 
 
 def agrees(said, right, foreign):

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filingLists, listKey, listName } from '../../compiler/contract/filing-lists.ts';
+import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
 import { resolveMembers } from '../../compiler/contract/resolve-answer.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
@@ -171,6 +172,29 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     const judged = pythonVerdicts(lines, []);
     expect(judged.map(({ verdict }) => verdict)).toEqual(['failed', 'failed', 'unsigned']);
     expect(judged[1]?.detail).toContain('OverflowError');
+  });
+
+  it('refuses a body of more parts than any body joins', () => {
+    const time = '2026-11-20T12:00:00Z';
+    const basis = { freshness_basis: freshnessBasis('daily') };
+    const joined = (count: number): string => {
+      const leg = (at: number) => [
+        `leg-${at}`,
+        { ...basis, observed_at: time, freshness: 'fresh' },
+      ];
+      const provenance = {
+        ...{ ...basis, oldest_leg_as_of: time, freshness_rule: freshnessRule(count, 'legs') },
+        ...{ age_hours_now: 0, freshness: 'fresh', freshness_leg: 'leg-0' },
+      };
+      const legs = Object.fromEntries(Array.from({ length: count }, (_, at) => leg(at)));
+      return JSON.stringify({ provenance, legs });
+    };
+    const bodies = [16, 17, 9999].map(joined);
+    const want = ['unsigned', 'failed', 'failed'];
+    expect(bodies.map((body) => ownVerdict(Buffer.from(body), did))).toEqual(want);
+    const judged = pythonVerdicts(bodies, [did], Date.parse(time));
+    expect(judged.map(({ verdict }) => verdict)).toEqual(want);
+    expect(judged[2]?.detail).toContain('more than 16 parts');
   });
 
   it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
