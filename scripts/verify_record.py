@@ -26,6 +26,8 @@ import sys
 import time
 
 DEPTH_MAX = 64
+# Longest body that is read, like that of the command of the project.
+INPUT_BYTES_MAX = 67108864
 HASH = re.compile(r"sha256:[0-9a-f]{64}")
 CORE = ("hash_core_version", "signal_id", "entity", "snapshot_date", "observed_at", "current", "source_ref",
         "source_tier", "sources", "lifecycle")
@@ -66,6 +68,10 @@ MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, V
 
 class Refused(Exception):
     """Something that does not hold, in words."""
+
+
+class TooLong(Exception):
+    """Input that is not read to its end."""
 
 
 # ---- canonical JSON, RFC 8785 -------------------------------------------------------------------------------------
@@ -321,14 +327,30 @@ def without_request_time(value):
     return {name: without_request_time(item) for name, item in value.items() if name not in hidden}
 
 
-def objects(value, path=""):
+# A path is a pair of the path around it and a name, None for the body itself: its text can be as long as the body, so
+# it is made only where it is told.
+
+
+def objects(value, path=None):
     """Every object of a body that can be a record, a row, a leg or a link of lineage, with its path, outside first."""
     if isinstance(value, dict):
         yield path, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         if key not in CLOSED:
-            yield from objects(item, "%s.%s" % (path, key) if path else str(key))
+            yield from objects(item, (path, key))
+
+
+def names_of(path):
+    """The names of a path, innermost first."""
+    while path is not None:
+        path, name = path
+        yield str(name)
+
+
+def told(path, *names):
+    """The text of members inside of a path, like legs.aqi.lit."""
+    return ".".join(list(names_of(path))[::-1] + list(names))
 
 
 def check_record_hashes(body):
@@ -338,17 +360,16 @@ def check_record_hashes(body):
 
 def check_record_hash(path, item):
     """Whether the record hash of one object could be recomputed, which it then is."""
-    where = (path + ".record_hash").lstrip(".")
     claimed = item.get("record_hash")
     if claimed is None:
         if is_number(item.get("hash_core_version")):
-            raise Refused("%s: missing beside its core version" % where)
+            raise Refused("%s: missing beside its core version" % told(path, "record_hash"))
         return False
     if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
-        raise Refused("%s: not a record hash" % where)
+        raise Refused("%s: not a record hash" % told(path, "record_hash"))
     core = core_of(item)
     if core is not None and hash_of(core) != claimed:
-        raise Refused("%s: the hash core gives another hash" % where)
+        raise Refused("%s: the hash core gives another hash" % told(path, "record_hash"))
     return core is not None
 
 
@@ -438,7 +459,7 @@ def held_readings(value):
     held = {}
     for path, item in objects(value):
         claimed = item.get("record_hash")
-        if isinstance(claimed, str) and "provenance" not in path.split(".")[:-1]:
+        if isinstance(claimed, str) and "provenance" not in told(path).split(".")[:-1]:
             held.setdefault(claimed, item)
     return held
 
@@ -582,11 +603,11 @@ def claims_of(path, node):
     own, parts = aged("", provenance, provenance.get("oldest_leg_as_of")), parts_of(node, provenance.get("freshness_rule"))
     if own is not None and parts is not None:
         turns = [turn for part in parts or [own] for turn in turns_of(part)]
-        yield path + ".provenance", shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
+        yield (path, "provenance"), shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
     for name, leg in legs.items() if isinstance(legs, dict) else ():
         part = aged(name, leg, leg.get("observed_at"))
         if part is not None:
-            yield "%s.legs.%s" % (path, name), shown(leg), leg_at(part), turns_of(part), None
+            yield ((path, "legs"), name), shown(leg), leg_at(part), turns_of(part), None
     if "last_looked_at" in node:
         if node.get("official_cadence") not in BOUNDS or milliseconds(node["last_looked_at"]) is None:
             raise Refused("last_looked_at: not a time beside a cadence")
@@ -617,11 +638,10 @@ def shown(holder):
 
 def check_request_time(body, now):
     """All that a body says of the moment of the request is true of one instant, which is not to come."""
-    nodes = list(objects(body))
-    claims = [claim for path, node in nodes for claim in claims_of(path, node)]
+    claims = [claim for path, node in objects(body) for claim in claims_of(path, node)]
     if not any(said for _, said, _, _, _ in claims):
         return
-    windows = [(earliest(nodes) - CLOCK_SKEW_MS, now + CLOCK_SKEW_MS)]
+    windows = [(earliest(body) - CLOCK_SKEW_MS, now + CLOCK_SKEW_MS)]
     for where, said, _, _, own in claims:
         if own is not None:
             low, high = age_window(where, said.get("age_hours_now"), own[2])
@@ -631,15 +651,15 @@ def check_request_time(body, now):
         cut = [span for window in windows for span in spans(window, turns)]
         windows = joined(span for span in cut if agrees(said, follows(span[0]), foreign))
         if not windows:
-            raise Refused("%s: does not follow from the signed members and the ages" % where.lstrip("."))
-    for path, node in nodes:
+            raise Refused("%s: does not follow from the signed members and the ages" % told(where))
+    for path, node in objects(body):
         check_age(path, node.get("provenance"))
 
 
-def earliest(nodes):
+def earliest(body):
     """Nothing is served before it was collected and looked at."""
-    times = [node.get("last_looked_at") for _, node in nodes]
-    cited = [node["_citation"] for _, node in nodes if isinstance(node.get("_citation"), dict)]
+    times = [node.get("last_looked_at") for _, node in objects(body)]
+    cited = [node["_citation"] for _, node in objects(body) if isinstance(node.get("_citation"), dict)]
     times += [citation.get("retrieved_at") for citation in cited if "claim" in citation]
     return max([milliseconds(text) or -ENDLESS for text in times], default=-ENDLESS)
 
@@ -649,7 +669,7 @@ def age_window(where, age, at):
     if age is None:
         return -ENDLESS, ENDLESS
     if isinstance(age, bool) or not isinstance(age, (int, float)) or not 0 <= age < 1e9 or round(age * 10) / 10 != age:
-        raise Refused("%s.age_hours_now: not an age in hours with one decimal" % where.lstrip("."))
+        raise Refused("%s: not an age in hours with one decimal" % told(where, "age_hours_now"))
     middle = at + round(age * 10) * TENTH_MS
     return middle - TENTH_MS // 2 if age > 0 else -ENDLESS, middle + TENTH_MS // 2 - 1
 
@@ -658,7 +678,7 @@ def check_age(path, provenance):
     """Nothing gets younger than it was when it was collected."""
     if isinstance(provenance, dict) and "age_hours_now" in provenance:
         if provenance["age_hours_now"] < provenance.get("data_age_hours", 0):
-            raise Refused("%s.provenance.age_hours_now: less than when it was collected" % path)
+            raise Refused("%s: less than when it was collected" % told(path, "provenance", "age_hours_now"))
 
 
 def spans(window, turns):
@@ -697,11 +717,11 @@ def check_lit(body):
         places = [legs[name]["position"] for name in lit["names"] if name in legs]
         right = {"count": len(names), "of": of, "names": lit["names"]}
         if lit != right or sorted(lit["names"]) != sorted(names) or places != sorted(places):
-            raise Refused("%s: not the count of the legs that are lit" % (path + ".legs_lit").lstrip("."))
+            raise Refused("%s: not the count of the legs that are lit" % told(path, "legs_lit"))
         for name, leg in legs.items():
             known = leg["lit"] is None or (isinstance(leg["lit"], bool) and leg.get("band") is not None)
             if not known:
-                raise Refused("%s.lit: not of a class" % (path + ".legs." + name).lstrip("."))
+                raise Refused("%s: not of a class" % told(path, "legs", name, "lit"))
 
 
 # ---- settlement answers: compiler/contract/SETTLEMENTS.md --------------------------------------------------------
@@ -1450,10 +1470,14 @@ def compare_vectors(folder):
     return count, off
 
 
-def judge(judged, data, issuers, now):
+def judge(judged, load, issuers, now):
     """Verdict and detail; nothing is verified for an issuer that nobody named, because anybody can make a key."""
     try:
-        verdict, detail = judged(data, issuers, now)
+        verdict, detail = judged(load(), issuers, now)
+    except (OSError, TooLong) as error:
+        return "unsigned", "cannot be judged: %s" % error
+    except MemoryError:
+        return "unsigned", "cannot be judged: it needs more memory than there is"
     except Refused as error:
         return "failed", str(error)
     except MALFORMED as error:
@@ -1464,23 +1488,48 @@ def judge(judged, data, issuers, now):
 
 
 def read(path):
-    if path == "-":
-        return sys.stdin.buffer.read()
-    with open(path, "rb") as file:
-        return file.read()
+    with opened(path) as file:
+        return within(file.read(INPUT_BYTES_MAX + 1))
+
+
+def opened(path):
+    """A file, or standard input for -."""
+    return open(sys.stdin.fileno() if path == "-" else path, "rb", closefd=path != "-")
+
+
+def readable(path):
+    """The path of an option, for argparse."""
+    try:
+        opened(path).close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(error) from error
+    return path
+
+
+def within(data):
+    if len(data) > INPUT_BYTES_MAX:
+        raise TooLong("longer than %d bytes" % INPUT_BYTES_MAX)
+    return data
+
+
+def lines_of(path):
+    """The lines of a file without their ends; of one that is too long only the beginning is kept."""
+    with opened(path) as file:
+        for line in iter(lambda: file.readline(INPUT_BYTES_MAX + 1), b""):
+            rest = line
+            while len(rest) > INPUT_BYTES_MAX and not rest.endswith(b"\n"):
+                rest = file.readline(INPUT_BYTES_MAX + 1)
+            yield line[:-1] if line.endswith(b"\n") else line
 
 
 def tasks_of(given):
-    """What is to be judged: a name, how, and the bytes, or None where they cannot be read."""
+    """What is to be judged: a name, how, and what reads its bytes."""
     for path in given.lines:
-        for number, line in enumerate(read(path).splitlines(), 1):
-            yield "%s:%d" % (path, number), judge_body, line
+        for number, line in enumerate(lines_of(path), 1):
+            yield "%s:%d" % (path, number), judge_body, lambda line=line: within(line)
     for judged, paths in ((judge_body, given.body), (judge_proof, given.proof)):
         for path in paths:
-            try:
-                yield path, judged, read(path)
-            except OSError as error:
-                yield path, lambda _data, _issuers, _now, said=str(error): ("unsigned", said), b""
+            yield path, judged, lambda path=path: read(path)
 
 
 VERDICTS = {"issuer_unknown": "consistent, issuer unknown"}
@@ -1489,7 +1538,7 @@ VERDICTS = {"issuer_unknown": "consistent, issuer unknown"}
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("body", nargs="*")
-    options.add_argument("--lines", action="append", default=[])
+    options.add_argument("--lines", action="append", default=[], type=readable)
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
     options.add_argument("--now")
@@ -1506,8 +1555,8 @@ def main():
     if now is None:
         options.error("--now: not an ISO-8601 time in UTC")
     verdicts = set()
-    for name, judged, data in tasks_of(given):
-        verdict, detail = judge(judged, data, given.issuer, now)
+    for name, judged, load in tasks_of(given):
+        verdict, detail = judge(judged, load, given.issuer, now)
         verdicts.add(verdict)
         report = {"file": name, "verdict": verdict, "detail": detail}
         words = "%-8s  %s\n          %s" % (VERDICTS.get(verdict, verdict), name, detail)

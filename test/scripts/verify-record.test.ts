@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -196,6 +204,42 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(judged.map(({ verdict }) => verdict)).toEqual(want);
     expect(judged[2]?.detail).toContain('more than 16 parts');
   });
+
+  it('judges deep bodies in a memory of their own size, and goes on behind one that needs more', () => {
+    // Text of every path in here would be 600 MB.
+    const deep = `{"${'k'.repeat(40_000)}":[${Array(15_000).fill('{}').join()}]}`;
+    const wide = `{"a":[${Array(8_000_000).fill('[]').join()}]}`;
+    const limited = ['-c', 'ulimit -v 300000; exec python3 "$@"', 'sh', SCRIPT, '--json'];
+    const input = [deep, wide, '{}'].join('\n');
+    const { stdout } = spawnSync('sh', [...limited, '--lines', '-'], { input, encoding: 'utf8' });
+    const judged = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Judged);
+    expect(judged.map(({ verdict }) => verdict)).toEqual(Array(3).fill('unsigned'));
+    const refused = judged.map(({ detail }) => detail.includes('more memory than there is'));
+    expect(refused).toEqual([false, true, false]);
+  });
+
+  it('ends with 2, and no verdict, where a file of lines cannot be read', () => {
+    expect(run(['--lines', join(folder, 'absent.ndjson')])).toEqual({ status: 2, judged: [] });
+  });
+
+  it('does not judge what is longer than the command reads, and goes on behind it', () => {
+    const long = join(folder, 'long.json');
+    writeFileSync(long, '{}');
+    truncateSync(long, 67_108_865);
+    const lines = join(folder, 'long.ndjson');
+    const blank = ' '.repeat(67_108_864);
+    writeFileSync(lines, `${blank}  {}\n${blank.slice(2)}{}\n{"a":1,"a":1}\n`);
+    const { status, judged } = run([long, '--lines', lines]);
+    const verdicts = ['unsigned', 'unsigned', 'failed', 'unsigned'];
+    expect(judged.map(({ verdict }) => verdict)).toEqual(verdicts);
+    const refused = judged.map(({ detail }) => detail.includes('longer than 67108864 bytes'));
+    expect(refused).toEqual([true, false, false, true]);
+    expect(status).toBe(1);
+    expect(run([long]).status).toBe(2);
+  }, 60_000);
 
   it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
     const service = {
