@@ -836,10 +836,10 @@ def instant(text):
         raise Refused("%r is no instant" % text)
     day, hour, minute, second, fraction, zone = found.groups()
     hour, minute, second = int(hour), int(minute), int(second or 0)
-    part = int(((fraction or ".") + "000")[1:4])
-    if minute > 59 or second > 59 or hour > 24 or (hour == 24 and (minute or second or part)):
+    is_past_end = hour == 24 and (minute or second or (fraction or "").strip(".0"))
+    if minute > 59 or second > 59 or hour > 24 or is_past_end:
         raise Refused("%r is no instant" % text)
-    at = day_milliseconds(day, hour, minute, second, part)
+    at = day_milliseconds(day, hour, minute, second, int(((fraction or ".") + "000")[1:4]))
     if zone == "Z":
         return at
     hours, minutes = int(zone[1:3]), int(zone[4:])
