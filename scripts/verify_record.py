@@ -464,6 +464,21 @@ def held_readings(value):
     return held
 
 
+def check_look(path, record):
+    """The cadence of a record is said twice, and it was looked at no earlier than observed or collected."""
+    provenance, citation = record.get("provenance"), record.get("_citation")
+    if "last_looked_at" not in record or not isinstance(provenance, dict):
+        return
+    named = re.match(r"cadence=([a-z-]+);", str(provenance.get("freshness_basis")))
+    if named is None or named.group(1) not in BOUNDS or record.get("official_cadence") != named.group(1):
+        raise Refused("%s: not the cadence of the freshness_basis" % told(path, "official_cadence"))
+    observed, looked = record.get("observed_at"), milliseconds(record["last_looked_at"])
+    collected = citation.get("retrieved_at") if isinstance(citation, dict) else observed
+    times = [time for time in (milliseconds(observed), milliseconds(collected)) if time is not None]
+    if looked is not None and any(looked < time for time in times):
+        raise Refused("%s: before the collection" % told(path, "last_looked_at"))
+
+
 def check_link(link, held):
     claimed = link.get("record_hash")
     if not isinstance(claimed, str):
@@ -600,8 +615,9 @@ def claims_of(path, node):
     provenance, legs = node.get("provenance"), node.get("legs")
     if not isinstance(provenance, dict):
         return
-    own, parts = aged("", provenance, provenance.get("oldest_leg_as_of")), parts_of(node, provenance.get("freshness_rule"))
-    if own is not None and parts is not None:
+    own = aged("", provenance, provenance.get("oldest_leg_as_of"))
+    parts = None if own is None else parts_of(node, provenance.get("freshness_rule"))
+    if parts is not None:
         turns = [turn for part in parts or [own] for turn in turns_of(part)]
         yield (path, "provenance"), shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
     for name, leg in legs.items() if isinstance(legs, dict) else ():
@@ -742,22 +758,31 @@ INSTANT = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})
 
 
 def is_settlement(body):
-    return "resolution_status" in body or "confidence" in body
+    """Told by its members, and one of an older form, without a list, by the part whose citation it repeats."""
+    return set(body) in (set(RESOLVE), set(PROPOSER)) or is_older_answer(body)
+
+
+def is_older_answer(body):
+    if "list" in body or not (body.get("resolution_status") is not None or "confidence" in body):
+        return False
+    rows = body.get("candidate_sources")
+    parts = (rows[:1] if isinstance(rows, list) else []) + [body.get("coverage"), body.get("evidence")]
+    cited = [part["_citation"] for part in parts if isinstance(part, dict) and "_citation" in part]
+    return "_citation" in body and any(is_same(citation, body["_citation"]) for citation in cited)
 
 
 def check_settlement(body, issuers):
     """Derives the answer again from the signed filings and lists that it carries; answers what that proves."""
-    rows = body.get("candidate_sources", [body["evidence"]] if body.get("evidence") else [])
-    parts = rows + [body["coverage"]] if body.get("coverage") else rows
-    if not parts or not is_same(body.get("_citation"), parts[0]["_citation"]):
-        raise Refused("_citation: not that of the part that the answer quotes")
-    for part in parts:
-        check_citation(part, issuers)
+    for path, part in objects(body):
+        if path is not None and "_citation" in part:
+            check_citation(part, issuers)
     if "list" not in body:
         return "unsigned", "an answer of an older form: its parts are signed, what it answers does not follow from them"
     proposes = "evidence" in body
-    if set(body) != set(PROPOSER if proposes else RESOLVE):
-        raise Refused("not the members of a settlement answer")
+    rows = [row for row in [body["evidence"]] if row is not None] if proposes else body["candidate_sources"]
+    parts = rows + [body["coverage"]]
+    if not is_same(body["_citation"], parts[0]["_citation"]):
+        raise Refused("_citation: not that of the part that the answer quotes")
     settled = settle(body)
     check_echo(body, parts)
     for name, want in (proposer_members if proposes else resolve_members)(settled).items():
@@ -1180,10 +1205,14 @@ def is_proof(body):
         and "_citation" not in body
 
 
+def proof_of(answer):
+    """Where an answer keeps its proof, by its own name; null where no entry was found."""
+    return answer.get("inclusion", {}) if answer.get("endpoint") == "proof" else answer
+
+
 def check_proof(answer, issuers):
     """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint."""
-    claimed = answer.get("hash")
-    proved = answer.get("inclusion", answer)
+    claimed, proved = answer.get("hash"), proof_of(answer)
     if not isinstance(proved, dict) or "inclusion_proof" not in proved:
         raise Refused("no inclusion proof in it")
     if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
@@ -1351,10 +1380,10 @@ def judge_body(data, issuers, now):
     check_relations(body)
     signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
     count = check_record_hashes(body)
-    if is_settlement(body):
-        return check_settlement(body, issuers)
     check_request_time(body, now)
     check_lit(body)
+    if is_settlement(body):
+        return check_settlement(body, issuers)
     if "_citation" not in signed:
         check_citations(body, issuers)
         return "unsigned", "%d record hashes recomputed; nobody signed all of it" % count
@@ -1364,9 +1393,10 @@ def judge_body(data, issuers, now):
 
 
 def check_relations(body):
-    for _, item in objects(body):
+    for path, item in objects(body):
         check_series(item)
         check_lineage(item)
+        check_look(path, item)
 
 
 def check_citations(body, issuers):
@@ -1379,7 +1409,7 @@ def check_citations(body, issuers):
 
 def judge_answer(answer, issuers):
     """The verdict on an answer of the log, which proves its hash and nothing else."""
-    if answer.get("found") is not True or answer.get("inclusion", answer) is None:
+    if answer.get("found") is not True or proof_of(answer) is None:
         return "unsigned", "no entry was found, so nothing is proven"
     check_proof(answer, issuers)
     signed = "signed by a trusted issuer" if issuers else "signature not checked: pass --issuer"

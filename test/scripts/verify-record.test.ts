@@ -197,8 +197,9 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
       const legs = Object.fromEntries(Array.from({ length: count }, (_, at) => leg(at)));
       return JSON.stringify({ provenance, legs });
     };
-    const bodies = [16, 17, 9999].map(joined);
-    const want = ['unsigned', 'failed', 'failed'];
+    const foreign = joined(17).replace(freshnessBasis('daily'), 'of another service');
+    const bodies = [...[16, 17, 9999].map(joined), foreign];
+    const want = ['unsigned', 'failed', 'failed', 'unsigned'];
     expect(bodies.map((body) => ownVerdict(Buffer.from(body), did))).toEqual(want);
     const judged = pythonVerdicts(bodies, [did], Date.parse(time));
     expect(judged.map(({ verdict }) => verdict)).toEqual(want);
@@ -278,5 +279,16 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     for (const { judged } of [run(asProofs(bad)), run(bad)]) {
       expect(judged.map(({ verdict }) => verdict)).toEqual(bad.map(() => 'failed'));
     }
+    // Each answer keeps its proof where its own name says: one elsewhere proves nothing.
+    const { inclusion: _, ...rest } = { inclusion, ...answers[0] };
+    const moved = [
+      { ...rest, ...inclusion },
+      { ...answers[1], root: '00'.repeat(32), inclusion },
+    ].map((altered, at) => save(altered, `moved-${at}.json`));
+    for (const files of [moved, asProofs(moved)]) {
+      expect(run(files).judged.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
+    }
+    const own = moved.map((file) => ownVerdict(readFileSync(file), did));
+    expect(own).toEqual(['failed', 'failed']);
   });
 });
