@@ -87,6 +87,19 @@ describe.each(FORMS)('verifyBody() of a saved answer of %s', (form) => {
   });
 });
 
+describe('verifyBody() of a body with an endpoint and a hash', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'gauge'])(
+    'takes "%s" for no log answer',
+    (endpoint) => {
+      expect(verdict({ endpoint, hash, found: true })).toBe('unsigned');
+    },
+  );
+
+  it.each(['proof', 'gauge/anchor'])('takes "%s" for one, which lacks its proof', (endpoint) => {
+    expect(verdict({ endpoint, hash, found: true })).toBe('failed');
+  });
+});
+
 describe('verifyBody() of a proof with its core', () => {
   it('fails a core of other facts, and words that differ from the core', async () => {
     const body = await saved('/proof/%');
