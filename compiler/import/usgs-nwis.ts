@@ -119,18 +119,17 @@ function isWanted(series: GaugeSeries, skips: SkipCount): boolean {
 }
 
 function unwanted(series: GaugeSeries): string | null {
-  const { site, parameter, statistic, unit, points } = series;
+  const { site, parameter, statistic, unit, points, isUnreadable } = series;
   const used = PARAMETERS[parameter];
   if (!SITE.test(site)) return 'not a USGS site number';
   if (used === undefined) return `parameter ${parameter} is not used`;
   if (unit !== null && !used.units.includes(unit)) {
     return `${parameter} in "${unit.slice(0, 20)}", not in ${used.units[0]}`;
   }
-  if (series.isUnreadable) return `a point of ${parameter} that cannot be read; no point is used`;
   if (statistic !== DAILY_MEAN && !INSTANT_STATISTICS.includes(statistic)) {
     return `statistic "${statistic}" of ${parameter} is not used`;
   }
-  return points.length === 0 ? `empty series of ${parameter}` : null;
+  return points.length === 0 && !isUnreadable ? `empty series of ${parameter}` : null;
 }
 
 /** Two sensors of one meaning are never averaged: the primary one is taken, or none. */
@@ -154,6 +153,11 @@ function onePerMeaning(series: readonly GaugeSeries[], skips: SkipCount): GaugeS
 }
 
 function seriesReadings(series: GaugeSeries, note: FetchNote, skips: SkipCount): Reading[] {
+  if (series.isUnreadable) {
+    const reason = `a point of ${series.parameter} that cannot be read; no point is used`;
+    skips.add(series.site, reason);
+    return [];
+  }
   const byTime = new Map<string, Reading>();
   for (const point of series.points) {
     const absent = noValue(point, series);

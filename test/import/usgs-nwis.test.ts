@@ -147,6 +147,20 @@ describe('importGauges() of WaterML', () => {
     expect(() => importGauges(bytesOf(equal), note)).toThrow('none of them primary');
   });
 
+  it('I55: takes no backup sensor for a primary one that cannot be read', () => {
+    const at = '2026-09-15T04:45:00.000Z';
+    const number: Point = [13.6 as unknown as string, at];
+    const other = series([['3', at]], { site: '01491000' });
+    for (const primary of ['Primary', '']) {
+      const methods = { [primary]: [number], '[backup]': [['2', at]] as Point[] };
+      const bytes = bytesOf(series([], { methods }), other);
+      const { readings: all, skipped } = importGauges(bytes, note);
+      expect(all.get('hydrology.river-level')?.map(({ entity }) => entity)).toEqual(['01491000']);
+      const reason = 'a point of 00065 that cannot be read; no point is used';
+      expect(skipped).toContainEqual({ subject: '03336645', reason, count: 1 });
+    }
+  });
+
   it('takes the same point twice as one, and no series with two values at one time', () => {
     const at = '2026-09-15T04:45:00.000Z';
     expect(
