@@ -7,6 +7,9 @@ import type { LineFault } from './reading.ts';
 const NAME = 'header';
 const NAMES_SHOWN_MAX = 4;
 
+/** A fault of these members rests on others too: a time is judged by the time of its collection. */
+const RESTS_ON: Readonly<Record<string, readonly string[]>> = { observed_at: ['collected_at'] };
+
 /** Members that all lines of a file inherit. */
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -86,7 +89,8 @@ export class HeaderFaults {
     return faults.flatMap((each) => {
       const { field = '', message } = each;
       const [member = ''] = field.split('.', 1);
-      const isOwn = isMembers(line) && Object.hasOwn(line, member);
+      const names = [member, ...(RESTS_ON[member] ?? [])];
+      const isOwn = isMembers(line) && names.some((name) => Object.hasOwn(line, name));
       if (isOwn || !Object.hasOwn(this.#header, member)) return [each];
       const text = `${field} ${message}`;
       if (this.#told.has(text)) return [];
