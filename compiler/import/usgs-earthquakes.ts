@@ -251,7 +251,8 @@ function impactReading(quakes: readonly Quake[], feed: Feed): Facts {
     .filter((quake) => impactRank(quake) > 0)
     .sort(worstFirst);
   if (worst === undefined) {
-    const current = { intensity_mmi: null, band: 'none', felt_reports_count: 0 };
+    const felt = quakes.some((quake) => quake.felt === null) ? null : 0;
+    const current = { intensity_mmi: null, band: 'none', felt_reports_count: felt };
     return { observed_at: isoTime(feed.generated), current, source_ref: feed.url };
   }
   const current = {
@@ -275,7 +276,7 @@ function worstFirst(a: Quake, b: Quake): number {
   return (
     impactRank(b) - impactRank(a) ||
     (b.intensity ?? 0) - (a.intensity ?? 0) ||
-    b.felt - a.felt ||
+    (b.felt ?? -1) - (a.felt ?? -1) ||
     (a.id < b.id ? -1 : 1)
   );
 }

@@ -172,6 +172,20 @@ describe('importEarthquakes()', () => {
     expect(other?.current).toMatchObject({ band: 'felt', alert: null });
   });
 
+  it('I55: never says that nobody reported a quake of which nothing is said', () => {
+    const impact = (...quakes: unknown[]) =>
+      read(quakes).at('impact_realized', 'taiwan')?.current ?? {};
+    const measured = impact(quake('a', { mmi: 5, felt: null }));
+    expect(measured).toMatchObject({ band: 'moderate', felt_reports_count: null });
+    const counted = quake('b', { mmi: 5, felt: 0 });
+    expect(impact(quake('a', { mmi: 5 }), counted)).toMatchObject({
+      event_id: 'b',
+      felt_reports_count: 0,
+    });
+    expect(impact(quake('a'))).toMatchObject({ band: 'none', felt_reports_count: null });
+    expect(impact()).toMatchObject({ band: 'none', felt_reports_count: 0 });
+  });
+
   it('does not believe an intensity that two people reported', () => {
     const two = read([quake('a', { mag: 2.7, cdi: 9.1, felt: 2 })]).at('impact_realized', 'taiwan');
     expect(two?.current).toMatchObject({ intensity_mmi: null, band: 'felt' });
