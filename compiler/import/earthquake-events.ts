@@ -87,6 +87,7 @@ const OTHER_EVENTS: ReadonlySet<string> = new Set([
   'quarry',
   'quarry blast',
   'rock burst',
+  'rock slide',
   'rockslide',
   'snow avalanche',
   'sonic boom',

@@ -79,10 +79,12 @@ describe('importEarthquakes()', () => {
       quake('a', { type: 'quarry blast' }),
       quake('b', { type: 'explosion' }),
       quake('c', { status: 'DELETED' }),
+      quake('d', { type: 'Rock Slide' }),
+      quake('e', { type: 'rock_slide' }),
     ];
     const { at, skipped } = read(others);
     expect(at('current_activity', 'taiwan')?.current.events_24h_count).toBe(0);
-    expect(skipped.reduce((sum, item) => sum + item.count, 0)).toBe(3);
+    expect(skipped.reduce((sum, item) => sum + item.count, 0)).toBe(5);
   });
 
   it('I55: says nothing of sizes and counts where the magnitude of a quake is unknown', () => {
