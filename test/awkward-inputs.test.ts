@@ -97,7 +97,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a header of rows with a bad member',
     { [MCP]: headed({ header: { capture_date: '2026-02-30' } }, SERVERS) },
-    `${MCP}:1 header.capture_date: there is no day 2026-02-30; correct it`,
+    `${MCP}:1 header.capture_date: there is no day 2026-02-30; correct it; ${AFTER}`,
   ],
   [
     'a header of rows with a member that rows do not have',

@@ -7,8 +7,15 @@ import type { LineFault } from './reading.ts';
 const NAME = 'header';
 const NAMES_SHOWN_MAX = 4;
 
-/** A fault of these members rests on others too: a time is judged by the time of its collection. */
-const RESTS_ON: Readonly<Record<string, readonly string[]>> = { observed_at: ['collected_at'] };
+/** Times that must not be after another one: a line that states the other answers for the fault. */
+const NOT_AFTER: ReadonlyMap<string, string> = new Map([
+  ['observed_at', 'collected_at'],
+  ['capture_date', 'collected_at'],
+  ['disclosure_time', 'collected_at'],
+  ['confirmed_dead_at', 'collected_at'],
+  ['pre_death_observed_at', 'confirmed_dead_at'],
+  ['first_distress_at', 'confirmed_dead_at'],
+]);
 
 /** Members that all lines of a file inherit. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -75,6 +82,10 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function states(line: unknown, member: string | undefined): boolean {
+  return member !== undefined && isMembers(line) && Object.hasOwn(line, member);
+}
+
 /** Tells what is wrong with a member that the lines of a file inherit once, at the header, and not at every line. */
 export class HeaderFaults {
   readonly #header: Members;
@@ -89,8 +100,7 @@ export class HeaderFaults {
     return faults.flatMap((each) => {
       const { field = '', message } = each;
       const [member = ''] = field.split('.', 1);
-      const names = [member, ...(RESTS_ON[member] ?? [])];
-      const isOwn = isMembers(line) && names.some((name) => Object.hasOwn(line, name));
+      const isOwn = states(line, member) || states(line, NOT_AFTER.get(member));
       if (isOwn || !Object.hasOwn(this.#header, member)) return [each];
       const text = `${field} ${message}`;
       if (this.#told.has(text)) return [];
