@@ -25,10 +25,8 @@ import { jsonOf, question, tinyService } from '../gatekeeper/tiny-service.ts';
 import { CASE, type Case } from '../settlement-cases.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
-import { pythonVerdicts } from '../verify/python-judge.ts';
+import { hasPython, pythonVerdicts, VERIFY_RECORD } from '../verify/python-judge.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 const BODIES_MAX = 40;
 
 interface Judged {
@@ -38,7 +36,7 @@ interface Judged {
 }
 
 function run(args: readonly string[]): { status: number | null; judged: Judged[] } {
-  const { status, stdout } = spawnSync('python3', [SCRIPT, '--json', ...args], {
+  const { status, stdout } = spawnSync('python3', [VERIFY_RECORD, '--json', ...args], {
     encoding: 'utf8',
   });
   const lines = stdout.split('\n').filter((line) => line !== '');
@@ -127,7 +125,8 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     const rows = fc.sample(CASE, { numRuns: 3000, seed: 11 }).map(settlementRow);
     const compared = (): string => {
       writeFileSync(join(vectors, 'settlement.json'), JSON.stringify(rows));
-      return spawnSync('python3', [SCRIPT, '--vectors', vectors], { encoding: 'utf8' }).stdout;
+      return spawnSync('python3', [VERIFY_RECORD, '--vectors', vectors], { encoding: 'utf8' })
+        .stdout;
     };
     expect(compared()).toMatch(/^3\d{3} vectors, 0 differ\n$/);
     rows[5] = { ...rows[5], want: { ...(rows[5] as { want: object }).want, note: 'another' } };
@@ -142,7 +141,7 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(run([body, '--issuer', other, '--issuer', did]).status).toBe(0);
     const { status, judged } = run([body]);
     expect([status, judged[0]?.verdict]).toEqual([2, 'issuer_unknown']);
-    const said = spawnSync('python3', [SCRIPT, body], { encoding: 'utf8' }).stdout;
+    const said = spawnSync('python3', [VERIFY_RECORD, body], { encoding: 'utf8' }).stdout;
     expect(said).toMatch(/^consistent, issuer unknown {2}/);
   });
 
@@ -210,7 +209,7 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     // Text of every path in here would be 600 MB.
     const deep = `{"${'k'.repeat(40_000)}":[${Array(15_000).fill('{}').join()}]}`;
     const wide = `{"a":[${Array(8_000_000).fill('[]').join()}]}`;
-    const limited = ['-c', 'ulimit -v 300000; exec python3 "$@"', 'sh', SCRIPT, '--json'];
+    const limited = ['-c', 'ulimit -v 300000; exec python3 "$@"', 'sh', VERIFY_RECORD, '--json'];
     const input = [deep, wide, '{}'].join('\n');
     const { stdout } = spawnSync('sh', [...limited, '--lines', '-'], { input, encoding: 'utf8' });
     const judged = stdout
