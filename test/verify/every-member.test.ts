@@ -204,7 +204,7 @@ describe.skipIf(!hasPython)(
   () => {
     const own = (text: string): string =>
       verifyBody(parseJson(text), { trust: [shop.did], now: readAt() }).verdict;
-    /** Which class is the mildest stands in the tables of the program and in no body: FORMAT.md, section 3, `lit`. */
+    /** Which class is the mildest stands in the tables of the program and in no body: FORMAT.md, section 4, `lit`. */
     const isOfTables = (text: string): boolean => {
       const { checks } = verifyBody(parseJson(text), { trust: [shop.did], now: readAt() });
       const failed = checks.filter(({ status }) => status === 'fail');
