@@ -1,3 +1,24 @@
+/**
+ * One compile: snapshots in, one signed release out.
+ *
+ *  1. `compile()` lists the snapshots and locks the data folder. It refuses batches of the future, and a clock that goes
+ *     back.
+ *  2. `compileInto()` chooses the way. It goes on from the previous release where all that it remembers still fits, and
+ *     else reads everything. Both ways give the same bytes. A doubt on the short way throws away what was written and
+ *     begins again on the long one.
+ *  3. `compileRun()` gives each signal to a worker as one job: read, check, derive, hash and sign. This thread alone joins
+ *     the results and writes files.
+ *  4. One bad line publishes nothing, except where the caller lets some readings be left out. All problems are reported
+ *     together. A release that lost much is refused too.
+ *  5. `publishRun()` writes what joins signals, the log, the descriptions and the head, reads back, and switches.
+ *
+ * Hashed and signed bytes are RFC 8785 JSON under SHA-256 and Ed25519 (RFC 8032), the log is a tree of RFC 6962;
+ * contract/FORMAT.md defines both. No clock is read here: `asOf` is the only one, so the same input, clock and key give the
+ * same bytes.
+ *
+ * Known limits: one compile at a time in a data folder. The short way is for additions; a snapshot file that is removed or
+ * changed costs a full compile.
+ */
 import { join, relative, resolve, sep } from 'node:path';
 import { keyIdOf } from './contract/citation.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';

@@ -1,7 +1,8 @@
 import type { CanonicalRequest } from '../compiler/contract/canonical-request.ts';
 import type { Route } from '../compiler/contract/route.ts';
+import { BoundedMap } from './bounded-map.ts';
 
-/** Targets that are kept; beyond it the memory starts anew, so that strangers cannot fill it. */
+/** Targets that are kept; the oldest make room, so that strangers cannot fill the memory. */
 export const SOLD_TARGETS_MAX = 2048;
 /** Longest target that is kept. */
 export const SOLD_TARGET_CHARS_MAX = 256;
@@ -14,7 +15,7 @@ export interface SoldTarget {
 
 /** Raw targets of what is sold: the same few are asked again and again, and are read once. */
 export class SoldTargets {
-  readonly #targets = new Map<string, SoldTarget>();
+  readonly #targets = new BoundedMap<string, SoldTarget>(SOLD_TARGETS_MAX);
 
   get(target: string): SoldTarget | undefined {
     return this.#targets.get(target);
@@ -25,7 +26,6 @@ export class SoldTargets {
     const { endpoint, trouble } = sold.routed;
     if (endpoint.priceUsd === null || trouble !== null) return;
     if (target.length > SOLD_TARGET_CHARS_MAX) return;
-    if (this.#targets.size >= SOLD_TARGETS_MAX) this.#targets.clear();
     this.#targets.set(target, sold);
   }
 }

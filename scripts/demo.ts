@@ -14,12 +14,14 @@ import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, prepareData, tryPort } from './quick-start-data.ts';
+import { demoSettings, issuerOf, prepareData, QUICK_START, tryPort } from './quick-start-data.ts';
+import { runningShop, type Shop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
 /**
- * The whole product in a few seconds, made to be watched: real input, compile, serve, three purchases by a real x402
- * client with a throw-away wallet, a lost answer fetched again, offline verification, the log, and a forgery.
+ * The whole product in a few seconds, made to be watched: three purchases by a real x402 client with a throw-away wallet,
+ * a lost answer fetched again, offline verification, the log, and a forgery. It buys from the shop that `npm start`
+ * started. Where none runs, it first compiles and serves one of its own in a temporary folder.
  */
 const PURCHASES = [
   {
@@ -29,6 +31,8 @@ const PURCHASES = [
   { title: 'one add-on', path: '/gauge/ruler?signal_id=airquality.aqi&entity=us-denver' },
   { title: 'one bundle', path: '/gauge/earthquake-region?entity=california-san-andreas' },
 ] as const;
+
+const TEST_ONLY = dim('(TEST ONLY: payments are pretended, and no money moves)');
 
 let step = 0;
 function heading(text: string): void {
@@ -48,25 +52,41 @@ try {
 }
 
 async function main(): Promise<void> {
+  const { port } = demoSettings(QUICK_START, { port: process.env.SIGNALPRESS_PORT });
+  const shop = await runningShop(port, issuerOf(QUICK_START));
+  if ('absent' in shop) return ownShop(shop.absent);
+  heading('Find the shop that "npm start" started');
+  show(`${shop.url} serves release ${shop.sequence} of ${shop.asOf} ${TEST_ONLY}`);
+  await visit(shop);
+  console.log(`\n${green('Done.')} The shop goes on.\n`);
+}
+
+async function ownShop(reason: string): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'signalpress-demo-'));
   let gatekeeper: Gatekeeper | undefined;
   try {
+    console.log(dim(`${reason}, so the demo starts a shop of its own and removes it at the end.`));
     const port = String(await tryPort(0));
     const issuer = await compileAll(root, `http://127.0.0.1:${port}`);
     heading('Serve it');
     gatekeeper = await startGatekeeper(demoSettings(root, { port }), silentEffects());
-    const { url } = gatekeeper;
-    show(`${url} ${dim('(payments settle in memory: TEST ONLY)')}`);
-    const [record, ...others] = await buyAll(url);
-    if (record === undefined) throw new Error('Cannot go on: nothing was bought');
-    await fetchAgain(record);
-    await verifyAll([record, ...others], issuer);
-    await proveInLog(url, { record, issuer });
-    await forgeIt(record, issuer);
+    show(`${gatekeeper.url} ${TEST_ONLY}`);
+    await visit({ url: gatekeeper.url, issuer });
+    console.log(`\n${green('Done.')} Start a shop that stays with ${bold('npm start')}.\n`);
   } finally {
     await gatekeeper?.close();
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+/** Everything that a buyer does. The issuer was chosen beforehand: the shop is not asked whom to trust. */
+async function visit({ url, issuer }: Pick<Shop, 'url' | 'issuer'>): Promise<void> {
+  const [record, ...others] = await buyAll(url);
+  if (record === undefined) throw new Error('Cannot go on: nothing was bought');
+  await fetchAgain(record);
+  await verifyAll([record, ...others], issuer);
+  await proveInLog(url, { record, issuer });
+  await forgeIt(record, issuer);
 }
 
 function silentEffects() {
@@ -226,7 +246,6 @@ async function forgeIt({ body }: Bought, issuer: string): Promise<void> {
   const forged = forge(body);
   show(`${dim(forged.before)} ${red('→')} ${forged.after}`);
   await judge(forged.body, issuer, 1);
-  console.log(`\n${green('Done.')} Start the service with ${bold('npm start')}.\n`);
 }
 
 interface Check {

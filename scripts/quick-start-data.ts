@@ -5,8 +5,12 @@ import { type CompileSummary, compile } from '../compiler/compile.ts';
 import { importSummaryText, runImport } from '../compiler/import/import-command.ts';
 import { importDisk } from '../compiler/import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
+import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import { type Config, loadConfig } from '../gatekeeper/config.ts';
 import { sampleClock } from './sample/sample-times.ts';
+
+/** Folder of the shop that `npm start` starts: its key, its releases, its books. */
+export const QUICK_START = '.signalpress/quick-start';
 
 /** Says in every citation that most of what is compiled here was generated; 32 characters, so that no catalogue cuts it. */
 const ISSUER_NAME = 'Signalpress quick start, sample';
@@ -41,11 +45,18 @@ export async function prepareData({ root, baseUrl, asOf }: QuickStart) {
 }
 
 const dataFolder = (root: string): string => join(root, 'dist-data');
+const keyFile = (root: string): string => join(root, 'issuer.key');
 
 function issuerKey(root: string): string {
-  const file = join(root, 'issuer.key');
+  const file = keyFile(root);
   if (!existsSync(file)) writeIssuerKey(file);
   return file;
+}
+
+/** Who signs what is compiled in this folder; null before the first compile. */
+export function issuerOf(root: string): string | null {
+  const file = keyFile(root);
+  return existsSync(file) ? issuerDid(signingKey(readIssuerKey(file))) : null;
 }
 
 function copySample(snapshots: string): void {

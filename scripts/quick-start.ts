@@ -4,11 +4,17 @@ import type { Config } from '../gatekeeper/config.ts';
 import { lineLog } from '../gatekeeper/http/line-log.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, prepareData, servedAt, unusedText } from './quick-start-data.ts';
+import {
+  demoSettings,
+  prepareData,
+  QUICK_START,
+  servedAt,
+  unusedText,
+} from './quick-start-data.ts';
 import { bold, cyan, dim, green } from './terminal-style.ts';
 
-/** `npm start`: compiles the sample and a genuine USGS feed into `.signalpress/`, then serves it. */
-const ROOT = '.signalpress/quick-start';
+// `npm start`: compiles the sample and a genuine USGS feed into `.signalpress/`, then sells the files on this machine.
+// Payments are pretended. `npm run demo` buys from this shop while it runs.
 
 const FREE = [
   ['/gauge/sample', 'a whole signed record'],
@@ -34,15 +40,15 @@ try {
 
 async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> {
   const started = performance.now();
-  const settings = await onFreePort(demoSettings(ROOT, address));
+  const settings = await onFreePort(demoSettings(QUICK_START, address));
   const { baseUrl } = settings;
-  console.log(dim('Importing and compiling, a few seconds …'));
-  const { imported, summary } = await prepareData({ root: ROOT, baseUrl, asOf: new Date() });
+  console.log(dim('Compiling official readings into signed files. This takes a few seconds …'));
+  const { imported, summary } = await prepareData({ root: QUICK_START, baseUrl, asOf: new Date() });
   console.log(`\n${imported}\n\n${summaryText(summary, performance.now() - started)}\n`);
   const clock = (): number => Date.now();
   const log = lineLog((text) => process.stdout.write(text), clock);
   const gatekeeper = await startGatekeeper(settings, { clock, log });
-  console.log(welcome(gatekeeper.url, await menuOf(gatekeeper.url)));
+  console.log(welcome(gatekeeper.url, await menuOf(gatekeeper.url), demoCommand(settings.port)));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await gatekeeper.close();
@@ -80,11 +86,17 @@ async function menuOf(url: string): Promise<Menu> {
   return (await (await fetch(`${url}/gauge/preview`)).json()) as Menu;
 }
 
-function welcome(url: string, { counts, prices }: Menu): string {
+/** What finds this shop: the demo looks at the port that the settings name. */
+function demoCommand(port: number): string {
+  const usual = demoSettings(QUICK_START, { port: undefined }).port;
+  return port === usual ? 'npm run demo' : `SIGNALPRESS_PORT=${port} npm run demo`;
+}
+
+function welcome(url: string, { counts, prices }: Menu, demo: string): string {
   const shown = SHOWN.flatMap((path) => prices.find((row) => row.path === path) ?? []);
   return [
     `${green('Serving')} ${bold(url)}`,
-    'TEST ONLY: payments settle in memory, no money moves. Real payments: "signalpress-gate", README.md',
+    'TEST ONLY: payments are pretended, and no money moves. README.md says how to take real ones.',
     '',
     bold('Free'),
     ...FREE.map(([path, about]) => `  ${cyan(`curl -s '${url}${path}'`)}\n      ${dim(about)}`),
@@ -95,7 +107,8 @@ function welcome(url: string, { counts, prices }: Menu): string {
     }),
     `  ${cyan(`curl -is '${url}${PAID_EXAMPLE}'`)}\n      ${dim('402: the price of a genuine reading')}`,
     '',
-    `In another terminal: ${bold('npm run demo')} buys and verifies. Stop with Ctrl-C.`,
+    `In another terminal, ${bold(demo)} buys from this shop and verifies offline what it bought.`,
+    'Ctrl-C stops the shop.',
     unusedText(process.env),
   ].join('\n');
 }

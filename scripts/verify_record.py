@@ -26,6 +26,8 @@ import sys
 import time
 
 DEPTH_MAX = 64
+# Longest body that is read, like that of the command of the project.
+INPUT_BYTES_MAX = 67108864
 HASH = re.compile(r"sha256:[0-9a-f]{64}")
 CORE = ("hash_core_version", "signal_id", "entity", "snapshot_date", "observed_at", "current", "source_ref",
         "source_tier", "sources", "lifecycle")
@@ -60,8 +62,16 @@ RESERVED_KEYS = ("__proto__", "constructor", "prototype")
 UTC_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?Z", re.ASCII)
 
 
+# What reading a member that is missing, or of another kind or size than it should be, ends in.
+MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
 class Refused(Exception):
     """Something that does not hold, in words."""
+
+
+class TooLong(Exception):
+    """Input that is not read to its end."""
 
 
 # ---- canonical JSON, RFC 8785 -------------------------------------------------------------------------------------
@@ -317,14 +327,30 @@ def without_request_time(value):
     return {name: without_request_time(item) for name, item in value.items() if name not in hidden}
 
 
-def objects(value, path=""):
+# A path is a pair of the path around it and a name, None for the body itself: its text can be as long as the body, so
+# it is made only where it is told.
+
+
+def objects(value, path=None):
     """Every object of a body that can be a record, a row, a leg or a link of lineage, with its path, outside first."""
     if isinstance(value, dict):
         yield path, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         if key not in CLOSED:
-            yield from objects(item, "%s.%s" % (path, key) if path else str(key))
+            yield from objects(item, (path, key))
+
+
+def names_of(path):
+    """The names of a path, innermost first."""
+    while path is not None:
+        path, name = path
+        yield str(name)
+
+
+def told(path, *names):
+    """The text of members inside of a path, like legs.aqi.lit."""
+    return ".".join(list(names_of(path))[::-1] + list(names))
 
 
 def check_record_hashes(body):
@@ -334,17 +360,16 @@ def check_record_hashes(body):
 
 def check_record_hash(path, item):
     """Whether the record hash of one object could be recomputed, which it then is."""
-    where = (path + ".record_hash").lstrip(".")
     claimed = item.get("record_hash")
     if claimed is None:
         if is_number(item.get("hash_core_version")):
-            raise Refused("%s: missing beside its core version" % where)
+            raise Refused("%s: missing beside its core version" % told(path, "record_hash"))
         return False
     if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
-        raise Refused("%s: not a record hash" % where)
+        raise Refused("%s: not a record hash" % told(path, "record_hash"))
     core = core_of(item)
     if core is not None and hash_of(core) != claimed:
-        raise Refused("%s: the hash core gives another hash" % where)
+        raise Refused("%s: the hash core gives another hash" % told(path, "record_hash"))
     return core is not None
 
 
@@ -434,9 +459,24 @@ def held_readings(value):
     held = {}
     for path, item in objects(value):
         claimed = item.get("record_hash")
-        if isinstance(claimed, str) and "provenance" not in path.split(".")[:-1]:
+        if isinstance(claimed, str) and "provenance" not in told(path).split(".")[:-1]:
             held.setdefault(claimed, item)
     return held
+
+
+def check_look(path, record):
+    """The cadence of a record is said twice, and it was looked at no earlier than observed or collected."""
+    provenance, citation = record.get("provenance"), record.get("_citation")
+    if "last_looked_at" not in record or not isinstance(provenance, dict):
+        return
+    named = re.match(r"cadence=([a-z-]+);", str(provenance.get("freshness_basis")))
+    if named is None or named.group(1) not in BOUNDS or record.get("official_cadence") != named.group(1):
+        raise Refused("%s: not the cadence of the freshness_basis" % told(path, "official_cadence"))
+    observed, looked = record.get("observed_at"), milliseconds(record["last_looked_at"])
+    collected = citation.get("retrieved_at") if isinstance(citation, dict) else observed
+    times = [time for time in (milliseconds(observed), milliseconds(collected)) if time is not None]
+    if looked is not None and any(looked < time for time in times):
+        raise Refused("%s: before the collection" % told(path, "last_looked_at"))
 
 
 def check_link(link, held):
@@ -476,6 +516,8 @@ def check_citation(body, issuers):
 
 # ---- members of request time, and legs that are lit ---------------------------------------------------------------
 
+# More parts than any body of the service joins; what follows from them is computed anew for each of their turns.
+PARTS_MAX = 16
 EPOCH = datetime.datetime(1970, 1, 1)
 HOUR_MS = 3600000
 DAY_MS = 24 * HOUR_MS
@@ -520,6 +562,8 @@ def parts_of(node, rule):
     found = RULE.fullmatch(rule)
     if found is None:
         return None
+    if int(found.group(1)) > PARTS_MAX:
+        raise Refused("freshness_rule: about more than %d parts" % PARTS_MAX)
     if isinstance(node.get("legs"), dict):
         parts = [aged(name, leg, leg.get("observed_at")) for name, leg in node["legs"].items()]
     else:
@@ -571,14 +615,15 @@ def claims_of(path, node):
     provenance, legs = node.get("provenance"), node.get("legs")
     if not isinstance(provenance, dict):
         return
-    own, parts = aged("", provenance, provenance.get("oldest_leg_as_of")), parts_of(node, provenance.get("freshness_rule"))
-    if own is not None and parts is not None:
+    own = aged("", provenance, provenance.get("oldest_leg_as_of"))
+    parts = None if own is None else parts_of(node, provenance.get("freshness_rule"))
+    if parts is not None:
         turns = [turn for part in parts or [own] for turn in turns_of(part)]
-        yield path + ".provenance", shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
+        yield (path, "provenance"), shown(provenance), lambda now: provenance_at(own, parts, now), turns, own
     for name, leg in legs.items() if isinstance(legs, dict) else ():
         part = aged(name, leg, leg.get("observed_at"))
         if part is not None:
-            yield "%s.legs.%s" % (path, name), shown(leg), leg_at(part), turns_of(part), None
+            yield ((path, "legs"), name), shown(leg), leg_at(part), turns_of(part), None
     if "last_looked_at" in node:
         if node.get("official_cadence") not in BOUNDS or milliseconds(node["last_looked_at"]) is None:
             raise Refused("last_looked_at: not a time beside a cadence")
@@ -609,28 +654,28 @@ def shown(holder):
 
 def check_request_time(body, now):
     """All that a body says of the moment of the request is true of one instant, which is not to come."""
-    nodes = list(objects(body))
-    claims = [claim for path, node in nodes for claim in claims_of(path, node)]
+    claims = [claim for path, node in objects(body) for claim in claims_of(path, node)]
     if not any(said for _, said, _, _, _ in claims):
         return
-    windows = [(earliest(nodes) - CLOCK_SKEW_MS, now + CLOCK_SKEW_MS)]
+    windows = [(earliest(body) - CLOCK_SKEW_MS, now + CLOCK_SKEW_MS)]
     for where, said, _, _, own in claims:
         if own is not None:
             low, high = age_window(where, said.get("age_hours_now"), own[2])
             windows = [(max(low, start), min(high, end)) for start, end in windows]
     foreign = "_citation" in body and "claim" not in body["_citation"]
     for where, said, follows, turns, _ in claims:
-        windows = [span for window in windows for span in spans(window, turns) if agrees(said, follows(span[0]), foreign)]
+        cut = [span for window in windows for span in spans(window, turns)]
+        windows = joined(span for span in cut if agrees(said, follows(span[0]), foreign))
         if not windows:
-            raise Refused("%s: does not follow from the signed members and the ages" % where.lstrip("."))
-    for path, node in nodes:
+            raise Refused("%s: does not follow from the signed members and the ages" % told(where))
+    for path, node in objects(body):
         check_age(path, node.get("provenance"))
 
 
-def earliest(nodes):
+def earliest(body):
     """Nothing is served before it was collected and looked at."""
-    times = [node.get("last_looked_at") for _, node in nodes]
-    cited = [node["_citation"] for _, node in nodes if isinstance(node.get("_citation"), dict)]
+    times = [node.get("last_looked_at") for _, node in objects(body)]
+    cited = [node["_citation"] for _, node in objects(body) if isinstance(node.get("_citation"), dict)]
     times += [citation.get("retrieved_at") for citation in cited if "claim" in citation]
     return max([milliseconds(text) or -ENDLESS for text in times], default=-ENDLESS)
 
@@ -640,7 +685,7 @@ def age_window(where, age, at):
     if age is None:
         return -ENDLESS, ENDLESS
     if isinstance(age, bool) or not isinstance(age, (int, float)) or not 0 <= age < 1e9 or round(age * 10) / 10 != age:
-        raise Refused("%s.age_hours_now: not an age in hours with one decimal" % where.lstrip("."))
+        raise Refused("%s: not an age in hours with one decimal" % told(where, "age_hours_now"))
     middle = at + round(age * 10) * TENTH_MS
     return middle - TENTH_MS // 2 if age > 0 else -ENDLESS, middle + TENTH_MS // 2 - 1
 
@@ -649,7 +694,7 @@ def check_age(path, provenance):
     """Nothing gets younger than it was when it was collected."""
     if isinstance(provenance, dict) and "age_hours_now" in provenance:
         if provenance["age_hours_now"] < provenance.get("data_age_hours", 0):
-            raise Refused("%s.provenance.age_hours_now: less than when it was collected" % path)
+            raise Refused("%s: less than when it was collected" % told(path, "provenance", "age_hours_now"))
 
 
 def spans(window, turns):
@@ -657,6 +702,17 @@ def spans(window, turns):
     low, high = window
     starts = [low] + sorted({turn + 1 for turn in turns if low <= turn < high})
     return [(start, end) for start, end in zip(starts, [start - 1 for start in starts[1:]] + [high]) if start <= end]
+
+
+def joined(windows):
+    """The same instants in as few windows as hold them; each window begins behind the one before it."""
+    made = []
+    for low, high in windows:
+        if made and made[-1][1] + 1 == low:
+            made[-1] = (made[-1][0], high)
+        else:
+            made.append((low, high))
+    return made
 
 
 def agrees(said, right, foreign):
@@ -677,11 +733,11 @@ def check_lit(body):
         places = [legs[name]["position"] for name in lit["names"] if name in legs]
         right = {"count": len(names), "of": of, "names": lit["names"]}
         if lit != right or sorted(lit["names"]) != sorted(names) or places != sorted(places):
-            raise Refused("%s: not the count of the legs that are lit" % (path + ".legs_lit").lstrip("."))
+            raise Refused("%s: not the count of the legs that are lit" % told(path, "legs_lit"))
         for name, leg in legs.items():
             known = leg["lit"] is None or (isinstance(leg["lit"], bool) and leg.get("band") is not None)
             if not known:
-                raise Refused("%s.lit: not of a class" % (path + ".legs." + name).lstrip("."))
+                raise Refused("%s: not of a class" % told(path, "legs", name, "lit"))
 
 
 # ---- settlement answers: compiler/contract/SETTLEMENTS.md --------------------------------------------------------
@@ -702,22 +758,31 @@ INSTANT = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})
 
 
 def is_settlement(body):
-    return "resolution_status" in body or "confidence" in body
+    """Told by its members, and one of an older form, without a list, by the part whose citation it repeats."""
+    return set(body) in (set(RESOLVE), set(PROPOSER)) or is_older_answer(body)
+
+
+def is_older_answer(body):
+    if "list" in body or not (body.get("resolution_status") is not None or "confidence" in body):
+        return False
+    rows = body.get("candidate_sources")
+    parts = (rows[:1] if isinstance(rows, list) else []) + [body.get("coverage"), body.get("evidence")]
+    cited = [part["_citation"] for part in parts if isinstance(part, dict) and "_citation" in part]
+    return "_citation" in body and any(is_same(citation, body["_citation"]) for citation in cited)
 
 
 def check_settlement(body, issuers):
     """Derives the answer again from the signed filings and lists that it carries; answers what that proves."""
-    rows = body.get("candidate_sources", [body["evidence"]] if body.get("evidence") else [])
-    parts = rows + [body["coverage"]] if body.get("coverage") else rows
-    if not parts or not is_same(body.get("_citation"), parts[0]["_citation"]):
-        raise Refused("_citation: not that of the part that the answer quotes")
-    for part in parts:
-        check_citation(part, issuers)
+    for path, part in objects(body):
+        if path is not None and "_citation" in part:
+            check_citation(part, issuers)
     if "list" not in body:
         return "unsigned", "an answer of an older form: its parts are signed, what it answers does not follow from them"
     proposes = "evidence" in body
-    if set(body) != set(PROPOSER if proposes else RESOLVE):
-        raise Refused("not the members of a settlement answer")
+    rows = [row for row in [body["evidence"]] if row is not None] if proposes else body["candidate_sources"]
+    parts = rows + [body["coverage"]]
+    if not is_same(body["_citation"], parts[0]["_citation"]):
+        raise Refused("_citation: not that of the part that the answer quotes")
     settled = settle(body)
     check_echo(body, parts)
     for name, want in (proposer_members if proposes else resolve_members)(settled).items():
@@ -796,10 +861,10 @@ def instant(text):
         raise Refused("%r is no instant" % text)
     day, hour, minute, second, fraction, zone = found.groups()
     hour, minute, second = int(hour), int(minute), int(second or 0)
-    part = int(((fraction or ".") + "000")[1:4])
-    if minute > 59 or second > 59 or hour > 24 or (hour == 24 and (minute or second or part)):
+    is_past_end = hour == 24 and (minute or second or (fraction or "").strip(".0"))
+    if minute > 59 or second > 59 or hour > 24 or is_past_end:
         raise Refused("%r is no instant" % text)
-    at = day_milliseconds(day, hour, minute, second, part)
+    at = day_milliseconds(day, hour, minute, second, int(((fraction or ".") + "000")[1:4]))
     if zone == "Z":
         return at
     hours, minutes = int(zone[1:3]), int(zone[4:])
@@ -1140,10 +1205,14 @@ def is_proof(body):
         and "_citation" not in body
 
 
+def proof_of(answer):
+    """Where an answer keeps its proof, by its own name; null where no entry was found."""
+    return answer.get("inclusion", {}) if answer.get("endpoint") == "proof" else answer
+
+
 def check_proof(answer, issuers):
     """An answer of /proof/<hash> or /gauge/anchor?hash=: core, inclusion and checkpoint."""
-    claimed = answer.get("hash")
-    proved = answer.get("inclusion", answer)
+    claimed, proved = answer.get("hash"), proof_of(answer)
     if not isinstance(proved, dict) or "inclusion_proof" not in proved:
         raise Refused("no inclusion proof in it")
     if not isinstance(claimed, str) or not HASH.fullmatch(claimed):
@@ -1311,10 +1380,10 @@ def judge_body(data, issuers, now):
     check_relations(body)
     signed = body["sample"] if isinstance(body.get("sample"), dict) and set(body) == {"sample"} else body
     count = check_record_hashes(body)
-    if is_settlement(body):
-        return check_settlement(body, issuers)
     check_request_time(body, now)
     check_lit(body)
+    if is_settlement(body):
+        return check_settlement(body, issuers)
     if "_citation" not in signed:
         check_citations(body, issuers)
         return "unsigned", "%d record hashes recomputed; nobody signed all of it" % count
@@ -1324,9 +1393,10 @@ def judge_body(data, issuers, now):
 
 
 def check_relations(body):
-    for _, item in objects(body):
+    for path, item in objects(body):
         check_series(item)
         check_lineage(item)
+        check_look(path, item)
 
 
 def check_citations(body, issuers):
@@ -1339,7 +1409,7 @@ def check_citations(body, issuers):
 
 def judge_answer(answer, issuers):
     """The verdict on an answer of the log, which proves its hash and nothing else."""
-    if answer.get("found") is not True or answer.get("inclusion", answer) is None:
+    if answer.get("found") is not True or proof_of(answer) is None:
         return "unsigned", "no entry was found, so nothing is proven"
     check_proof(answer, issuers)
     signed = "signed by a trusted issuer" if issuers else "signature not checked: pass --issuer"
@@ -1423,20 +1493,24 @@ def compare_vectors(folder):
             try:
                 made = compute(row["input"])
                 agrees = "want" in row and made == row["want"]
-            except (Refused, AttributeError, IndexError, KeyError, TypeError, ValueError):
+            except (Refused,) + MALFORMED:
                 agrees = "want" not in row
             if not agrees:
                 off.append("%s: %s" % (name, row["comment"]))
     return count, off
 
 
-def judge(judged, data, issuers, now):
+def judge(judged, load, issuers, now):
     """Verdict and detail; nothing is verified for an issuer that nobody named, because anybody can make a key."""
     try:
-        verdict, detail = judged(data, issuers, now)
+        verdict, detail = judged(load(), issuers, now)
+    except (OSError, TooLong) as error:
+        return "unsigned", "cannot be judged: %s" % error
+    except MemoryError:
+        return "unsigned", "cannot be judged: it needs more memory than there is"
     except Refused as error:
         return "failed", str(error)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         return "failed", "a member is missing or of another kind: %r" % error
     if verdict == "verified" and not issuers:
         return "issuer_unknown", detail
@@ -1444,23 +1518,48 @@ def judge(judged, data, issuers, now):
 
 
 def read(path):
-    if path == "-":
-        return sys.stdin.buffer.read()
-    with open(path, "rb") as file:
-        return file.read()
+    with opened(path) as file:
+        return within(file.read(INPUT_BYTES_MAX + 1))
+
+
+def opened(path):
+    """A file, or standard input for -."""
+    return open(sys.stdin.fileno() if path == "-" else path, "rb", closefd=path != "-")
+
+
+def readable(path):
+    """The path of an option, for argparse."""
+    try:
+        opened(path).close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(error) from error
+    return path
+
+
+def within(data):
+    if len(data) > INPUT_BYTES_MAX:
+        raise TooLong("longer than %d bytes" % INPUT_BYTES_MAX)
+    return data
+
+
+def lines_of(path):
+    """The lines of a file without their ends; of one that is too long only the beginning is kept."""
+    with opened(path) as file:
+        for line in iter(lambda: file.readline(INPUT_BYTES_MAX + 1), b""):
+            rest = line
+            while len(rest) > INPUT_BYTES_MAX and not rest.endswith(b"\n"):
+                rest = file.readline(INPUT_BYTES_MAX + 1)
+            yield line[:-1] if line.endswith(b"\n") else line
 
 
 def tasks_of(given):
-    """What is to be judged: a name, how, and the bytes, or None where they cannot be read."""
+    """What is to be judged: a name, how, and what reads its bytes."""
     for path in given.lines:
-        for number, line in enumerate(read(path).splitlines(), 1):
-            yield "%s:%d" % (path, number), judge_body, line
+        for number, line in enumerate(lines_of(path), 1):
+            yield "%s:%d" % (path, number), judge_body, lambda line=line: within(line)
     for judged, paths in ((judge_body, given.body), (judge_proof, given.proof)):
         for path in paths:
-            try:
-                yield path, judged, read(path)
-            except OSError as error:
-                yield path, lambda _data, _issuers, _now, said=str(error): ("unsigned", said), b""
+            yield path, judged, lambda path=path: read(path)
 
 
 VERDICTS = {"issuer_unknown": "consistent, issuer unknown"}
@@ -1469,7 +1568,7 @@ VERDICTS = {"issuer_unknown": "consistent, issuer unknown"}
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("body", nargs="*")
-    options.add_argument("--lines", action="append", default=[])
+    options.add_argument("--lines", action="append", default=[], type=readable)
     options.add_argument("--proof", action="append", default=[])
     options.add_argument("--issuer", action="append", default=[])
     options.add_argument("--now")
@@ -1486,8 +1585,8 @@ def main():
     if now is None:
         options.error("--now: not an ISO-8601 time in UTC")
     verdicts = set()
-    for name, judged, data in tasks_of(given):
-        verdict, detail = judge(judged, data, given.issuer, now)
+    for name, judged, load in tasks_of(given):
+        verdict, detail = judge(judged, load, given.issuer, now)
         verdicts.add(verdict)
         report = {"file": name, "verdict": verdict, "detail": detail}
         words = "%-8s  %s\n          %s" % (VERDICTS.get(verdict, verdict), name, detail)

@@ -103,6 +103,17 @@ describe('the checks of documents', () => {
   });
 });
 
+describe('the commands of "Run it" in README.md', () => {
+  const [, section = ''] = read('README.md').split('## Run it\n');
+  const folders = [...section.matchAll(/--(?:out|snapshots) (\S+)/g)].map(([, name]) => name);
+
+  it('compile what was imported, and not the sample, under the key of the reader', () => {
+    expect(new Set(folders).size).toBe(1);
+    expect(folders).toHaveLength(2);
+    expect(folders).not.toContain('snapshots');
+  });
+});
+
 describe('the rate limit in gatekeeper/SIGNS.md', () => {
   it('is that of the code', () => {
     const named = /(\d+) times that rate \(either may use (\d+) s/.exec(

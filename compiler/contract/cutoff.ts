@@ -13,7 +13,7 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(\.\d{1,9})?)?(Z|[+ -]
 
 /**
  * Reads a cutoff: a bare ISO 8601 date is that whole filing day, a date-time needs `Z` or an offset. Null for
- * anything else, also for days that do not exist and instants whose year has not four digits; an offset may begin with the space that `+` becomes in a query.
+ * anything else, also for days that do not exist and instants outside the years 1 to 9999; an offset may begin with the space that `+` becomes in a query.
  */
 export function parseCutoff(text: string): Cutoff | null {
   if (DAY.test(text)) {
@@ -22,7 +22,7 @@ export function parseCutoff(text: string): Cutoff | null {
   const [, day = '', , , , zone = ''] = INSTANT.exec(text) ?? [];
   if (!isRealDay(day)) return null;
   const epochMs = Date.parse(text.replace(zone, zone.replace(' ', '+')));
-  if (Number.isNaN(epochMs) || !hasIsoYear(epochMs)) return null;
+  if (!hasIsoYear(epochMs)) return null;
   return { basis: 'acceptance_time', at: isoTime(epochMs) };
 }
 
@@ -31,8 +31,8 @@ function wholeDay(date: string): Cutoff | null {
   return hasIsoYear(Date.parse(at)) ? { basis: 'filing_date', date, at } : null;
 }
 
-/** True for a day of the calendar, written `2026-03-31`. */
+/** True for a day of the calendar, written `2026-03-31`; its years begin with 1. */
 export function isRealDay(day: string): boolean {
   const epochMs = Date.parse(`${day}T00:00:00Z`);
-  return DAY.test(day) && new Date(epochMs || 0).toISOString().startsWith(day);
+  return DAY.test(day) && hasIsoYear(epochMs) && isoTime(epochMs).startsWith(day);
 }

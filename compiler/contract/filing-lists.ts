@@ -19,10 +19,13 @@ import {
   stretchRoot,
 } from './merkle.ts';
 import { fromHex, toHex } from './ots-bytes.ts';
-import { ACCEPTANCE_LEAD_DAYS, byTier, dayStart, newestFirst } from './settle-filings.ts';
-
-/** One filing as every source lists it: first the listing that counts in its list, then all others, best tier first. */
-export type Listings<Filing> = readonly [Filing, ...Filing[]];
+import {
+  ACCEPTANCE_LEAD_DAYS,
+  byAccession,
+  dayStart,
+  type Listings,
+  newestFirst,
+} from './settle-filings.ts';
 
 /** Which list speaks to a question. */
 export interface ListName {
@@ -32,7 +35,7 @@ export interface ListName {
   readonly event_class: string | null;
 }
 
-/** Filings of one name, newest first. */
+/** Filings of one name, newest first; of each the listing that counts in this list stands first, then all others, best tier first. */
 export interface FilingList<Filing> extends ListName {
   readonly filings: readonly Listings<Filing>[];
 }
@@ -73,18 +76,6 @@ export function filingLists<Filing extends FilingFacts>(
 
 function byFirst([a]: Listings<FilingFacts>, [b]: Listings<FilingFacts>): number {
   return newestFirst(a, b);
-}
-
-/** Listings of one filing, best tier first. */
-function byAccession<Filing extends FilingFacts>(filings: readonly Filing[]) {
-  const known = new Map<string, Filing[]>();
-  for (const filing of filings) {
-    const listings = known.get(filing.accession);
-    if (listings === undefined) known.set(filing.accession, [filing]);
-    else listings.push(filing);
-  }
-  for (const listings of known.values()) listings.sort(byTier);
-  return known;
 }
 
 /** The lists that a filing stands in, each with the best of its listings that say so. */

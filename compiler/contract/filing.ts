@@ -70,10 +70,10 @@ export const FILING_CORE_FIELDS = [
 ] as const satisfies readonly (keyof ReturnType<typeof filingCore>)[];
 
 /** Forms that the regulator renamed; a question for either name finds both. */
-const RENAMED: Readonly<Record<string, string>> = {
-  'SCHEDULE 13D': 'SC 13D',
-  'SCHEDULE 13G': 'SC 13G',
-};
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['SCHEDULE 13D', 'SC 13D'],
+  ['SCHEDULE 13G', 'SC 13G'],
+]);
 
 /** Forms that are questions even where a filer never filed one. */
 const WELL_KNOWN = [
@@ -116,7 +116,7 @@ export function isAmendment(form: string): boolean {
 /** The form type that a filing belongs to: renamed forms under their older name, an amendment under what it amends. */
 export function formFamily(form: string): string {
   const base = form.replace(AMENDMENT, '');
-  return RENAMED[base] ?? base;
+  return RENAMED.get(base) ?? base;
 }
 
 /** The only forms that name items. */

@@ -108,7 +108,8 @@ function judged(cadence: Cadence, observedAt: number, now: number): Judged {
   return { word, isDead, rank: FRESHNESS_CLASSES.indexOf(word) + (isDead ? 1 : 0) };
 }
 
-const TENTH_HOUR_MS = HOUR_MS / 10;
+/** Ages are shown in tenths of an hour. */
+export const TENTH_HOUR_MS = HOUR_MS / 10;
 
 /** Hours from an ISO time to an instant (epoch milliseconds), one decimal, halves up, never below 0. */
 export function ageHours(observedAt: string, now: number): number {

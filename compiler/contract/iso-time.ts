@@ -8,7 +8,8 @@ export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('.000Z', 'Z');
 }
 
-/** Whether a year of four digits holds the instant: ISO-8601 text of any other is no date-time to its readers. */
+/** Whether epoch milliseconds lie in the years 1 to 9999: other languages have no year 0, and four digits hold no more. */
 export function hasIsoYear(epochMs: number): boolean {
-  return /^\d{4}-/.test(isoTime(epochMs));
+  const year = new Date(epochMs).getUTCFullYear();
+  return year >= 1 && year <= 9999;
 }

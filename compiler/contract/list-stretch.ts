@@ -3,9 +3,15 @@
 
 import type { Cutoff } from './cutoff.ts';
 import type { FilingFacts } from './filing.ts';
-import type { FilingList, ListHead, Listings, ListStretch } from './filing-lists.ts';
+import type { FilingList, ListHead, ListStretch } from './filing-lists.ts';
 import { DAY_MS } from './iso-time.ts';
-import { dayStart, isOriginal, type SettlementQuestion, sideOf } from './settle-filings.ts';
+import {
+  dayStart,
+  isOriginal,
+  type Listings,
+  type SettlementQuestion,
+  sideOf,
+} from './settle-filings.ts';
 
 type Bounds = Pick<ListHead, 'count' | 'lead_days'>;
 

@@ -1,7 +1,7 @@
 // The securities regulator keeps New York time. Its rules are written out, so that no time zone database of a machine
 // can change what was compiled.
 
-import { HOUR_MS, isoTime } from './iso-time.ts';
+import { DAY_MS, HOUR_MS, isoTime } from './iso-time.ts';
 
 const STANDARD_OFFSET_MS = -5 * HOUR_MS;
 
@@ -28,6 +28,8 @@ function isSummer(wallClockMs: number): boolean {
 
 /** 02:00 of the first Sunday on or after a day of a month, counted from 0. */
 function sunday(year: number, month: number, from: number): number {
-  const weekday = new Date(Date.UTC(year, month, from)).getUTCDay();
-  return Date.UTC(year, month, from + ((7 - weekday) % 7), 2);
+  // Date.UTC would take the years before 100 for those of the twentieth century.
+  const first = new Date(0);
+  first.setUTCFullYear(year, month, from);
+  return first.getTime() + ((7 - first.getUTCDay()) % 7) * DAY_MS + 2 * HOUR_MS;
 }

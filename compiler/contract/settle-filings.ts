@@ -70,7 +70,7 @@ interface Sides<Filing> {
   /** Amendments that are not behind the cutoff, newest first. */
   readonly amendments: readonly Filing[];
   /** Listings of other sources by number of the filing, all sources together. */
-  readonly listings: ReadonlyMap<string, readonly Filing[]>;
+  readonly listings: ReadonlyMap<string, Listings<Filing>>;
 }
 
 function sortFilings<Filing extends FilingFacts>(
@@ -83,7 +83,7 @@ function sortFilings<Filing extends FilingFacts>(
     .filter((filing) => eventClass === null || filing.items.includes(eventClass))
     .filter((filing) => !isAmendment(form) || isAmendment(filing.form));
   const side = (wanted: Side) => (filing: Filing) => sideOf(filing, cutoff) === wanted;
-  const best = oneListingEach(matching).sort(newestFirst);
+  const best = Array.from(byAccession(matching).values(), ([first]) => first).sort(newestFirst);
   const originals = best.filter((filing) => isOriginal(filing, { form }));
   const amendments = best.filter((filing) => !isOriginal(filing, { form }));
   return {
@@ -103,14 +103,21 @@ export function isOriginal(
   return isAmendment(filing.form) === isAmendment(form);
 }
 
-function byAccession<Filing extends FilingFacts>(filings: readonly Filing[]) {
-  const listings = new Map<string, Filing[]>();
+/** All listings of one filing, at least one. */
+export type Listings<Filing> = readonly [Filing, ...Filing[]];
+
+/** Filings by their number, each with its listings, best tier first. */
+export function byAccession<Filing extends FilingFacts>(
+  filings: readonly Filing[],
+): ReadonlyMap<string, Listings<Filing>> {
+  const known = new Map<string, [Filing, ...Filing[]]>();
   for (const filing of filings) {
-    const known = listings.get(filing.accession);
-    if (known === undefined) listings.set(filing.accession, [filing]);
-    else known.push(filing);
+    const listings = known.get(filing.accession);
+    if (listings === undefined) known.set(filing.accession, [filing]);
+    else listings.push(filing);
   }
-  return listings;
+  for (const listings of known.values()) listings.sort(byTier);
+  return known;
 }
 
 /** Newest filing day, then newest acceptance; the number and the source only make the order total. */
@@ -124,7 +131,7 @@ export function newestFirst(a: FilingFacts, b: FilingFacts): number {
 }
 
 /** Of one filing the listing of the best tier stands first. */
-export function byTier(a: FilingFacts, b: FilingFacts): number {
+function byTier(a: FilingFacts, b: FilingFacts): number {
   return descending(b.source_tier ?? '~', a.source_tier ?? '~') || descending(b.source, a.source);
 }
 
@@ -135,15 +142,6 @@ function descending(a: string, b: string): number {
 
 function instantText({ disclosure_time }: FilingFacts): string {
   return disclosure_time === null ? '' : new Date(disclosure_time).toISOString();
-}
-
-function oneListingEach<Filing extends FilingFacts>(filings: readonly Filing[]): Filing[] {
-  const best = new Map<string, Filing>();
-  for (const filing of filings) {
-    const known = best.get(filing.accession);
-    if (known === undefined || byTier(filing, known) < 0) best.set(filing.accession, filing);
-  }
-  return [...best.values()];
 }
 
 /** Where a filing lies: `unclear` where only its day is known, and that day decides nothing. */
@@ -242,7 +240,7 @@ function otherListings<Filing extends FilingFacts>(
   { listings }: Sides<Filing>,
 ): Filing[] {
   const same = listings.get(selected.accession) ?? [];
-  return same.filter((filing) => filing !== selected).sort(byTier);
+  return same.filter((filing) => filing !== selected);
 }
 
 /** Sources that tell different facts about one filing leave nothing settled. */

@@ -11,7 +11,8 @@ export interface Quake {
   readonly updated: number;
   readonly longitude: number;
   readonly latitude: number;
-  readonly felt: number;
+  /** Null where nobody was asked or answered. */
+  readonly felt: number | null;
   readonly intensity: number | null;
   readonly alert: string | null;
   readonly status: string;
@@ -86,6 +87,7 @@ const OTHER_EVENTS: ReadonlySet<string> = new Set([
   'quarry',
   'quarry blast',
   'rock burst',
+  'rock slide',
   'rockslide',
   'snow avalanche',
   'sonic boom',
@@ -166,7 +168,7 @@ function quakeOf({ id, properties, geometry }: Feature): Quake {
     updated,
     longitude: wrapped(longitude),
     latitude,
-    felt: felt ?? 0,
+    felt,
     intensity: intensities.length === 0 ? null : Math.max(...intensities),
     alert,
     status,

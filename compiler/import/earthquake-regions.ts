@@ -110,7 +110,7 @@ const IMPACT_ORDER = ['none', ...IMPACT_STEPS.map((step) => step.band)];
 export interface Shaking {
   readonly intensity: number | null;
   readonly alert: string | null;
-  readonly felt: number;
+  readonly felt: number | null;
 }
 
 /** Band of `earthquake.impact_realized`: the worst of intensity, alert level and reports. */
@@ -122,7 +122,7 @@ export function impactBand(shaking: Shaking): string {
 export function impactRank({ intensity, alert, felt }: Shaking): number {
   const byShaking = intensity === null ? undefined : reached(IMPACT_STEPS, intensity);
   const byAlert = alert === null ? undefined : ALERT_BANDS[alert.toLowerCase()];
-  const byReports = felt > 0 ? 'felt' : undefined;
+  const byReports = felt !== null && felt > 0 ? 'felt' : undefined;
   const bands = [byShaking, byAlert, byReports];
   return Math.max(...bands.map((band) => IMPACT_ORDER.indexOf(band ?? 'none')));
 }

@@ -18,11 +18,11 @@ const featureSchema = z.looseObject({
 type Properties = z.infer<typeof featureSchema>['properties'];
 
 /** The letters that the older front end writes for the same words. */
-const QUALIFIER_CODES: Readonly<Record<string, string>> = {
-  provisional: 'P',
-  approved: 'A',
-  estimated: 'e',
-};
+const QUALIFIER_CODES: ReadonlyMap<string, string> = new Map([
+  ['provisional', 'P'],
+  ['approved', 'A'],
+  ['estimated', 'e'],
+]);
 
 /**
  * The OGC front end (`/collections/continuous`, `/daily`): features of one value each, by series. Throws a RangeError for
@@ -73,6 +73,6 @@ function seriesOf(properties: Properties): GaugeSeries | null {
 
 function pointOf({ value, time, approval_status, qualifier }: Properties): SeriesPoint {
   const words = [approval_status ?? '', ...(qualifier ?? [])].filter((word) => word !== '');
-  const qualifiers = words.map((word) => QUALIFIER_CODES[word.toLowerCase()] ?? word);
+  const qualifiers = words.map((word) => QUALIFIER_CODES.get(word.toLowerCase()) ?? word);
   return { value, time, qualifiers };
 }

@@ -50,8 +50,7 @@ const feedSchema = z.looseObject({
 interface Feed {
   readonly generated: number;
   readonly url: string;
-  /** Quakes of every magnitude, not only from some magnitude on. */
-  readonly isWhole: boolean;
+  readonly kind: FeedKind;
   readonly quakes: readonly Quake[];
   readonly collectedAt: string;
 }
@@ -79,13 +78,14 @@ export function importEarthquakes(
   const collectedAt = isoTime(Date.parse(note.fetched_at));
   checkAge(generated, collectedAt, subject);
   const url = withoutKeys(metadata.url);
-  const { least, period, days } = kindOf(url, subject);
-  checkKind({ least, period, title: metadata.title }, note, subject);
-  const span = { from: generated - days * DAY_MS, to: generated };
+  const kind = kindOf(url, subject);
+  checkKind({ ...kind, title: metadata.title }, note, subject);
+  const span = { from: generated - kind.days * DAY_MS, to: generated };
   const quakes = counted(() => readQuakes(features, span, skips), subject);
-  const feed = { generated, url, isWhole: least === 'all', quakes, collectedAt };
+  const feed = { generated, url, kind, quakes, collectedAt };
   const readings = new Map<string, readonly Reading[]>();
-  if (period === 'day') skips.add('earthquake.swarm_rate', 'a feed of one day has no days before');
+  if (kind.period === 'day')
+    skips.add('earthquake.swarm_rate', 'a feed of one day has no days before');
   else readings.set('earthquake.swarm_rate', byRegion(feed, swarmReading));
   readings.set('earthquake.current_activity', byRegion(feed, activityReading));
   readings.set('earthquake.impact_realized', byRegion(feed, impactReading));
@@ -173,13 +173,17 @@ function checkKind(
   }
 }
 
-type Facts = Pick<Reading, 'observed_at' | 'current' | 'source_ref'> & { readonly grade?: string };
+interface Facts extends Pick<Reading, 'observed_at' | 'current' | 'source_ref'> {
+  /** The quakes that the reading is of. */
+  readonly quakes: string;
+  readonly grade?: string;
+}
 
 function byRegion(feed: Feed, read: (quakes: readonly Quake[], feed: Feed) => Facts): Reading[] {
   const regions = Object.entries(EARTHQUAKE_BOXES).sort(([a], [b]) => (a < b ? -1 : 1));
   return regions.map(([entity, box]) => {
     const inside = feed.quakes.filter((quake) => inBox(box, quake.longitude, quake.latitude));
-    const { observed_at, current, source_ref, grade } = read(inside, feed);
+    const { observed_at, current, source_ref, quakes, grade } = read(inside, feed);
     const [value = null] = Object.values(current);
     const main = typeof value === 'number' ? value : null;
     return {
@@ -191,7 +195,7 @@ function byRegion(feed: Feed, read: (quakes: readonly Quake[], feed: Feed) => Fa
       source_ref,
       source_tier: 'T1',
       ...(grade === undefined ? {} : { grade }),
-      scope: `${regionScope(box)}; reported intensity counts from ${FELT_REPORTS_MIN} reports up`,
+      scope: `${quakes}; ${regionScope(box)}; reported intensity counts from ${FELT_REPORTS_MIN} reports up`,
       validation_status: 'as published by USGS',
       uncertainty: 'not stated in the feed; magnitudes and intensities are revised',
     };
@@ -212,6 +216,15 @@ function between(quakes: readonly Quake[], from: number, to: number): readonly Q
   return quakes.filter((quake) => quake.time > from && quake.time <= to);
 }
 
+/** Only a feed of every magnitude says that nothing else shook. */
+function isWhole({ least }: FeedKind): boolean {
+  return least === 'all';
+}
+
+function listed(kind: FeedKind): string {
+  return isWhole(kind) ? 'quakes' : `quakes from magnitude ${kind.least} up`;
+}
+
 function swarmReading(quakes: readonly Quake[], { generated, url }: Feed): Facts {
   const dayAgo = generated - DAY_MS;
   const count = countOf(between(quakes, dayAgo, generated));
@@ -224,14 +237,15 @@ function swarmReading(quakes: readonly Quake[], { generated, url }: Feed): Facts
     count_24h_count: count,
     mean_daily_6d_count: before === null ? null : hundredths(before / DAYS_BEFORE),
   };
-  return { observed_at: isoTime(generated), current, source_ref: url };
+  const counted = `quakes from magnitude ${COUNT_MAG_MIN} up of 24 hours and of the ${DAYS_BEFORE} days before`;
+  return { observed_at: isoTime(generated), current, source_ref: url, quakes: counted };
 }
 
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function activityReading(quakes: readonly Quake[], { generated, url, isWhole }: Feed): Facts {
+function activityReading(quakes: readonly Quake[], { generated, url, kind }: Feed): Facts {
   const recent = between(quakes, generated - DAY_MS, generated);
   const count = countOf(recent);
   const measured = recent.flatMap(({ magnitude }) => (magnitude === null ? [] : [magnitude]));
@@ -240,19 +254,22 @@ function activityReading(quakes: readonly Quake[], { generated, url, isWhole }: 
     max_mag: strongest,
     band: count === null ? null : activityBand(strongest),
     count_m25_count: count,
-    events_24h_count: isWhole ? recent.length : null,
+    events_24h_count: isWhole(kind) ? recent.length : null,
   };
-  return { observed_at: isoTime(generated), current, source_ref: url };
+  const counted = `${listed(kind)} of 24 hours`;
+  return { observed_at: isoTime(generated), current, source_ref: url, quakes: counted };
 }
 
-/** The quake of the feed's period that shook worst; a region without any has the band `none`. */
+/** The quake of the feed's period that shook worst. */
 function impactReading(quakes: readonly Quake[], feed: Feed): Facts {
+  const { days } = feed.kind;
+  const judged = `${listed(feed.kind)} of ${days} ${days === 1 ? 'day' : 'days'}`;
   const [worst] = between(quakes, 0, feed.generated)
     .filter((quake) => impactRank(quake) > 0)
     .sort(worstFirst);
   if (worst === undefined) {
-    const current = { intensity_mmi: null, band: 'none', felt_reports_count: 0 };
-    return { observed_at: isoTime(feed.generated), current, source_ref: feed.url };
+    const current = noImpact(quakes, feed.kind);
+    return { observed_at: isoTime(feed.generated), current, source_ref: feed.url, quakes: judged };
   }
   const current = {
     intensity_mmi: worst.intensity,
@@ -267,15 +284,23 @@ function impactReading(quakes: readonly Quake[], feed: Feed): Facts {
     observed_at: isoTime(Math.min(worst.updated, feed.generated)),
     current,
     source_ref: `https://earthquake.usgs.gov/earthquakes/eventpage/${worst.id}`,
+    quakes: judged,
     grade: `${worst.status} solution`,
   };
+}
+
+/** A small quake that a feed leaves out may have been felt: then nothing is said of its region. */
+function noImpact(quakes: readonly Quake[], kind: FeedKind): Facts['current'] {
+  if (!isWhole(kind)) return { intensity_mmi: null, band: null, felt_reports_count: null };
+  const isCounted = quakes.every(({ felt }) => felt !== null);
+  return { intensity_mmi: null, band: 'none', felt_reports_count: isCounted ? 0 : null };
 }
 
 function worstFirst(a: Quake, b: Quake): number {
   return (
     impactRank(b) - impactRank(a) ||
     (b.intensity ?? 0) - (a.intensity ?? 0) ||
-    b.felt - a.felt ||
+    (b.felt ?? -1) - (a.felt ?? -1) ||
     (a.id < b.id ? -1 : 1)
   );
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isRealDay } from '../contract/cutoff.ts';
 import { isoTime } from '../contract/iso-time.ts';
 import { assertingWord } from '../contract/neutral-text.ts';
 import type { Reading } from '../stages/intake/reading.ts';
@@ -16,14 +17,13 @@ interface Parameter {
   readonly units: readonly string[];
 }
 /** Parameter codes that become readings; stage on another datum has another code and is left out. */
-const PARAMETERS: Readonly<Record<string, Parameter>> = {
-  '00065': { signal: 'hydrology.river-level', metric: 'stage_ft', units: ['ft'] },
-  '00060': {
-    signal: 'hydrology.streamflow',
-    metric: 'discharge_cfs',
-    units: ['ft3/s', 'ft^3/s'],
-  },
-};
+const PARAMETERS: ReadonlyMap<string, Parameter> = new Map([
+  ['00065', { signal: 'hydrology.river-level', metric: 'stage_ft', units: ['ft'] }],
+  [
+    '00060',
+    { signal: 'hydrology.streamflow', metric: 'discharge_cfs', units: ['ft3/s', 'ft^3/s'] },
+  ],
+]);
 const INSTANT_STATISTICS = ['00000', '00011'];
 const DAILY_MEAN = '00003';
 
@@ -42,6 +42,11 @@ const ogcSchema = z.looseObject({
   numberReturned: z.int().optional(),
 });
 
+/** A series of a parameter that becomes readings. */
+interface UsedSeries extends GaugeSeries {
+  readonly measures: Parameter;
+}
+
 /**
  * Makes river readings from a USGS water answer of either front end: every point with a value, so that
  * history comes too. A series with a point that cannot be read gives none. Throws an ImportError when the payload is no
@@ -52,11 +57,8 @@ export function importGauges(bytes: Uint8Array, note: FetchNote, subject = note.
   const series = readSeries(parsePayload(bytes, subject), subject, skips);
   refuseForeign(series, note, subject);
   const readings = new Map<string, Reading[]>();
-  for (const one of onePerMeaning(
-    series.filter((item) => isWanted(item, skips)),
-    skips,
-  )) {
-    const signal = PARAMETERS[one.parameter]?.signal ?? '';
+  for (const one of onePerMeaning(usedSeries(series, skips), skips)) {
+    const { signal } = one.measures;
     const list = readings.get(signal) ?? [];
     readings.set(signal, list);
     for (const reading of seriesReadings(one, note, skips)) list.push(reading);
@@ -112,48 +114,62 @@ function refuseForeign(series: readonly GaugeSeries[], note: FetchNote, subject:
   throw new ImportError({ subject, state });
 }
 
-function isWanted(series: GaugeSeries, skips: SkipCount): boolean {
-  const reason = unwanted(series);
-  if (reason !== null) skips.add(series.site, reason);
-  return reason === null;
+function usedSeries(series: readonly GaugeSeries[], skips: SkipCount): UsedSeries[] {
+  return series.flatMap((one) => {
+    const measures = measuredBy(one);
+    if (typeof measures !== 'string') return [{ ...one, measures }];
+    skips.add(one.site, measures);
+    return [];
+  });
 }
 
-function unwanted(series: GaugeSeries): string | null {
-  const { site, parameter, statistic, unit, points } = series;
-  const used = PARAMETERS[parameter];
+/** What a series measures, or why it is not used. */
+function measuredBy(series: GaugeSeries): Parameter | string {
+  const { site, parameter, statistic, unit, points, isUnreadable } = series;
+  const used = PARAMETERS.get(parameter);
   if (!SITE.test(site)) return 'not a USGS site number';
   if (used === undefined) return `parameter ${parameter} is not used`;
   if (unit !== null && !used.units.includes(unit)) {
     return `${parameter} in "${unit.slice(0, 20)}", not in ${used.units[0]}`;
   }
-  if (series.isUnreadable) return `a point of ${parameter} that cannot be read; no point is used`;
   if (statistic !== DAILY_MEAN && !INSTANT_STATISTICS.includes(statistic)) {
     return `statistic "${statistic}" of ${parameter} is not used`;
   }
-  return points.length === 0 ? `empty series of ${parameter}` : null;
+  return points.length === 0 && !isUnreadable ? `empty series of ${parameter}` : used;
 }
+
+type SameMeaning = [UsedSeries, ...UsedSeries[]];
 
 /** Two sensors of one meaning are never averaged: the primary one is taken, or none. */
-function onePerMeaning(series: readonly GaugeSeries[], skips: SkipCount): GaugeSeries[] {
-  const groups = new Map<string, GaugeSeries[]>();
+function onePerMeaning(series: readonly UsedSeries[], skips: SkipCount): UsedSeries[] {
+  const groups = new Map<string, SameMeaning>();
   for (const one of series) {
     const key = `${one.site} ${one.parameter}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
   }
-  return [...groups.values()].flatMap((group) => {
-    if (group.length === 1) return group;
-    const primary = group.filter(({ method }) => method === '' || /primary/i.test(method));
-    if (primary.length === 1) {
-      skips.add(group[0]?.site ?? '', 'another method beside the primary one', group.length - 1);
-      return primary;
-    }
-    const parameter = group[0]?.parameter ?? '';
-    skips.add(group[0]?.site ?? '', `${group.length} series of ${parameter}, none of them primary`);
-    return [];
-  });
+  return [...groups.values()].flatMap((group) => primaryOf(group, skips));
 }
 
-function seriesReadings(series: GaugeSeries, note: FetchNote, skips: SkipCount): Reading[] {
+function primaryOf(group: SameMeaning, skips: SkipCount): UsedSeries[] {
+  if (group.length === 1) return group;
+  const [{ site, parameter }] = group;
+  const primary = group.filter(({ method }) => method === '' || /primary/i.test(method));
+  if (primary.length === 1) {
+    skips.add(site, 'another method beside the primary one', group.length - 1);
+    return primary;
+  }
+  skips.add(site, `${group.length} series of ${parameter}, none of them primary`);
+  return [];
+}
+
+function seriesReadings(series: UsedSeries, note: FetchNote, skips: SkipCount): Reading[] {
+  if (series.isUnreadable) {
+    const reason = `a point of ${series.parameter} that cannot be read; no point is used`;
+    skips.add(series.site, reason);
+    return [];
+  }
   const byTime = new Map<string, Reading>();
   for (const point of series.points) {
     const absent = noValue(point, series);
@@ -215,28 +231,20 @@ function codes(qualifiers: readonly string[]): string {
 /** A daily value covers a local calendar day: its date at 00:00Z stands for it (ours). */
 function timeOf(time: string, statistic: string): number | null {
   const day = statistic === DAILY_MEAN ? DAY.exec(time)?.[1] : undefined;
-  if (day !== undefined) return realDay(day);
-  if (statistic === DAILY_MEAN || !INSTANT.test(time) || realDay(time.slice(0, 10)) === null) {
-    return null;
-  }
+  if (day !== undefined) return isRealDay(day) ? Date.parse(day) : null;
+  if (statistic === DAILY_MEAN || !INSTANT.test(time) || !isRealDay(time.slice(0, 10))) return null;
   const epochMs = Date.parse(time);
   return Number.isNaN(epochMs) ? null : epochMs;
 }
 
-function realDay(day: string): number | null {
-  const epochMs = Date.parse(`${day}T00:00:00Z`);
-  return isoTime(epochMs || 0).startsWith(day) ? epochMs : null;
-}
-
-function readingOf(series: GaugeSeries, point: UsablePoint, note: FetchNote): Reading {
-  const { metric } = PARAMETERS[series.parameter] ?? { metric: '' };
+function readingOf(series: UsedSeries, point: UsablePoint, note: FetchNote): Reading {
   const qualifiers = [...new Set(point.qualifiers)].slice(0, QUALIFIERS_MAX);
   return {
     entity: series.site,
     ...nameOf(series),
     observed_at: point.observedAt,
     collected_at: note.fetched_at,
-    current: { [metric]: point.value },
+    current: { [series.measures.metric]: point.value },
     sources: [
       {
         name: 'USGS NWIS',

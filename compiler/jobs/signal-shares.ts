@@ -1,5 +1,5 @@
 import { signalOf } from '../contract/lines.ts';
-import { byPlace, type Problem } from '../stages/intake/compile-error.ts';
+import { byPlace, type Problem, problemText } from '../stages/intake/compile-error.ts';
 import type { SignalFiles } from '../stages/intake/list-snapshots.ts';
 import { FILE_PROBLEMS_MAX } from '../stages/intake/quarantine.ts';
 import { type Share, WHOLE } from '../stages/intake/share.ts';
@@ -79,14 +79,20 @@ export function joinShares(results: readonly [JobResult, ...JobResult[]]): JobRe
   const sum = (count: 'readings' | 'entities' | 'revisions' | 'repeats'): number =>
     results.reduce((total, result) => total + result[count], 0);
   const told = results.flatMap(({ problems }) => problems);
+  const changed = others.flatMap((other) => changedFiles(first, other));
   return {
     ...first,
     readings: sum('readings'),
     entities: sum('entities'),
     revisions: sum('revisions'),
     repeats: sum('repeats'),
-    problems: [...fewOfEachFile(told), ...others.flatMap((other) => changedFiles(first, other))],
+    problems: [...fewOfEachFile(eachOnce(told)), ...eachOnce(changed)],
   };
+}
+
+/** Several shares may see one fault: of a header that they all read, or of a file that changed. */
+function eachOnce(problems: readonly Problem[]): Problem[] {
+  return [...new Map(problems.map((problem) => [problemText(problem), problem])).values()];
 }
 
 /** As many problems of a file as one job tells. */

@@ -10,11 +10,13 @@ export interface Span {
 /** The parts of a window in which what is shown is what follows. */
 export function consistentSpans(claim: Claim, { from, to }: Span): Span[] {
   const turns = [...new Set(claim.turns)].filter((turn) => turn >= from && turn < to);
-  const ends = [...turns.sort((a, b) => a - b), to];
-  return ends.flatMap((end, i) => {
-    const start = i === 0 ? from : (ends[i - 1] ?? from) + 1;
-    return difference(claim, start) === null ? [{ from: start, to: end }] : [];
-  });
+  const spans: Span[] = [];
+  let start = from;
+  for (const end of [...turns.sort((a, b) => a - b), to]) {
+    if (difference(claim, start) === null) spans.push({ from: start, to: end });
+    start = end + 1;
+  }
+  return spans;
 }
 
 /** The first member that is not shown as it follows for an instant; null where all are. */

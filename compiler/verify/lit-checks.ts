@@ -41,5 +41,8 @@ function positionOf(legs: JsonObject, name: string): number {
 }
 
 function isAscending(positions: readonly number[]): boolean {
-  return positions.every((position, at) => at === 0 || position >= (positions[at - 1] ?? position));
+  return positions.slice(1).every((position, at) => {
+    const before = positions[at];
+    return before !== undefined && position >= before;
+  });
 }

@@ -33,14 +33,17 @@ export interface LogAnswer {
 }
 
 /** Where an answer of the log keeps its proof, by its own name. */
-const PROOF_MEMBER: Readonly<Record<string, string>> = { proof: 'inclusion', 'gauge/anchor': '' };
+const PROOF_MEMBER: ReadonlyMap<string, string> = new Map([
+  ['proof', 'inclusion'],
+  ['gauge/anchor', ''],
+]);
 
 /** The checks of a saved answer of the log about one hash; null for every other body. */
 export function logAnswer(body: JsonValue, trusted: KeyTrust): LogAnswer | null {
   if (!isObject(body) || typeof body.endpoint !== 'string' || body._citation !== undefined) {
     return null;
   }
-  const member = PROOF_MEMBER[body.endpoint];
+  const member = PROOF_MEMBER.get(body.endpoint);
   if (member === undefined || typeof body.hash !== 'string') return null;
   const given = member === '' ? body : body[member];
   if (body.found !== true || given === null) return ABSENT;

@@ -3,7 +3,7 @@ import { commonInstant, consistentSpans, difference, type Span } from './common-
 import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
 import { type Claim, isClaim, requestTimeClaims } from './request-time-claims.ts';
 
-// What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 3). It has to
+// What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 5). It has to
 // follow from signed members and from one instant, which nobody signs: the shown ages leave a few minutes for it, and all
 // words have to be those of one instant of these minutes.
 

@@ -10,6 +10,7 @@ import {
   freshnessTurns,
   parseFreshnessBasis,
   parseFreshnessRule,
+  TENTH_HOUR_MS,
 } from '../contract/freshness.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
@@ -20,7 +21,6 @@ import { isObject, type JsonObject, memberPath, type ObjectNode } from './object
 
 /** More parts than any body of this service joins; what follows from them is computed anew for each of their turns. */
 const PARTS_MAX = 16;
-const TENTH_HOUR_MS = HOUR_MS / 10;
 const ANY_TIME: Span = { from: -Infinity, to: Infinity };
 
 /** What one object says of the moment of the request, and what follows for it from signed members. */

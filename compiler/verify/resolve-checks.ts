@@ -3,7 +3,6 @@
 // of the answer lead to the root of the list that is asked about, and no filing beside them can count.
 
 import { sha256 } from '@noble/hashes/sha2.js';
-import { canonicalJson } from '../contract/canonical.ts';
 import { parseCutoff } from '../contract/cutoff.ts';
 import { cikOf, type HashedFiling } from '../contract/filing.ts';
 import { type ListHead, listKey, listName, standsInList } from '../contract/filing-lists.ts';
@@ -27,6 +26,7 @@ import { settlementQuestion } from '../contract/settlement-question.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
+import { isSame } from './relation.ts';
 
 export interface SettlementAnswer {
   /** Path of the signed part whose citation the body repeats. */
@@ -56,7 +56,7 @@ export function settlementAnswer(body: JsonValue): SettlementAnswer | null {
 
 /** An answer of the time before lists; null for one that has a list and is malformed. */
 function olderAnswer(body: JsonObject): SettlementAnswer | null {
-  if (body.list !== undefined) return null;
+  if (body.list !== undefined || body._citation === undefined) return null;
   const { candidate_sources: rows, coverage, evidence } = body;
   const parts = { 'candidate_sources.0': Array.isArray(rows) ? rows[0] : undefined };
   const cited = Object.entries({ ...parts, coverage, evidence }).find(
@@ -103,10 +103,6 @@ function proposerAnswer(body: ProposerBody): SettlementAnswer {
 
 function hashes(filings: readonly { readonly record_hash: string }[]): string[] {
   return filings.map(({ record_hash }) => record_hash);
-}
-
-function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  return a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b);
 }
 
 type Shared = Omit<ResolveBody, 'candidate_sources'> | Omit<ProposerBody, 'evidence'>;

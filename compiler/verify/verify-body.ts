@@ -1,3 +1,18 @@
+/**
+ * The second reader. It derives again what one delivered body says about itself, and believes no member of it.
+ *
+ *  1. The citation: its members, its hash, its signature, and whether its key is one that the reader chose.
+ *  2. The content: the hash of the whole body that the citation signs. A settlement answer is checked against its parts.
+ *  3. The record hashes, the chain of a series, the lineage and the legs: all that follows from signed members.
+ *  4. The members of request time, which nobody signs: there has to be one instant of which all of them are true.
+ *
+ * The steps are those of contract/FORMAT.md, section 11: canonical JSON of RFC 8785, SHA-256, Ed25519 of RFC 8032, did:key.
+ * The code shares nothing with the compiler but `contract/`. No socket is opened, and the clock is given.
+ *
+ * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
+ * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
+ * cannot be proven. Which question a body answers is for its buyer to compare (`contract/answers-question.ts`).
+ */
 import { canonicalJson } from '../contract/canonical.ts';
 import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
 import { seriesHead } from '../contract/series.ts';

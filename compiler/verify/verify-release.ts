@@ -1,3 +1,17 @@
+/**
+ * Derives a whole release again, from the folder alone.
+ *
+ *  1. The head and the keys: what they do not vouch for is not looked at.
+ *  2. The neighbours and the memory of the reader: a rollback, a fork, a rewritten log or a freeze shows here.
+ *  3. The bodies, in one pass and in several threads: size and hash of each file, then `verifyBody()`.
+ *  4. The files that nobody lists. The indexes: what is said twice has to agree. The log: every tile and every root.
+ *
+ * The steps are those of contract/FORMAT.md, section 12. The order of the report does not depend on the threads. A damaged
+ * file is named once; what refers to it is not judged.
+ *
+ * Known limits: a fork or a freeze shows only to a reader who remembers an earlier release, and two logs that one publisher
+ * signed show only to readers who compare.
+ */
 import { rootDid } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';

@@ -80,8 +80,7 @@ function sinceOf(text: string): number | null {
   if (!isDay && !ZONED.test(text)) return null;
   // A plus sign arrives as a space from clients that do not encode it.
   const epochMs = Date.parse(isDay ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+'));
-  const exists = !Number.isNaN(epochMs) && hasIsoYear(epochMs) && isRealDay(text.slice(0, 10));
-  return exists ? epochMs : null;
+  return hasIsoYear(epochMs) && isRealDay(text.slice(0, 10)) ? epochMs : null;
 }
 
 /** The pairs of a list, each once; null for a malformed one and for more than WATCH_ITEMS_MAX. */

@@ -34,10 +34,9 @@ export function accountNonces({ max, onChain }: AccountNoncesOptions): AccountNo
       next = null;
     }
     const [gap] = [...gaps].sort((left, right) => left - right);
-    if (gap !== undefined) gaps.delete(gap);
-    else next ??= Math.max(await onChain(), ...[...out].map((nonce) => nonce + 1));
-    const nonce = gap ?? next ?? 0;
+    const nonce = gap ?? next ?? Math.max(await onChain(), ...[...out].map((used) => used + 1));
     if (gap === undefined) next = nonce + 1;
+    else gaps.delete(gap);
     out.add(nonce);
     return nonce;
   };

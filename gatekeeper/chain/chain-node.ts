@@ -56,8 +56,9 @@ export interface ChainNode {
   /** Throws a ChainMismatch when the node serves another chain or the token has no code there. */
   check(): Promise<void>;
   block(number: bigint | 'latest'): Promise<Block>;
-  isUsed(authorization: Authorization): Promise<boolean>;
-  balanceOf(account: string): Promise<bigint>;
+  /** As of a block, or of the newest one. */
+  isUsed(authorization: Authorization, block?: bigint): Promise<boolean>;
+  balanceOf(account: string, block: bigint): Promise<bigint>;
   /** Null when the node knows no such mined transaction. */
   receipt(transaction: Hex): Promise<Receipt | null>;
   /** What the token logged, oldest first. */
@@ -95,13 +96,15 @@ export function chainNode(options: ChainNodeOptions): ChainNode {
     block: asking((number) =>
       number === 'latest' ? getBlock(client) : getBlock(client, { blockNumber: number }),
     ),
-    isUsed: asking(({ from, nonce }) => {
+    isUsed: asking(({ from, nonce }, blockNumber) => {
       const args = [from as Hex, nonce as Hex] as const;
-      return readContract(client, { ...token, functionName: 'authorizationState', args });
+      const functionName = 'authorizationState';
+      return readContract(client, { ...token, functionName, args, blockNumber });
     }),
-    balanceOf: asking((account) =>
-      readContract(client, { ...token, functionName: 'balanceOf', args: [account as Hex] }),
-    ),
+    balanceOf: asking((account, blockNumber) => {
+      const args = [account as Hex] as const;
+      return readContract(client, { ...token, functionName: 'balanceOf', args, blockNumber });
+    }),
     receipt: asking((transaction) => receiptOf(client, transaction)),
     tokenLogs: asking((query) => tokenLogs(client, token.address, query)),
   };

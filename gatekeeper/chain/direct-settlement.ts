@@ -17,7 +17,7 @@ import {
 } from '../facilitator/facilitator.ts';
 import { inTime } from '../in-time.ts';
 import { priceOf } from '../payment/payment-check.ts';
-import { type Authorization, signedBy } from '../payment/signature.ts';
+import { signedBy } from '../payment/signature.ts';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import { SETTLEMENT_MS_MAX } from './patience.ts';
@@ -36,7 +36,7 @@ export interface DirectSettlementOptions {
   readonly relayer: Relayer;
   /** Told about answers that the node did not give; must not throw. */
   readonly report: (error: unknown) => void;
-  /** Longest wait for a transaction to be sent, mined and deep enough before the buyer is told to ask again. */
+  /** Longest wait for a transaction to be tried, sent, mined and deep enough before the buyer is told to ask again. */
   readonly minedTimeoutMs?: number;
   readonly depthPollMs?: number;
 }
@@ -54,11 +54,10 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
       const reason = localRefusal(node, request);
       if (reason !== null) return { verdict: 'invalid', reason };
       const trial = await simulate(options, request);
-      if (trial.state === 'takes')
-        return { verdict: 'valid', payer: authorizationOf(request).from };
+      if (trial.state === 'takes') return { verdict: 'valid' };
       if (trial.state === 'unknown') return NO_ANSWER;
       const outcome = await judged(options, request);
-      if (outcome.verdict === 'settled') return { verdict: 'valid', payer: outcome.payer };
+      if (outcome.verdict === 'settled') return { verdict: 'valid' };
       if (outcome.verdict === 'none') return outcome;
       return { verdict: 'invalid', reason: outcome.reason };
     },
@@ -90,6 +89,11 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
   };
 }
 
+/** What is to be settled, and one deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
+interface Asked {
+  readonly request: FacilitatorRequest;
+  readonly leftMs: () => number;
+}
 /** A settlement on its way, and how many requests wait for it. */
 interface Flight {
   readonly sending: Promise<Relayed>;
@@ -107,9 +111,11 @@ async function settle(
   request: FacilitatorRequest,
   flights: Flights,
 ): Promise<SettleOutcome> {
+  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
+  const asked = { request, leftMs: () => Math.max(0, endMs - performance.now()) };
   const key = authorizationKey(request);
   const flying = flights.get(key);
-  if (flying !== undefined) return landed(options, request, flying);
+  if (flying !== undefined) return landed(options, asked, flying);
   const trial = await simulate(options, request);
   if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
   if (trial.state === 'reverts') return judged(options, request);
@@ -119,7 +125,7 @@ async function settle(
   flight.sending
     .then((relayed) => (relayed.state === 'sent' ? relayed.receipt : null))
     .then(forget, forget);
-  return landed(options, request, flight);
+  return landed(options, asked, flight);
 }
 
 function takeOff(
@@ -139,15 +145,14 @@ function takeOff(
   return { sending, waiting };
 }
 
-/** One deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
 async function landed(
   options: DirectSettlementOptions,
-  request: FacilitatorRequest,
+  asked: Asked,
   { sending, waiting }: Flight,
 ): Promise<SettleOutcome> {
   waiting.count += 1;
   try {
-    return await arrived(options, request, sending);
+    return await arrived(options, asked, sending);
   } finally {
     waiting.count -= 1;
   }
@@ -155,11 +160,10 @@ async function landed(
 
 async function arrived(
   options: DirectSettlementOptions,
-  request: FacilitatorRequest,
+  asked: Asked,
   sending: Promise<Relayed>,
 ): Promise<SettleOutcome> {
-  const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
-  const leftMs = (): number => Math.max(0, endMs - performance.now());
+  const { leftMs } = asked;
   const relayed = await inTime(sending, leftMs());
   if (relayed === null) return { verdict: 'none', detail: 'not sent in time' };
   if (relayed.state === 'unsent') {
@@ -168,14 +172,14 @@ async function arrived(
   }
   const receipt = await inTime(relayed.receipt, leftMs());
   if (receipt === null) return { verdict: 'none', detail: 'not mined in time' };
-  return confirmed(options, request, { receipt, leftMs });
+  return confirmed(options, asked, receipt);
 }
 
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
 async function confirmed(
   options: DirectSettlementOptions,
-  request: FacilitatorRequest,
-  { receipt, leftMs }: { readonly receipt: Receipt; readonly leftMs: () => number },
+  { request, leftMs }: Asked,
+  receipt: Receipt,
 ): Promise<SettleOutcome> {
   const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
   const authorization = authorizationOf(request);
@@ -184,9 +188,9 @@ async function confirmed(
   while (leftMs() > 0) {
     const asking = evidence.confirm(authorization, receipt.transactionHash);
     const finding = await inTime(asking, leftMs());
-    if (finding?.state === 'paid') return provenBy(finding.transaction, request);
+    if (finding?.state === 'paid') return provenBy(finding.transaction);
     if (finding?.state === 'unused' && !isMoved) {
-      return receipt.succeeded ? GIVEN_UP : judged(options, request);
+      return receipt.succeeded ? GIVEN_UP : judged(options, request, receipt.blockNumber);
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(depthPollMs, leftMs())));
   }
@@ -196,45 +200,64 @@ async function confirmed(
 /** The nonce went to an empty transaction, because nobody waited: the next repeat sends it again. */
 const GIVEN_UP: NoVerdict = { verdict: 'none', detail: 'given up before it was mined' };
 
-/** What to make of an authorization that the token does not take now. */
+/** What to make of an authorization that the token does not take now, or did not take in a block. */
 async function judged(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
+  since = 0n,
 ): Promise<SettleOutcome> {
-  const authorization = authorizationOf(request);
-  const finding: Finding = await options.evidence.find(authorization);
-  if (finding.state === 'paid') return provenBy(finding.transaction, request);
+  const finding: Finding = await options.evidence.find(authorizationOf(request));
+  if (finding.state === 'paid') return provenBy(finding.transaction);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };
   if (finding.state !== 'unused') return NO_ANSWER;
   try {
-    const reason = await whyNot(options.node, authorization);
-    return { verdict: 'refused', reason, isProven: true };
+    const reason = await whyNot(options, request, since);
+    return reason === null ? CONTRADICTED : { verdict: 'refused', reason, isProven: true };
   } catch (error) {
     options.report(error);
     return NO_ANSWER;
   }
 }
 
-/** What keeps the token from taking an authorization that nobody used. */
-async function whyNot(node: ChainNode, { from, value }: Authorization): Promise<string> {
-  const [balance, code] = await Promise.all([
-    node.balanceOf(from),
-    getCode(node.client, { address: from as Hex }),
+/**
+ * What keeps the token from taking an authorization that nobody used, all of it as of one block: of two machines behind
+ * one address the one that lags does not know the use yet, while the other one shows that the money is gone. Null when
+ * that block explains nothing.
+ */
+async function whyNot(
+  options: DirectSettlementOptions,
+  request: FacilitatorRequest,
+  since: bigint,
+): Promise<string | null> {
+  const { node } = options;
+  const authorization = authorizationOf(request);
+  const { from, value } = authorization;
+  const { number: block } = await node.block('latest');
+  if (block < since) return null;
+  const [isUsed, trial, balance, code] = await Promise.all([
+    node.isUsed(authorization, block),
+    simulate(options, request, block),
+    node.balanceOf(from, block),
+    getCode(node.client, { address: from as Hex, blockNumber: block }),
   ]);
+  if (isUsed || trial.state !== 'reverts') return null;
   if (balance < BigInt(value)) return 'insufficient_funds';
   return code === undefined ? 'execution_reverted' : 'payer_is_smart_account';
 }
 
+/** As of a block, or of the newest one. */
 async function simulate(
   { node, relayer, report }: DirectSettlementOptions,
   request: FacilitatorRequest,
+  blockNumber?: bigint,
 ): Promise<Trial> {
   const to = node.network.asset as Hex;
   const data = transferCall(request);
   try {
     await node.check();
-    const estimate = await estimateGas(node.client, { account: relayer.address, to, data });
+    const call = { account: relayer.address, to, data, blockNumber };
+    const estimate = await estimateGas(node.client, call);
     const gas = (estimate * GAS_PERCENT) / 100n;
     return gas > SETTLEMENT_GAS_MAX ? { state: 'reverts' } : { state: 'takes', gas };
   } catch (error) {
@@ -288,4 +311,8 @@ function transferCall({ paymentPayload }: FacilitatorRequest): Hex {
   });
 }
 
+const CONTRADICTED: NoVerdict = {
+  verdict: 'none',
+  detail: 'the token does not take it, and the chain node does not show why',
+};
 const NO_ANSWER: NoVerdict = { verdict: 'none', detail: 'the chain node gave no answer' };

@@ -25,13 +25,13 @@ export async function findUse(
 ): Promise<Use | null> {
   const topics = topicsOf(authorization);
   let to = await lastBlock(node, authorization, head);
-  let size = 0;
-  for (let call = 0; call < LOG_CALLS_MAX && to >= 0n; call++) {
-    const from = max(0n, to - (LOG_BLOCKS[size] ?? 1n) + 1n);
+  const sizes = [...LOG_BLOCKS];
+  let size = sizes.shift();
+  for (let call = 0; size !== undefined && call < LOG_CALLS_MAX && to >= 0n; call++) {
+    const from = max(0n, to - size + 1n);
     const page = await pageOf(node, { topics, from, to });
     if (page === null) {
-      size += 1;
-      if (size === LOG_BLOCKS.length) return null;
+      size = sizes.shift();
       continue;
     }
     const use = useOf(page.logs, authorization);

@@ -35,8 +35,9 @@ export async function openChain(
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);
   const evidence = chainEvidence({ node, confirmations: config.confirmations, ...by });
+  const { relayerKey: key } = config;
   const settling =
-    config.relayerKey === null ? null : openDirect(config, { node, evidence, ...by });
+    key === null ? null : openDirect({ ...config, relayerKey: key }, { node, evidence, ...by });
   await check(node, by);
   return {
     evidence,
@@ -68,10 +69,10 @@ interface DirectParts extends ChainSurroundings {
 }
 
 function openDirect(
-  { relayerKey: setting, maxFeeGwei }: Config,
+  { relayerKey: setting, maxFeeGwei }: Config & { readonly relayerKey: string },
   { node, evidence, clock, report }: DirectParts,
 ): { readonly facilitator: Facilitator; close(): void } {
-  const account = privateKeyToAccount(relayerKey(setting ?? ''));
+  const account = privateKeyToAccount(relayerKey(setting));
   const told = (error: unknown): void => report(nodeTrouble(error));
   const maxFeePerGas = parseGwei(maxFeeGwei);
   const sender = relayer({ node, account, maxFeePerGas, clock, report: told });

@@ -2,7 +2,8 @@ import type { Network } from '../payment/networks.ts';
 
 /**
  * Longest time from asking for a settlement to its outcome, the wait for its depth included. Buyers and proxies are
- * told to wait 90 s: `/verify` before it (10 s) and a last look at the chain behind it (15 s) must fit in as well.
+ * told to wait 90 s: `/verify` before it (10 s) and a last look at the chain behind it (15 s) must fit in as well. What is
+ * rare comes on top: the time of a second facilitator or of an auth module, and a look for what `/verify` refused.
  */
 export const SETTLEMENT_MS_MAX = 64_000;
 /** Of it, the most that depth may take; the rest is for the settlement itself. */

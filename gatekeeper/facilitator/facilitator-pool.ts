@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import type { Canary } from './canary.ts';
 import { type Circuit, circuit, type Probe } from './circuit.ts';
 import {
@@ -40,7 +41,8 @@ export function facilitatorPool(options: FacilitatorPoolOptions): Facilitator {
     facilitator,
     circuit: circuit(options.clock),
   }));
-  const pool: Pool = { slowMs: SLOW_MS, ...options, members, seen: new Map() };
+  const seen = new BoundedMap<string, Holder>(REMEMBERED_MAX);
+  const pool: Pool = { slowMs: SLOW_MS, ...options, members, seen };
   const [only, ...others] = members;
   if (only !== undefined && others.length === 0) return alone(only, pool);
   return {
@@ -200,14 +202,8 @@ async function supported({ members }: Pool): Promise<SupportedOutcome> {
 }
 
 function remember({ seen }: Pool, key: string, holder: Holder | undefined): void {
-  seen.delete(key);
-  if (holder === undefined) return;
-  seen.set(key, holder);
-  if (seen.size <= REMEMBERED_MAX) return;
-  for (const oldest of seen.keys()) {
-    seen.delete(oldest);
-    return;
-  }
+  if (holder === undefined) seen.delete(key);
+  else seen.set(key, holder);
 }
 
 const ALL_OUT: NoVerdict = { verdict: 'none', detail: 'no facilitator answers', unsent: true };

@@ -47,14 +47,12 @@ export interface NoVerdict extends Silence {
 }
 
 export type VerifyOutcome =
-  | { readonly verdict: 'valid'; readonly payer: string }
+  | { readonly verdict: 'valid' }
   | { readonly verdict: 'invalid'; readonly reason: string }
   | NoVerdict;
 interface Settled {
   readonly verdict: 'settled';
   readonly transaction: string;
-  readonly payer: string;
-  readonly network: string;
   /** The chain itself shows the transfer of this very authorization in that transaction. */
   readonly isProven?: true;
 }
@@ -188,15 +186,9 @@ export function authorizationKey(request: FacilitatorRequest): string {
   return `${from}|${nonce}`.toLowerCase();
 }
 
-/** The settlement of a request that the chain shows. */
-export function provenBy(transaction: string, request: FacilitatorRequest): Settled {
-  return { ...settledBy(transaction, request), isProven: true };
-}
-
-/** The settlement of a request by a transaction, as a facilitator says. */
-function settledBy(transaction: string, request: FacilitatorRequest): Settled {
-  const { network } = request.paymentRequirements;
-  return { verdict: 'settled', transaction, payer: authorizationOf(request).from, network };
+/** A settlement that the chain shows. */
+export function provenBy(transaction: string): Settled {
+  return { verdict: 'settled', transaction, isProven: true };
 }
 
 const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
@@ -317,7 +309,7 @@ function verifyOutcome(answer: Answered, request: FacilitatorRequest): VerifyOut
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
   if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: speaks of another payer' });
-  return { verdict: 'valid', payer: authorizationOf(request).from };
+  return { verdict: 'valid' };
 }
 
 function settleOutcome(answer: Answered, request: FacilitatorRequest): SettleOutcome {
@@ -332,9 +324,10 @@ function settleOutcome(answer: Answered, request: FacilitatorRequest): SettleOut
   if (network && findNetwork(network) !== findNetwork(request.paymentRequirements.network)) {
     return noVerdict({ detail: '/settle: speaks of another network' });
   }
-  if (!TRANSACTION.test(transaction ?? ''))
+  if (!transaction || !TRANSACTION.test(transaction)) {
     return noVerdict({ detail: '/settle: names no transaction' });
-  return settledBy(transaction ?? '', request);
+  }
+  return { verdict: 'settled', transaction };
 }
 
 function isOurs(payer: string | null | undefined, request: FacilitatorRequest): boolean {

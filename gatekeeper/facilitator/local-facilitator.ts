@@ -28,12 +28,12 @@ export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitato
       if ('reason' in transfer) return { verdict: 'invalid', reason: transfer.reason };
       if (used.has(transfer.key)) return { verdict: 'invalid', reason: NONCE_USED };
       if (!isOpen(transfer, clock())) return { verdict: 'invalid', reason: WINDOW };
-      return { verdict: 'valid', payer: transfer.payer };
+      return { verdict: 'valid' };
     },
     async settle(request): Promise<SettleOutcome> {
       const transfer = checkedTransfer(request);
       if ('reason' in transfer) return { verdict: 'refused', reason: transfer.reason };
-      const { key, digest, payer } = transfer;
+      const { key, digest } = transfer;
       const transaction = `0x${Buffer.from(keccak256(digest)).toString('hex')}`;
       const booked = used.get(key);
       if (booked === undefined && !isOpen(transfer, clock())) {
@@ -43,8 +43,7 @@ export function localFacilitator({ clock }: LocalFacilitatorOptions): Facilitato
         return { verdict: 'refused', reason: NONCE_USED };
       }
       used.set(key, transaction);
-      const { network } = request.paymentRequirements;
-      return { verdict: 'settled', transaction, payer, network };
+      return { verdict: 'settled', transaction };
     },
     async supported() {
       return { verdict: 'supported', kinds: KINDS };

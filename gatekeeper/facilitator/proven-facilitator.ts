@@ -11,6 +11,8 @@ import {
 
 /** Time between two looks at the chain. */
 const PROOF_POLL_MS = 500;
+/** The first look gets this time in any case: a facilitator that took all of its own leaves as much of a settlement. */
+const FIRST_LOOK_MS_MIN = 4000;
 
 export interface ProvenFacilitatorOptions {
   readonly facilitator: Facilitator;
@@ -24,7 +26,8 @@ export interface ProvenFacilitatorOptions {
  * A facilitator whose word is held to the chain. A settlement counts when the transfer is there, under the
  * transaction that made it; without it there is no verdict. A refusal counts unless the transfer is there
  * all the same, because somebody else submitted it. When the node gives no answer, the facilitator's word
- * stands, as it does where no node is configured.
+ * stands, as it does where no node is configured. When there is no time left to wait for its answer, there is
+ * no verdict either: whoever asked looks at the chain once more.
  */
 export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitator {
   const { facilitator, evidence } = options;
@@ -32,11 +35,10 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
     async verify(request) {
       const outcome = await facilitator.verify(request);
       if (outcome.verdict !== 'invalid') return outcome;
-      const { from } = authorizationOf(request);
       const { state } = await evidence.find(authorizationOf(request));
       // A transfer that is not deep enough yet is a doubt, which the claim and the settlement sort out.
       const isThere = state === 'paid' || state === 'unconfirmed';
-      return isThere ? { verdict: 'valid', payer: from } : outcome;
+      return isThere ? { verdict: 'valid' } : outcome;
     },
     async settle(request, isFirst) {
       const startMs = performance.now();
@@ -52,6 +54,8 @@ export function provenFacilitator(options: ProvenFacilitatorOptions): Facilitato
 /** One settlement whose transfer is looked for. */
 interface Watch extends ProvenFacilitatorOptions {
   readonly request: FacilitatorRequest;
+  /** It decides about money, so the first look may take all that is left of the settlement. */
+  readonly firstMs: number;
   /** By the clock, since a slow node takes longer to answer than the pauses last. */
   readonly leftMs: () => number;
 }
@@ -61,19 +65,21 @@ function watchOf(
   request: FacilitatorRequest,
   startMs: number,
 ): Watch {
-  const endMs = Math.min(performance.now() + options.waitMs, startMs + SETTLEMENT_MS_MAX);
-  return { ...options, request, leftMs: () => endMs - performance.now() };
+  const nowMs = performance.now();
+  const restMs = startMs + SETTLEMENT_MS_MAX - nowMs;
+  const endMs = nowMs + Math.min(options.waitMs, restMs);
+  const firstMs = Math.max(FIRST_LOOK_MS_MIN, restMs);
+  return { ...options, request, firstMs, leftMs: () => endMs - performance.now() };
 }
 
-/** Looks, and as long as that leaves it open looks again, until the time is over. */
+/** Looks, and as long as that leaves it open looks again, until the time is over; null when not even the first look ended. */
 async function looked(
-  { leftMs, pollMs = PROOF_POLL_MS }: Watch,
+  { firstMs, leftMs, pollMs = PROOF_POLL_MS }: Watch,
   look: () => Promise<Finding>,
   isOpen: (state: Finding['state']) => boolean,
-): Promise<Finding> {
-  // It decides about money, so it gets all the time that a look at the chain may take.
-  let finding = await look();
-  while (isOpen(finding.state) && leftMs() > 0) {
+): Promise<Finding | null> {
+  let finding = await inTime(look(), firstMs);
+  while (finding !== null && isOpen(finding.state) && leftMs() > 0) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, leftMs())));
     finding = (await inTime(look(), Math.max(pollMs, leftMs()))) ?? finding;
   }
@@ -94,7 +100,8 @@ async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOut
   };
   // The node may not have seen yet what the facilitator saw.
   const finding = await looked(watch, look, (state) => ['unused', 'unconfirmed'].includes(state));
-  if (finding.state === 'paid') return provenBy(finding.transaction, request);
+  if (finding === null) return TOO_LATE;
+  if (finding.state === 'paid') return provenBy(finding.transaction);
   return finding.state === 'unknown' ? outcome : NOT_THERE;
 }
 
@@ -102,10 +109,15 @@ async function unlessThere(watch: Watch, outcome: Said<'refused'>): Promise<Sett
   const { evidence, request } = watch;
   const look = (): Promise<Finding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');
+  if (finding === null) return TOO_LATE;
   if (finding.state === 'unconfirmed') return NOT_DEEP;
-  return finding.state === 'paid' ? provenBy(finding.transaction, request) : outcome;
+  return finding.state === 'paid' ? provenBy(finding.transaction) : outcome;
 }
 
+const TOO_LATE: SettleOutcome = {
+  verdict: 'none',
+  detail: '/settle: answered, but the chain node did not in the time that was left',
+};
 const NOT_DEEP: SettleOutcome = {
   verdict: 'none',
   detail: '/settle: refused, but the transfer is on the chain and not deep enough yet',

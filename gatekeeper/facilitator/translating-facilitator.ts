@@ -44,11 +44,7 @@ export function translatingFacilitator(options: TranslatingFacilitatorOptions): 
   };
   return {
     verify: (request) => facilitator.verify(sent(request)),
-    async settle(request, isFirst) {
-      const outcome = await facilitator.settle(sent(request), isFirst);
-      if (outcome.verdict !== 'settled') return outcome;
-      return { ...outcome, network: request.paymentRequirements.network };
-    },
+    settle: (request, isFirst) => facilitator.settle(sent(request), isFirst),
     supported,
   };
 }

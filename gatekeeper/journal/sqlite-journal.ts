@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import { clockIsBehind } from '../payment/clock-guard.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_ROWS_MAX, soldBytes, soldHash } from './body-store.ts';
@@ -51,7 +52,12 @@ DELETE FROM payment WHERE id IN (
 const keyRow = z.object({ key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
-const entryRow = z.object({
+/** A body with its encoding, or neither once it was cleaned up. */
+const storedBody = z.union([
+  z.object({ encoding: z.string(), bytes: z.instanceof(Uint8Array) }),
+  z.object({ encoding: z.null(), bytes: z.null() }),
+]);
+const paymentRow = z.object({
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
   resource: z.string(),
@@ -60,12 +66,11 @@ const entryRow = z.object({
   value: z.string(),
   valid_before: z.number(),
   body: z.instanceof(Uint8Array),
-  encoding: z.string().nullable(),
-  bytes: z.instanceof(Uint8Array).nullable(),
   content_type: z.string(),
   tx: z.string().nullable(),
   detail: z.string().nullable(),
 });
+const entryRow = paymentRow.and(storedBody);
 
 /** Where the journal lies and what time it is there. */
 export interface SqliteJournalOptions {
@@ -227,12 +232,11 @@ function purger(
 /** Payments are concluded a moment after their transaction was taken, so both the disk and the memory are asked. */
 function taker(db: Database.Database): Journal['takeTransaction'] {
   const otherOf = db.prepare(OTHER_OF);
-  const taken = new Map<string, string>();
+  const taken = new BoundedMap<string, string>(TAKEN_MAX);
   return async (key, named) => {
     const transaction = named.toLowerCase();
     const isOthers = (taken.get(transaction) ?? key) !== key;
     if (isOthers || otherOf.get([transaction, key]) !== undefined) return false;
-    if (taken.size >= TAKEN_MAX) taken.delete(taken.keys().next().value ?? '');
     taken.set(transaction, key);
     return true;
   };
@@ -250,7 +254,7 @@ function entryOf(row: unknown): JournalEntry {
   const { body, bytes, encoding, content_type, valid_before, tx, ...same } = entryRow.parse(row);
   return {
     ...same,
-    body: bytes === null ? null : soldBytes(bytes, encoding ?? '', body),
+    body: bytes === null ? null : soldBytes(bytes, encoding, body),
     contentType: content_type,
     validBefore: valid_before,
     transaction: tx,

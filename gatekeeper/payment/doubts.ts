@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import type { Binding } from './in-flight.ts';
 import { UNKNOWN_RETRY_S } from './payment-reply.ts';
 
@@ -15,7 +16,7 @@ type Doubt = Pick<Binding, 'resource' | 'signed'> & { readonly askedMs: number }
  * is over, a repeat is answered from here: a doubt is asked about once per key and Retry-After, however often it is sent.
  */
 export class Doubts {
-  readonly #doubts = new Map<string, Doubt>();
+  readonly #doubts = new BoundedMap<string, Doubt>(DOUBTS_MAX);
 
   /** Milliseconds until the key may be asked about again; 0 when it may be now. */
   waitMs({ key, resource, signed }: Binding, nowMs: number): number {
@@ -31,12 +32,6 @@ export class Doubts {
 
   /** Remembers that somebody was asked about the key just now. */
   note({ key, resource, signed }: Binding, askedMs: number): void {
-    this.#doubts.delete(key);
     this.#doubts.set(key, { resource, signed, askedMs });
-    if (this.#doubts.size <= DOUBTS_MAX) return;
-    for (const oldest of this.#doubts.keys()) {
-      this.#doubts.delete(oldest);
-      return;
-    }
   }
 }

@@ -1,8 +1,10 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
+import { oncePer } from '../once-per.ts';
 import type { Header } from '../reply.ts';
 import type { Network } from './networks.ts';
 import { checkPayment, checkSignature, priceOf, type Terms } from './payment-check.ts';
@@ -17,7 +19,7 @@ import { check, look, resume, type Settlers, settle } from './settlement.ts';
 import { checksumAddress } from './signature.ts';
 import type { SignaturePool } from './signature-pool.ts';
 import { parseSignedText, signedText } from './signed-text.ts';
-import type { Money, Tender, TenderReader } from './tender.ts';
+import type { Money, OfferedOf, Tender, TenderReader } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;
@@ -42,7 +44,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const termsOf = cachedTerms(challenger);
   return {
     async read({ endpoint, target, method, offered }) {
-      const payment = decodePayment(offered.header, offered.version);
+      const payment = paymentIn(offered);
       if (isRefusal(payment)) return payment;
       await signatures?.judge(payment, network);
       const requirements = termsOf(endpoint, target, offered.version);
@@ -52,8 +54,8 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const resource = `${method} ${target}`;
       return tenderOf({ payment, resource, requirements, refusal }, options);
     },
-    identify({ header, version }) {
-      const payment = decodePayment(header, version);
+    identify(offered) {
+      const payment = paymentIn(offered);
       if (isRefusal(payment)) return null;
       return { key: paymentKey(payment, network), signed: signedText(payment) };
     },
@@ -69,16 +71,19 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   };
 }
 
+const paymentIn = oncePer(({ header, version }: OfferedOf<'payment'>) =>
+  decodePayment(header, version),
+);
+
 type TermsOf = (endpoint: Endpoint, target: string, version: X402Version) => Requirements;
 
 function cachedTerms(challenger: Challenger): TermsOf {
-  const known = new Map<string, Requirements>();
+  const known = new BoundedMap<string, Requirements>(TERMS_CACHE_MAX);
   return (endpoint, target, version) => {
     const key = `${version} ${endpoint.path} ${target}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const made = challenger.requirements(endpoint, target, version);
-    if (known.size >= TERMS_CACHE_MAX) known.clear();
     known.set(key, made);
     return made;
   };

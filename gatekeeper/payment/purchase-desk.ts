@@ -9,6 +9,12 @@
  *
  * Money moves inside `open()` and `sell()` alone, so only while a request waits for it. `look()` serves the background
  * and only learns. The token takes each nonce once (EIP-3009), so asking again for the same payment is safe.
+ *
+ * The 402, the header and the receipt are those of x402, versions 1 and 2, scheme "exact".
+ *
+ * Known limits: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
+ * and charges nothing. A process beside this one, such as the one that it takes over from, may use the same journal: only
+ * one of them gets a claim, and the other finds the end of that in the journal.
  */
 import type { Journal, JournalClaim, JournalEntry } from '../journal/journal.ts';
 import type { Reply } from '../reply.ts';

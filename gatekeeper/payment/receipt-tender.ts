@@ -6,10 +6,11 @@ import {
   receiptAmount,
 } from '../../compiler/contract/receipt.ts';
 import type { JournalEntry } from '../journal/journal.ts';
+import { oncePer } from '../once-per.ts';
 import type { Header } from '../reply.ts';
 import type { Refusal } from './payment-header.ts';
 import type { Ending } from './settlement.ts';
-import type { Money, OrderOf, Tender, TenderReader } from './tender.ts';
+import type { Money, OfferedOf, OrderOf, Tender, TenderReader } from './tender.ts';
 
 const KEY = 'receipt|';
 const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
@@ -35,18 +36,20 @@ export function receiptReader({ processor, clock }: ReceiptReaderOptions): Tende
   return {
     async read(order) {
       if (isSigned === null) return NO_PROCESSOR;
-      const parsed = parseReceipt(order.offered.header);
+      const parsed = receiptIn(order.offered);
       if (parsed === null || !isSigned(parsed)) return refusalFor('invalid_receipt');
       const resource = `${order.method} ${order.target}`;
       if (parsed.receipt.resource !== resource) return refusalFor('other_request');
       return tenderOf(parsed, order, clock());
     },
-    identify({ header }) {
-      const receipt = parseReceipt(header)?.receipt;
-      return receipt === undefined ? null : { key: KEY + receipt.id, signed: header };
+    identify(offered) {
+      const receipt = receiptIn(offered)?.receipt;
+      return receipt === undefined ? null : { key: KEY + receipt.id, signed: offered.header };
     },
   };
 }
+
+const receiptIn = oncePer(({ header }: OfferedOf<'receipt'>) => parseReceipt(header));
 
 function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
   const der = Buffer.concat([SPKI_ED25519, Buffer.from(parseDidKey(processor))]);

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import type { Journal, OpenPayment } from '../journal/journal.ts';
 import { messageOf } from '../message-of.ts';
 import type { Lookout } from './purchase-desk.ts';
@@ -14,7 +15,7 @@ export const RECONCILE_PASS_MS = 30_000;
 export const RECONCILE_INTERVAL_MS = 30_000;
 /** A payment that stays in doubt rests, at first until the next pass, then twice as long each time, up to the second. */
 export const RECONCILE_REST_MS = [20_000, 600_000] as const;
-/** Rests that are remembered; to forget them only means to ask earlier. */
+/** Rests that are remembered; the oldest make room, which only means to ask earlier. */
 export const RECONCILE_RESTS_MAX = 20_000;
 
 export interface RoundsOptions {
@@ -43,7 +44,7 @@ interface Rest {
 /** Goes round the open payments: each pass begins where the last one ended, so every one gets its turn. */
 export class Rounds {
   readonly #options: RoundsOptions;
-  readonly #rests = new Map<string, Rest>();
+  readonly #rests = new BoundedMap<string, Rest>(RECONCILE_RESTS_MAX);
   /** Place in the journal of the payment that had its turn last. */
   #place = 0;
 
@@ -93,11 +94,12 @@ export class Rounds {
     } catch (error) {
       errors.push(error);
     }
+    if (isKnown) {
+      this.#rests.delete(key);
+      return true;
+    }
     const [first, longest] = RECONCILE_REST_MS;
     const last = this.#rests.get(key)?.forMs;
-    this.#rests.delete(key);
-    if (isKnown) return true;
-    if (this.#rests.size >= RECONCILE_RESTS_MAX) this.#rests.clear();
     const forMs = last === undefined ? first : Math.min(2 * last, longest);
     this.#rests.set(key, { sinceMs: this.#options.clock(), forMs });
     return false;

@@ -75,7 +75,8 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
  * is asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves nothing by
  * itself, since the first call may have been the one that succeeded. The payment is closed as not paid when the chain
  * says that the nonce is unused, or, where nobody can ask the chain, once the token can no longer take the
- * authorization, since nothing better can ever be learnt.
+ * authorization, since nothing better can ever be learnt. Known limit: where our node is a block behind that of the
+ * facilitator, the money may be gone for the one and the nonce unused for the other. A repeat in its window corrects it.
  */
 export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
   const before = await look(claim, by);
@@ -120,7 +121,7 @@ async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promis
 async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
   if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
   if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
-  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ask its operator`));
+  by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ${HOW_TO_TAKE_IT}`));
   return false;
 }
 
@@ -160,6 +161,9 @@ const ANOTHERS: NoVerdict = {
   verdict: 'none',
   detail: 'the facilitator names the transaction of another payment',
 };
+/** Where one transaction settles several payments, its name proves one of them; only the chain proves the others. */
+const HOW_TO_TAKE_IT =
+  'if it settles several payments in one transaction, set SIGNALPRESS_RPC_URL to a node that answers; if not, ask its operator';
 const CANCELLED: Refusal = {
   reason: 'authorization_cancelled',
   error: 'the authorization was cancelled on chain before it was settled; sign a new one',

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { JournalClaim } from '../journal/journal.ts';
+import { oncePer } from '../once-per.ts';
 import type { Header } from '../reply.ts';
 import type { Binding } from './in-flight.ts';
 import type { Refusal, X402Version } from './payment-header.ts';
@@ -11,18 +12,19 @@ export type Offered =
   | { readonly kind: 'payment'; readonly version: X402Version; readonly header: string }
   | { readonly kind: 'receipt'; readonly header: string };
 
-/** Everything that a request offers; more than one is refused. */
-export function offeredBy({
-  paymentV1,
-  paymentV2,
-  receipt,
-}: Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>): readonly Offered[] {
-  return [
+type OfferHeaders = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
+
+/**
+ * Everything that a request offers; more than one is refused. The same objects each time, so that what is read of a header
+ * when the request comes in is still known when it pays.
+ */
+export const offeredBy = oncePer(
+  ({ paymentV1, paymentV2, receipt }: OfferHeaders): readonly Offered[] => [
     ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, header: paymentV1 } as const]),
     ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, header: paymentV2 } as const]),
     ...(receipt === null ? [] : [{ kind: 'receipt', header: receipt } as const]),
-  ];
-}
+  ],
+);
 
 /** A request that offers something for its answer. */
 export interface Order {
@@ -59,14 +61,16 @@ export interface Money {
 /** The key of a tender and the text that a repeat must carry, read without checking anything. */
 export type Identity = Pick<Binding, 'key' | 'signed'>;
 
+export type OfferedOf<Kind extends Offered['kind']> = Extract<Offered, { kind: Kind }>;
+
 /** Reads one kind of header. */
 export interface TenderReader<Kind extends Offered['kind']> {
   /** Never throws for what a header holds. */
   read(order: OrderOf<Kind>): Promise<Tender | Refusal>;
   /** Null for what is malformed; never waits. */
-  identify(offered: Extract<Offered, { kind: Kind }>): Identity | null;
+  identify(offered: OfferedOf<Kind>): Identity | null;
 }
 
 export type OrderOf<Kind extends Offered['kind']> = Order & {
-  readonly offered: Extract<Offered, { kind: Kind }>;
+  readonly offered: OfferedOf<Kind>;
 };

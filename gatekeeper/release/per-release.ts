@@ -1,3 +1,4 @@
+import { oncePer } from '../once-per.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** Computes something once for each release and forgets it with the release; a failure is not kept. */
@@ -18,15 +19,6 @@ export function perRelease<Value>(
 }
 
 /** The same for what needs no waiting. */
-export function oncePerRelease<Value>(
+export const oncePerRelease: <Value>(
   make: (release: ReleaseIndex) => Value,
-): (release: ReleaseIndex) => Value {
-  const made = new WeakMap<ReleaseIndex, { readonly value: Value }>();
-  return (release) => {
-    const known = made.get(release);
-    if (known !== undefined) return known.value;
-    const value = make(release);
-    made.set(release, { value });
-    return value;
-  };
-}
+) => (release: ReleaseIndex) => Value = oncePer;

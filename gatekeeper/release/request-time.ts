@@ -16,7 +16,7 @@ import {
   updateStatus,
 } from '../../compiler/contract/update-status.ts';
 
-// A stored body lacks the members that depend on the moment of the request (FORMAT.md, section 3). The compiler writes
+// A stored body lacks the members that depend on the moment of the request (FORMAT.md, section 5). The compiler writes
 // what they follow from side by side, so that they can be found in the bytes: nothing is parsed, and each goes in where
 // its anchor begins.
 

@@ -42,7 +42,7 @@ const HELD = 'By filing day, the newest form 10-K that the stored list holds unt
 
 /** Settled questions: what was asked, what the filer's list covers, the filings of its list, and the answer. */
 export function settlementVectors(): Vector[] {
-  return [...answered(), ...open(), ...refused()];
+  return [...answered(), ...instants(), ...open(), ...refused()];
 }
 
 function answered(): Vector[] {
@@ -80,6 +80,23 @@ function answered(): Vector[] {
       },
     },
     {
+      comment:
+        'the cutoff lies behind the collection of the list: a yes stands, and the note says so',
+      input: { ...asked('10-K', '2027-01-31'), coverage: WHOLE, filings: [[ANNUAL], [OLDER]] },
+      want: {
+        resolution_status: 'resolved',
+        filed_by_cutoff: true,
+        ...FIRST,
+        candidate_count: 1,
+        note: `${HELD} the filing day 2027-01-31 is 10-K 0000123456-26-000001 of the filing day 2026-02-01. The list was collected at 2026-11-20T11:00:00Z, before the end of the filing day 2027-01-31, and does not tell what was filed later.`,
+      },
+    },
+  ];
+}
+
+function instants(): Vector[] {
+  return [
+    {
       comment: 'an instant with an offset is compared with the acceptance',
       input: {
         ...asked('8-K', '2026-06-01T10:59:59.5-04:00', '2.02'),
@@ -97,15 +114,18 @@ function answered(): Vector[] {
       },
     },
     {
-      comment:
-        'the cutoff lies behind the collection of the list: a yes stands, and the note says so',
-      input: { ...asked('10-K', '2027-01-31'), coverage: WHOLE, filings: [[ANNUAL], [OLDER]] },
+      comment: 'the end of a day is the instant at which the next one begins',
+      input: {
+        ...asked('10-K', '2026-01-31T24:00:00.000Z'),
+        coverage: WHOLE,
+        filings: [[ANNUAL]],
+      },
       want: {
         resolution_status: 'resolved',
-        filed_by_cutoff: true,
+        filed_by_cutoff: false,
         ...FIRST,
         candidate_count: 1,
-        note: `${HELD} the filing day 2027-01-31 is 10-K 0000123456-26-000001 of the filing day 2026-02-01. The list was collected at 2026-11-20T11:00:00Z, before the end of the filing day 2027-01-31, and does not tell what was filed later.`,
+        note: 'The stored list holds no form 10-K until the instant 2026-02-01T00:00:00Z; it is whole until then and was collected at 2026-11-20T11:00:00Z. The first filing day of one after that is 2026-02-01, of 10-K 0000123456-26-000001.',
       },
     },
   ];
@@ -181,6 +201,16 @@ function refused(): Vector[] {
     {
       comment: 'a cutoff that is no day of the calendar',
       input: { ...asked('10-K', '2026-02-30'), coverage: WHOLE, filings },
+      error: 'no legal question',
+    },
+    {
+      comment: 'a cutoff of the year 0',
+      input: { ...asked('10-K', '0000-12-31T12:00:00Z'), coverage: WHOLE, filings },
+      error: 'no legal question',
+    },
+    {
+      comment: 'a cutoff behind the end of its own day, be it by less than a millisecond',
+      input: { ...asked('10-K', '2026-01-31T24:00:00.0001Z'), coverage: WHOLE, filings },
       error: 'no legal question',
     },
     {

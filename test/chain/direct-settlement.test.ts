@@ -82,10 +82,10 @@ describe('directSettlement()', () => {
   it('directSettlement() moves the signed value and names the transaction that did', async () => {
     const one = await request();
     const { verify, settle } = settler();
-    expect(await verify(one)).toEqual({ verdict: 'valid', payer: alice.address });
+    expect(await verify(one)).toEqual({ verdict: 'valid' });
     const moved = await gained(async () => {
       const outcome = await settle(one);
-      expect(outcome).toMatchObject({ verdict: 'settled', network: 'base-sepolia' });
+      expect(outcome).toMatchObject({ verdict: 'settled', isProven: true });
       const hash = (outcome.verdict === 'settled' ? outcome.transaction : '0x') as `0x${string}`;
       const receipt = await chain.client.getTransactionReceipt({ hash });
       expect(receipt.status).toBe('success');
@@ -156,7 +156,7 @@ describe('directSettlement()', () => {
   });
 
   it('I9: directSettlement() has no verdict while a transaction is not mined, and finds it afterwards', async () => {
-    const { settle } = settler({ minedTimeoutMs: 100 });
+    const { settle } = settler({ minedTimeoutMs: 500 });
     const one = await request();
     await chain.client.setAutomine(false);
     try {
@@ -173,13 +173,13 @@ describe('directSettlement()', () => {
   });
 
   it('I51: directSettlement() moves nothing once nobody waits for it, and settles when it is asked again', async () => {
-    const { settle } = settler({ minedTimeoutMs: 100 });
+    const { settle } = settler({ minedTimeoutMs: 500 });
     const one = await request();
     await chain.client.setAutomine(false);
     try {
       const late = await gained(async () => {
         expect(await settle(one)).toMatchObject({ verdict: 'none' });
-        await new Promise((resolve) => setTimeout(resolve, 600));
+        await new Promise((resolve) => setTimeout(resolve, 1000));
         const { pending } = await chain.client.getTxpoolStatus();
         expect(pending, 'replaced by nothing').toBe(1);
         await chain.client.mine({ blocks: 1 });

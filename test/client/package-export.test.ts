@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const { exports, files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { dependencies, devDependencies, exports, files } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+) as {
+  dependencies: Readonly<Record<string, string>>;
+  devDependencies: Readonly<Record<string, string>>;
   exports: Readonly<Record<string, { readonly types: string; readonly default: string }>>;
   files: readonly string[];
 };
@@ -31,5 +35,23 @@ describe('package.json', () => {
     expect(named.filter((file) => !isPacked(file))).toEqual([]);
     const sources = ['compiler/cli.ts', 'scripts/demo.ts', 'test/docs.test.ts'];
     expect(sources.filter(isPacked)).toEqual([]);
+  });
+});
+
+describe('package-lock.json', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { readonly dev?: true; readonly devOptional?: true }>>;
+  };
+  const isLeftOut = (name: string): boolean => packages[`node_modules/${name}`]?.dev === true;
+
+  // viem asks for an optional peer "typescript". A package of that name would be installed in production too,
+  // so the compiler stands under another one.
+  it('keeps what only development needs out of "npm ci --omit=dev"', () => {
+    expect(Object.keys(devDependencies).filter((name) => !isLeftOut(name))).toEqual([]);
+    expect(Object.keys(packages)).not.toContain('node_modules/typescript');
+  });
+
+  it('leaves in what production needs', () => {
+    expect(Object.keys(dependencies).filter(isLeftOut)).toEqual([]);
   });
 });

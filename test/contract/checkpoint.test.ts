@@ -16,9 +16,9 @@ import { logEntry } from '../../compiler/contract/tiles.ts';
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer');
 const FORMAT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
-/** The example of FORMAT.md, section 10. */
+/** The example of FORMAT.md, section 9. */
 const [entry = '', leaf = '', ...noteLines] = (
-  /## 10\.[\s\S]*?```text\n([\s\S]*?)```/.exec(FORMAT)?.[1] ?? ''
+  /## 9\. Transparency log[\s\S]*?```text\n([\s\S]*?)```/.exec(FORMAT)?.[1] ?? ''
 ).split('\n');
 const note = noteLines.join('\n');
 const NAME = 'readings.example/log';

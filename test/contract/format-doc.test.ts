@@ -42,7 +42,8 @@ import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { isSignedBy } from '../../compiler/verify/verify-citation.ts';
 
 const TEXT = readFileSync(new URL('../../compiler/contract/FORMAT.md', import.meta.url), 'utf8');
-const LINES_MAX = 360;
+/** Words, since lines can be made longer. */
+const WORDS_MAX = 4800;
 
 const sections = new Map(
   TEXT.split(/^## /m).map((part) => [part.slice(0, part.indexOf('\n')), part] as const),
@@ -51,7 +52,7 @@ const section = (title: string): string => sections.get(title) ?? '';
 const words = (text: string): string[] =>
   [...text.matchAll(/`([A-Za-z0-9_]+)`/g)].map((match) => match[1] ?? '');
 
-const example = section('8. Worked example');
+const example = section('1. Worked example');
 const [delivered = '', core = '', content = '', statement = ''] = [
   ...example.matchAll(/```json\n(.*)\n```/g),
 ].map((match) => match[1] ?? '');
@@ -67,8 +68,8 @@ const sha256 = (text: string): string =>
   `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
 
 describe('FORMAT.md', () => {
-  it('I28: shows a rotation that the key of section 8 signed, with the members of the schema', () => {
-    const keys = section('12. Issuer keys');
+  it('I28: shows a rotation that the key of section 1 signed, with the members of the schema', () => {
+    const keys = section('10. Issuer keys');
     const [, text = '', signed = ''] = /```json\n(.*)\n```\n`([\w-]+)`/.exec(keys) ?? [];
     const statement = parseJson(text) as unknown as Omit<Rotation, 'signature'>;
     const full = { ...statement, signature: signed };
@@ -86,12 +87,12 @@ describe('FORMAT.md', () => {
   });
 
   it('stays short and speaks of no machine', () => {
-    expect(TEXT.split('\n').length).toBeLessThanOrEqual(LINES_MAX);
+    expect(TEXT.split(/\s+/).length).toBeLessThanOrEqual(WORDS_MAX);
     expect(TEXT).not.toMatch(/\/(home|tmp|work|root)\//);
   });
 
   it('lists the members of each roster core as ROSTER_CORES does', () => {
-    const items = section('2. Record hash (core v3)').split(/^- /m).slice(1);
+    const items = section('3. Record hash (core v3)').split(/^- /m).slice(1);
     const listed = items.map((item) => {
       const [kind = '', text = ''] = item.split(/\n\n/, 1)[0]?.split(/: (.*)/s) ?? [];
       return [kind, words(text)];
@@ -103,25 +104,25 @@ describe('FORMAT.md', () => {
   });
 
   it('lists the members of the hash core as CORE_FIELDS does', () => {
-    const rows = [...section('2. Record hash (core v3)').matchAll(/^\| `(\w+)` \| (.*) \|$/gm)];
+    const rows = [...section('3. Record hash (core v3)').matchAll(/^\| `(\w+)` \| (.*) \|$/gm)];
     expect(rows.map((row) => row[1])).toEqual([...CORE_FIELDS]);
     const sources = rows.find((row) => row[1] === 'sources')?.[2] ?? '';
     expect(words(sources)).toEqual([...SOURCE_CORE_FIELDS]);
   });
 
   it('lists the request-time members and the members of a citation', () => {
-    expect(words(section('3. Content hash'))).toEqual(
+    expect(words(section('4. Content hash'))).toEqual(
       expect.arrayContaining(Object.entries(REQUEST_TIME_FIELDS).flat(2)),
     );
-    const named = new Set(words(section('4. Citation')));
+    const named = new Set(words(section('7. Citation')));
     for (const name of CITATION_SEAL_FIELDS) expect(named).toContain(name);
     for (const name of Object.keys(citationStatement(citation))) {
-      expect(section('4. Citation')).toMatch(new RegExp(`\`${name}\\b`));
+      expect(section('7. Citation')).toMatch(new RegExp(`\`${name}\\b`));
     }
   });
 
   it('lists the members of a release head and of the lines beside it', () => {
-    const release = section('5. Release');
+    const release = section('8. Release');
     for (const name of Object.keys(releaseSchema.shape)) expect(release).toMatch(`\`${name}`);
     const entry = {
       record_hash: 'record_hash',
@@ -144,7 +145,7 @@ describe('FORMAT.md', () => {
   });
 
   it('ends with the version of this contract', () => {
-    const versions = [...section('9. Versions of the contract').matchAll(/^\| (\d+) \|/gm)];
+    const versions = [...section('14. Versions of the contract').matchAll(/^\| (\d+) \|/gm)];
     expect(versions.map((row) => Number(row[1])).at(-1)).toBe(CONTRACT_VERSION);
   });
 });
@@ -177,7 +178,7 @@ describe('the worked example of FORMAT.md', () => {
 });
 
 describe('the further examples of FORMAT.md', () => {
-  const more = section('11. More worked examples');
+  const more = section('13. More worked examples');
   const [rowCore = '', link = '', head = ''] = [...more.matchAll(/```json\n(.*)\n```/g)].map(
     (match) => match[1] ?? '',
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { DAY_MS, HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 
 describe('isoTime()', () => {
   it('writes milliseconds only where there are any', () => {
@@ -17,5 +17,17 @@ describe('HOUR_MS and DAY_MS', () => {
     const start = Date.parse('2026-02-28T23:30:00Z');
     expect(isoTime(start + HOUR_MS)).toBe('2026-03-01T00:30:00Z');
     expect(isoTime(start + DAY_MS)).toBe('2026-03-01T23:30:00Z');
+  });
+});
+
+describe('hasIsoYear()', () => {
+  it('is true of the first and of the last instant of the years 1 to 9999', () => {
+    const ends = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(Date.parse);
+    expect(ends.map(hasIsoYear)).toEqual([true, true]);
+  });
+
+  it('is false one millisecond beyond them, and where there is no instant', () => {
+    const [first, last] = [Date.parse('0001-01-01'), Date.parse('9999-12-31T23:59:59.999Z')];
+    expect([first - 1, last + 1, Number.NaN].map(hasIsoYear)).toEqual([false, false, false]);
   });
 });

@@ -38,5 +38,6 @@ describe('newYorkDayEnd()', () => {
   it('ends a summer day four hours and a winter day five hours after midnight UTC', () => {
     expect(newYorkDayEnd('2026-07-01')).toBe('2026-07-02T03:59:59Z');
     expect(newYorkDayEnd('2026-12-31')).toBe('2027-01-01T04:59:59Z');
+    expect(newYorkDayEnd('0050-07-01')).toBe('0050-07-02T03:59:59Z');
   });
 });

@@ -14,9 +14,9 @@ import { type FilingCoverage, settleFilings } from '../../compiler/contract/sett
 import { settlementQuestion } from '../../compiler/contract/settlement-question.ts';
 import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { judgeNote } from '../../compiler/verify/log-notes.ts';
+import { hasPython, VERIFY_RECORD } from '../verify/python-judge.ts';
 
 const FOLDER = join(import.meta.dirname, '../vectors');
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 interface Row {
   readonly comment: string;
@@ -100,8 +100,7 @@ describe.each(Object.entries(MADE))('the contract agrees with %s', (name, made) 
 
 describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => {
   it('I30: agrees with every vector file', () => {
-    const script = join(import.meta.dirname, '../../scripts/verify_record.py');
-    const { status, stdout } = spawnSync('python3', [script, '--vectors', FOLDER], {
+    const { status, stdout } = spawnSync('python3', [VERIFY_RECORD, '--vectors', FOLDER], {
       encoding: 'utf8',
     });
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^\d{2,} vectors, 0 differ\n$/)]);

@@ -60,16 +60,14 @@ class Day {
   gate: Gatekeeper | null = null;
 
   readonly facilitator: Facilitator = {
-    verify: async ({ paymentPayload }) =>
-      this.mood === 'down'
-        ? { verdict: 'none', detail: 'down' }
-        : { verdict: 'valid', payer: paymentPayload.payload.authorization.from },
+    verify: async () =>
+      this.mood === 'down' ? { verdict: 'none', detail: 'down' } : { verdict: 'valid' },
     settle: async ({ paymentPayload }) => this.#settled(paymentPayload.payload.authorization),
     supported: async () => ({ verdict: 'none', detail: 'down' }),
   };
 
   /** The token takes a nonce once; a facilitator that is asked again names the first transfer. */
-  async #settled({ nonce, from }: { nonce: string; from: string }): Promise<SettleOutcome> {
+  async #settled({ nonce }: { nonce: string }): Promise<SettleOutcome> {
     const { mood } = this;
     if (mood === 'down') return { verdict: 'none', detail: 'down' };
     if (this.#asked.has(nonce)) this.overlaps += 1;
@@ -78,7 +76,7 @@ class Day {
     await pause(1);
     this.#asked.delete(nonce);
     if (mood === 'lost') return { verdict: 'none', detail: 'timeout' };
-    return { verdict: 'settled', transaction: nonce, payer: from, network: NETWORK.name };
+    return { verdict: 'settled', transaction: nonce };
   }
 
   async open(): Promise<void> {

@@ -88,12 +88,7 @@ export interface Bench {
 
 let settlements = 0;
 
-const settledBy = (transaction: string): SettleOutcome => ({
-  verdict: 'settled',
-  transaction,
-  payer: alice.address,
-  network: 'base',
-});
+const settledBy = (transaction: string): SettleOutcome => ({ verdict: 'settled', transaction });
 /** Each settlement is a transaction of its own. */
 export const settled = async (): Promise<SettleOutcome> => {
   settlements += 1;
@@ -113,7 +108,7 @@ export function bench(overrides: Partial<PurchaseDeskOptions> = {}): Bench {
   const calls: Bench['calls'] = { verify: [], settle: [], deliver: 0 };
   const script: Script = {
     now: NOW_MS,
-    verify: async () => ({ verdict: 'valid', payer: alice.address }),
+    verify: async () => ({ verdict: 'valid' }),
     // Like a good facilitator: the same transaction for the same payment.
     settle: async (request) => settledBy(authorizationOf(request).nonce),
     deliver: async () => ({

@@ -37,11 +37,12 @@ describe('SoldTargets', () => {
     expect(targets.get(long.slice(0, -1))).toBeDefined();
   });
 
-  it('starts anew when it is full', () => {
+  it('I43: forgets the oldest when it is full', () => {
     const targets = new SoldTargets();
     const sold = read(PAID);
     for (let at = 0; at <= SOLD_TARGETS_MAX; at++) targets.keep(`${PAID}&x=${at}`, sold);
     expect(targets.get(`${PAID}&x=0`)).toBeUndefined();
+    expect(targets.get(`${PAID}&x=1`)).toBe(sold);
     expect(targets.get(`${PAID}&x=${SOLD_TARGETS_MAX}`)).toBe(sold);
   });
 });

@@ -75,6 +75,8 @@ describe('bands', () => {
     ['reports alone', { intensity: null, alert: null, felt: 1 }, 'felt'],
     ['an orange alert alone', { intensity: null, alert: 'orange', felt: 0 }, 'severe'],
     ['nothing', { intensity: null, alert: null, felt: 0 }, 'none'],
+    ['no answer at all', { intensity: null, alert: null, felt: null }, 'none'],
+    ['an intensity nobody reported', { intensity: 5, alert: null, felt: null }, 'moderate'],
   ])('impactBand() of %s', (_name, shaking, band) => {
     expect(impactBand(shaking)).toBe(band);
   });

@@ -79,10 +79,12 @@ describe('importEarthquakes()', () => {
       quake('a', { type: 'quarry blast' }),
       quake('b', { type: 'explosion' }),
       quake('c', { status: 'DELETED' }),
+      quake('d', { type: 'Rock Slide' }),
+      quake('e', { type: 'rock_slide' }),
     ];
     const { at, skipped } = read(others);
     expect(at('current_activity', 'taiwan')?.current.events_24h_count).toBe(0);
-    expect(skipped.reduce((sum, item) => sum + item.count, 0)).toBe(3);
+    expect(skipped.reduce((sum, item) => sum + item.count, 0)).toBe(5);
   });
 
   it('I55: says nothing of sizes and counts where the magnitude of a quake is unknown', () => {
@@ -170,6 +172,48 @@ describe('importEarthquakes()', () => {
     expect(impact?.source_ref).toContain('/eventpage/ci37528064');
     const other = read([quake('weak', { mmi: 2.9, felt: 2 })]).at('impact_realized', 'taiwan');
     expect(other?.current).toMatchObject({ band: 'felt', alert: null });
+  });
+
+  it('I55: never says that nobody reported a quake of which nothing is said', () => {
+    const impact = (...quakes: unknown[]) =>
+      read(quakes).at('impact_realized', 'taiwan')?.current ?? {};
+    const measured = impact(quake('a', { mmi: 5, felt: null }));
+    expect(measured).toMatchObject({ band: 'moderate', felt_reports_count: null });
+    const counted = quake('b', { mmi: 5, felt: 0 });
+    expect(impact(quake('a', { mmi: 5 }), counted)).toMatchObject({
+      event_id: 'b',
+      felt_reports_count: 0,
+    });
+    expect(impact(quake('a'))).toMatchObject({ band: 'none', felt_reports_count: null });
+    expect(impact()).toMatchObject({ band: 'none', felt_reports_count: 0 });
+  });
+
+  it.each([
+    ['all_week', 'none', 0, 'quakes of 7 days'],
+    ['all_day', 'none', 0, 'quakes of 1 day'],
+    ['1.0_week', null, null, 'quakes from magnitude 1.0 up of 7 days'],
+    ['2.5_month', null, null, 'quakes from magnitude 2.5 up of 30 days'],
+  ])('I55: says only of what %s lists that nothing was felt', (name, ...says) => {
+    const [band, count, scope] = says;
+    const url = `https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/${name}.geojson`;
+    const impact = (item: unknown) => read([item], { url }).at('impact_realized', 'taiwan');
+    const unfelt = impact(quake('a', { felt: 0 }));
+    expect(unfelt?.current).toEqual({ intensity_mmi: null, band, felt_reports_count: count });
+    const felt = impact(quake('a', { mmi: 5, felt: 3 }));
+    expect(felt?.current).toMatchObject({ band: 'moderate', felt_reports_count: 3 });
+    for (const reading of [unfelt, felt]) expect(reading?.scope?.split('; ')[0]).toBe(scope);
+  });
+
+  it('names in its scope the quakes that a reading is of', () => {
+    const url = 'https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/1.0_week.geojson';
+    const scope = (signal: string, metadata: Record<string, unknown>) =>
+      read([quake('a')], metadata)
+        .at(signal, 'taiwan')
+        ?.scope?.split('; ')[0];
+    const swarm = 'quakes from magnitude 2.5 up of 24 hours and of the 6 days before';
+    for (const metadata of [{}, { url }]) expect(scope('swarm_rate', metadata)).toBe(swarm);
+    expect(scope('current_activity', {})).toBe('quakes of 24 hours');
+    expect(scope('current_activity', { url })).toBe('quakes from magnitude 1.0 up of 24 hours');
   });
 
   it('does not believe an intensity that two people reported', () => {

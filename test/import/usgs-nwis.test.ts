@@ -147,6 +147,32 @@ describe('importGauges() of WaterML', () => {
     expect(() => importGauges(bytesOf(equal), note)).toThrow('none of them primary');
   });
 
+  it('I55: takes no backup sensor for a primary one that cannot be read', () => {
+    const at = '2026-09-15T04:45:00.000Z';
+    const number: Point = [13.6 as unknown as string, at];
+    const other = series([['3', at]], { site: '01491000' });
+    for (const primary of ['Primary', '']) {
+      const methods = { [primary]: [number], '[backup]': [['2', at]] as Point[] };
+      const bytes = bytesOf(series([], { methods }), other);
+      const { readings: all, skipped } = importGauges(bytes, note);
+      expect(all.get('hydrology.river-level')?.map(({ entity }) => entity)).toEqual(['01491000']);
+      const reason = 'a point of 00065 that cannot be read; no point is used';
+      expect(skipped).toContainEqual({ subject: '03336645', reason, count: 1 });
+    }
+  });
+
+  it('looks at many sensors of one gauge in one pass', () => {
+    const one = series([]);
+    const values = Array.from({ length: 150_000 }, () => ({ value: [1] }));
+    const good = series([['1', '2026-09-15T04:45:00Z']], { site: '01491000' });
+    const bytes = bytesOf({ ...one, values }, good);
+    const begun = performance.now();
+    const { skipped } = importGauges(bytes, note);
+    expect(performance.now() - begun).toBeLessThan(5000);
+    const reason = '150000 series of 00065, none of them primary';
+    expect(skipped).toEqual([{ subject: '03336645', reason, count: 1 }]);
+  });
+
   it('takes the same point twice as one, and no series with two values at one time', () => {
     const at = '2026-09-15T04:45:00.000Z';
     expect(
@@ -228,6 +254,7 @@ describe('importGauges() of WaterML', () => {
     ['00060', 'ft^3/s', true],
     ['00060', 'm3/s', false],
     ['00060', 'ft', false],
+    ['constructor', 'ft', false],
   ])('takes %s in %s: %s', (parameter, unitCode, isTaken) => {
     const one = series([['1', '2026-09-15T04:45:00Z']], { parameter });
     const other = series([['2', '2026-09-15T04:45:00Z']], { site: '01491000' });
@@ -235,9 +262,8 @@ describe('importGauges() of WaterML', () => {
     const { readings: all, skipped } = importGauges(bytes, note);
     const sites = [...all.values()].flat().map(({ entity }) => entity);
     expect(sites.includes('03336645')).toBe(isTaken);
-    expect(skipped.map(({ reason }) => reason.includes(`"${unitCode}", not in`))).toEqual(
-      isTaken ? [] : [true],
-    );
+    const why = /^00/.test(parameter) ? `"${unitCode}", not in` : `${parameter} is not used`;
+    expect(skipped.map(({ reason }) => reason.includes(why))).toEqual(isTaken ? [] : [true]);
   });
 
   it('leaves out the site of another agency', () => {
@@ -296,7 +322,7 @@ describe('importGauges() of OGC features', () => {
       feature('1.76', '2025-01-01T00:15:00+00:00'),
       feature('1.75', '2025-01-01T00:00:00+00:00', {
         approval_status: 'Approved',
-        qualifier: ['ESTIMATED', 'EVENT'],
+        qualifier: ['ESTIMATED', 'EVENT', 'constructor'],
       }),
     );
     const list = readings(bytes);
@@ -304,7 +330,10 @@ describe('importGauges() of OGC features', () => {
       ['2025-01-01T00:00:00Z', 1.75],
       ['2025-01-01T00:15:00Z', 1.76],
     ]);
-    expect(list[0]).toMatchObject({ entity: '06904500', qualifiers: ['A', 'e', 'EVENT'] });
+    expect(list[0]).toMatchObject({
+      entity: '06904500',
+      qualifiers: ['A', 'e', 'EVENT', 'constructor'],
+    });
     expect(list[0]).not.toHaveProperty('entity_name');
   });
 

@@ -124,10 +124,23 @@ describe('joinShares()', () => {
     expect(problems.at(-1)).toEqual(other);
   });
 
-  it('refuses a file that was not the same for all of them', () => {
-    const { problems } = joinShares([result({}), result({ digests: { [FILE]: 'cd' } })]);
-    expect(problems).toEqual([
-      { code: 'cannot_publish', file: FILE, message: expect.stringMatching(/changed while/) },
+  it('tells once what every share saw, and all that they saw apart', () => {
+    const header = { ...problem(1), field: 'header.source_tier' };
+    const problems = [header, { ...problem(1), field: 'header.grade' }, problem(3)];
+    const joined = joinShares([
+      result({ problems: [header, problem(3)] }),
+      result({ problems: problems.slice(0, 2) }),
     ]);
+    expect(joined.problems).toEqual(problems);
+  });
+
+  it('refuses a file that was not the same for all of them', () => {
+    const changed = ['cd', 'ef'].map((digest) => result({ digests: { [FILE]: digest } }));
+    const message = expect.stringMatching(/changed while/);
+    for (const others of [changed.slice(1), changed]) {
+      const { problems } = joinShares([result({}), ...others]);
+      expect(problems).toEqual([{ code: 'cannot_publish', file: FILE, message }]);
+    }
+    expect(joinShares([result({}), result({}), result({})]).problems).toEqual([]);
   });
 });

@@ -1,12 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filingLists, listKey, listName } from '../../compiler/contract/filing-lists.ts';
+import { freshnessBasis, freshnessRule } from '../../compiler/contract/freshness.ts';
 import { resolveMembers } from '../../compiler/contract/resolve-answer.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
+import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { anchor } from '../../gatekeeper/answers/anchor.ts';
 import { proof } from '../../gatekeeper/answers/proof.ts';
@@ -15,9 +25,8 @@ import { jsonOf, question, tinyService } from '../gatekeeper/tiny-service.ts';
 import { CASE, type Case } from '../settlement-cases.ts';
 import { smallSet } from '../small-set.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
+import { hasPython, pythonVerdicts, VERIFY_RECORD } from '../verify/python-judge.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 const BODIES_MAX = 40;
 
 interface Judged {
@@ -27,7 +36,7 @@ interface Judged {
 }
 
 function run(args: readonly string[]): { status: number | null; judged: Judged[] } {
-  const { status, stdout } = spawnSync('python3', [SCRIPT, '--json', ...args], {
+  const { status, stdout } = spawnSync('python3', [VERIFY_RECORD, '--json', ...args], {
     encoding: 'utf8',
   });
   const lines = stdout.split('\n').filter((line) => line !== '');
@@ -116,7 +125,8 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     const rows = fc.sample(CASE, { numRuns: 3000, seed: 11 }).map(settlementRow);
     const compared = (): string => {
       writeFileSync(join(vectors, 'settlement.json'), JSON.stringify(rows));
-      return spawnSync('python3', [SCRIPT, '--vectors', vectors], { encoding: 'utf8' }).stdout;
+      return spawnSync('python3', [VERIFY_RECORD, '--vectors', vectors], { encoding: 'utf8' })
+        .stdout;
     };
     expect(compared()).toMatch(/^3\d{3} vectors, 0 differ\n$/);
     rows[5] = { ...rows[5], want: { ...(rows[5] as { want: object }).want, note: 'another' } };
@@ -131,7 +141,7 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     expect(run([body, '--issuer', other, '--issuer', did]).status).toBe(0);
     const { status, judged } = run([body]);
     expect([status, judged[0]?.verdict]).toEqual([2, 'issuer_unknown']);
-    const said = spawnSync('python3', [SCRIPT, body], { encoding: 'utf8' }).stdout;
+    const said = spawnSync('python3', [VERIFY_RECORD, body], { encoding: 'utf8' }).stdout;
     expect(said).toMatch(/^consistent, issuer unknown {2}/);
   });
 
@@ -157,6 +167,79 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     });
     expect(run(files).judged.map(({ verdict }) => verdict)).toEqual(texts.map(() => 'failed'));
   });
+
+  it('judges every other line beside numbers and times that no arithmetic can hold', () => {
+    const row = { snapshot_date: '0001-01-01T00:00:00Z', observed_at: '', data_age_hours: 0 };
+    const rows = [{ ...row, current: {}, band: null, record_hash: '' }];
+    const before = { rows: 0, snapshot_date: null, chain: `sha256:${'0'.repeat(64)}` };
+    const end = canonicalHash([before, rows[0] ?? {}]);
+    const retained = { rows: 1, chain: end, to: '0001-01-01T00:00:00Z' };
+    const series = { tier: 'history-series', days: 2, count: 1, before, rows, retained };
+    const lines = ['{"a":1e-99999999999999999999}', JSON.stringify(series), '{}'];
+    const judged = pythonVerdicts(lines, []);
+    expect(judged.map(({ verdict }) => verdict)).toEqual(['failed', 'failed', 'unsigned']);
+    expect(judged[1]?.detail).toContain('OverflowError');
+  });
+
+  it('refuses a body of more parts than any body joins', () => {
+    const time = '2026-11-20T12:00:00Z';
+    const basis = { freshness_basis: freshnessBasis('daily') };
+    const joined = (count: number): string => {
+      const leg = (at: number) => [
+        `leg-${at}`,
+        { ...basis, observed_at: time, freshness: 'fresh' },
+      ];
+      const provenance = {
+        ...{ ...basis, oldest_leg_as_of: time, freshness_rule: freshnessRule(count, 'legs') },
+        ...{ age_hours_now: 0, freshness: 'fresh', freshness_leg: 'leg-0' },
+      };
+      const legs = Object.fromEntries(Array.from({ length: count }, (_, at) => leg(at)));
+      return JSON.stringify({ provenance, legs });
+    };
+    const foreign = joined(17).replace(freshnessBasis('daily'), 'of another service');
+    const bodies = [...[16, 17, 9999].map(joined), foreign];
+    const want = ['unsigned', 'failed', 'failed', 'unsigned'];
+    expect(bodies.map((body) => ownVerdict(Buffer.from(body), did))).toEqual(want);
+    const judged = pythonVerdicts(bodies, [did], Date.parse(time));
+    expect(judged.map(({ verdict }) => verdict)).toEqual(want);
+    expect(judged[2]?.detail).toContain('more than 16 parts');
+  });
+
+  it('judges deep bodies in a memory of their own size, and goes on behind one that needs more', () => {
+    // Text of every path in here would be 600 MB.
+    const deep = `{"${'k'.repeat(40_000)}":[${Array(15_000).fill('{}').join()}]}`;
+    const wide = `{"a":[${Array(8_000_000).fill('[]').join()}]}`;
+    const limited = ['-c', 'ulimit -v 300000; exec python3 "$@"', 'sh', VERIFY_RECORD, '--json'];
+    const input = [deep, wide, '{}'].join('\n');
+    const { stdout } = spawnSync('sh', [...limited, '--lines', '-'], { input, encoding: 'utf8' });
+    const judged = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Judged);
+    expect(judged.map(({ verdict }) => verdict)).toEqual(Array(3).fill('unsigned'));
+    const refused = judged.map(({ detail }) => detail.includes('more memory than there is'));
+    expect(refused).toEqual([false, true, false]);
+  });
+
+  it('ends with 2, and no verdict, where a file of lines cannot be read', () => {
+    expect(run(['--lines', join(folder, 'absent.ndjson')])).toEqual({ status: 2, judged: [] });
+  });
+
+  it('does not judge what is longer than the command reads, and goes on behind it', () => {
+    const long = join(folder, 'long.json');
+    writeFileSync(long, '{}');
+    truncateSync(long, 67_108_865);
+    const lines = join(folder, 'long.ndjson');
+    const blank = ' '.repeat(67_108_864);
+    writeFileSync(lines, `${blank}  {}\n${blank.slice(2)}{}\n{"a":1,"a":1}\n`);
+    const { status, judged } = run([long, '--lines', lines]);
+    const verdicts = ['unsigned', 'unsigned', 'failed', 'unsigned'];
+    expect(judged.map(({ verdict }) => verdict)).toEqual(verdicts);
+    const refused = judged.map(({ detail }) => detail.includes('longer than 67108864 bytes'));
+    expect(refused).toEqual([true, false, false, true]);
+    expect(status).toBe(1);
+    expect(run([long]).status).toBe(2);
+  }, 60_000);
 
   it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
     const service = {
@@ -195,5 +278,16 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
     for (const { judged } of [run(asProofs(bad)), run(bad)]) {
       expect(judged.map(({ verdict }) => verdict)).toEqual(bad.map(() => 'failed'));
     }
+    // Each answer keeps its proof where its own name says: one elsewhere proves nothing.
+    const { inclusion: _, ...rest } = { inclusion, ...answers[0] };
+    const moved = [
+      { ...rest, ...inclusion },
+      { ...answers[1], root: '00'.repeat(32), inclusion },
+    ].map((altered, at) => save(altered, `moved-${at}.json`));
+    for (const files of [moved, asProofs(moved)]) {
+      expect(run(files).judged.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
+    }
+    const own = moved.map((file) => ownVerdict(readFileSync(file), did));
+    expect(own).toEqual(['failed', 'failed']);
   });
 });

@@ -204,7 +204,7 @@ describe.skipIf(!hasPython)(
   () => {
     const own = (text: string): string =>
       verifyBody(parseJson(text), { trust: [shop.did], now: readAt() }).verdict;
-    /** Which class is the mildest stands in the tables of the program and in no body: FORMAT.md, section 3, `lit`. */
+    /** Which class is the mildest stands in the tables of the program and in no body: FORMAT.md, section 4, `lit`. */
     const isOfTables = (text: string): boolean => {
       const { checks } = verifyBody(parseJson(text), { trust: [shop.did], now: readAt() });
       const failed = checks.filter(({ status }) => status === 'fail');
@@ -342,6 +342,38 @@ describe.skipIf(!hasPython)(
       const texts = [reseal(body), reseal(edit(body))].map((each) => JSON.stringify(each));
       const python = inPython(texts, [shop.did]).map(({ verdict }) => verdict);
       expect([texts.map(own), python]).toEqual([
+        ['verified', 'failed'],
+        ['verified', 'failed'],
+      ]);
+    });
+
+    /** Without members of request time, which tell the cadence and the last look once more. */
+    const asStored = (body: Body): Body => {
+      const { age_hours_now, freshness, ...provenance } = body.provenance as Body;
+      const { update_status, ...rest } = body;
+      return { ...rest, provenance };
+    };
+    const atBoth = (texts: readonly string[]): string[][] => [
+      texts.map(own),
+      inPython(texts, [shop.did]).map(({ verdict }) => verdict),
+    ];
+
+    it('fails at both with another cadence than its basis, or a look before it was collected', () => {
+      const body = asStored(JSON.parse(bodies.get(RECORD) ?? '') as Body);
+      const texts = [
+        body,
+        { ...body, official_cadence: 'yearly' },
+        { ...body, last_looked_at: '2026-11-20T00:00:00Z' },
+      ].map((each) => JSON.stringify(reseal(each)));
+      const want = ['verified', 'failed', 'failed'];
+      expect(atBoth(texts)).toEqual([want, want]);
+    });
+
+    it('is at both no settlement answer for the name of a member', () => {
+      const body = JSON.parse(bodies.get(RECORD) ?? '') as Body;
+      const signed = reseal({ ...body, confidence: 1, resolution_status: 'x', evidence: null });
+      const texts = [signed, { ...signed, confidence: 0 }].map((each) => JSON.stringify(each));
+      expect(atBoth(texts)).toEqual([
         ['verified', 'failed'],
         ['verified', 'failed'],
       ]);

@@ -28,7 +28,7 @@ const saved = async (form: string, of = hash): Promise<Body> =>
 const verdict = (body: JsonValue, trust: readonly string[] | 'any' = [shop.did]): string =>
   verifyBody(body, { trust }).verdict;
 
-/** Words of the service beside the proof, which nobody signs: FORMAT.md, section 6. */
+/** Words of the service beside the proof, which nobody signs: FORMAT.md, section 9. */
 const WORDS =
   /^((inclusion\.)?(batch|day|size_before)|ots_\w+|bitcoin_\w+|stamped_at|kind|note|signal_id|entity|observed_at|hash_core|recompute)$|^(anchor|record_status|hash_core_members)(\.|$)/;
 
@@ -84,6 +84,19 @@ describe.each(FORMS)('verifyBody() of a saved answer of %s', (form) => {
       verdict: 'verified',
       checks: { signature: { status: 'pass' }, content: { status: 'pass' } },
     });
+  });
+});
+
+describe('verifyBody() of a body with an endpoint and a hash', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'gauge'])(
+    'takes "%s" for no log answer',
+    (endpoint) => {
+      expect(verdict({ endpoint, hash, found: true })).toBe('unsigned');
+    },
+  );
+
+  it.each(['proof', 'gauge/anchor'])('takes "%s" for one, which lacks its proof', (endpoint) => {
+    expect(verdict({ endpoint, hash, found: true })).toBe('failed');
   });
 });
 

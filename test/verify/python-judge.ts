@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../scripts/verify_record.py');
+/** The second verifier, in Python. */
+export const VERIFY_RECORD = join(import.meta.dirname, '../../scripts/verify_record.py');
 
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
 
@@ -13,11 +14,15 @@ export function pythonVerdicts(
   now = Date.now(),
 ): { readonly verdict: string; readonly detail: string }[] {
   const flags = ['--now', isoTime(now), ...issuers.flatMap((did) => ['--issuer', did])];
-  const { stdout, stderr } = spawnSync('python3', [SCRIPT, '--json', '--lines', '-', ...flags], {
-    input: bodies.join('\n'),
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  });
+  const { stdout, stderr } = spawnSync(
+    'python3',
+    [VERIFY_RECORD, '--json', '--lines', '-', ...flags],
+    {
+      input: bodies.join('\n'),
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+    },
+  );
   const lines = stdout.split('\n').filter((line) => line !== '');
   if (lines.length !== bodies.length) throw new Error(`Cannot judge with Python: ${stderr}`);
   return lines.map((line) => JSON.parse(line));

@@ -1,50 +1,47 @@
-import type { StandardRuler } from '../../contract/record.ts';
-import { disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
-import { NATURE } from './provenance.ts';
+import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
+import type { EntityFacts } from './entity-record.ts';
 
-/** One add-on: the member that gives it its name, between identity and provenance. */
-function addOn<Member extends object>(facts: EntityFacts, dim: string, member: Member) {
-  const { signal, latest, record_hash } = facts;
-  return {
-    nature: NATURE,
-    dim,
-    signal_id: signal.id,
-    entity: latest.entity,
-    entity_name: latest.entity_name ?? null,
-    observed_at: latest.observed_at,
-    ...member,
-    record_hash,
-    provenance: facts.provenance,
-    ...disclosures(latest),
-  };
+/** One add-on: the member that gives it its name, between identity and provenance of the record. */
+export function addOn<Member extends object>(record: SignalRecord, dim: string, member: Member) {
+  const { nature, signal_id, entity, entity_name, observed_at } = record;
+  const { record_hash, provenance, grade, scope } = record;
+  const identity = { nature, dim, signal_id, entity, entity_name, observed_at };
+  return { ...identity, ...member, record_hash, provenance, grade, scope };
 }
 
 /** The figures of a ruler that compare across stations. */
-export function calibratedMember(ruler: StandardRuler) {
+function calibratedMember(ruler: StandardRuler) {
   const { normalized_index, pct_to_action } = ruler;
   const comparable = 'the same index is the same official position at any station of this signal';
   return { normalized_index, pct_to_action, comparable };
 }
 
-/** The add-ons that a reading supports, by the path of the operation that sells them. */
-export function addOns(facts: EntityFacts) {
-  const { ruler, strata, history } = facts;
+/** The add-ons that repeat a part of their record, by the path of the operation that sells them. */
+export function recordAddOns(record: SignalRecord) {
+  const { standard_ruler: ruler, strata } = record;
   return {
-    '/gauge/ruler': ruler === null ? null : addOn(facts, 'ruler', { ruler }),
-    '/gauge/calibrated':
-      ruler === null ? null : addOn(facts, 'calibrated', { calibrated: calibratedMember(ruler) }),
-    '/gauge/strata': strata === null ? null : addOn(facts, 'strata', { strata }),
-    '/gauge/history': history === null ? null : addOn(facts, 'history', { history }),
-  } as const;
+    ...(ruler === null
+      ? {}
+      : {
+          '/gauge/ruler': addOn(record, 'ruler', { ruler }),
+          '/gauge/calibrated': addOn(record, 'calibrated', { calibrated: calibratedMember(ruler) }),
+        }),
+    ...(strata === null ? {} : { '/gauge/strata': addOn(record, 'strata', { strata }) }),
+  };
+}
+
+/** All add-ons that a reading supports, by path. */
+export function addOns(record: SignalRecord, { history }: EntityFacts) {
+  return {
+    ...recordAddOns(record),
+    ...(history === null ? {} : { '/gauge/history': addOn(record, 'history', { history }) }),
+  };
 }
 
 /** The thin form of the calibrated add-on: identity, reading, class, figures, hash and times only. */
-export function thinCalibrated(facts: EntityFacts, ruler: StandardRuler) {
-  const member = {
-    current: orderedCurrent(facts.signal, facts.latest),
-    band: ruler.band,
-    calibrated: calibratedMember(ruler),
-  };
-  const { entity_name, grade, scope, ...thin } = addOn(facts, 'calibrated', member);
+export function thinCalibrated(record: SignalRecord, ruler: StandardRuler) {
+  const { current } = record;
+  const member = { current, band: ruler.band, calibrated: calibratedMember(ruler) };
+  const { entity_name, grade, scope, ...thin } = addOn(record, 'calibrated', member);
   return thin;
 }

@@ -1,5 +1,6 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
+import type { SignalRecord } from '../../contract/record.ts';
 import type { Grown } from '../remember/entity-past.ts';
 import type { Sealer, Statement } from '../seal/sealer.ts';
 import { addOns, thinCalibrated } from './add-ons.ts';
@@ -25,7 +26,7 @@ export function recordPath(signal_id: string, entity: string): string {
 export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
   const bare = recordBody(facts);
   const record = sealer.seal(bare, statementOf(facts, '/gauge'));
-  const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, sealer)];
+  const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, bare, sealer)];
   const rows = { past: grown.past.series, tail: grown.rows };
   const series = seriesFile(facts, rows, sealer);
   files.push({ ...at(facts, '/gauge/history-series', series.body), text: series.text });
@@ -35,15 +36,14 @@ export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
   return { bare, record, files };
 }
 
-function addOnFiles(facts: EntityFacts, sealer: Sealer): PublishedFile[] {
+function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): PublishedFile[] {
   const files: PublishedFile[] = [];
-  for (const [path, body] of Object.entries(addOns(facts))) {
-    if (body === null) continue;
+  for (const [path, body] of Object.entries(addOns(bare, facts))) {
     const sold = path as keyof ReturnType<typeof addOns>;
     files.push(at(facts, sold, sealer.seal(body, statementOf(facts, sold))));
   }
   if (facts.ruler !== null) {
-    const thin = thinCalibrated(facts, facts.ruler);
+    const thin = thinCalibrated(bare, facts.ruler);
     const sealed = sealer.seal(thin, statementOf(facts, '/gauge/calibrated', '&format=thin'));
     files.push({ path: pathOf(facts, '/gauge/calibrated', { format: 'thin' }), body: sealed });
   }

@@ -29,8 +29,8 @@ export function exampleValues(
   switch (row.answer) {
     case 'verify':
     case 'proof': {
-      const name = Object.keys(row.params)[0] ?? 'hash';
-      return { [name]: examples.reading?.record_hash ?? NO_HASH };
+      const hash = examples.reading?.record_hash ?? NO_HASH;
+      return Object.fromEntries(Object.keys(row.params).map((name) => [name, hash]));
     }
     case 'watch':
       return row.params.items === undefined ? {} : watchValues(examples);

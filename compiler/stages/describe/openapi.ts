@@ -114,17 +114,18 @@ function contactOf(issuer: Issuer, contact: string | null): object {
 
 function paths(parts: Parts): object {
   const items: Record<string, object> = {};
-  for (const row of parts.entries.map(rowOf)) {
-    const path = row.path.replace(/:([a-z_]+)$/, '{$1}');
-    const method = row.method.toLowerCase();
-    items[path] = { ...items[path], [method]: operation(row, parts) };
+  for (const entry of parts.entries) {
+    const path = entry.path.replace(/:([a-z_]+)$/, '{$1}');
+    const method = entry.method.toLowerCase();
+    items[path] = { ...items[path], [method]: operation(entry, parts) };
   }
   return items;
 }
 
 const tagOf = ({ tag }: Endpoint): string => tag.slice(1, -1);
 
-function operation(row: Endpoint, parts: Parts): object {
+function operation(entry: ManifestEntry, parts: Parts): object {
+  const row = rowOf(entry);
   return {
     operationId: operationId(row),
     summary: row.summary,
@@ -132,7 +133,7 @@ function operation(row: Endpoint, parts: Parts): object {
     tags: [tagOf(row)],
     security: row.token ? [{ [BEARER]: [] }, { [QUERY_TOKEN]: [] }] : [],
     ...(row.priceUsd === null ? {} : { 'x-payment-info': paymentInfo(row.priceUsd) }),
-    parameters: parameters(row, parts),
+    parameters: parameters(row, entry.input_example_request),
     ...(row.method === 'POST' ? { requestBody: requestBody(row, parts) } : {}),
     responses: { 200: success(row, parts), ...errorResponses(row) },
   };
@@ -154,8 +155,7 @@ function paymentInfo(amount: string): object {
   return { price: { mode: 'fixed', currency: 'USD', amount }, protocols: [{ x402: {} }] };
 }
 
-function parameters(row: Endpoint, { entries }: Parts): object[] {
-  const shown = entries.find((entry) => entry.path === row.path)?.input_example_request ?? '';
+function parameters(row: Endpoint, shown: string): object[] {
   const query = new URL(shown, 'http://release').searchParams;
   return Object.entries(describedParams(row)).map(([name, param]) => {
     const inPath = row.path.endsWith(`/:${name}`);

@@ -75,5 +75,7 @@ export function isDescriptionFile({ file }: Endpoint): boolean {
 export function requestText({ path }: Endpoint, values: Values): string {
   const slot = /\/:([a-z_]+)$/.exec(path)?.[1];
   if (slot === undefined) return canonicalTarget(path, values);
-  return path.replace(`:${slot}`, values[slot] ?? '');
+  const value = values[slot];
+  if (value === undefined) throw new RangeError(`Cannot ask "${path}": no value for "${slot}"`);
+  return path.replace(`:${slot}`, value);
 }

@@ -7,6 +7,16 @@ import type { LineFault } from './reading.ts';
 const NAME = 'header';
 const NAMES_SHOWN_MAX = 4;
 
+/** Times that must not be after another one: a line that states the other answers for the fault. */
+const NOT_AFTER: ReadonlyMap<string, string> = new Map([
+  ['observed_at', 'collected_at'],
+  ['capture_date', 'collected_at'],
+  ['disclosure_time', 'collected_at'],
+  ['confirmed_dead_at', 'collected_at'],
+  ['pre_death_observed_at', 'confirmed_dead_at'],
+  ['first_distress_at', 'confirmed_dead_at'],
+]);
+
 /** Members that all lines of a file inherit. */
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -72,6 +82,10 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function states(line: unknown, member: string | undefined): boolean {
+  return member !== undefined && isMembers(line) && Object.hasOwn(line, member);
+}
+
 /** Tells what is wrong with a member that the lines of a file inherit once, at the header, and not at every line. */
 export class HeaderFaults {
   readonly #header: Members;
@@ -86,7 +100,7 @@ export class HeaderFaults {
     return faults.flatMap((each) => {
       const { field = '', message } = each;
       const [member = ''] = field.split('.', 1);
-      const isOwn = isMembers(line) && Object.hasOwn(line, member);
+      const isOwn = states(line, member) || states(line, NOT_AFTER.get(member));
       if (isOwn || !Object.hasOwn(this.#header, member)) return [each];
       const text = `${field} ${message}`;
       if (this.#told.has(text)) return [];

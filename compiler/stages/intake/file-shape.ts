@@ -7,7 +7,7 @@ interface Shape {
 }
 
 const COLUMN = '"?[A-Za-z_][\\w .()/%-]*"?';
-const CSV = new RegExp(`^${COLUMN}(?:[,;\\t] ?${COLUMN})+\\s*$`);
+const CSV = new RegExp(`^${COLUMN}(?:[,;\\t] ?${COLUMN})+$`);
 const UTF16 = ['fffe', 'feff'];
 const GZIP = '1f8b';
 
@@ -34,7 +34,7 @@ const SHAPES: readonly Shape[] = [
     says: 'a pretty-printed JSON file; write each object in one line, for example with jq -c .',
   },
   {
-    text: (first) => CSV.test(first),
+    text: (first) => CSV.test(first.trimEnd()),
     says: 'a CSV file; write each row as one JSON object a line, with its columns as members',
   },
 ];

@@ -13,7 +13,7 @@ import {
   unreadableFile,
 } from './file-header.ts';
 import type { SnapshotFile } from './list-snapshots.ts';
-import { memberNames } from './member-names.ts';
+import { someMembers } from './member-names.ts';
 import { FILE_PROBLEMS_MAX } from './quarantine.ts';
 import { LINE_BYTES_MAX, type Line, readLines } from './read-lines.ts';
 import type { LineFault } from './reading.ts';
@@ -113,11 +113,11 @@ class RowReader<Row extends Collected> {
 
   #readHeader(line: Line, read: HeaderRead): null {
     if ('fault' in read) return this.#close(line, [read.fault]);
-    const parsed = namesOnly(this.#schema).safeParse(read.members, FAULT_WORDS);
-    if (!parsed.success) {
-      const faults = parsed.error.issues.map(({ message }) => faultOf('header', message));
-      return this.#close(line, faults);
-    }
+    const { members: header } = read;
+    const parsed = z
+      .strictObject({ header: someMembers(this.#schema) })
+      .safeParse({ header }, FAULT_WORDS);
+    if (!parsed.success) return this.#close(line, faultsOf(parsed.error.issues));
     this.#header = read.members;
     this.#headerFaults = new HeaderFaults(read.members);
     return null;
@@ -173,12 +173,6 @@ function faultsOf(
 
 function faultOf(field: string, message: string): LineFault {
   return { code: field === 'line' ? 'bad_line' : 'bad_field', field, message };
-}
-
-/** A schema that knows the names of the members of a row, and judges nothing else. */
-function namesOnly(row: z.ZodType): z.ZodType {
-  const names = memberNames(row);
-  return z.strictObject(Object.fromEntries(names.map((name) => [name, z.unknown().optional()])));
 }
 
 function isObject(value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> {

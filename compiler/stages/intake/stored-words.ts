@@ -21,6 +21,14 @@ const IDENTIFIERS: ReadonlySet<string> = new Set([
   'first_endpoint',
   'url',
 ]);
+/** Members whose own members are named by whoever stores them: below them a name tells nothing of its value. */
+const FREELY_NAMED: ReadonlySet<string> = new Set([
+  'current',
+  'context',
+  'rows',
+  'death_context',
+  'pre_death_payload',
+]);
 const ADDRESS = /^https?:\/\/\S+$/i;
 
 /** A text that does not describe, by the member it stands at. */
@@ -35,17 +43,30 @@ export interface WordFault {
  */
 export function wordFaults(stored: object): WordFault[] {
   const faults: WordFault[] = [];
-  gather(stored, [], faults);
+  gather(stored, { path: [], isFree: false }, faults);
   return faults;
 }
 
-function gather(value: unknown, path: readonly string[], faults: WordFault[]): void {
+interface Place {
+  readonly path: readonly string[];
+  /** Whether a member here may have any name. */
+  readonly isFree: boolean;
+}
+
+function gather(value: unknown, { path, isFree }: Place, faults: WordFault[]): void {
   if (typeof value === 'string') {
     const message = ADDRESS.test(value) ? null : neutralFault(value);
     if (message !== null) faults.push({ path, message });
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      if (!IDENTIFIERS.has(name)) gather(member, [...path, name], faults);
-    }
+    return;
   }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (!isFree && isIdentifier(name, member)) continue;
+    gather(member, { path: [...path, name], isFree: isFree || FREELY_NAMED.has(name) }, faults);
+  }
+}
+
+/** A text of several words is no id, whatever its member is called. */
+function isIdentifier(name: string, member: unknown): boolean {
+  return IDENTIFIERS.has(name) && !(typeof member === 'string' && /\s/.test(member));
 }

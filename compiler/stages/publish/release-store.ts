@@ -1,3 +1,21 @@
+/**
+ * The release switch: a reader sees the old release or the new one, whole, at every moment.
+ *
+ *  1. `openStaging()` locks the data folder, and removes what a killed compile left.
+ *  2. Bodies are written beside those of older releases, under names that hold their hash. So nothing that is served
+ *     changes, and what the release before lists is not written again. The head and the list of files are written in
+ *     `.staging`.
+ *  3. `settle()` makes everything durable with one sync of the file system. Nothing is published before it is on the disk.
+ *  4. `publish()` renames the folder into `releases/`, and then a new link over `current`. That rename is the switch.
+ *  5. The state for the next compile is moved last, and old releases are removed. A failure there costs time and undoes no
+ *     release.
+ *
+ * rename(2) of POSIX is atomic, and a name is durable once its folder is synced. A kill at any call leaves the old release
+ * or the new one served (`scripts/campaign-syscalls.ts` tries each). Gatekeepers look at the link by themselves.
+ *
+ * Known limits: links and `sync` are those of POSIX, so a data folder is no folder of Windows, and it stands on one file
+ * system.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

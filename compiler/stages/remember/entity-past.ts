@@ -71,11 +71,11 @@ export interface Grown {
   readonly fresh: readonly HeldHash[];
 }
 
-export type Growth =
-  | { readonly ok: Grown }
+type Unsettled =
   | { readonly problem: Problem }
   /** The lines do not come behind what is remembered; only all lines of the entity say what follows from them. */
   | { readonly isBehind: true };
+export type Growth = { readonly ok: Grown } | Unsettled;
 
 /** What growing needs beside the lines. */
 export interface Ground {
@@ -103,9 +103,12 @@ export function growPast(
   const problem = tooMany(entity, { lines: (before?.lines ?? 0) + lines.length, file: first.file });
   if (problem !== null) return { problem };
   if (before !== null && !comesAfter(lines, before, ground.batches)) return BEHIND;
-  const touched = touch(before, lines, ground);
-  if (!('ok' in touched)) return touched;
-  return grown(before, lines, { ground, ...touched.ok });
+  const touched = new Touched(before, ground);
+  for (const [time, group] of groupByTime(lines)) {
+    const unsettled = touched.take(time, group);
+    if (unsettled !== null) return unsettled;
+  }
+  return grown(before, lines, { ground, touched });
 }
 
 /** A batch has its last word once: what an older one says would have to be settled first. */
@@ -118,62 +121,62 @@ function comesAfter(
   return tail.length > 0 && lines.every((line) => batchOrder(batches[line.batch] ?? '') > last);
 }
 
-/** What the lines say, by observation. */
-interface Touched {
-  /** The observations that are not firm, with those of the lines, oldest first. */
-  readonly instants: readonly Instant[];
-  readonly fresh: readonly HeldHash[];
+/** Settles groups of lines, each of one time, upon the observations that are not firm. */
+class Touched {
+  readonly #before: EntityPast | null;
+  readonly #ground: Ground;
+  readonly #instants: Map<number, Instant>;
+  /** Hashes that were not said before. */
+  readonly fresh: HeldHash[] = [];
   /** Digests of firm observations that were said again as they stand. */
-  readonly again: ReadonlyMap<number, string>;
-  readonly repeats: number;
-  readonly revisions: number;
-}
+  readonly again = new Map<number, string>();
+  repeats: number;
+  revisions: number;
 
-function touch(
-  before: EntityPast | null,
-  lines: readonly StoredReading[],
-  ground: Ground,
-): { readonly ok: Touched } | Exclude<Growth, { ok: Grown }> {
-  const instants = new Map((before?.tail ?? []).map((instant) => [timeOf(instant), instant]));
-  const isFirm = firmTimes(before);
-  const fresh: HeldHash[] = [];
-  const again = new Map<number, string>();
-  let [repeats, revisions] = [before?.repeats ?? 0, before?.revisions ?? 0];
-  for (const [time, group] of groupByTime(lines)) {
-    if (isFirm(time)) {
-      const digest = before?.again[time];
-      if (digest === undefined || !isAgain(group, digest)) return BEHIND;
-      again.set(time, digest);
-      repeats += group.length;
-      continue;
-    }
-    const was = instants.get(time) ?? null;
-    const settled = settle(was, group, ground);
-    if ('problem' in settled) return settled;
-    instants.set(time, settled.ok);
-    fresh.push(...newHashes(was, settled.ok));
-    repeats += settled.ok.repeats - (was?.repeats ?? 0);
-    revisions += replacedOf(settled.ok).length - (was === null ? 0 : replacedOf(was).length);
+  constructor(before: EntityPast | null, ground: Ground) {
+    this.#before = before;
+    this.#ground = ground;
+    this.#instants = new Map((before?.tail ?? []).map((instant) => [timeOf(instant), instant]));
+    this.repeats = before?.repeats ?? 0;
+    this.revisions = before?.revisions ?? 0;
   }
-  const sorted = [...instants.values()].sort((a, b) => timeOf(a) - timeOf(b));
-  return { ok: { instants: sorted, fresh, again, repeats, revisions } };
-}
 
-/** Before anything is firm, an older reading finds its place among all others. */
-function firmTimes(before: EntityPast | null): (time: number) => boolean {
-  const [oldest] = before?.tail ?? [];
-  if (before === null || oldest === undefined || before.series.chain.rows === 0) return () => false;
-  const first = timeOf(oldest);
-  return (time) => time < first;
-}
+  /** Those that are not firm with those of the lines, oldest first. */
+  get instants(): readonly Instant[] {
+    return [...this.#instants.values()].sort((a, b) => timeOf(a) - timeOf(b));
+  }
 
-function isAgain(group: readonly StoredReading[], digest: string): boolean {
-  return group.every(({ reading }) => digestOf(reading) === digest);
-}
+  /** Answers what keeps the group from being settled; null when nothing does. */
+  take(time: number, group: readonly StoredReading[]): Unsettled | null {
+    return this.#isFirm(time) ? this.#repeat(time, group) : this.#settle(time, group);
+  }
 
-/** Whether anything is firm: before that, an older reading finds its place among all others. */
-function isGrown(before: EntityPast | null): boolean {
-  return before !== null && before.series.chain.rows > 0;
+  /** Before anything is firm, an older reading finds its place among all others. */
+  #isFirm(time: number): boolean {
+    const [oldest] = this.#before?.tail ?? [];
+    const hasFirm = this.#before !== null && this.#before.series.chain.rows > 0;
+    return hasFirm && oldest !== undefined && time < timeOf(oldest);
+  }
+
+  #repeat(time: number, group: readonly StoredReading[]): Unsettled | null {
+    const digest = this.#before?.again[time];
+    const isSame = group.every(({ reading }) => digestOf(reading) === digest);
+    if (digest === undefined || !isSame) return BEHIND;
+    this.again.set(time, digest);
+    this.repeats += group.length;
+    return null;
+  }
+
+  #settle(time: number, group: readonly StoredReading[]): Unsettled | null {
+    const was = this.#instants.get(time) ?? null;
+    const settled = settle(was, group, this.#ground);
+    if ('problem' in settled) return settled;
+    this.#instants.set(time, settled.ok);
+    this.fresh.push(...newHashes(was, settled.ok));
+    this.repeats += settled.ok.repeats - (was?.repeats ?? 0);
+    this.revisions += replacedOf(settled.ok).length - (was === null ? 0 : replacedOf(was).length);
+    return null;
+  }
 }
 
 function newHashes(was: Instant | null, now: Instant): HeldHash[] {
@@ -189,8 +192,9 @@ function hashesOf({ kept, record_hash, others }: Instant): readonly HeldHash[] {
 function grown(
   before: EntityPast | null,
   lines: readonly StoredReading[],
-  { ground, instants, fresh, again, repeats, revisions }: Touched & { readonly ground: Ground },
+  { ground, touched }: { readonly ground: Ground; readonly touched: Touched },
 ): Growth {
+  const { instants, fresh, again, repeats, revisions } = touched;
   const rows = [...instants].sort(byDate);
   const start = before?.series ?? NO_SERIES;
   const [firstRow] = rows;

@@ -142,6 +142,7 @@ describe('watch()', () => {
     '999999999999',
     '2026-13-01',
     '9999-12-31T23:59:59-12:00',
+    '0000-12-31',
   ])('refuses since "%s"', async (since) => {
     const body = await ask('/gauge/watch-changes', { items: DENVER, since });
     expect(body).toMatchObject({ status: 422, miss: 'illegal_value', no_charge: true });

@@ -14,12 +14,10 @@ import { paymentRequest } from '../payment-request.ts';
 
 const lost: NoVerdict = { verdict: 'none', detail: 'status 500' };
 const unsent: NoVerdict = { verdict: 'none', detail: 'ECONNREFUSED', unsent: true };
-const valid: VerifyOutcome = { verdict: 'valid', payer: '0x' };
+const valid: VerifyOutcome = { verdict: 'valid' };
 const settled: SettleOutcome = {
   verdict: 'settled',
   transaction: 'tx',
-  payer: '0x',
-  network: 'base',
 };
 const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
 

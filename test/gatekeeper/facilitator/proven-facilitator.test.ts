@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
+import { SETTLEMENT_MS_MAX } from '../../../gatekeeper/chain/patience.ts';
 import {
   type Facilitator,
   facilitatorRequest,
@@ -21,12 +22,7 @@ const payment = decodePayment(await alice.header(terms), 1);
 if (isRefusal(payment)) throw new Error(payment.error);
 const request = facilitatorRequest(payment, terms);
 
-const settled: SettleOutcome = {
-  verdict: 'settled',
-  transaction: TX,
-  payer: alice.address,
-  network: 'base',
-};
+const settled: SettleOutcome = { verdict: 'settled', transaction: TX };
 const shown = { ...settled, isProven: true } as const;
 const refused: SettleOutcome = { verdict: 'refused', reason: 'insufficient_funds' };
 const invalid: VerifyOutcome = { verdict: 'invalid', reason: 'nonce_used' };
@@ -129,14 +125,14 @@ describe('provenFacilitator()', () => {
     expect(outcome).toEqual({ ...shown, transaction: REAL_TX });
     expect(await proven({ settle: refused }).settle(request)).toEqual(refused);
     const verified = await proven({ find: [paid(REAL_TX)] }).verify(request);
-    expect(verified).toEqual({ verdict: 'valid', payer: alice.address });
+    expect(verified).toEqual({ verdict: 'valid' });
     expect(await proven({}).verify(request)).toEqual(invalid);
   });
 
   it('I9: provenFacilitator() leaves a refusal in doubt while a transfer is not deep enough', async () => {
     const shallow = { find: [{ state: 'unconfirmed' } as const], settle: refused };
     const verified = await proven(shallow).verify(request);
-    expect(verified).toEqual({ verdict: 'valid', payer: alice.address });
+    expect(verified).toEqual({ verdict: 'valid' });
     const outcome = await proven(shallow).settle(request);
     expect(outcome).toEqual({ verdict: 'none', detail: expect.stringMatching(/not deep enough/) });
     const cancelled = { find: [{ state: 'cancelled' } as const], settle: refused };
@@ -149,5 +145,53 @@ describe('provenFacilitator()', () => {
     const silent = proven({ settle: none, verify: none, find: [paid(TX)] });
     expect(await silent.settle(request)).toEqual(none);
     expect(await silent.verify(request)).toEqual(none);
+  });
+});
+
+describe('provenFacilitator() between a slow facilitator and a slow node', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const later = <T>(ms: number, value: T): Promise<T> =>
+    new Promise((resolve) => setTimeout(resolve, ms, value));
+
+  /** What comes of a settlement that the facilitator answers after one time and the node after another, and when. */
+  async function slow(said: SettleOutcome, facilitatorMs: number, nodeMs: number) {
+    const startMs = performance.now();
+    const look = (): Promise<Finding> => later(nodeMs, paid(TX));
+    const facilitator = { settle: () => later(facilitatorMs, said) } as unknown as Facilitator;
+    const evidence = { confirm: look, find: look };
+    const held = provenFacilitator({ facilitator, evidence, waitMs: 10_000 });
+    const settling = held.settle(request).then((outcome) => {
+      return { outcome, tookMs: performance.now() - startMs };
+    });
+    await vi.advanceTimersByTimeAsync(2 * SETTLEMENT_MS_MAX);
+    return settling;
+  }
+
+  it.each([settled, refused])(
+    'I9: has no verdict when the time of a settlement is over: %o',
+    async (said) => {
+      const { outcome, tookMs } = await slow(said, 55_000, 15_000);
+      expect(outcome).toEqual({
+        verdict: 'none',
+        detail: expect.stringMatching(/chain node did not/),
+      });
+      expect(tookMs).toBe(SETTLEMENT_MS_MAX);
+    },
+  );
+
+  it.each([settled, refused])(
+    'waits longer than depth takes for a first look: %o',
+    async (said) => {
+      const { outcome, tookMs } = await slow(said, 10_000, 15_000);
+      expect(outcome).toEqual(shown);
+      expect(tookMs).toBe(25_000);
+    },
+  );
+
+  it('I11: looks for a moment after a facilitator that took more than all the time', async () => {
+    expect((await slow(settled, 70_000, 1000)).outcome).toEqual(shown);
+    expect((await slow(settled, 70_000, 15_000)).outcome).toMatchObject({ verdict: 'none' });
   });
 });

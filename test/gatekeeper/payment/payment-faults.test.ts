@@ -137,7 +137,7 @@ async function sabotaged(at: number, ending: Ending, verifyFirst: boolean) {
     used.add(nonce);
   };
   const parts = saboteur.wrap({
-    verify: async () => ({ verdict: 'valid', payer: alice.address }) as const,
+    verify: async () => ({ verdict: 'valid' }) as const,
     settle: async (nonce: string): Promise<SettleOutcome> => {
       if (ending === 'refused' && saboteur.at !== 0)
         return { verdict: 'refused', reason: 'insufficient_funds' };

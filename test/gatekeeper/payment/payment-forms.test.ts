@@ -68,17 +68,14 @@ function tokenBench(verifyFirst: boolean) {
   desk.script.verify = async ({ paymentPayload }) => {
     const { authorization } = paymentPayload.payload;
     const reason = objection(authorization, token.purse);
-    return reason === null
-      ? { verdict: 'valid', payer: authorization.from }
-      : { verdict: 'invalid', reason };
+    return reason === null ? { verdict: 'valid' } : { verdict: 'invalid', reason };
   };
   desk.script.settle = async ({ paymentPayload }) => {
     const { authorization } = paymentPayload.payload;
     const reason = objection(authorization, token.purse);
     if (reason !== null) return { verdict: 'refused', reason };
     token.transfers += 1;
-    const { nonce: transaction, from } = authorization;
-    return { verdict: 'settled', transaction, payer: from, network: 'base' };
+    return { verdict: 'settled', transaction: authorization.nonce };
   };
   return { desk, token };
 }
@@ -135,19 +132,14 @@ type Mode<T> = () => Promise<T>;
 let settlements = 0;
 const settled = async (): Promise<SettleOutcome> => {
   settlements += 1;
-  return {
-    verdict: 'settled',
-    transaction: `0x${settlements}`,
-    payer: '0x1',
-    network: NETWORK.name,
-  };
+  return { verdict: 'settled', transaction: `0x${settlements}` };
 };
 const readBody = async (): Promise<Buffer> => Buffer.from('{}');
 const reset = (): Promise<never> => Promise.reject(new Error('reset'));
 const VERIFY: Mode<VerifyOutcome>[] = [
-  async () => ({ verdict: 'valid', payer: '0x1' }),
-  async () => ({ verdict: 'valid', payer: '0x1' }),
-  async () => ({ verdict: 'valid', payer: '0x1' }),
+  async () => ({ verdict: 'valid' }),
+  async () => ({ verdict: 'valid' }),
+  async () => ({ verdict: 'valid' }),
   async () => ({ verdict: 'invalid', reason: 'insufficient_funds' }),
   async () => ({ verdict: 'none', detail: 'timeout' }),
   reset,

@@ -86,8 +86,10 @@ describe('recall()', () => {
     expect(written).toHaveLength(TERMS_CACHE_MAX);
   });
 
-  it('I43: forgets them all with one request more', () => {
+  it('I43: forgets the oldest with one request more', () => {
     for (let at = 0; at <= TERMS_CACHE_MAX; at += 1) recall(`e${at}`);
+    recall('e1');
+    expect(written).toHaveLength(TERMS_CACHE_MAX + 1);
     recall('e0');
     expect(written).toHaveLength(TERMS_CACHE_MAX + 2);
   });

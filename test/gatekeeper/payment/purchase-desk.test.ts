@@ -356,7 +356,7 @@ describe('open() and sell() failing', () => {
     };
     desk.script.verify = async () => {
       order.push('verify');
-      return { verdict: 'valid', payer: alice.address };
+      return { verdict: 'valid' };
     };
     desk.script.settle = async () => {
       const entry = await desk.journal().find(keyOf(value));

@@ -309,7 +309,7 @@ describe('pass() after pass()', () => {
     expect(times(asked)).toEqual(Array(RECONCILE_RESTS_MAX).fill(1));
   });
 
-  it('I43: forgets them all with one payment more, which only means to ask earlier', async () => {
+  it('I43: forgets the oldest with one payment more, which only means to ask earlier', async () => {
     const asked = await askedWithinRest(RECONCILE_RESTS_MAX + 1);
     expect(new Set(asked).size).toBe(RECONCILE_RESTS_MAX + 1);
     expect(asked.length).toBeGreaterThan(RECONCILE_RESTS_MAX + 1);

@@ -26,7 +26,7 @@ async function oneBuyer(journal: Journal = freshJournal()) {
     challenger: shop,
     clock: () => NOW_MS,
     facilitator: {
-      verify: async () => ({ verdict: 'valid', payer: alice.address }),
+      verify: async () => ({ verdict: 'valid' }),
       settle: () => script.settle(),
       supported: async () => ({ verdict: 'none', detail: '' }),
     },

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { DEAD_AFTER_S } from '../../../gatekeeper/journal/journal.ts';
+import type { Evidence } from '../../../gatekeeper/payment/settlement.ts';
 import type { Reply } from '../../../gatekeeper/reply.ts';
 import { NOW_MS } from '../payer.ts';
 import {
@@ -133,8 +134,6 @@ describe('settle() and resume()', () => {
     const settledBy = async (transaction: string): Promise<SettleOutcome> => ({
       verdict: 'settled',
       transaction,
-      payer: alice.address,
-      network: 'base',
     });
     desk.script.settle = () => settledBy('0xAb');
     const first = await alice.header(v1);
@@ -145,10 +144,23 @@ describe('settle() and resume()', () => {
       expectUnknown(await desk.pay({ header: second }));
       desk.restart();
     }
-    expect(String(reported[0])).toMatch(/transaction of another payment; ask its operator$/);
+    expect(String(reported[0])).toMatch(/transaction of another payment; if it settles several /);
+    expect(String(reported[0])).toMatch(/set SIGNALPRESS_RPC_URL .* if not, ask its operator$/);
     expect((await desk.pay({ header: first })).status, 'it still stands for the first').toBe(200);
     desk.script.settle = () => settledBy('0xac');
     expect(receipt(await desk.pay({ header: second })).transaction).toBe('0xac');
+  });
+
+  it('I11: a doubt about a payment that shares its transaction ends as soon as the chain is asked', async () => {
+    let shown: Evidence = { state: 'unknown' };
+    const desk = bench({ evidence: async () => shown });
+    desk.script.settle = async () => ({ verdict: 'settled', transaction: '0xab' });
+    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
+    const second = await alice.header(v1);
+    expectUnknown(await desk.pay({ header: second }));
+    desk.wait();
+    shown = { state: 'paid', transaction: '0xab' };
+    expect(receipt(await desk.pay({ header: second })).transaction).toBe('0xab');
   });
 
   it('I11: settle() takes one transaction for two payments where the chain shows both in it', async () => {
@@ -156,8 +168,6 @@ describe('settle() and resume()', () => {
     desk.script.settle = async () => ({
       verdict: 'settled',
       transaction: '0xab',
-      payer: alice.address,
-      network: 'base',
       isProven: true,
     });
     for (let at = 0; at < 2; at++) {

@@ -77,6 +77,10 @@ describe('what is said of a bad line', () => {
       'observed_at: there is no day 2026-02-30; correct it',
     ],
     [
+      { observed_at: '0000-12-31T10:45:00Z' },
+      'observed_at: there is no day 0000-12-31; correct it',
+    ],
+    [
       { observed_at: '2026-11-20' },
       'observed_at: not an ISO-8601 UTC time such as 2026-11-20T10:45:00Z',
     ],
@@ -106,6 +110,9 @@ describe('what is said of a bad line', () => {
     ]);
     expect(await ofRow('mcp.server', good, { ...bad, capture_date: '2026-02-30' })).toEqual([
       'capture_date: there is no day 2026-02-30; correct it',
+    ]);
+    expect(await ofRow('mcp.server', good, { ...bad, capture_date: '0000-12-31' })).toEqual([
+      'capture_date: there is no day 0000-12-31; correct it',
     ]);
     expect(await ofRow('mcp.server', good, { ...bad, capture_date: undefined })).toEqual([
       'capture_date: missing; give it in the line or in the header',

@@ -35,6 +35,7 @@ describe('parseReading()', () => {
     ['banana', false],
     ['2025', false],
     ['2025-02-30', false],
+    ['0000-12-31', false],
     ['2025-03-02T00:00:00', false],
     ['2025-03-02T00:00:00+01:00', false],
     ['', false],

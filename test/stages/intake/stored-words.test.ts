@@ -61,6 +61,34 @@ const TEXTS: readonly (readonly [collection: string, field: string, row: Row])[]
     'pre_death_payload.collateral',
     (text) => deathRow('ZED', { pre_death_payload: { ...payload, collateral: text } }),
   ],
+  ['stablecoin.death', 'symbol', (text) => deathRow('ZED', { symbol: text })],
+  // A member that the source names may be called like an id.
+  ['stable.coin', 'current.host', (text) => coinRow('a', DAY, { host: text })],
+  [
+    'stablecoin.death',
+    'death_context.source',
+    (text) => deathRow('ZED', { death_context: { source: text } }),
+  ],
+  [
+    'stablecoin.death',
+    'pre_death_payload.redemption.form',
+    (text) => deathRow('ZED', { pre_death_payload: { ...payload, redemption: { form: text } } }),
+  ],
+  [
+    'document',
+    'rows.0.operation',
+    (text) => articleRow('/pay/tier2', {}, { rows: [{ operation: text }] }),
+  ],
+  [
+    'document',
+    'legs.0.current.leg',
+    (text) =>
+      legsRow(
+        '/gauge/taiwan-region',
+        {},
+        { legs: [{ ...leg, current: { notices_count: 3, leg: text } }] },
+      ),
+  ],
   ['document', 'title', (text) => articleRow('/pay/tier2', {}, { title: text })],
   ['document', 'text', (text) => articleRow('/pay/tier2', {}, { text })],
   ['document', 'rows.0.note', (text) => articleRow('/pay/tier2', {}, { rows: [{ note: text }] })],
@@ -118,5 +146,17 @@ describe('wordFaults()', () => {
     const addresses = { source_ref: 'https://buy.example/', page: 'https://buy.example/outlook' };
     expect(wordFaults({ ...ids, params: { topic: 'outlook' }, ...addresses })).toEqual([]);
     expect(wordFaults({ page: 'see https://buy.example/' })).toHaveLength(1);
+  });
+
+  it.each([
+    ['current', { symbol: 'SELL' }],
+    ['context', { source: 'outlook' }],
+    ['rows', [{ entity: 'buy' }]],
+    ['death_context', { items: ['sell'] }],
+    ['pre_death_payload', { collateral: { source: 'forecast' } }],
+  ])('I55: exempts no member of %s by its name', (name, members) => {
+    expect(wordFaults({ [name]: members })).toHaveLength(1);
+    expect(wordFaults({ header: { legs: [{ [name]: members }] } })).toHaveLength(1);
+    expect(wordFaults({ params: members })).toEqual([]);
   });
 });

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import { type Offered, offeredBy } from '../../../gatekeeper/payment/tender.ts';
+import { alice, bench, gauge, TARGET, v1 } from '../payment-bench.ts';
+
+const PAYMENT = await alice.header(v1);
+const PROCESSOR = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
+
+/** How often the header of what is offered is looked at, from the entry of a request to its answer. */
+async function readsOf(kind: Offered['kind'], header: string): Promise<number> {
+  let reads = 0;
+  const offered = {
+    kind,
+    version: 1 as const,
+    get header() {
+      reads += 1;
+      return header;
+    },
+  };
+  const desk = bench({ processor: PROCESSOR }).desk();
+  desk.boughtBy(offered);
+  const opened = await desk.open({ endpoint: gauge, target: TARGET, method: 'GET', offered });
+  expect(opened).toHaveProperty('sell');
+  return reads;
+}
+
+describe('offeredBy()', () => {
+  it('gives what a request offers, and the same objects each time', () => {
+    const facts = headerFacts(['X-PAYMENT', 'a', 'PAYMENT-SIGNATURE', 'b', 'X-RECEIPT', 'c']);
+    expect(offeredBy(facts)).toEqual([
+      { kind: 'payment', version: 1, header: 'a' },
+      { kind: 'payment', version: 2, header: 'b' },
+      { kind: 'receipt', header: 'c' },
+    ]);
+    expect(offeredBy(facts)[0]).toBe(offeredBy(facts)[0]);
+    expect(offeredBy(headerFacts(['X-PAYMENT', 'a']))[0]).not.toBe(offeredBy(facts)[0]);
+    expect(offeredBy(headerFacts([]))).toEqual([]);
+  });
+});
+
+describe('boughtBy() and open()', () => {
+  it.each([
+    ['payment', PAYMENT],
+    ['payment', 'no payment'],
+    ['receipt', 'no receipt'],
+  ] as const)('read the header of a %s once between them', async (kind, header) => {
+    expect(await readsOf(kind, header)).toBe(1);
+  });
+});
