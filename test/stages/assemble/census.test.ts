@@ -11,6 +11,7 @@ import {
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
+import { grownOf } from '../../grown-of.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
 import {
   compileFolder,
@@ -21,7 +22,6 @@ import {
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { timelineOf } from '../../timeline-of.ts';
 
 const BTC = signalOf('crypto.spot') as Signal;
 const HASH = `sha256:${'0'.repeat(64)}`;
@@ -29,7 +29,7 @@ afterAll(removeFolders);
 
 function line(entity: string, observed_at = '2026-11-20T10:00:00Z'): string {
   const stored = reading(entity, { price_usd: 1 }, { observed_at }) as Reading;
-  return censusLine(entityFacts(BTC, timelineOf([stored]), () => HASH));
+  return censusLine(entityFacts(BTC, grownOf('crypto.spot', [stored]), () => HASH));
 }
 
 describe('a compiled census', () => {

@@ -1,12 +1,8 @@
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
-import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
-import { coreFields, entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
-import { seriesRow } from '../../../compiler/stages/assemble/series.ts';
+import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import { chainRows } from '../../../compiler/stages/assemble/series-chain.ts';
 import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
@@ -20,6 +16,7 @@ import {
   growPast,
 } from '../../../compiler/stages/remember/entity-past.ts';
 import { formatKnown, parseKnown } from '../../../compiler/stages/remember/past-text.ts';
+import { groundOf, segmentKey } from '../../grown-of.ts';
 import { reading } from '../../snapshot-folder.ts';
 import { buildTimeline, type Timeline } from '../../whole-timeline.ts';
 
@@ -37,30 +34,6 @@ interface Said {
 
 /** Batches, one an hour or so, of one entity. */
 type Life = readonly { readonly hour: number; readonly said: readonly Said[] }[];
-
-function ground(
-  signalId: string,
-  batches: readonly string[],
-  segments: Map<string, Buffer>,
-): Ground {
-  const signal = signalOf(signalId);
-  if (signal === undefined) throw new RangeError(`Cannot test "${signalId}": not in the table`);
-  const hashOf = (item: Reading): string =>
-    `sha256:${createHash('sha256')
-      .update(canonicalJson(hashCore(coreFields(signal, item))))
-      .digest('hex')}`;
-  return {
-    signal,
-    batches,
-    hashOf,
-    rowOf: (item, record_hash) => seriesRow(signal, item, record_hash),
-    readSegment: (_, segment) => {
-      const bytes = segments.get(`${segment.before.rows}-${segment.count}`);
-      if (bytes === undefined) throw new RangeError('Cannot read a segment: not written');
-      return bytes;
-    },
-  };
-}
 
 function linesOf(life: Life, metric: string): StoredReading[][] {
   return life.map(({ hour, said }, batch) =>
@@ -94,7 +67,7 @@ interface Outcome {
 function grownHourly(life: Life, signalId: string, metric: string): Outcome | null {
   const lines = linesOf(life, metric);
   const segments = new Map<string, Buffer>();
-  const here = ground(
+  const here = groundOf(
     signalId,
     life.map(({ hour }) => batchName(hour)),
     segments,
@@ -112,7 +85,7 @@ function grownHourly(life: Life, signalId: string, metric: string): Outcome | nu
     if (!('ok' in growth)) return null;
     grown = growth.ok;
     for (const { segment, bytes } of grown.segments) {
-      segments.set(`${segment.before.rows}-${segment.count}`, bytes);
+      segments.set(segmentKey(segment), bytes);
     }
     for (const { record_hash } of grown.fresh) hashes.add(record_hash);
     const published = { said: '', record_hash: '', observed_at: '' };
@@ -164,10 +137,9 @@ function told({ grown, hashes }: Outcome, signalId: string, here: Ground) {
 
 function check(life: Life, signalId = 'crypto.spot', metric = 'price_usd'): Outcome | null {
   const lines = linesOf(life, metric).flat();
-  const here = ground(
+  const here = groundOf(
     signalId,
     life.map(({ hour }) => batchName(hour)),
-    new Map(),
   );
   const whole = buildTimeline('one', lines);
   const outcome = grownHourly(life, signalId, metric);
