@@ -187,7 +187,7 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const shards = verifyShards(`${scratch}/verify`, before);
   const leaves = leafStore(`${scratch}/leaves`);
   const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
-  const assembly = new Assembly({ shards, leaves, writer, scratch, memory, catalog });
+  const assembly = new Assembly({ shards, leaves, writer, memory, catalog });
   const parts = PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
   const due = stored.signals.filter(({ signal_id }) => added.has(signal_id));

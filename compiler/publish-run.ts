@@ -4,11 +4,13 @@ import type { CompileOptions, CompileSummary } from './compile.ts';
 import type { KeyHistory } from './contract/key-history.ts';
 import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
+import { shelvesOf } from './merge-plan.ts';
 import type { EntityNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
 import { continueLog } from './stages/anchor/continue-log.ts';
 import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
-import type { Assembly } from './stages/assemble/assembly.ts';
+import type { Assembly, Material } from './stages/assemble/assembly.ts';
+import { LatestTable } from './stages/assemble/latest-table.ts';
 import type { Part } from './stages/assemble/part.ts';
 import { describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
@@ -25,6 +27,7 @@ import { ReleaseList } from './stages/publish/release-list.ts';
 import { errorsOf, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
 import { type KnownBatches, noteBatches } from './stages/remember/known-batches.ts';
+import type { Shelves } from './stages/remember/known-entities.ts';
 import {
   type KnownSignal,
   type Memory,
@@ -80,7 +83,12 @@ export async function publishRun(
   const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () => makePress({ ...run, sealer, asOf: options.asOf });
-  writeJoined(run, { list, press: press() }, signals);
+  list.remove(run.assembly.gone);
+  list.add(run.assembly.files);
+  const table = latestTable(run, run.entities.finish(notes));
+  const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
+  const shelf = shelfOf(options.data, list);
+  writeJoined(run, { list, press: press() }, { table, entities, read: shelf.read });
   const checkpoint = writeParts(options, run, { list, press: press() });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
@@ -88,8 +96,6 @@ export async function publishRun(
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
   const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
   store.save();
-  run.assembly.save(notes);
-  run.entities.finish(notes);
   noteBatches(notes, run.stored.batches, { digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,
@@ -119,16 +125,19 @@ interface Output {
   readonly press: CountedPress;
 }
 
+/** The latest readings as they are now; of a signal without new lines as the previous compile left them. */
+function latestTable({ memory }: Run, now: ReadonlyMap<string, Shelves>): LatestTable {
+  return new LatestTable((id) => now.get(id) ?? (memory === null ? null : shelvesOf(memory, id)));
+}
+
 /** What joins signals; of a change only what it touches. */
 function writeJoined(
   { assembly, shards, notes, memory }: Run,
   { list, press }: Output,
-  signals: ReadonlyMap<string, KnownSignal>,
+  material: Material,
 ): void {
-  const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
-  assembly.write(press, entities);
-  list.remove(assembly.gone);
-  list.add([...assembly.files, ...press.files]);
+  assembly.write(press, material);
+  list.add(press.files);
   const text = memory?.read('joined').toString('utf8') ?? '';
   const lookUps = new Map(text.split('\n').slice(0, -1).map(splitAtTab));
   for (const [file, line] of press.lookUps) {

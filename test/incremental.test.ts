@@ -243,7 +243,7 @@ describe('compile() on what is remembered', () => {
     60_000,
   );
 
-  it.each(['places/crypto.spot', 'joined', 'parts-files', 'census/crypto.spot'])(
+  it.each(['entities/crypto.spot/0', 'joined', 'parts-files', 'batches/2026-11-18'])(
     'reads everything again when "%s" of the state is damaged',
     async (name) => {
       const here = copied();
@@ -256,9 +256,9 @@ describe('compile() on what is remembered', () => {
   );
 
   it.each([
-    ['places of the signal that changed', 'places/crypto.spot'],
-    ['places of one that did not', 'places/airquality.aqi'],
-    ['legs of bundles', 'legs'],
+    ['entities of the signal that changed', 'entities/crypto.spot'],
+    ['entities of one that did not', 'entities/airquality.aqi'],
+    ['batches', 'batches'],
   ])(
     'reads everything again when the state lacks the %s',
     async (_, name) => {

@@ -3,11 +3,8 @@ import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series-segments.ts';
-import { censusLine } from '../stages/assemble/census.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
-import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
-import { legReading } from '../stages/assemble/leg.ts';
+import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
 import { seriesRow } from '../stages/assemble/series.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
 import type { SnapshotFile } from '../stages/intake/list-snapshots.ts';
@@ -19,7 +16,7 @@ import { readStored } from '../stages/publish/listed-files.ts';
 import { type Ground, type Grown, growPast } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
-import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
+import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
@@ -189,12 +186,9 @@ class SignalRun {
   /** Hands over what follows from an entity, and takes back what the previous release says of it. */
   #publish(grown: Grown, known: KnownEntity | null): void {
     const facts = entityFacts(this.#signal, grown, this.#hashOf);
-    const { bare, record, files } = entityFiles(facts, grown, this.#sealer);
-    const said = this.#held.entity(facts, { grown, files, record, known });
-    const { record_hash } = facts;
-    const published = { said, record_hash, observed_at: facts.latest.observed_at };
-    this.#held.remember(facts.latest.entity, formatKnown({ past: grown.past, published }));
-    this.#join(facts, bare);
+    const { entity } = facts.latest;
+    this.#held.entity(facts, { grown, files: entityFiles(facts, grown, this.#sealer), known });
+    if (isJoined(this.#line, this.#signal.id, entity)) this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);
     this.#repeats += grown.past.repeats - (known?.past.repeats ?? 0);
@@ -203,15 +197,6 @@ class SignalRun {
 
   readonly #hashOf = (reading: Reading): string =>
     this.#sealer.recordHash(coreFields(this.#signal, reading));
-
-  #join(facts: EntityFacts, record: CityReading['record']): void {
-    const leg = legReading(facts);
-    this.#held.catalog(leg);
-    this.#held.census += censusLine(facts);
-    if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
-    const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
-    if (inCity.includes(leg.signal_id)) this.#held.city({ record, leg });
-  }
 
   #flush(): void {
     const chunk = this.#held.build();
@@ -229,8 +214,9 @@ function storedSegment(data: string, entry: FileEntry): Buffer {
   }
 }
 
-/** True when some bundle of the line, or its life-cycle answer, reads this entity. */
-function isJoined(line: Line, entity: string): boolean {
+/** True when some joined body reads this entity: a bundle of the line, its life-cycle answer or a city add-on. */
+function isJoined(line: Line, signalId: string, entity: string): boolean {
+  if ((Object.values(CITY_ADD_ONS).flat() as string[]).includes(signalId)) return true;
   if (line.bundle === undefined) return false;
   if (line.open || line.entities.includes(entity)) return true;
   const mapped = Object.values(line.entityOf ?? {});

@@ -111,11 +111,13 @@ export class Notes {
     this.#memory = memory;
   }
 
-  write(name: string, content: string | readonly Uint8Array[]): void {
-    const bytes =
-      typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.concat(content);
-    writeFileSync(this.#placeFor(name), bytes, { flag: 'wx' });
-    this.#files[name] = hash('sha256', bytes, 'hex');
+  /** Returns where the file stands until the release is published, and its sha256, hex. */
+  write(name: string, content: string | Uint8Array): { path: string; sha256: string } {
+    const path = this.#placeFor(name);
+    writeFileSync(path, content, { flag: 'wx' });
+    const sha256 = hash('sha256', content, 'hex');
+    this.#files[name] = sha256;
+    return { path, sha256 };
   }
 
   /** Takes note of a file that somebody else wrote into the folder; `digest` is its sha256, hex. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { signalOf } from '../../../compiler/contract/lines.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
+import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
 import { chainRows } from '../../../compiler/stages/assemble/series-chain.ts';
 import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
@@ -15,7 +16,11 @@ import {
   type Grown,
   growPast,
 } from '../../../compiler/stages/remember/entity-past.ts';
-import { formatKnown, parseKnown } from '../../../compiler/stages/remember/past-text.ts';
+import {
+  formatKnown,
+  parseKnown,
+  parseLatest,
+} from '../../../compiler/stages/remember/past-text.ts';
 import { groundOf, segmentKey } from '../../grown-of.ts';
 import { reading } from '../../snapshot-folder.ts';
 import { buildTimeline, type Timeline } from '../../whole-timeline.ts';
@@ -63,6 +68,12 @@ interface Outcome {
   readonly hashes: ReadonlySet<string>;
 }
 
+function latestOf({ recent, past: { looked_at } }: Grown): Latest {
+  const newest = recent.at(-1);
+  if (newest === undefined) throw new RangeError('Cannot tell the latest reading: none');
+  return { reading: toldOf(newest), record_hash: newest.record_hash, looked_at };
+}
+
 /** Grows an entity batch by batch, each time from what the text of its past tells; all lines where it falls behind. */
 function grownHourly(life: Life, signalId: string, metric: string): Outcome | null {
   const lines = linesOf(life, metric);
@@ -88,8 +99,15 @@ function grownHourly(life: Life, signalId: string, metric: string): Outcome | nu
       segments.set(segmentKey(segment), bytes);
     }
     for (const { record_hash } of grown.fresh) hashes.add(record_hash);
-    const published = { said: '', record_hash: '', observed_at: '' };
-    past = parseKnown(formatKnown({ past: grown.past, published })).past;
+    const latest = latestOf(grown);
+    const line = formatKnown({ latest, past: grown.past, said: 'x' });
+    const known = parseKnown(line.slice('one	'.length, -1));
+    expect([known.latest, known.said, parseLatest(line.slice('one	'.length))]).toEqual([
+      latest,
+      'x',
+      latest,
+    ]);
+    past = known.past;
     expect(past).toEqual(JSON.parse(JSON.stringify(grown.past)));
   }
   return grown === null ? null : { grown, lookedBack, hashes };
@@ -117,7 +135,7 @@ function expected(timeline: Timeline, signalId: string, here: Ground) {
   };
 }
 
-function told({ grown, hashes }: Outcome, signalId: string, here: Ground) {
+function told({ grown, hashes }: Outcome, here: Ground) {
   const { past, recent, rows } = grown;
   const facts = entityFacts(here.signal, grown, here.hashOf);
   const newest = recent.at(-1);
@@ -145,7 +163,7 @@ function check(life: Life, signalId = 'crypto.spot', metric = 'price_usd'): Outc
   const outcome = grownHourly(life, signalId, metric);
   expect(outcome === null).toBe('problem' in whole);
   if (outcome === null || 'problem' in whole) return null;
-  const { season, ...rest } = told(outcome, signalId, here);
+  const { season, ...rest } = told(outcome, here);
   const { season: seen, ...wanted } = expected(whole.ok, signalId, here);
   expect(rest).toEqual(wanted);
   expect([season?.n, season?.percentile]).toEqual([seen?.n, seen?.percentile]);
