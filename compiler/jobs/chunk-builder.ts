@@ -79,7 +79,12 @@ export class ChunkBuilder {
   }
 
   file({ path, body, text }: PublishedFile): void {
-    const bytes = this.#memory.bodies.add(text ?? JSON.stringify(body));
+    this.content(path, text ?? JSON.stringify(body));
+  }
+
+  /** A file that is no body. */
+  content(path: string, content: string | Uint8Array): void {
+    const bytes = this.#memory.bodies.add(content);
     this.#files.push(fileEntry(path, bytes));
     this.#paths.push(path);
   }

@@ -6,6 +6,7 @@ import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { entityFiles, recordPath } from '../stages/assemble/entity-files.ts';
 import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
 import { legReading } from '../stages/assemble/leg.ts';
+import { segmentPaths } from '../stages/assemble/whole-series.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
 import type { SignalFiles, SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
@@ -176,6 +177,7 @@ export class SignalRun {
       throw new RangeError(`Cannot take "${entity}" away: refused`);
     }
     const facts = { signal: this.#signal, timeline: outcome.ok, latest };
+    for (const path of segmentPaths(this.#signal.id, outcome.ok)) this.#former.path(path);
     for (const file of parseSaid(recordPath(this.#signal.id, entity), said)) {
       this.#former.path(file.path);
       this.#former.citation(facts, file);
@@ -200,11 +202,12 @@ export class SignalRun {
   #entity(timeline: Timeline): string {
     const hashOf = this.#hashOf;
     const facts = entityFacts(this.#signal, timeline, hashOf);
-    const { bare, record, files } = entityFiles(facts, this.#sealer, hashOf);
+    const { bare, record, files, segments } = entityFiles(facts, this.#sealer, hashOf);
     const said = files.map(({ path, body }) => {
       return { path, record_hash: citationOf(body)?.record_hash };
     });
     for (const file of files) this.#held.file(file);
+    for (const { path, bytes } of segments) this.#held.content(path, bytes);
     for (const file of said) this.#held.citation(facts, file);
     this.#held.sample(facts, record);
     this.#held.readings(facts, { hashOf, batches: this.#batches });

@@ -5,8 +5,8 @@ import type { Sealer, Statement } from '../seal/sealer.ts';
 import { addOns, thinCalibrated } from './add-ons.ts';
 import { type EntityFacts, recordBody } from './entity-record.ts';
 import { historyPreview, rawBody } from './free-bodies.ts';
-import { seriesFile } from './series.ts';
 import { nameOf, valueText } from './summary.ts';
+import { wholeSeries } from './whole-series.ts';
 
 /** One body at its precomputed path. */
 export interface PublishedFile {
@@ -30,12 +30,12 @@ export function entityFiles(
   const bare = recordBody(facts);
   const record = sealer.seal(bare, statementOf(facts, '/gauge'));
   const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, sealer)];
-  const series = seriesFile(facts, { hashOf, sealer });
-  files.push({ ...at(facts, '/gauge/history-series', series.body), text: series.text });
+  const { file, segments } = wholeSeries(facts, { hashOf, sealer });
+  files.push({ ...at(facts, '/gauge/history-series', file.body), text: file.text });
   files.push(at(facts, '/gauge/history-preview', historyPreview(facts, hashOf)));
   const rawSignals = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
   if (rawSignals.includes(facts.signal.id)) files.push(at(facts, '/gauge/raw', rawBody(bare)));
-  return { bare, record, files };
+  return { bare, record, files, segments };
 }
 
 function addOnFiles(facts: EntityFacts, sealer: Sealer): PublishedFile[] {
