@@ -4,7 +4,7 @@ import { LINES } from './lines.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
-export const CONTRACT_VERSION = 2;
+export const CONTRACT_VERSION = 3;
 
 /** Longest head that is read: a head is some hundred bytes. */
 export const HEAD_BYTES_MAX = 65_536;

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
-import { SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
+import { type ChainState, chainLink, SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import { seriesFile } from '../../../compiler/stages/assemble/series.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
+import { canonicalHash } from '../../../compiler/verify/body-check.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { series } from '../../../gatekeeper/answers/series.ts';
+import { compiledService } from '../../gatekeeper/compiled-service.ts';
+import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
+import { grownOf } from '../../grown-of.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
 import {
@@ -18,12 +24,22 @@ import {
   SEED,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { timelineOf } from '../../timeline-of.ts';
+import { hasPython, pythonVerdicts } from '../../verify/python-judge.ts';
 
 interface Series {
   readonly rows: readonly { readonly snapshot_date: string; readonly observed_at: string }[];
   readonly cuts: readonly (readonly [string, number, string])[];
-  readonly retained: { readonly rows: number; readonly older_rows: number; readonly from: string };
+  readonly before: object;
+  readonly retained: {
+    readonly rows: number;
+    readonly older_rows: number;
+    readonly older_chain?: string;
+    readonly from: string;
+  };
+}
+interface Answer extends Series {
+  readonly count: number;
+  readonly before: ChainState;
 }
 let body: Series;
 let folder = '';
@@ -42,17 +58,18 @@ const seriesFaults = async (root: string, issuer: string) => {
 
 describe('seriesFile()', () => {
   it('keeps 1000 days back from the newest snapshot and says what it left out', () => {
-    expect(body.retained).toMatchObject({ rows: 6, older_rows: 1, from: '2025-10-17T00:00:00Z' });
+    expect(body.retained).toMatchObject({ rows: 7, older_rows: 1, from: '2025-10-17T00:00:00Z' });
     expect(body.rows).toHaveLength(6);
+    expect(body.before).toMatchObject({ rows: 1, chain: body.retained.older_chain });
   });
 
   it('can be cut at every snapshot date, and nowhere inside one', () => {
     expect(body.cuts.map(([date, rows]) => [date.slice(0, 10), rows])).toEqual([
-      [SERIES_DATES[1], 0],
-      [SERIES_DATES[2], 1],
-      [SERIES_DATES[3], 2],
-      [SERIES_DATES[4], 3],
-      [SERIES_DATES[5], 5],
+      [SERIES_DATES[1], 1],
+      [SERIES_DATES[2], 2],
+      [SERIES_DATES[3], 3],
+      [SERIES_DATES[4], 4],
+      [SERIES_DATES[5], 6],
     ]);
   });
 
@@ -86,8 +103,25 @@ describe('seriesFile()', () => {
       writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(rows) }),
     );
     const { retained } = readJson(made.folder, 'series/crypto.spot/btc.json') as Series;
-    expect(retained).toMatchObject({ rows: SERIES_ROWS_MAX, older_rows: 5 });
-  }, 30_000);
+    expect(retained).toMatchObject({ rows: SERIES_ROWS_MAX + 5, older_rows: 4096 });
+    const service = await compiledService(made.data, '2026-11-21T12:00:00Z');
+    const target = '/gauge/history-series?signal_id=crypto.spot&entity=btc&days=1';
+    const answer = jsonOf(await series(question(target), service)) as unknown as Answer;
+    const verdict = (body: Answer) =>
+      verifyBody(body as never, { trust: [made.release.issuer_did] }).verdict;
+    expect([answer.rows.length, answer.before.rows]).toEqual([SERIES_ROWS_MAX + 5 - 4096, 4096]);
+    expect(verdict(answer)).toBe('verified');
+    const [first, ...others] = answer.rows;
+    const { rows: behind, snapshot_date } = answer.before;
+    const chain = canonicalHash(chainLink(answer.before, first));
+    const before = { rows: behind + 1, snapshot_date, chain };
+    const cut = { ...answer, rows: others, count: others.length, before };
+    expect(verdict(cut)).toBe('failed');
+    if (!hasPython) return;
+    const texts = [answer, cut].map((each) => JSON.stringify(each));
+    const judged = pythonVerdicts(texts, [made.release.issuer_did], Date.parse('2026-11-22'));
+    expect(judged.map((each) => each.verdict)).toEqual(['verified', 'failed']);
+  }, 60_000);
 
   it('verifies inside its release', async () => {
     expect(await seriesFaults(folder, did)).toEqual([]);
@@ -102,8 +136,11 @@ describe('seriesFile()', () => {
         const observed_at = new Date(Date.parse('2026-01-01') + hour * 3_600_000).toISOString();
         return { observed_at, collected_at: observed_at };
       }).map((times) => reading('btc', { price_usd: 1 }, times) as Reading);
-      const facts = entityFacts(signalOf('crypto.spot') as Signal, timelineOf(stored), hashOf);
-      return () => seriesFile(facts, { hashOf, sealer });
+      return () => {
+        const grown = grownOf('crypto.spot', stored);
+        const facts = entityFacts(signalOf('crypto.spot') as Signal, grown, hashOf);
+        return seriesFile(facts, { past: grown.past.series, tail: grown.rows }, sealer);
+      };
     };
     expect(growth(1000, series)).toBeLessThan(GROWTH_MAX);
   }, 20_000);
