@@ -1,5 +1,5 @@
 import { mcp } from '../mcp/mcp.ts';
-import { BodyCache } from '../release/body-cache.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import { bytesAt } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { gone } from '../route.ts';
@@ -36,12 +36,8 @@ const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest canonical target that an answer is kept under. */
 const KEPT_TARGET_CHARS_MAX = 256;
 
-interface Kept {
-  readonly bytes: Buffer;
-  readonly answered: Answered;
-}
 /** By canonical target, which parameters that nobody knows do not change. */
-const keptAnswers = new WeakMap<Service, BodyCache<Kept>>();
+const keptAnswers = new WeakMap<Service, BoundedCache<string, Answered>>();
 
 /** One function per word of the table; what it throws charges nobody. */
 export async function answer(question: Question, service: Service): Promise<Answered> {
@@ -49,13 +45,13 @@ export async function answer(question: Question, service: Service): Promise<Answ
   if (!KEPT_WORDS.includes(endpoint.answer) || target.length > KEPT_TARGET_CHARS_MAX) {
     return made(question, service);
   }
-  const kept = keptAnswers.get(service) ?? new BodyCache<Kept>(KEPT_BYTES_MAX);
+  const kept = keptAnswers.get(service) ?? new BoundedCache<string, Answered>(KEPT_BYTES_MAX);
   keptAnswers.set(service, kept);
   const known = kept.get(target);
-  if (known !== undefined) return known.answered;
+  if (known !== undefined) return known;
   const answered = await made(question, service);
   if (answered.kind === 'content' && answered.content.keepMs === KEEP_FOR_RELEASE) {
-    kept.set(target, { bytes: answered.content.body, answered });
+    kept.set(target, answered, answered.content.body.length);
   }
   return answered;
 }

@@ -7,6 +7,7 @@ import {
   stateAt,
 } from '../../compiler/contract/series.ts';
 import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
@@ -30,7 +31,9 @@ interface SeriesLayout {
 }
 
 const layouts = new WeakMap<Body, SeriesLayout>();
-const tables = new WeakMap<Body, CsvTable>();
+/** Bytes of series that are kept as CSV, each about as long as its body. */
+const TABLES_BYTES_MAX = 16 * 1024 * 1024;
+const tables = new BoundedCache<Body, CsvTable>(TABLES_BYTES_MAX);
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
 export async function series({ route, isProbe }: Question, service: Service): Promise<Answered> {
@@ -122,7 +125,7 @@ function csvTable(body: Body, layout: SeriesLayout): CsvTable {
     size += line.length;
   }
   const made = { bytes: Buffer.concat(lines), rows };
-  tables.set(body, made);
+  tables.set(body, made, body.bytes.length + made.bytes.length);
   return made;
 }
 

@@ -13,7 +13,7 @@ import {
 import { messageOf } from '../message-of.ts';
 import { readPlainFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
-import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
+import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
 import { OFFERS_PATH, type Offers, parseOffers, switchedFiles } from './offers.ts';
 import { type ReadFile, readBody } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
@@ -58,7 +58,7 @@ export class ReleaseIndex {
   readonly files: ReadonlyMap<string, FileEntry>;
   /** What is for sale; empty where the release has no manifest. */
   readonly offers: Offers;
-  readonly #cache: BodyCache<Body>;
+  readonly #cache: BoundedCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   readonly #read: ReadFile;
   #paths: readonly string[] | null = null;
@@ -74,7 +74,7 @@ export class ReleaseIndex {
     this.keys = listed.keys;
     this.files = listed.files;
     this.offers = listed.offers;
-    this.#cache = new BodyCache(options.memoryBytes ?? MEMORY_BYTES);
+    this.#cache = new BoundedCache(options.memoryBytes ?? MEMORY_BYTES);
     this.#read = options.read ?? readPlainFile;
   }
 
@@ -101,7 +101,7 @@ export class ReleaseIndex {
     if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
     const bytes = await readBody(this.#data, entry, this.#read);
     const body = { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
-    this.#cache.set(path, body);
+    this.#cache.set(path, body, bytes.length);
     return body;
   }
 
@@ -156,7 +156,7 @@ interface Spliced {
   readonly until: number;
 }
 /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
-const latest = new BodyCache<Spliced>(SPLICED_BYTES_MAX);
+const latest = new BoundedCache<string, Spliced>(SPLICED_BYTES_MAX);
 
 /** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
 export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
@@ -164,7 +164,8 @@ export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): B
   const known = latest.get(sha256);
   if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
   const bytes = spliceRequestTime(stored, points, now);
-  latest.set(sha256, { bytes, from: now, until: membersHeldUntil(points, now) });
+  const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
+  latest.set(sha256, spliced, bytes.length);
   return bytes;
 }
 
