@@ -3,6 +3,7 @@ import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/ca
 import { findRow, type Route, route } from '../compiler/contract/route.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
+import type { Spend } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
@@ -42,6 +43,8 @@ export interface Visit {
   /** The raw request target. */
   readonly target: string;
   readonly facts: HeaderFacts;
+  /** Takes what the answer costs beyond a plain one, while it is made. */
+  readonly spend: Spend;
   /** The whole body of a POST, or the reply that refuses it; asked for once, after everything else fits. */
   readonly readBody: () => Promise<Buffer | Reply>;
 }
@@ -56,8 +59,6 @@ export interface Served {
   /** Milliseconds that the reply may be repeated to the same unpaid target. */
   readonly keepMs: number;
   readonly unpaid: boolean;
-  /** What the answer took beyond a plain one, in the units of the rate limit. */
-  readonly cost: number;
   /** Who paid, for the log. */
   readonly payer?: string;
 }
@@ -70,7 +71,8 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
     return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
   if (visit.method === 'OPTIONS') return plain(preflight(request.path), shortPath(request));
-  const given = staticFile(request.path, visit.method, service.release);
+  const reader = { release: service.release, spend: visit.spend };
+  const given = staticFile(request.path, visit.method, reader);
   if (given !== null) return givenFile(given, shortPath(request), service);
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
@@ -121,7 +123,7 @@ function shortPath({ path }: CanonicalRequest): string {
 }
 
 function plain(reply: Reply, path: string): Served {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false, cost: 0 };
+  return { reply, path, etag: null, keepMs: 0, unpaid: false };
 }
 
 /** Whatever threw, nobody was charged and nothing of the body leaves. */
@@ -159,14 +161,13 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   }
   const answered = await answer(questionOf(routed, visit), service);
   if (answered.kind === 'miss') return missed(routed, service, path);
-  const cost = answered.cost ?? 0;
-  if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
+  if (answered.kind === 'reply') return plain(answered.reply, path);
   const { content } = answered;
-  if (endpoint.token) return { ...plain(ownReply(content), path), cost };
+  if (endpoint.token) return plain(ownReply(content), path);
   const etag = etagOf(content);
   const { body, contentType, headers = [], keepMs } = content;
   const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
-  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false, cost };
+  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
 }
 
 /** The 422 of a GET: the same for as long as the release is, unless a token or a payment stands behind it. */
@@ -182,17 +183,18 @@ function ownReply({ body, contentType, headers = [] }: Content): Reply {
   return { status: 200, headers: all, body };
 }
 
-function questionOf(routed: Route, { facts }: Visit): Question {
-  return { route: routed, accept: facts.accept, body: null, rpc: null };
+function questionOf(routed: Route, { facts, spend }: Visit): Question {
+  return { route: routed, accept: facts.accept, spend, body: null, rpc: null };
 }
 
 /** The unpaid GET of a program that sends no header, made by a tool call. */
 const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
 
-function rpcContext({ facts }: Visit, service: Service): RpcContext {
+function rpcContext({ facts, spend }: Visit, service: Service): RpcContext {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
   const ask = async (target: string): Promise<Reply> => {
-    return (await respond({ method: 'GET', target, facts: TOOL_FACTS, readBody }, service)).reply;
+    const visit = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody };
+    return (await respond(visit, service)).reply;
   };
   return { headers: facts.rpc, ask };
 }
@@ -208,11 +210,10 @@ async function posted({ visit, request, routed }: Call, service: Service): Promi
   const rpc = isRpc ? rpcContext(visit, service) : null;
   const answered = await answer({ ...questionOf(routed, visit), body, rpc }, service);
   if (answered.kind === 'miss') return plain(noCharge(routed, service.release), path);
-  const cost = answered.cost ?? 0;
-  if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
+  if (answered.kind === 'reply') return plain(answered.reply, path);
   const { contentType, headers = [] } = answered.content;
   const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];
-  return { ...plain({ status: 200, headers: all, body: answered.content.body }, path), cost };
+  return plain({ status: 200, headers: all, body: answered.content.body }, path);
 }
 
 /** Tags of bodies that are kept: the same buffer is given many times and never written to. */
@@ -273,6 +274,5 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
   if (answered?.kind === 'miss') return missed(routed, service, path);
   if (answered?.kind === 'reply') return plain(answered.reply, path);
   const reply = challengeReply(service.challenger.challenge(endpoint, target));
-  const cost = answered?.cost ?? 0;
-  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true, cost };
+  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
 }

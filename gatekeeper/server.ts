@@ -233,11 +233,13 @@ class FrontDesk {
   }
 
   async #answer(exchange: Exchange, service: Service): Promise<void> {
-    const { request, facts } = exchange;
+    const { request, facts, account } = exchange;
     const { socket } = request;
     this.#hold(socket);
     const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
-    const visit = { method: request.method ?? '', target: request.url ?? '', facts, readBody };
+    const spend = (units: number): void => account.charge(units, performance.now());
+    const { method = '', url: target = '' } = request;
+    const visit = { method, target, facts, spend, readBody };
     const served = await respond(visit, service).catch((error: unknown) => {
       this.#options.log({ event: 'request_failed', error: messageOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
@@ -281,7 +283,6 @@ class FrontDesk {
   }
 
   #write(exchange: Exchange, served: Served): void {
-    if (served.cost > 0) exchange.account.charge(served.cost, performance.now());
     this.#writeReady(exchange, readyAnswer(served, 0));
   }
 
@@ -342,7 +343,7 @@ interface Exchange {
 }
 
 function plainServed(reply: Reply, path: string): Served {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false, cost: 0 };
+  return { reply, path, etag: null, keepMs: 0, unpaid: false };
 }
 
 function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {

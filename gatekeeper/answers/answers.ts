@@ -16,7 +16,6 @@ import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
 import { check } from './check.ts';
 import { coverage } from './coverage.ts';
-import { costOfReadingFile } from './file-cost.ts';
 import { paymentManifest } from './manifest.ts';
 import { mint } from './mint.ts';
 import { preview } from './preview.ts';
@@ -99,17 +98,17 @@ function made(question: Question, service: Service): Promise<Answered> {
 }
 
 /** The stored body of the request, its request-time fields filled in. */
-async function file({ route, isProbe }: Question, { release, clock }: Service): Promise<Answered> {
+async function file(question: Question, { release, clock }: Service): Promise<Answered> {
+  const { route, isProbe, spend } = question;
   const path = requestFile(route.endpoint, route.values);
   if (!release.has(path)) return MISS;
-  const cost = costOfReadingFile(path, release);
-  const body = await release.body(path);
-  if (isProbe) return { ...IS_THERE, cost };
+  const body = await release.body(path, spend);
+  if (isProbe) return IS_THERE;
   const timed = body.points.length > 0;
   const content = {
     body: bytesAt(body, clock()),
     contentType: 'application/json',
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };
-  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 }, cost };
+  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
 }

@@ -12,7 +12,6 @@ import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../service.ts';
-import { costOfReadingFile } from './file-cost.ts';
 
 const NEWLINE = 0x0a;
 const CUTS = '"cuts":';
@@ -36,14 +35,14 @@ const TABLES_BYTES_MAX = 16 * 1024 * 1024;
 const tables = new BoundedCache<Body, CsvTable>(TABLES_BYTES_MAX);
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
-export async function series({ route, isProbe }: Question, service: Service): Promise<Answered> {
+export async function series(question: Question, service: Service): Promise<Answered> {
+  const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;
   const { signal_id, entity } = values;
   const path = signal_id && entity ? requestFile(endpoint, { signal_id, entity }) : null;
   if (!service.release.has(path)) return MISS;
-  const cost = costOfReadingFile(path, service.release);
-  const body = await service.release.body(path);
-  if (isProbe) return { ...IS_THERE, cost };
+  const body = await service.release.body(path, spend);
+  if (isProbe) return IS_THERE;
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
     return content(csvCut(body, days), `${CSV_MEDIA_TYPE}; charset=utf-8`);

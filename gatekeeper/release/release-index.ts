@@ -10,6 +10,7 @@ import {
   RELEASE_NAME,
   type Release,
 } from '../../compiler/contract/release.ts';
+import { FILE_COST, type Spend } from '../http/cost.ts';
 import { messageOf } from '../message-of.ts';
 import { readPlainFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
@@ -32,6 +33,12 @@ export interface Body {
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly points: readonly SplicePoint[];
+}
+
+/** A release for one request, which pays for the files that have to be read. */
+export interface ReleaseReader {
+  readonly release: ReleaseIndex;
+  readonly spend: Spend;
 }
 
 /** Where a release stands and how it is read. */
@@ -82,15 +89,14 @@ export class ReleaseIndex {
     return path !== null && this.files.has(path);
   }
 
-  /** Whether a body is in memory. */
-  isHeld(path: string): boolean {
-    return this.#cache.get(path) !== undefined;
-  }
-
-  /** The body of a listed path; throws a DamagedFileError when the disk holds something else, a RangeError when not listed. */
-  async body(path: string): Promise<Body> {
+  /**
+   * The body of a listed path, at the cost of who makes it be read; throws a DamagedFileError when the disk holds
+   * something else, a RangeError when not listed.
+   */
+  async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
     if (known !== undefined) return known;
+    spend(FILE_COST);
     const loading = this.#load(path).finally(() => this.#loading.delete(path));
     this.#loading.set(path, loading);
     return loading;

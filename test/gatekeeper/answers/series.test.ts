@@ -3,6 +3,7 @@ import { SERIES_COLUMNS } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { series } from '../../../gatekeeper/answers/series.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { GROWTH_MAX } from '../../growth.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
@@ -144,13 +145,12 @@ describe('series() as CSV, again', () => {
   /** Services over the same series with a longer current value in its first row, each a body of its own. */
   async function padded(count: number, chars: number): Promise<Service[]> {
     const path = 'series/crypto.spot/btc.json';
-    const { bytes, ...rest } = await service.release.body(path);
+    const { bytes, ...rest } = await service.release.body(path, FOR_EVERYBODY);
     const text = bytes.toString('utf8').replace('"current":{', `$&"pad":"${'x'.repeat(chars)}",`);
     return Array.from({ length: count }, () => {
       const body = { ...rest, bytes: Buffer.from(text) };
       const release = Object.create(service.release, {
         body: { value: async () => body },
-        isHeld: { value: () => true },
       });
       return { ...service, release };
     });
