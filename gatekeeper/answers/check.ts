@@ -24,7 +24,8 @@ type Outcome = CheckBody['checks']['hash'];
 
 /** `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. */
 export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
-  const read = readBody(body ?? Buffer.alloc(0));
+  if (body === null) throw new TypeError('Cannot judge a body: none was read');
+  const read = readBody(body);
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
   spend(read.cost);
   const { release, log } = service;

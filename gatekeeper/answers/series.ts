@@ -70,7 +70,9 @@ function jsonCut(body: Body, { days, now }: { days: number; now: number }): Buff
 
 /** Place of the first cut that `days` reach, counted back from the newest snapshot. */
 function cutPlace({ cuts }: SeriesLayout, days: number): number {
-  const from = seriesFrom(cuts.at(-1)?.[0] ?? '', days);
+  const newest = cuts.at(-1);
+  if (newest === undefined) throw new RangeError('Cannot cut a series: it lists no snapshot');
+  const from = seriesFrom(newest[0], days);
   return cuts.findIndex(([snapshot_date]) => snapshot_date >= from);
 }
 

@@ -2,7 +2,7 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
-import { filePath } from '../../compiler/contract/path.ts';
+import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import {
@@ -145,7 +145,7 @@ interface Moment extends ReleaseReader {
 async function rowOf(row: CatalogRow, { release, spend, now }: Moment): Promise<WatchRow> {
   spend(ROW_COST);
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
-  const path = filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
+  const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });
   const record = JSON.parse(bytesAt(await release.body(path, spend), now).toString('utf8'));
   const { current, data_age_hours = null, provenance } = record;
   const named = { signal_id, entity, entity_name };

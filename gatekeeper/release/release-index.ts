@@ -63,7 +63,7 @@ export class ReleaseIndex {
   readonly #data: string;
   /** By the path that is asked for: a description that depends on a switch is the one that fits. */
   readonly files: ReadonlyMap<string, FileEntry>;
-  /** What is for sale; empty where the release has no manifest. */
+  /** What is for sale. */
   readonly offers: Offers;
   readonly #cache: BoundedCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
@@ -192,7 +192,10 @@ export async function openRelease(options: OpenOptions): Promise<ReleaseIndex> {
   const keys = keysOf(head, await bytesOf(KEYS_PATH));
   checkIssuer(head, keys, options.issuerDid);
   const manifest = await bytesOf(OFFERS_PATH);
-  const offers = manifest === null ? new Map() : parseOffers(manifest);
+  if (manifest === null) {
+    throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
+  }
+  const offers = parseOffers(manifest);
   return new ReleaseIndex(root, { head, keys, files, offers }, options);
 }
 

@@ -71,6 +71,10 @@ describe('check()', () => {
     }
   });
 
+  it('throws where no body was read, instead of judging an empty one', async () => {
+    await expect(check(question('/verify'), service)).rejects.toThrow('none was read');
+  });
+
   it('takes {record} for the record itself, and nothing else for it', async () => {
     const record = (await text(RECORD)).toString();
     expect((await checked(`{"record":${record}}`)).verdict).toBe('verified');

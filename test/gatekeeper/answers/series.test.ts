@@ -141,6 +141,20 @@ describe('series() as CSV', () => {
   });
 });
 
+describe('series() of a damaged layout', () => {
+  it('throws for a series without snapshots, so that nobody pays for it', async () => {
+    const { bytes, ...rest } = await service.release.body(
+      'series/crypto.spot/btc.json',
+      FOR_EVERYBODY,
+    );
+    const text = bytes.toString('utf8').replace(/^"cuts":.*$/m, '"cuts":[],');
+    const body = { ...rest, bytes: Buffer.from(text) };
+    const release = Object.create(service.release, { body: { value: async () => body } });
+    const asked = series(question(TARGET), { ...service, release });
+    await expect(asked).rejects.toThrow('it lists no snapshot');
+  });
+});
+
 describe('series() as CSV, again', () => {
   /** Services over the same series with a longer current value in its first row, each a body of its own. */
   async function padded(count: number, chars: number): Promise<Service[]> {

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formatFiles } from '../../../compiler/contract/release.ts';
+import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { OFFERS_PATH } from '../../../gatekeeper/release/offers.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
 import { bytesAt, openRelease } from '../../../gatekeeper/release/release-index.ts';
@@ -40,6 +41,20 @@ describe('openRelease()', () => {
     const dataDir = tinyDataDir();
     rmSync(join(writeTinyRelease(dataDir), 'files.txt'));
     await expect(openRelease({ dataDir, ...ANY })).rejects.toThrow(/compile again/);
+  });
+
+  it('I47: refuses a release without its manifest, for nothing would be for sale', async () => {
+    const dataDir = tinyDataDir();
+    const listed = parseFiles(readFileSync(join(writeTinyRelease(dataDir), 'files.txt'), 'utf8'));
+    const entries = listed.filter(({ path }) => path !== OFFERS_PATH);
+    expect(entries).toHaveLength(listed.length - 1);
+    const text = formatFiles(entries);
+    const digest = createHash('sha256').update(text).digest('hex');
+    const counted = { files_sha256: `sha256:${digest}`, files_count: entries.length };
+    const root = writeTinyRelease(dataDir, { sequence: 2, head: counted });
+    writeFileSync(join(root, 'files.txt'), text);
+    const opening = openRelease({ dataDir, ...ANY });
+    await expect(opening).rejects.toThrow(`it has no "${OFFERS_PATH}"; compile again`);
   });
 
   it('reads a list of 100,000 files in well under a second', () => {
