@@ -221,15 +221,24 @@ function compactRow({ signal, rows, counts, punctual }: Covered, now: number): o
 
 function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: number }): object {
   const { signal, rows } = covered;
-  const byEntity = (): readonly CatalogRow[] =>
-    [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
   return {
     ...compactRow(covered, now),
     measures: signal.measures,
     cadence: signal.cadence,
     sells_now: rows.length > 0,
-    ...(listed ? { entities: byEntity().map((row) => entityRow(row, signal, now)) } : {}),
+    ...(listed ? { entities: byEntity(rows).map((row) => entityRow(row, signal, now)) } : {}),
   };
+}
+
+const sorted = new WeakMap<Stock['rows'], Stock['rows']>();
+
+/** Rows in the order in which they are listed, sorted once for a release. */
+function byEntity(rows: Stock['rows']): Stock['rows'] {
+  const known = sorted.get(rows);
+  if (known !== undefined) return known;
+  const made = [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
+  sorted.set(rows, made);
+  return made;
 }
 
 function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
