@@ -4,6 +4,7 @@ import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -24,7 +25,7 @@ export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;
 /** The compiled list of latest readings; empty when the release has none. */
 export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
   const rows = new Map<string, CatalogRow[]>(SIGNALS.map((signal) => [signal.id, []]));
-  for (const line of await storedLines(CATALOG_PATH, release)) {
+  for (const line of await storedLines(CATALOG_PATH, { release, spend: FOR_EVERYBODY })) {
     const row = parseCatalogRow(line);
     rows.get(row.signal_id)?.push(row);
   }

@@ -11,7 +11,7 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { messageOf } from '../message-of.ts';
 import { findLeaf } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
 import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
@@ -23,14 +23,17 @@ const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON
 type Outcome = CheckBody['checks']['hash'];
 
 /** `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. */
-export async function check({ body }: Question, service: Service): Promise<Answered> {
-  const read = readBody(body ?? Buffer.alloc(0));
+export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
+  if (body === null) throw new TypeError('Cannot judge a body: none was read');
+  const read = readBody(body);
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
-  const { keys } = service.release;
+  spend(read.cost);
+  const { release, log } = service;
+  const { keys } = release;
   const own = keys.keys.map(({ did }) => did);
   const report = judged(read.value, { trust: own, keys, now: service.clock() });
-  const inclusion = await inclusionOf(hashesOf(read.value), service);
-  return { ...jsonContent(checkBody(report, inclusion, own), 0), cost: read.cost };
+  const inclusion = await inclusionOf(hashesOf(read.value), { release, log, spend });
+  return jsonContent(checkBody(report, inclusion, own), 0);
 }
 
 /** Judges for this issuer; where nothing but the issuer is another, what can be said of any issuer's body. */
@@ -96,16 +99,16 @@ function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
 
 async function inclusionOf(
   hashes: ReadonlySet<string>,
-  { release, log }: Service,
+  { log, ...reader }: ReleaseReader & Pick<Service, 'log'>,
 ): Promise<CheckBody['checks']['inclusion']> {
   if (hashes.size === 0)
     return { status: 'not_applicable', detail: 'the body names no record hash' };
-  if (!release.has(CHECKPOINT_PATH)) {
+  if (!reader.release.has(CHECKPOINT_PATH)) {
     return { status: 'not_applicable', detail: 'this release has no log' };
   }
   try {
     const looked = [...hashes].slice(0, INCLUSIONS_MAX);
-    const missing = await absentOf(looked, release);
+    const missing = await absentOf(looked, reader);
     const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
     const detail = `${looked.length - missing.length} of ${looked.length}${rest} are entries of the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
@@ -115,10 +118,10 @@ async function inclusionOf(
   }
 }
 
-async function absentOf(hashes: readonly string[], release: ReleaseIndex): Promise<string[]> {
+async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promise<string[]> {
   const absent: string[] = [];
   for (const hash of hashes) {
-    const { state } = await findLeaf(hash.slice('sha256:'.length), release);
+    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
     if (state !== 'found') absent.push(hash);
   }
   return absent;

@@ -4,7 +4,7 @@ import { filePath } from '../../compiler/contract/path.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { ROSTER_CORES } from '../../compiler/contract/roster-core.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 
 /** What a free look-up may say of the thing that a hash stands for. */
 export interface FreeFacts {
@@ -43,22 +43,25 @@ export function isOfReading({ kind, signal_id }: VerifyEntry): boolean {
  * `/gauge/raw`, and the sample of a signal at `/gauge/sample`. `/gauge/history-preview` shows values and times without
  * sources and life cycle, so what it lists is no such reading.
  */
-export async function isFreeReading(entry: VerifyEntry, release: ReleaseIndex): Promise<boolean> {
+export async function isFreeReading(entry: VerifyEntry, reader: ReleaseReader): Promise<boolean> {
   const { kind, state, signal_id, entity, record_hash } = entry;
   if (kind !== 'reading' || state !== 'current' || signal_id === null) return false;
-  if (release.has(filePath(endpointAt('/gauge/raw'), { signal_id, entity }))) return true;
-  return (await sampleHash(signal_id, release)) === record_hash;
+  if (reader.release.has(filePath(endpointAt('/gauge/raw'), { signal_id, entity }))) return true;
+  return (await sampleHash(signal_id, reader)) === record_hash;
 }
 
 /** Record hashes of samples by signal, each read once. */
 const sampleHashes = oncePerRelease(() => new Map<string, string | null>());
 
-async function sampleHash(signalId: string, release: ReleaseIndex): Promise<string | null> {
+async function sampleHash(
+  signalId: string,
+  { release, spend }: ReleaseReader,
+): Promise<string | null> {
   const known = sampleHashes(release);
   const found = known.get(signalId);
   if (found !== undefined) return found;
   const path = filePath(endpointAt('/gauge/sample'), { signal_id: signalId });
-  const hash = release.has(path) ? hashOfSample((await release.body(path)).bytes) : null;
+  const hash = release.has(path) ? hashOfSample((await release.body(path, spend)).bytes) : null;
   known.set(signalId, hash);
   return hash;
 }

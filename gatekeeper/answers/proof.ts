@@ -1,6 +1,6 @@
 import { inclusionOf } from '../release/inclusion.ts';
 import { findLeaf } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import {
   type Answered,
@@ -13,14 +13,22 @@ import { ABSENT_NOTES } from './anchor.ts';
 import { coreMembers } from './core-members.ts';
 import { freeFacts, isFreeReading } from './free-facts.ts';
 import { undetermined } from './undetermined.ts';
-import { HASH_PREFIX_MIN, hashPrefix, type LookUp, lookUpHash } from './verify-hash.ts';
+import {
+  HASH_PREFIX_MIN,
+  hashPrefix,
+  type LookUp,
+  type LookUpReader,
+  lookUpHash,
+} from './verify-hash.ts';
 
 /** `/proof/:record_hash`: what a hash stands for, what its core is made of, its place in the log and the timestamp of that. */
-export async function proof({ route }: Question, service: Service): Promise<Answered> {
+export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(route.values.record_hash ?? '');
   if (digits === null) return { kind: 'reply', reply: usage() };
   try {
-    return jsonContent(await proofBody(digits, service), KEEP_FOR_RELEASE);
+    const { release, sold } = service;
+    const body = await proofBody(digits, { release, sold, spend });
+    return jsonContent(body, KEEP_FOR_RELEASE);
   } catch (error) {
     return undetermined({ endpoint: 'proof' }, error, service);
   }
@@ -34,12 +42,8 @@ function usage(): Reply {
   });
 }
 
-async function proofBody(digits: string, service: Service): Promise<object> {
-  const { release } = service;
-  const [listed, leaf] = await Promise.all([
-    lookUpHash(digits, service),
-    findLeaf(digits, release),
-  ]);
+async function proofBody(digits: string, reader: LookUpReader): Promise<object> {
+  const [listed, leaf] = await Promise.all([lookUpHash(digits, reader), findLeaf(digits, reader)]);
   const head = { endpoint: 'proof', hash: `sha256:${digits}` };
   if (listed.state === 'ambiguous' || leaf.state === 'ambiguous') {
     return { ...head, ...NOTHING, ambiguous: true, note: ABSENT_NOTES.ambiguous };
@@ -51,11 +55,11 @@ async function proofBody(digits: string, service: Service): Promise<object> {
       note: 'nothing that this issuer published starts with these digits',
     };
   }
-  const known = listed.state === 'listed' ? await recordWords(listed, release) : UNLISTED;
+  const known = listed.state === 'listed' ? await recordWords(listed, reader) : UNLISTED;
   if (leaf.state !== 'found') {
     return { ...head, ...known, inclusion: null, anchor: null, note: ABSENT_NOTES.not_found };
   }
-  const { inclusion, anchor } = await inclusionOf(leaf, release);
+  const { inclusion, anchor } = await inclusionOf(leaf, reader);
   return { ...head, ...known, hash: leaf.hash, inclusion, anchor, note: known.note };
 }
 
@@ -79,12 +83,12 @@ const UNLISTED = {
 
 async function recordWords(
   { entry, check }: Extract<LookUp, { state: 'listed' }>,
-  release: ReleaseIndex,
+  reader: ReleaseReader,
 ) {
   const { record_hash, kind, state, file } = entry;
   const unchecked = file === null ? SUPERSEDED : LONG;
   const isSame = check?.recomputedHash === record_hash;
-  const isFree = isSame && (await isFreeReading(entry, release));
+  const isFree = isSame && (await isFreeReading(entry, reader));
   return {
     hash: record_hash,
     found: true,

@@ -7,11 +7,11 @@ import {
   stateAt,
 } from '../../compiler/contract/series.ts';
 import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../service.ts';
-import { costOfReadingFile } from './file-cost.ts';
 
 const NEWLINE = 0x0a;
 const CUTS = '"cuts":';
@@ -30,17 +30,19 @@ interface SeriesLayout {
 }
 
 const layouts = new WeakMap<Body, SeriesLayout>();
-const tables = new WeakMap<Body, CsvTable>();
+/** Bytes of series that are kept as CSV, each about as long as its body. */
+const TABLES_BYTES_MAX = 16 * 1024 * 1024;
+const tables = new BoundedCache<Body, CsvTable>(TABLES_BYTES_MAX);
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
-export async function series({ route, isProbe }: Question, service: Service): Promise<Answered> {
+export async function series(question: Question, service: Service): Promise<Answered> {
+  const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;
   const { signal_id, entity } = values;
   const path = signal_id && entity ? requestFile(endpoint, { signal_id, entity }) : null;
   if (!service.release.has(path)) return MISS;
-  const cost = costOfReadingFile(path, service.release);
-  const body = await service.release.body(path);
-  if (isProbe) return { ...IS_THERE, cost };
+  const body = await service.release.body(path, spend);
+  if (isProbe) return IS_THERE;
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
     return content(csvCut(body, days), `${CSV_MEDIA_TYPE}; charset=utf-8`);
@@ -68,7 +70,9 @@ function jsonCut(body: Body, { days, now }: { days: number; now: number }): Buff
 
 /** Place of the first cut that `days` reach, counted back from the newest snapshot. */
 function cutPlace({ cuts }: SeriesLayout, days: number): number {
-  const from = seriesFrom(cuts.at(-1)?.[0] ?? '', days);
+  const newest = cuts.at(-1);
+  if (newest === undefined) throw new RangeError('Cannot cut a series: it lists no snapshot');
+  const from = seriesFrom(newest[0], days);
   return cuts.findIndex(([snapshot_date]) => snapshot_date >= from);
 }
 
@@ -122,7 +126,7 @@ function csvTable(body: Body, layout: SeriesLayout): CsvTable {
     size += line.length;
   }
   const made = { bytes: Buffer.concat(lines), rows };
-  tables.set(body, made);
+  tables.set(body, made, body.bytes.length + made.bytes.length);
   return made;
 }
 

@@ -43,7 +43,8 @@ export async function verify(question: Question, service: Service): Promise<Answ
   if (digits === null) return { kind: 'reply', reply: verifyUsage() };
   let found: LookUp;
   try {
-    found = await lookUpHash(digits, service);
+    const { release, sold } = service;
+    found = await lookUpHash(digits, { release, sold, spend: question.spend });
   } catch (error) {
     return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
   }

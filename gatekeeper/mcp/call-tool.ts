@@ -5,7 +5,7 @@ import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.t
 import type { Reply } from '../reply.ts';
 import type { JsonObject } from './json-rpc.ts';
 import { nothingFound } from './nothing-found.ts';
-import { failed, succeeded, type ToolResult } from './tool-result.ts';
+import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
 import { shown, wrongArgument } from './wrong-argument.ts';
 
 /** What this service answers to a GET of a target without any payment. */
@@ -60,7 +60,7 @@ async function findSignal(given: JsonObject, ask: Ask): Promise<ToolResult> {
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
   if (reply.status !== 200) return failed(reply.body.toString());
-  return isEmpty(reply) ? failed(nothingFound(given)) : succeeded(reply);
+  return isEmpty(reply) ? failed(nothingFound(given)) : succeededAgain(reply);
 }
 
 /** A coverage of nothing; inside of a text its marks would be escaped. */

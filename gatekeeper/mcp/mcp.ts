@@ -35,7 +35,7 @@ const INSTRUCTIONS =
   'Official readings, signed and sold one by one over x402. These tools are free and take no payment: find_signal says what is covered, get_official_record returns the payment challenge of one record, verify_citation checks a record hash. To buy, send GET to accepts[0].resource with an X-PAYMENT header.';
 
 /** `POST /mcp`: one stateless JSON answer to one message or to a batch of them. */
-export async function mcp({ body, rpc }: Question, service: Service): Promise<Answered> {
+export async function mcp({ body, rpc, spend }: Question, service: Service): Promise<Answered> {
   if (body === null || rpc === null) throw new TypeError('Cannot answer a call: no body was read');
   const parsed = bodyValue(body);
   if ('wrong' in parsed)
@@ -44,7 +44,8 @@ export async function mcp({ body, rpc }: Question, service: Service): Promise<An
   const talk = { rpc, service, room: FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length };
   // Each message of a batch counts as the request that it could have been.
   if (Array.isArray(value)) {
-    return { kind: 'reply', reply: await batchReply(value, talk), cost: value.length - 1 };
+    spend(Math.max(0, value.length - 1));
+    return { kind: 'reply', reply: await batchReply(value, talk) };
   }
   const answer = await answerTo(value, talk);
   return { kind: 'reply', reply: answer === null ? accepted() : answerReply(answer) };

@@ -1,5 +1,5 @@
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { atomicAmount, usdAmount } from '../../compiler/contract/price.ts';
+import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import type { Offers } from '../release/offers.ts';
 import type { Shown } from './shown.ts';
 
@@ -34,7 +34,7 @@ export function clientHint(
   baseUrl: string,
   request: string,
 ): ClientHint | null {
-  const atomic = atomicAmount(endpoint.priceUsd ?? '0');
+  const atomic = atomicAmount(priceOf(endpoint));
   if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
   return {
     required_atomic: Number(atomic),

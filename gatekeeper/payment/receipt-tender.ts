@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { priceOf } from '../../compiler/contract/price.ts';
 import {
   type ParsedReceipt,
   parseReceipt,
@@ -63,7 +64,7 @@ function tenderOf(
   nowMs: number,
 ): Tender {
   const { id, resource, amount, expires } = receipt;
-  const isShort = BigInt(amount) < BigInt(receiptAmount(endpoint.priceUsd ?? '0'));
+  const isShort = BigInt(amount) < BigInt(receiptAmount(priceOf(endpoint)));
   const isLate = nowMs >= expires * 1000;
   return {
     key: KEY + id,

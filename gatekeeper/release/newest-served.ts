@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
@@ -7,6 +7,7 @@ import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
 import { readOwnFile } from '../plain-file.ts';
+import { replaceFile } from '../replace-file.ts';
 import { StartError } from '../start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
@@ -55,10 +56,8 @@ export function keepNewest(stateDir: string, { head, keys }: Served): void {
     head_sha256: digestOf(head),
     as_of,
   };
-  const path = join(stateDir, NEWEST_NAME);
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(join(stateDir, NEWEST_NAME), `${JSON.stringify(newest)}\n`);
 }
 
 function readNewest(stateDir: string): Newest | null {
