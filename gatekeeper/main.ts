@@ -36,9 +36,9 @@ Examples:
   signalpress-gate --port 8080
   signalpress-gate --data dist-data --pay-to 0x… --network base --facilitator-url https://…
 
-Exit codes: 0 stopped when asked to, 1 refused: what is wrong is said`;
+Exit codes: 0 stopped on request; 1 could not start, and the error says why`;
 
-/** Of the package that the build stands in. */
+/** Version of the package that contains the build. */
 function version(): string {
   const path = fileURLToPath(new URL('../../package.json', import.meta.url));
   const { bytes } = readOwnFile(path, CONFIG_BYTES_MAX);
@@ -62,8 +62,7 @@ function announce(config: Config, url: string): void {
   for (const warning of settlementWarnings(config)) console.error(`WARNING: ${warning}`);
   if (settlementOf(config) !== 'test') return;
   console.error(
-    `Payments to ${config.payTo} are pretended. To be paid, set SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY, ` +
-      'SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
+    'To be paid, set SIGNALPRESS_PAY_TO, SIGNALPRESS_NETWORK, and SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY.',
   );
 }
 

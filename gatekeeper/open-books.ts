@@ -14,14 +14,14 @@ import { watchingWrites } from './journal/watched-writes.ts';
 import { messageOf } from './message-of.ts';
 import { StartError } from './start-error.ts';
 
-/** Who settles, and the memory of what was settled. */
+/** The settler and the journal of what was settled. */
 export interface Books extends OpenSettlers {
   readonly journal: Journal;
   /** Whether payments cannot be written down at this moment. */
   readonly isJournalFailing: () => boolean;
 }
 
-/** What the books are kept with. */
+/** What the settler and the journal need. */
 export interface BooksSurroundings {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

@@ -51,7 +51,7 @@ export interface Question {
 /** What a tool call needs beside its body. */
 export interface RpcContext {
   readonly headers: RpcHeaders;
-  /** What anybody is answered who sends a GET of a target without any payment. */
+  /** The answer to a plain GET of a target without any payment. */
   readonly ask: (target: string) => Promise<Reply>;
 }
 
@@ -82,7 +82,7 @@ export type Answered =
   | { readonly kind: 'miss' }
   | { readonly kind: 'reply'; readonly reply: Reply; readonly cost?: number };
 
-/** Says to a probe that there is an answer. */
+/** Tells a probe that there is an answer. */
 export const IS_THERE: ContentAnswer = {
   kind: 'content',
   content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },

@@ -19,13 +19,13 @@ import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
 
-/** Filers whose parsed lists are kept for one release. */
+/** How many filers' parsed lists are kept for one release. */
 const FILER_LISTS_MAX = 64;
 
 interface Filers {
   readonly byCik: ReadonlyMap<string, FilerLine>;
   readonly byTicker: ReadonlyMap<string, FilerLine>;
-  /** Form types that are stored of anybody. */
+  /** Form types that are stored for any filer. */
   readonly forms: ReadonlySet<string>;
 }
 

@@ -42,7 +42,10 @@ interface Asked {
   readonly values: Question['route']['values'];
 }
 
-/** `/resolve` and `/resolve/proposer`: judged by the lists, delivered in the stored bytes that carry their citation. */
+/**
+ * `/resolve` and `/resolve/proposer`: settled from the stored lists, and delivered as the stored bytes with their
+ * citation.
+ */
 export async function resolve(question: Question, service: Service): Promise<Answered> {
   const { route } = question;
   const { release } = service;
@@ -87,7 +90,7 @@ async function askedOf(
   return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
 }
 
-/** A form type that is stored of anybody, or one that everybody knows: nobody pays for a misspelt one. */
+/** A form type that is stored for any filer, or a well-known one, so that nobody pays for a misspelt one. */
 async function isForm(form: string, release: ReleaseIndex): Promise<boolean> {
   const { forms } = await filersOf(release);
   const family = formFamily(form);
@@ -102,8 +105,8 @@ interface Answer {
 }
 
 /**
- * Judged by nothing but what is delivered, so that whoever holds the body comes to the same answer; null where that
- * would be more than one body carries.
+ * Settled only from what is delivered, so that anyone who holds the body reaches the same answer; null if that would
+ * not fit into one body.
  */
 async function settledOf(asked: Asked, release: ReleaseIndex): Promise<Answer | null> {
   const { question, filer } = asked;
@@ -127,7 +130,7 @@ function listed({ index, filings }: ListStretch<HashedFiling>, cik: string): obj
   return { index, filings: filings.map((listings) => listings.map(row)) };
 }
 
-/** What was asked, in the words it was asked in where the answer does not depend on them. */
+/** The question, with parameters that do not affect the answer echoed as they were sent. */
 function echo({ filer, question, values }: Asked): object {
   const { cutoff } = question;
   return {

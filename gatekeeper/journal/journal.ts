@@ -56,7 +56,7 @@ export interface SoldCitations {
   citations(digits: string): Promise<readonly unknown[]>;
 }
 
-/** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
+/** Memory of payments that outlives the process; once a promise resolves, its result is durable. */
 export interface Journal extends SoldCitations {
   find(key: string): Promise<JournalEntry | null>;
   /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */

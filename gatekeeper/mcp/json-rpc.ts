@@ -63,7 +63,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 
 /** Sorts one value of a body; what is no message keeps its id, so that the error can be told to its sender. */
 export function rpcMessage(value: JsonValue): RpcMessage {
-  if (!isObject(value)) return { kind: 'invalid', id: null, why: 'a message is an object' };
+  if (!isObject(value)) return { kind: 'invalid', id: null, why: 'the message is not an object' };
   const { jsonrpc, id, method, params = {} } = value;
   const known = isId(id) ? id : null;
   const invalid = (why: string): RpcMessage => ({ kind: 'invalid', id: known, why });

@@ -25,7 +25,7 @@ function foreignName({ host, origin }: HeaderFacts, known: readonly string[]): s
     return 'Host is not a name of this service; send the public host name';
   }
   if (origin === null || known.includes(hostName(origin))) return null;
-  return 'Origin is foreign; call this service from a program or from its own pages';
+  return 'Origin is not allowed; call this service from a program or from its own pages';
 }
 
 function hostName(url: string): string {

@@ -25,7 +25,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 };
 const BASE64_HEADER = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** By which rules a request is answered. */
+/** The protocol rules that a request is answered by. */
 export type Era = 'handshake' | 'stateless';
 
 /** The era of a request, or why its headers and its body do not belong together. */

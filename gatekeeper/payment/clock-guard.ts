@@ -15,6 +15,6 @@ export function clockTrouble(nowMs: number, newestMs: number): Error | null {
   const [now, newest] = [new Date(nowMs).toISOString(), new Date(newestMs).toISOString()];
   return new Error(
     `Cannot take payments at "${now}": the newest time in the payment journal is ${newest}; correct the clock, ` +
-      'or, where it is right now and ran ahead before, run signalpress-gate ledger accept-clock',
+      'or, if it is right now and once ran ahead, run signalpress-gate ledger accept-clock',
   );
 }

@@ -12,7 +12,7 @@ export interface Delivery {
 /** What came of a payment or receipt. */
 export type Outcome =
   | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
-  /** Nobody was charged and nothing is burnt. */
+  /** Nobody was charged, and the authorization is still unused. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
   | { readonly kind: 'unknown'; readonly waitMs: number }

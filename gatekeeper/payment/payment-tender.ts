@@ -183,5 +183,5 @@ function paymentOf({ key, signed, version }: JournalEntry, network: Network): Pa
 
 const ONLY_KNOWN: Refusal = {
   reason: 'payment_unknown',
-  error: 'the payment is not in the journal any more',
+  error: 'the payment is no longer in the journal',
 };
