@@ -29,7 +29,7 @@ import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 import { readPlain } from './verify/plain-file.ts';
 
-/** What one compile works with and writes into. */
+/** Inputs and outputs of one compile. */
 export interface Run {
   readonly staging: Staging;
   readonly issuer: Issuer;

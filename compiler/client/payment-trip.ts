@@ -4,7 +4,10 @@ import type { PendingPayment } from './purchase.ts';
 
 export type Fetch = typeof fetch;
 
-/** Makes a fetch that pays out of one that does not, for example `(fetch, max) => wrapFetchWithPayment(fetch, wallet, max)`. */
+/**
+ * Turns a fetch that does not pay into one that does, for example `(fetch, max) => wrapFetchWithPayment(fetch, wallet,
+ * max)`.
+ */
 export type PayingFetch = (fetch: Fetch, maxAtomic: bigint) => Fetch;
 
 export interface TripOptions {
@@ -65,7 +68,7 @@ export class PaymentTrip {
     return response;
   }
 
-  /** Whatever was challenged, more than the cap is not sent. */
+  /** Never sends more than the cap, whatever the challenge asked for. */
   async #pay(payment: PendingPayment): Promise<Response> {
     const signed = signedAmount(payment.value);
     if (signed > this.maxAtomic) throw tooExpensive(signed, this.maxAtomic, this.challenge);
@@ -125,7 +128,7 @@ export function unsettled(
   state: string,
   facts: { readonly cause: unknown; readonly status?: number },
 ): ClientError {
-  const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver the payment of this error, do not sign a new one`;
+  const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver this error's payment; do not sign a new one`;
   return new ClientError(message, { code: 'unsettled', payment, ...facts });
 }
 

@@ -112,7 +112,10 @@ function illegalTrouble(illegal: Given | undefined): Trouble | null {
   const { name, value, rival } = illegal;
   const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
   if (rival === undefined) return trouble;
-  return { ...trouble, legal: `${rival}, its other name, has another value; send one of them` };
+  return {
+    ...trouble,
+    legal: `its other name ${rival} has a different value; send only one of them`,
+  };
 }
 
 function canonicalValue({ param, value }: Given): string {

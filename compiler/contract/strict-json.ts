@@ -58,7 +58,10 @@ const LINEAR_KEYS_MAX = 12;
 /** Fifteen significant digits survive a double unchanged, whatever they are. */
 const PLAIN_NUMBER_CHARS_MAX = 15;
 
-/** A refused JSON text: `at` is the offset in UTF-16 units (-1 when unknown), `path` the value there, like `current.stage_ft`. */
+/**
+ * Why a JSON text was refused: `at` is the offset in UTF-16 units (-1 when unknown), `path` the value there, like
+ * `current.stage_ft`.
+ */
 export class JsonError extends Error {
   readonly code: JsonErrorCode;
   readonly at: number;

@@ -83,7 +83,7 @@ export function offered(entries: readonly ManifestEntry[], switches: Switches): 
   return entries.filter((entry) => isSwitchedOn(rowOf(entry), switches));
 }
 
-/** The operations that answer now: the only ones that any description but `/manifest?all=1` names. */
+/** The operations that can answer now: every description except `/manifest?all=1` names only these. */
 export function forSale(entries: readonly ManifestEntry[]): ManifestEntry[] {
   return entries.filter((entry) => entry.sells_now);
 }

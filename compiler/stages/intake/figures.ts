@@ -3,7 +3,7 @@ import { metricUnit } from '../../contract/units.ts';
 
 const NUMBER_TEXT = /^\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 
-/** What is wrong with a value in the place of a number: text is never taken for one. */
+/** What is wrong with a value where a number is expected; text is never converted. */
 export function figureFault(value: unknown): string {
   if (typeof value !== 'string') return `${kindOf(value)} is not a number; store a number or null`;
   return isNumberText(value)

@@ -61,7 +61,7 @@ export interface IntakeRules {
 }
 
 const RESTED_ON =
-  'a first line and a header are never left out, since the other lines rest on them';
+  'a first line and a header are never left out, because the other lines depend on them';
 
 /** Streams every reading of a signal, oldest batch first; bad lines are gathered or left out by the rule, not thrown. */
 export function readSignal(
@@ -209,7 +209,7 @@ export class ReadingReader {
 
 function parseLine({ bytes }: Line): Outcome<unknown> {
   if (bytes === null) {
-    const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading a line`;
+    const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading per line`;
     return { faults: [{ code: 'bad_line', field: 'line', message }] };
   }
   try {
