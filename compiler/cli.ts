@@ -246,7 +246,7 @@ interface VerifyFlags {
   readonly workers: string;
 }
 
-/** Misuse is no verdict: a script must not take it for a body that was altered. */
+/** Misuse is not a verdict: a script must not mistake it for an altered body. */
 async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<void> {
   try {
     const { exitCode, text } = await verified(target, flags);

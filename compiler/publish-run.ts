@@ -149,7 +149,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
 
 const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
 
-/** Files of the log of the previous release, but for those that stand. */
+/** Log files of the previous release, except those that are still valid. */
 function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
   const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
   return paths.filter((path) => !stands(path));

@@ -20,7 +20,7 @@ interface Meant {
 /** What was written and what of it could be read. */
 interface Written {
   readonly values: Partial<Record<SettingName, unknown>>;
-  /** Whether anything was written, right or wrong: a problem is told once. */
+  /** Whether anything was written, valid or not, so that each problem is reported once. */
   readonly isGiven: (name: SettingName) => boolean;
 }
 

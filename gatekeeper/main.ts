@@ -20,7 +20,7 @@ import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
-/** Each asks for an orderly end; a terminal that closes is no reason to cut off what is being paid for. */
+/** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Longest settings file that is read. */
@@ -69,7 +69,7 @@ function announce(config: Config, url: string): void {
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 function readLedger(args: readonly string[]): void {
   const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
-  // A reader that has seen enough (`| head`) is no failure; a disk that takes no more is.
+  // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

@@ -68,7 +68,7 @@ function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSet
 
 function refuseJournal({ stateDir }: Config, cause: unknown): never {
   if (cause instanceof StartError) throw cause;
-  // A folder that exists already is no error to mkdir.
+  // mkdir accepts a folder that already exists.
   if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') {
     throw new StartError(
       `Cannot open payment journal: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`,

@@ -42,7 +42,7 @@ export interface Question {
   readonly accept: string;
   /** The whole body of a POST; null for every other method. */
   readonly body: Buffer | null;
-  /** Null for everything but the tool server. */
+  /** Null for everything except the tool server. */
   readonly rpc: RpcContext | null;
   /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
   readonly isProbe?: boolean;

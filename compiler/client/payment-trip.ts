@@ -57,7 +57,7 @@ export class PaymentTrip {
   async #ask(request: Request): Promise<Response> {
     const { fetch, timeoutMs } = this.#options;
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-    // What is signed is delivered here and nowhere else, so a way around is told before there is a signature.
+    // A signed payment must go only here, so a redirect fails before anything is signed.
     const response = await fetch(new Request(request, { signal, redirect: 'error' }));
     if (response.status !== 402) return response;
     const challenge = (await response.clone().json()) as Challenge;

@@ -143,7 +143,7 @@ function writeAgain(staging: Staging, rollback: Rollback): Release {
   if (current === null) throw refusal(data, 'the list of files of the current release is damaged');
   // The time until which it was valid is that of the release it was then.
   const { files_sha256: _, files_count, signature: __, valid_until: ___, ...then } = head;
-  // What was said of clocks since belongs to the place.
+  // The new place in the sequence decides about clock corrections.
   const { clock_corrected: ____, ...rest } = then;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
   const next = { ...rest, ...nextPlace(previous, asOf), ...until };

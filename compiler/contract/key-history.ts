@@ -187,7 +187,7 @@ function refuse(state: string, cause?: unknown): never {
 /** How a key counts at a time; `suspect`: it was revoked later, so a thief could have back-dated the signature. */
 export type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
 
-/** How a key of the history counts at a time, ISO-8601; a text that is no time is never inside a window. */
+/** How a key of the history counts at a time, ISO-8601; a text that is not a time is never inside a window. */
 export function keyStanding(history: KeyHistory, keyDid: string, at: string): KeyStanding {
   const index = history.keys.findIndex((each) => each.did === keyDid);
   const key = history.keys[index];

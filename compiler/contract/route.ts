@@ -140,7 +140,7 @@ function givenValue(name: string, param: Param, values: ReadonlyMap<string, stri
 
 /** A value that means the same as leaving the parameter out. */
 function isDefault({ param, value }: Given): boolean {
-  // What redirects has done its work once the row is chosen.
+  // A redirecting value has done its work once the row is chosen.
   if (param.redirect !== undefined) return true;
   if (param.type === 'integer') return Number(value) === Number(param.default);
   return value === param.default;

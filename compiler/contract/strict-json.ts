@@ -73,7 +73,7 @@ export class JsonError extends Error {
   ) {
     const subject = place.path === '' ? '' : ` "${place.path}"`;
     const reason = code === 'syntax' && place.isEnd === true ? CUT_OFF : REASONS[code];
-    // Bytes that are no text have no character to name.
+    // Bytes that are not text have no character position to name.
     const where = place.at < 0 ? '' : ` at character ${place.at}`;
     super(`Cannot parse JSON${subject}${where}: ${reason}`, place);
     this.name = 'JsonError';

@@ -34,7 +34,7 @@ export interface JobChunk {
   /** Where the lines of each entity stand, see formatPlaces. */
   readonly places: string;
   readonly sample: { readonly entity: string; readonly record: object };
-  /** What the previous release said of these entities and this one does not. */
+  /** What the previous release had about these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
 

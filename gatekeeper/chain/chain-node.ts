@@ -25,7 +25,7 @@ export const TOKEN_ABI = parseAbi([
 
 /** Longest wait for one answer of the node. */
 const RPC_TIMEOUT_MS = 5000;
-/** A block of receipts is far smaller; more is no answer. */
+/** A block of receipts is far smaller; a longer answer is refused. */
 const RPC_BODY_BYTES_MAX = 4_194_304;
 
 export interface Block {

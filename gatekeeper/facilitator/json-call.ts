@@ -35,8 +35,8 @@ export interface JsonCallerOptions {
 }
 
 /**
- * The dispatch interface of undici costs half of what its `request` does. It follows no redirect and
- * decodes no body, and here an answer that needs either is no answer.
+ * The dispatch interface of undici costs half of what its `request` does. It follows no redirects and decodes no
+ * bodies; an answer that needs either is treated as missing.
  */
 export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCaller {
   const { connections, connectTimeoutMs, bytesMax } = options;

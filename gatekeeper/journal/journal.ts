@@ -67,7 +67,7 @@ export interface Journal extends SoldCitations {
   claim(claim: JournalClaim): Promise<boolean>;
   /**
    * Takes a transaction for the one that settled a payment; false when it stands for another one, in the journal or
-   * since an earlier call. For settlements that nothing proves but the word of a facilitator.
+   * since an earlier call. For settlements that only a facilitator's word proves.
    */
   takeTransaction(key: string, transaction: string): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */

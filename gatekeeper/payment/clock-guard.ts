@@ -9,7 +9,7 @@ export function clockIsBehind(nowMs: number, newestMs: number): boolean {
   return nowMs < newestMs - CLOCK_BACK_MS_MAX;
 }
 
-/** What the operator is told about such a clock, null about any other. */
+/** What the operator is told about such a clock; null for any other clock. */
 export function clockTrouble(nowMs: number, newestMs: number): Error | null {
   if (!clockIsBehind(nowMs, newestMs)) return null;
   const [now, newest] = [new Date(nowMs).toISOString(), new Date(newestMs).toISOString()];

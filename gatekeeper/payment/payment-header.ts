@@ -111,7 +111,7 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
   return version === 1 ? readV1(value) : readV2(value);
 }
 
-/** Null for a payment that is written in any other way, and for what is no payment. */
+/** Null for a payment written in any other way, and for anything else. */
 function usualV1(base64: string): Payment | null {
   const bytes = Buffer.from(base64, 'base64');
   const found = USUAL_V1.exec(bytes.toString('latin1'));

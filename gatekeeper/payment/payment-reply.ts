@@ -24,7 +24,7 @@ export const UNKNOWN_RETRY_S = 5;
 /** Seconds after which a request that failed on our side is worth repeating. */
 const FAILED_RETRY_S = 2;
 
-/** The request that an outcome is told to. */
+/** The request that gets the reply. */
 export interface Asked extends Pick<Order, 'endpoint' | 'target' | 'offered'> {
   /** Null for what could not be read: nobody has paid with it. */
   readonly tender: Pick<Tender, 'paidHeader'> | null;

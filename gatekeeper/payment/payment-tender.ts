@@ -113,7 +113,7 @@ function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
   };
 }
 
-/** Who settles is told the terms that the payer signed for. */
+/** The settler gets the terms that the payer signed for. */
 function moneyOf({ payment, requirements }: Parts, options: PaymentReaderOptions): Money {
   const { verifyFirst = false } = options;
   const terms = asSigned(requirements, payment);

@@ -117,7 +117,7 @@ async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promis
   }
 }
 
-/** A transaction that stands for another payment is no evidence for this one, unless the chain shows this one in it. */
+/** A transaction recorded for another payment does not prove this one, unless the chain shows this one in it. */
 async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
   if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
   if (await by.journal.takeTransaction(key, outcome.transaction)) return true;

@@ -33,7 +33,7 @@ export interface ManifestEntry {
 
 /** What a release holds and how it answers: the source of every description. */
 export interface Described {
-  /** Every row of the table but the retired, in its order. */
+  /** Every row of the table except retired ones, in table order. */
   readonly entries: readonly ManifestEntry[];
   /** Example answers by path. */
   readonly bodies: ReadonlyMap<string, ExampleBody>;

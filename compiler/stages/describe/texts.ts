@@ -40,7 +40,7 @@ function line(entry: ManifestEntry, baseUrl: string): string {
   return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD`}`;
 }
 
-/** A heading with its lines; nothing where there is no line. */
+/** A heading with its lines; nothing if there are no lines. */
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, ''];
 }

@@ -25,7 +25,7 @@ export function fitsName(name: string, value: unknown): boolean {
   return typeof value === 'number' || value === null || metricUnit(name).unit === '';
 }
 
-/** Reports, in a record of named values, every figure that is no number. */
+/** Reports every value in a record of named values that should be a number but is not. */
 export function checkFigures(values: Readonly<Record<string, unknown>>, context: z.RefinementCtx) {
   for (const [name, value] of Object.entries(values)) {
     if (fitsName(name, value)) continue;

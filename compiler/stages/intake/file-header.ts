@@ -98,7 +98,7 @@ export class HeaderFaults {
     this.#header = header;
   }
 
-  /** The faults of a line, those of its header in line 1; what was told of the header before is left out. */
+  /** The faults of a line; header faults are placed at line 1 and reported only once. */
   placed(faults: readonly LineFault[], line: unknown): readonly LineFault[] {
     return faults.flatMap((each) => {
       const { field = '', message } = each;

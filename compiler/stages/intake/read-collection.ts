@@ -85,7 +85,7 @@ class RowReader<Row extends Collected> {
   readonly #judgeTime: JudgeTime;
   #header: Members = {};
   #headerFaults = new HeaderFaults({});
-  /** Nothing that is said of further lines would be true: what is wrong with the file was told. */
+  /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
   constructor(file: SnapshotFile, schema: z.ZodType<Row>, judgeTime: JudgeTime) {

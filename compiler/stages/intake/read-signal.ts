@@ -133,7 +133,7 @@ export class ReadingReader {
   readonly #judgeTime: JudgeTime;
   #header: Partial<Fields> = {};
   #headerFaults = new HeaderFaults({});
-  /** Nothing that is said of further lines would be true: what is wrong with the file was told. */
+  /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
   constructor(signalId: string, { share = WHOLE, judgeTime = () => null }: ReaderRules = {}) {
@@ -142,7 +142,10 @@ export class ReadingReader {
     this.#judgeTime = judgeTime;
   }
 
-  /** Null for a line that is no reading of this share, for an empty one and the header, and behind one that closes the file. */
+  /**
+   * Null for a line that is not a reading of this share, for an empty line and the header, and after a line that closes
+   * the file.
+   */
   read(line: Line): LineRead {
     if (this.#isClosed || line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
@@ -195,7 +198,7 @@ export class ReadingReader {
     return this.#shared({ faults: closing(faults), stops: RESTED_ON });
   }
 
-  /** What every share of the signal sees is told by one of them. */
+  /** Faults that every share of the signal sees are reported by one of them. */
   #shared(bad: BadLine): LineRead {
     return takes(this.#share, null) ? bad : null;
   }
