@@ -132,12 +132,12 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a CSV',
     spot(`entity,observed_at,price_usd\n${'btc,2026-11-20T10:00:00Z,1\n'.repeat(300)}`),
-    `${SPOT}:1 line: a CSV file; write each row as one JSON object a line, with its columns as members; ${AFTER}`,
+    `${SPOT}:1 line: a CSV file; write each row as one JSON object per line, with its columns as members; ${AFTER}`,
   ],
   [
     'a CSV of rows, with semicolons and quotes',
     { [MCP]: `"server_id";"status"\n${'"a";"active"\n'.repeat(300)}` },
-    `${MCP}:1 line: a CSV file; write each row as one JSON object a line, with its columns as members; ${AFTER}`,
+    `${MCP}:1 line: a CSV file; write each row as one JSON object per line, with its columns as members; ${AFTER}`,
   ],
   [
     'a compressed file',
@@ -192,7 +192,7 @@ const MAY_BE_LEFT_OUT: ReadonlyMap<string, number> = new Map([
 ]);
 /** What is added to a problem that no share of bad lines covers. */
 const WHY_IT_STOPS =
-  /; a first line and a header are never left out, since the other lines rest on them$/;
+  /; a first line and a header are never left out, because the other lines depend on them$/;
 
 describe('what is said of awkward inputs', () => {
   it.each(TABLE)('%s', async (_, files, expected) => {

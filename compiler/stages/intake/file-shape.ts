@@ -35,7 +35,7 @@ const SHAPES: readonly Shape[] = [
   },
   {
     text: (first) => CSV.test(first.trimEnd()),
-    says: 'a CSV file; write each row as one JSON object a line, with its columns as members',
+    says: 'a CSV file; write each row as one JSON object per line, with its columns as members',
   },
 ];
 
