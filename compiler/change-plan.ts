@@ -80,7 +80,10 @@ function lineCount({ path }: SnapshotFile): number {
   return count;
 }
 
-/** Everything but the snapshots that a release follows from: issuer, address, tables, what may be left out, the program itself. */
+/**
+ * Everything that determines a release except the snapshots: issuer, address, tables, the share of bad lines, the
+ * program itself.
+ */
 export function stateKey(issuer: Issuer, tableDigest: string, rejectsPpm: number): string {
   const { name, did, baseUrl } = issuer;
   const own = { name, did, baseUrl, tableDigest, rejectsPpm, program: programDigest() };

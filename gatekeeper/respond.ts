@@ -32,7 +32,7 @@ const FREE_MAX_AGE_S = 60;
 /** Longest path in the log. */
 const PATH_CHARS_MAX = 200;
 
-/** What a target means no release changes, so it is kept for the process. */
+/** No release changes what a target means, so this is kept for the life of the process. */
 const SOLD = new SoldTargets();
 
 const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
@@ -127,7 +127,7 @@ export function plainServed(reply: Reply, path: string): Served {
   return { reply, path, etag: null, keepMs: 0, unpaid: false };
 }
 
-/** Whatever threw, nobody was charged and nothing of the body leaves. */
+/** Whatever threw, nobody was charged and no part of the body is sent. */
 function failure(error: unknown, path: string, service: Service): Reply {
   service.log({ event: 'request_failed', path, error: messageOf(error) });
   if (error instanceof DamagedFileError) {
@@ -250,7 +250,7 @@ async function paid(call: Call, service: Service): Promise<Served> {
   const { endpoint, target, trouble } = routed;
   if (trouble !== null) return plainServed(noCharge(routed, service.release), path);
   if (others.length > 0) {
-    const error = 'invalid_payload: send one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
+    const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
     return plainServed(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
   }
   const reply = await bought(call, offered, service);

@@ -195,14 +195,14 @@ class FrontDesk {
     if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
   }
 
-  /** Whoever watches over the service must not take a crowd of strangers for its failure. */
+  /** A monitor must not mistake a crowd of strangers for a failure of the service. */
   #enter(request: IncomingMessage, facts: HeaderFacts, now: number): Entry {
     const { method = '', url: target = '', socket } = request;
     if (isHealth(target)) return UNCOUNTED;
     return this.#options.admit({ address: socket.remoteAddress ?? '', method, target, facts }, now);
   }
 
-  /** What needs no service to be answered: refusals, and how the gatekeeper is. */
+  /** Answers that need no service: refusals and the health report. */
   #early(exchange: Exchange, { wait }: Entry): Served | null {
     const refusal = wait > 0 ? tooMany(wait) : this.#refuseEarly(exchange);
     if (refusal !== null) return plainServed(refusal, '(refused)');

@@ -45,7 +45,7 @@ export interface Question {
   readonly spend: Spend;
   /** The whole body of a POST; null for every other method. */
   readonly body: Buffer | null;
-  /** Null for everything but the tool server. */
+  /** Null for everything except the tool server. */
   readonly rpc: RpcContext | null;
   /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
   readonly isProbe?: boolean;
@@ -54,7 +54,7 @@ export interface Question {
 /** What a tool call needs beside its body. */
 export interface RpcContext {
   readonly headers: RpcHeaders;
-  /** What anybody is answered who sends a GET of a target without any payment. */
+  /** The answer to a plain GET of a target without any payment. */
   readonly ask: (target: string) => Promise<Reply>;
 }
 
@@ -81,7 +81,7 @@ export type Answered =
   | { readonly kind: 'miss' }
   | { readonly kind: 'reply'; readonly reply: Reply };
 
-/** Says to a probe that there is an answer. */
+/** Tells a probe that there is an answer. */
 export const IS_THERE: ContentAnswer = {
   kind: 'content',
   content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },

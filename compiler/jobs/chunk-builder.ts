@@ -25,7 +25,7 @@ export interface JobChunk {
   readonly census: string;
   /** Look-up entries, see formatVerifyEntry. */
   readonly verify: Uint8Array;
-  /** What the log is to hold. */
+  /** What goes into the log. */
   readonly leaves: LeafLines;
   /** LegReading of each entity that some bundle reads: `<entity>` tab JSON. */
   readonly legs: string;
@@ -34,7 +34,7 @@ export interface JobChunk {
   /** Where the lines of each entity stand, see formatPlaces. */
   readonly places: string;
   readonly sample: { readonly entity: string; readonly record: object };
-  /** What the previous release said of these entities and this one does not. */
+  /** What the previous release had about these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
 
@@ -84,7 +84,7 @@ export class ChunkBuilder {
     this.#paths.push(path);
   }
 
-  /** A file of which only its being there is of interest. */
+  /** A file that only needs to exist. */
   path(path: string): void {
     this.#paths.push(path);
   }

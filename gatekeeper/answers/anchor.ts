@@ -65,8 +65,8 @@ async function batchList(reader: ReleaseReader, day: string | undefined): Promis
 }
 
 const LIST_NOTE =
-  'newest first; each row is a signed tree of record hashes that includes every row before it. A timestamp proves ' +
-  'that these hashes existed no later than it, nothing about what they stand for';
+  'newest first; each row is a signed tree of record hashes that includes every earlier row. A timestamp proves ' +
+  'only that these hashes existed by then; it says nothing about what they stand for';
 
 async function newest({ release, spend }: ReleaseReader, size: number): Promise<object | null> {
   if (!release.has(CHECKPOINT_PATH)) return null;
@@ -88,10 +88,10 @@ async function entry(digits: string, reader: ReleaseReader): Promise<object> {
 
 export const ABSENT_NOTES = {
   not_found:
-    'no entry of the log starts with these digits; citations are not entries, record hashes are',
-  ambiguous: 'more than one entry starts with these digits; send more of them',
+    'no log entry starts with these digits; the log holds record hashes, not citation hashes',
+  ambiguous: 'more than one log entry starts with these digits; send more digits',
 } as const;
 
 const FOUND_NOTE =
-  'hash the entry (SHA-256 of a zero byte and the ASCII text of the hash), then fold inclusion_proof into it as ' +
-  'RFC 9162 says for index and size: the result is root, which the checkpoint signs';
+  'hash the entry (SHA-256 of a zero byte followed by the ASCII text of the hash), then combine it with ' +
+  'inclusion_proof as RFC 9162 defines for this index and size; the result must be root, which the checkpoint signs';

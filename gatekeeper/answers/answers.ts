@@ -29,16 +29,18 @@ import { watch } from './watch.ts';
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
 const SPLICED_KEEP_MS = 1000;
 
-/** Answers of one release that are made once: what else would be dear again for each spelling of the same request. */
+/**
+ * Answers of one release that are computed once, because each spelling of a request would otherwise pay for them again.
+ */
 const KEPT_WORDS: readonly string[] = ['anchor', 'catalog', 'manifest', 'preview', 'proof'];
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest canonical target that an answer is kept under. */
 const KEPT_TARGET_CHARS_MAX = 256;
 
-/** By canonical target, which parameters that nobody knows do not change. */
+/** Keyed by canonical target, which unknown parameters do not change. */
 const keptAnswers = new WeakMap<Service, BoundedCache<string, Answered>>();
 
-/** One function per word of the table; what it throws charges nobody. */
+/** One function per `answer` word of the table; if it throws, nobody is charged. */
 export async function answer(question: Question, service: Service): Promise<Answered> {
   const { endpoint, target } = question.route;
   if (!KEPT_WORDS.includes(endpoint.answer) || target.length > KEPT_TARGET_CHARS_MAX) {

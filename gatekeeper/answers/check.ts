@@ -36,7 +36,7 @@ export async function check({ body, spend }: Question, service: Service): Promis
   return jsonContent(checkBody(report, inclusion, own), 0);
 }
 
-/** Judges for this issuer; where nothing but the issuer is another, what can be said of any issuer's body. */
+/** Judges a body for this issuer; if only the issuer differs, says what can be said of any issuer's body. */
 function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
@@ -65,13 +65,13 @@ function readBody(
   return { value, cost: judgingCost(weight) };
 }
 
-/** What of a body is more than one request may cost; null for a body that is judged. */
+/** What makes a body cost more than one request may; null for a body that is judged. */
 function excessOf({ citations, cost }: CheckCost): string | null {
   const many = citations > CHECKED_CITATIONS_MAX;
   if (!many && cost <= CHECK_COST_MAX) return null;
   const what = many
     ? `${citations} citations, more than ${CHECKED_CITATIONS_MAX}`
-    : 'too much inside';
+    : 'too much content for one request';
   return `${what}; use signalpress verify`;
 }
 
@@ -86,7 +86,7 @@ function unwrapped(sent: JsonValue): JsonValue {
   return name === 'record' && value !== undefined && others.length === 0 ? value : sent;
 }
 
-/** Record hashes of readings and rows: a citation has one too, but it is no entry of the log. */
+/** Record hashes of readings and rows: a citation has one too, but it is not a log entry. */
 function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [key, member] of Object.entries(value)) {
@@ -110,7 +110,7 @@ async function inclusionOf(
     const looked = [...hashes].slice(0, INCLUSIONS_MAX);
     const missing = await absentOf(looked, reader);
     const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
-    const detail = `${looked.length - missing.length} of ${looked.length}${rest} are entries of the log`;
+    const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
   } catch (error) {
     log({ event: 'look_up_failed', error: messageOf(error) });
@@ -156,20 +156,20 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
   verified:
     'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
   issuer_unknown:
-    'Everything in this body recomputes, but another issuer than this service signed it, for whom it cannot speak.',
+    'Everything in this body recomputes, but an issuer other than this service signed it, and this service cannot vouch for that issuer.',
   failed: 'Something in this body does not hold; the failed checks say what.',
-  unsigned: 'Nothing in this body contradicts itself, but nobody signed all of it.',
+  unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
 };
 
 function rank(status: Outcome['status']): number {
   return ['fail', 'pass', 'not_applicable'].indexOf(status);
 }
 
-/** The worst of several findings, in the words of the first that is so bad. */
+/** The worst of several findings, with the detail of the first one that bad. */
 function outcomeOf(findings: BodyReport['checks']): Outcome {
   const [worst] = [...findings].sort((a, b) => rank(a.status) - rank(b.status));
   if (worst === undefined)
-    return { status: 'not_applicable', detail: 'the body holds nothing of it' };
+    return { status: 'not_applicable', detail: 'the body holds nothing that this check covers' };
   const same = findings.filter(({ status }) => status === worst.status).length;
   const where = worst.where === '' ? 'the body' : worst.where;
   return {

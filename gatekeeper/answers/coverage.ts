@@ -24,7 +24,7 @@ const KEPT_BYTES_MAX = { listed: 16 * 1024 * 1024, entities: 4 * 1024 * 1024 } a
 
 const UPDATE_STATUS_RULE =
   'judged now against the cadence: overdue when the source was late at the last look and that look still counts, on_schedule ' +
-  'until its next reading is due, unknown when nobody has looked since; of a signal the least punctual entity: overdue, ' +
+  'until its next reading is due, unknown when nobody has looked since; for a signal, the status of its least punctual entity: overdue, ' +
   'not_published, unknown, then on_schedule';
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
@@ -109,7 +109,7 @@ function answersAt(release: ReleaseIndex, now: number): Answers {
   return made;
 }
 
-/** `/gauge/coverage`: counts and freshness of every line, an empty list for a filter that nothing meets. */
+/** `/gauge/coverage`: counts and freshness of every line; an empty list if nothing matches the filter. */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
   const { values, target } = question.route;
@@ -123,7 +123,10 @@ export async function coverage(question: Question, service: Service): Promise<An
   return jsonBytes(body, keepMs);
 }
 
-/** Whether a request is one of the few that the tables allow, so that nobody can push the others out. */
+/**
+ * Whether a request is one of the few that the tables allow; others share a cache of their own, so they cannot evict
+ * these.
+ */
 async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
   const { entity, signal_id: id, industry } = values;
   const isStored =
@@ -265,7 +268,7 @@ function addedUp(all: readonly Counts[]): Counts {
   return sum;
 }
 
-/** Of the states of all entities the worst; nothing is known of a signal without readings. */
+/** The worst state of all entities; nothing is known of a signal without readings. */
 function leastPunctual(
   count: number,
   { lateUntil, knownUntil }: Punctuality,

@@ -29,7 +29,7 @@ const LIST_BYTES_A_UNIT = 1024;
 interface Filers {
   readonly byCik: ReadonlyMap<string, FilerLine>;
   readonly byTicker: ReadonlyMap<string, FilerLine>;
-  /** Form types that are stored of anybody. */
+  /** Form types that are stored for any filer. */
   readonly forms: ReadonlySet<string>;
 }
 

@@ -14,10 +14,10 @@ export interface FreeFacts {
 }
 
 /**
- * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects of
- * readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a series.
- * Of a row, a filing or a document only its kind is said: who is on a roster, and when a filing came in, is what is sold.
- * A citation is not in the log; who asks for it holds it.
+ * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects
+ * of readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a
+ * series. For a row, a filing or a document only its kind is given, because who is on a roster and when a filing
+ * arrived is sold. A citation is not in the log, so whoever asks for one already holds it.
  */
 export function freeFacts(entry: VerifyEntry): FreeFacts {
   const { kind, state, signal_id, entity, observed_at } = entry;

@@ -1,7 +1,10 @@
 import { type EndpointPath, endpointAt } from '../../compiler/contract/endpoints.ts';
 import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
 
-/** `/.well-known/x402`: every operation that can be bought now as the compiled manifest describes it, with what is accepted for it here. */
+/**
+ * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment
+ * terms accepted here.
+ */
 export function paymentManifest({ baseUrl, challenger, release }: Service): Answered {
   const { offers } = release;
   const paid = [...offers.values()].filter(({ sellsNow, output }) => sellsNow && output !== null);

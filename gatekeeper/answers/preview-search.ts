@@ -43,7 +43,7 @@ export async function previewSearch(
   const matches = ids.filter((id) => id.includes(wanted));
   const [first] = matches;
   const body = {
-    nature: 'ids of stored services; descriptive, no recommendation of any of them',
+    nature: 'ids of stored services; descriptive only, not a recommendation of any of them',
     q: q.slice(0, SEARCH_CHARS_MAX),
     count: matches.length,
     matches: matches.slice(0, SEARCH_MATCHES_MAX),

@@ -37,7 +37,7 @@ export async function preview({ release }: Service): Promise<Answered> {
   return firstThatFits(answers);
 }
 
-/** The first answer that is no longer than a free one may be, else the last. */
+/** The first answer that fits the limit of free answers, else the last. */
 function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
   let shortest: Answered = MISS;
   for (const make of answers) {

@@ -47,7 +47,10 @@ interface Asked {
   readonly values: Question['route']['values'];
 }
 
-/** `/resolve` and `/resolve/proposer`: judged by the lists, delivered in the stored bytes that carry their citation. */
+/**
+ * `/resolve` and `/resolve/proposer`: settled from the stored lists, and delivered as the stored bytes with their
+ * citation.
+ */
 export async function resolve(question: Question, service: Service): Promise<Answered> {
   const { route, spend } = question;
   const { release } = service;
@@ -94,7 +97,7 @@ async function askedOf(
   return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
 }
 
-/** A form type that is stored of anybody, or one that everybody knows: nobody pays for a misspelt one. */
+/** A form type that is stored for any filer, or a well-known one, so that nobody pays for a misspelt one. */
 async function isForm(form: string, release: ReleaseIndex): Promise<boolean> {
   const { forms } = await filersOf(release);
   const family = formFamily(form);
@@ -113,7 +116,7 @@ interface Answer {
   readonly found: DecidingPart | 'nothing stored';
 }
 
-/** What an answer follows from; null where that is more than one body carries. */
+/** What an answer follows from; null if that would not fit into one body. */
 async function decidingPart(
   { question, filer }: Asked,
   reader: ReleaseReader,
@@ -125,7 +128,7 @@ async function decidingPart(
   return stretch.filings.length > LIST_FILINGS_MAX ? null : { list, stretch };
 }
 
-/** Judged by nothing but what is delivered, so that whoever holds the body comes to the same answer. */
+/** Settled only from what is delivered, so that anyone who holds the body reaches the same answer. */
 function settledBy(found: Answer['found'], asked: Asked): Answer {
   const { question, filer } = asked;
   const filings = found === 'nothing stored' ? [] : found.stretch.filings.flat();
@@ -147,7 +150,7 @@ function listed({ asked, found }: Answer): object | null {
   return { index, filings: filings.map((listings) => listings.map(row)), beside };
 }
 
-/** What was asked, in the words it was asked in where the answer does not depend on them. */
+/** The question, with parameters that do not affect the answer echoed as they were sent. */
 function echo({ filer, question, values }: Asked): object {
   const { cutoff } = question;
   return {

@@ -32,7 +32,7 @@ export type LookUp =
   | {
       readonly state: 'listed';
       readonly entry: VerifyEntry;
-      /** Null where the release no longer holds the fields, and where their file is too long to be parsed. */
+      /** Null if the release no longer holds the fields, or if their file is too large to parse. */
       readonly check: Recomputed | null;
     };
 

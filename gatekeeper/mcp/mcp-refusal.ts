@@ -26,7 +26,7 @@ function foreignName({ host, origin }: HeaderFacts, own: string): string | null 
     return 'Host is not a name of this service; send the public host name';
   }
   if (origin === null || isKnown(hostName(origin))) return null;
-  return 'Origin is foreign; call this service from a program or from its own pages';
+  return 'Origin is not allowed; call this service from a program or from its own pages';
 }
 
 function hostName(url: string): string {

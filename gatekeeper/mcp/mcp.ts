@@ -80,14 +80,18 @@ function answerReply(answer: Told): Reply {
 async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Reply> {
   const { version } = talk.rpc.headers;
   if (version !== null && version !== BATCH_REVISION) {
-    return answerReply(malformed('invalidRequest', 'Batches are gone; send one message'));
+    return answerReply(
+      malformed('invalidRequest', 'Batches are not supported in this version; send one message'),
+    );
   }
   if (values.length === 0 || values.length > BATCH_MESSAGES_MAX) {
     const message = `A batch holds 1 to ${BATCH_MESSAGES_MAX} messages`;
     return answerReply(malformed('invalidRequest', message));
   }
   if (values.some((value) => isObject(value) && value.method === 'initialize')) {
-    return answerReply(malformed('invalidRequest', 'initialize goes alone, not in a batch'));
+    return answerReply(
+      malformed('invalidRequest', 'initialize cannot be in a batch; send it alone'),
+    );
   }
   const answers: RpcAnswer[] = [];
   for (const value of values) {
@@ -185,10 +189,14 @@ function initialize({ id, params }: RpcRequest, service: Service): RpcAnswer {
   return { id, result: { protocolVersion, serverInfo: serverInfo(service), ...ABILITIES } };
 }
 
-/** The list has one page, so no cursor is one of ours. */
+/** The list has one page, so this server issues no cursor. */
 function pageTrouble({ id, params }: RpcRequest): RpcAnswer | null {
   if (params.cursor === undefined) return null;
-  return { id, name: 'invalidParams', message: 'cursor is not one of this server; leave it out' };
+  return {
+    id,
+    name: 'invalidParams',
+    message: 'cursor was not issued by this server; leave it out',
+  };
 }
 
 async function toolAnswer(

@@ -40,7 +40,7 @@ export interface RequirementsV2 extends CommonRequirements {
 }
 export type Requirements = RequirementsV1 | RequirementsV2;
 
-/** What v2 says of a sale beside its terms; catalogues of facilitators list sellers by it. */
+/** What v2 says about a sale besides its terms; facilitators' catalogues use it to list sellers. */
 export interface Listing {
   readonly resource: {
     readonly url: string;
@@ -203,7 +203,7 @@ function template(shown: Shown, options: ChallengerOptions): Template {
   };
 }
 
-/** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
+/** Discovery lists what can be bought, so it omits an operation that has no answer now. */
 function extensions(shown: Shown): Pick<Listing, 'extensions'> {
   return shown.example === null ? {} : { extensions: { bazaar: bazaar(shown, shown.example) } };
 }

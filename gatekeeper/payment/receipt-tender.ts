@@ -109,11 +109,13 @@ function receiptHeader(id: string): Header {
 }
 
 const REASONS = {
-  invalid_receipt: 'not a receipt of the payment processor of this service',
+  invalid_receipt:
+    "not a receipt from this service's payment processor; ask the processor for a new one",
   other_request:
     'the receipt is for another request: method, path and sorted query must be the same',
-  receipt_expired: 'the receipt has expired unspent; ask the processor for a new one',
-  amount_too_low: 'the receipt is for less than the price with the fee of this channel',
+  receipt_expired: 'the receipt expired before it was used; ask the processor for a new one',
+  amount_too_low:
+    "the receipt is for less than the price plus this channel's fee; ask the processor for the full amount",
 } as const;
 
 function refusalFor(reason: keyof typeof REASONS): Refusal {
@@ -122,5 +124,5 @@ function refusalFor(reason: keyof typeof REASONS): Refusal {
 
 const NO_PROCESSOR: Refusal = {
   reason: 'invalid_receipt',
-  error: 'this service takes no receipts; pay with X-PAYMENT',
+  error: 'this service does not accept receipts; pay with X-PAYMENT',
 };

@@ -28,21 +28,30 @@ type Newest = z.infer<typeof newestSchema>;
 /** A release with the keys of its issuer, who stays the same through all rotations. */
 type Served = Pick<ReleaseIndex, 'head' | 'keys'>;
 
-/** Refuses a release that is older than one that was served before, or other under the same number; throws a StartError. */
+/**
+ * Refuses a release that is older than one that was served before, or that differs from the one served under the same
+ * number; throws a StartError.
+ */
 export function refuseOlder(stateDir: string, { head, keys }: Served): void {
   const newest = readNewest(stateDir);
   if (newest === null || newest.issuer_did !== rootDid(keys)) return;
   if (head.sequence < newest.sequence) {
-    refuse(stateDir, `release ${head.sequence}: older than ${newest.sequence}, which was served`);
+    refuse(
+      stateDir,
+      `release ${head.sequence}: older than release ${newest.sequence}, which was already served`,
+    );
   }
   if (head.sequence === newest.sequence && digestOf(head) !== newest.head_sha256) {
-    refuse(stateDir, `release ${head.sequence}: another one of this number was served`);
+    refuse(
+      stateDir,
+      `release ${head.sequence}: a different release with this number was already served`,
+    );
   }
   const { sequence, as_of = head.as_of } = newest;
   if (head.sequence > sequence && goesBack({ sequence, as_of }, head, keys)) {
     refuse(
       stateDir,
-      `release ${head.sequence}: as of ${head.as_of}, before ${as_of} of ${sequence}`,
+      `release ${head.sequence}: as of ${head.as_of}, which is before release ${sequence}, as of ${as_of}`,
     );
   }
 }
@@ -68,7 +77,7 @@ function readNewest(stateDir: string): Newest | null {
       JSON.parse(readOwnFile(path, NEWEST_BYTES_MAX).bytes.toString('utf8')),
     );
   } catch (cause) {
-    throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to begin anew`, {
+    throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to start over`, {
       cause,
     });
   }
@@ -80,7 +89,7 @@ function digestOf(head: Release): string {
 
 function refuse(stateDir: string, state: string): never {
   throw new StartError(
-    `Cannot serve ${state}; publish a newer one (signalpress releases rollback makes one of older files), ` +
-      `or delete "${join(stateDir, NEWEST_NAME)}" if this is meant`,
+    `Cannot serve ${state}; publish a newer one ("signalpress releases rollback" makes one from older files), ` +
+      `or delete "${join(stateDir, NEWEST_NAME)}" if this is intended`,
   );
 }

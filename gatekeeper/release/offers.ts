@@ -3,7 +3,7 @@ import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts
 import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
 
-/** What a release says of one operation; every description and every refusal tells this and nothing else. */
+/** What a release says about one operation; every description and every refusal says exactly this. */
 export interface Offer {
   /** Something is stored, so that a request is answered. */
   readonly sellsNow: boolean;

@@ -246,7 +246,7 @@ export class Assembly {
   }
 }
 
-/** Census lines of a signal as the previous compile had them, but for some entities. */
+/** Census lines of a signal from the previous compile, except for some entities. */
 function rowsBefore(memory: Memory, signalId: string, changed: ReadonlySet<string>): string {
   const lines = memory.read(`census/${signalId}`).toString('utf8').split('\n').slice(0, -1);
   const same = lines.filter((line) => !changed.has(censusEntity(line)));

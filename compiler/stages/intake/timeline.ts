@@ -58,7 +58,7 @@ export function buildTimeline(entity: string, stored: readonly StoredReading[]):
 function tooMany(entity: string, first: StoredReading): Problem {
   const message =
     `"${entity}" has more than ${ENTITY_READINGS_MAX} readings; ` +
-    'thin the oldest batches of this entity';
+    'remove some of its oldest readings';
   return { code: 'too_many_readings', file: first.file, field: 'entity', message };
 }
 

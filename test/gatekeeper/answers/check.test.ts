@@ -120,7 +120,7 @@ describe('check()', () => {
     const others = JSON.stringify(reseal(JSON.parse((await text(RECORD)).toString()), OTHER_SEED));
     const body = await checked(others);
     expect([body.verdict, body.is_issuer_record]).toEqual(['issuer_unknown', false]);
-    expect(body.statement).toMatch(/another issuer than this service signed it/);
+    expect(body.statement).toMatch(/an issuer other than this service signed it/);
     expect([body.issuer, body.checks.signature.status]).toEqual([OTHER_DID, 'pass']);
     const forged = others.replace('"aqi_index":120', '"aqi_index":121');
     const failed = await checked(forged);
@@ -155,9 +155,9 @@ describe('check()', () => {
       return (await checked(body)).checks.inclusion.detail;
     };
     const [last, of] = [INCLUSIONS_MAX - 1, `of ${INCLUSIONS_MAX}`];
-    expect(await inclusionBehind(last)).toBe(`1 ${of} are entries of the log`);
+    expect(await inclusionBehind(last)).toBe(`1 ${of} are in the log`);
     expect(await inclusionBehind(last + 1)).toBe(
-      `0 ${of} of the first ${INCLUSIONS_MAX} are entries of the log`,
+      `0 ${of} of the first ${INCLUSIONS_MAX} are in the log`,
     );
   });
 

@@ -133,7 +133,7 @@ describe('lookUpHash() of a long body', () => {
       record_status: { state: 'current' },
       verified: recomputed,
       recomputed_hash: recomputed ? hashes.row : null,
-      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too long'),
+      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too large'),
       statement: expect.not.stringContaining('superseded'),
     });
     const proven = jsonOf(await proof(question(`/proof/${hashes.row}`), service));
