@@ -74,7 +74,7 @@ export interface CompileOptions {
   readonly snapshots: string;
   /** Folder of releases. */
   readonly data: string;
-  /** The instant the compile speaks about, ISO-8601 UTC; the only clock there is. */
+  /** The time that the release describes, ISO-8601 UTC; the compile knows no other clock. */
   readonly asOf: string;
   /** Says that the current release, which is of a later time, was published by a clock that ran ahead. */
   readonly acceptClock?: boolean;
@@ -83,13 +83,13 @@ export interface CompileOptions {
   readonly issuerName: string;
   /** Public address of the service, without a slash at its end. */
   readonly baseUrl: string;
-  /** `mailto:` or https address for whoever finds a fault; the descriptions show it. */
+  /** `mailto:` or https address for fault reports; the descriptions show it. */
   readonly contact?: string | null;
   /** 32-byte Ed25519 seed. */
   readonly seed: Uint8Array;
   /** Worker threads; 0 compiles in this thread. */
   readonly workers: number;
-  /** Reads everything again, whatever is remembered, and writes every file anew. */
+  /** Reads everything again and rewrites every file, ignoring what earlier compiles remembered. */
   readonly full?: boolean;
   /** Publishes even when a signal lost many of its entities or readings. */
   readonly allowShrink?: boolean;
@@ -100,7 +100,7 @@ export interface CompileOptions {
   readonly progress?: (step: Progress) => void;
 }
 
-/** How far a compile is. */
+/** Progress of a compile. */
 export interface Progress {
   readonly stage: 'read' | 'join' | 'publish';
   readonly done: number;
@@ -144,7 +144,10 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   }
 }
 
-/** Goes on from the previous release where that is known to be possible; else, and after any doubt, from nothing. */
+/**
+ * Continues from the previous release if that is known to be safe; otherwise, and after any mismatch, starts from the
+ * snapshots.
+ */
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
@@ -246,7 +249,7 @@ function digestsOf({ memory, known }: Run, results: readonly JobResult[]): Map<s
   return digests;
 }
 
-/** Refuses a release that lost much or holds nothing; what goes on from the previous one has lost nothing of it. */
+/** Refuses a release that lost much or is empty; an incremental compile cannot have lost anything. */
 function refuseLoss(
   { snapshots, data }: CompileOptions,
   { memory, staging, parts }: Run,
@@ -265,7 +268,7 @@ function refuseLoss(
 function refuseNesting({ snapshots, data }: CompileOptions): void {
   const path = relative(resolve(snapshots), resolve(data));
   if (snapshots === '' || path === '..' || path.startsWith(`..${sep}`)) return;
-  const message = `the releases would stand among the batches of "${snapshots}"; pass another --data`;
+  const message = `the releases would lie among the batches of "${snapshots}"; pass another --data`;
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'data', message }]);
 }
 
@@ -276,7 +279,7 @@ function refuseTime(options: CompileOptions, previous: Release | null): void {
   throw new CompileError([{ code: 'bad_setting', file: options.data, field: 'as_of', message }]);
 }
 
-/** A release that is past its time at its own publication is one that nobody may use. */
+/** Nobody could use a release that has already expired when it is published. */
 function refuseStale({ asOf, validUntil, data }: CompileOptions): void {
   if (validUntil === undefined || Date.parse(validUntil) > Date.parse(asOf)) return;
   const message = `"${validUntil}" is not after the publication time ${asOf}; pass a later --valid-until`;

@@ -38,7 +38,7 @@ import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 import { readPlain } from './verify/plain-file.ts';
 
-/** What one compile works with and writes into. */
+/** Inputs and outputs of one compile. */
 export interface Run {
   readonly staging: Staging;
   readonly issuer: Issuer;
@@ -177,7 +177,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
 
 const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
 
-/** Files of the log of the previous release, but for those that stand. */
+/** Log files of the previous release, except those that are still valid. */
 function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
   const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
   return paths.filter((path) => !stands(path));

@@ -34,10 +34,10 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
       .command(usage)
       .description(description)
       .option('--data <folder>', 'folder of releases', settings.data);
-  add('list', 'every release, the current one marked').action(({ data }: DataFlag) => {
+  add('list', 'list every release and mark the current one').action(({ data }: DataFlag) => {
     print(listText(data));
   });
-  add('diff <one> <other>', 'what two releases list differently').action(
+  add('diff <one> <other>', 'show how the files of two releases differ').action(
     (one: string, other: string, { data }: DataFlag) => print(diffText(data, [one, other])),
   );
   add('prune', 'remove releases that are no longer kept, and their files').action(

@@ -23,7 +23,7 @@ export const releaseSchema = z.strictObject({
   contract_version: z.int(),
   sequence: z.int().min(1),
   as_of: z.iso.datetime(),
-  /** When to look for a newer release; absent where the issuer promised none. */
+  /** When to look for a newer release; absent if the issuer promised none. */
   valid_until: z.iso.datetime().exactOptional(),
   /**
    * That a clock which ran ahead was set right: the release of this sequence came after releases of as late a time as
@@ -47,7 +47,7 @@ export const releaseSchema = z.strictObject({
     bundles: z.int(),
     revisions: z.int(),
     repeats: z.int(),
-    /** Lines of snapshots that were no readings and are left out; absent where there is none. */
+    /** How many bad snapshot lines were left out; absent if there were none. */
     rejects: z.int().min(1).exactOptional(),
   }),
   signature: z.string(),

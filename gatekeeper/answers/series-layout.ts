@@ -2,7 +2,7 @@ import type { ChainState, SeriesCut } from '../../compiler/contract/series.ts';
 import type { StoredSegment } from '../../compiler/contract/series-segments.ts';
 import type { Body } from '../release/release-index.ts';
 
-// Where the lines of a stored series stand (FORMAT.md, section 5). Answers are cut out of these bytes.
+// Where the lines of a stored series stand (FORMAT.md, section 8). Answers are cut out of these bytes.
 
 const NEWLINE = 0x0a;
 const ROWS = ',"rows":[';

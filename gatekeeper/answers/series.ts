@@ -8,11 +8,11 @@ import {
 } from '../../compiler/contract/series.ts';
 import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../service.ts';
-import { costOfReadingFile } from './file-cost.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
 
 /** Of RFC 4180. */
@@ -20,23 +20,26 @@ const LINE_END = '\r\n';
 /** What a spreadsheet would run instead of showing. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-const tables = new WeakMap<Body, CsvTable>();
+/** Bytes of series that are kept as CSV, each about as long as its body. */
+const TABLES_BYTES_MAX = 16 * 1024 * 1024;
+const tables = new BoundedCache<Body, CsvTable>(TABLES_BYTES_MAX);
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
-export async function series({ route, isProbe }: Question, service: Service): Promise<Answered> {
+export async function series(question: Question, service: Service): Promise<Answered> {
+  const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;
   const { signal_id, entity } = values;
   if (signal_id === undefined || entity === undefined) return MISS;
   const subject = { signal_id, entity };
   const path = requestFile(endpoint, subject);
   if (!service.release.has(path)) return MISS;
-  const cost = costOfReadingFile(path, service.release);
-  const layout = layoutOf(await service.release.body(path));
-  if (isProbe) return { ...IS_THERE, cost };
+  const layout = layoutOf(await service.release.body(path, spend));
+  if (isProbe) return IS_THERE;
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
   const open: OpenSegment = async (segment) => {
     const [start, count] = segment;
-    return segmentLayout(await service.release.body(segmentPath(subject, { start, count })), start);
+    const file = segmentPath(subject, { start, count });
+    return segmentLayout(await service.release.body(file, spend), start);
   };
   const cut = await cutOf(layout, days, open);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
@@ -136,7 +139,7 @@ function csvTable({ body, rows: offsets }: Stretch): CsvTable {
     size += line.length;
   }
   const made = { bytes: Buffer.concat(lines), rows };
-  tables.set(body, made);
+  tables.set(body, made, body.bytes.length + made.bytes.length);
   return made;
 }
 

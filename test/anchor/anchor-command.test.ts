@@ -181,7 +181,7 @@ describe('upgradeRoots()', () => {
     const summary = await upgradeRoots(only);
     expect(summary.unknown.toSorted()).toEqual(calendars.map(({ url }) => url).sort());
     expect(first?.asked).toEqual(['POST /digest']);
-    expect(upgradeText(summary)).toContain('which is no calendar of yours');
+    expect(upgradeText(summary)).toContain('which is not one of your calendars');
   });
 
   it('keeps the proof as it was when a calendar answers noise', async () => {

@@ -223,7 +223,7 @@ describe('a whole release with its log', () => {
       });
     }
     const again = compileFolder(snapshots, { data: first.data });
-    await expect(again).rejects.toThrow('was signed already');
+    await expect(again).rejects.toThrow('was already signed');
   });
 });
 

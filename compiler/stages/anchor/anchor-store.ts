@@ -32,7 +32,7 @@ export interface AnchorStore {
   write(anchor: Anchor): void;
 }
 
-/** A timestamp that was published is not lost with the folder: where the folder knows less, the release counts. */
+/** A published timestamp is not lost with the folder: if the folder knows less than the release, the release counts. */
 export function anchorStore(
   data: string,
   release: Pick<PreviousRelease, 'read'> | null = null,
@@ -73,12 +73,12 @@ function readAnchor(folder: string, rootHex: string): Anchor {
   const state = parseAnchorState(
     readPlain(join(folder, `${rootHex}.json`), STATE_BYTES_MAX).toString('utf8'),
   );
-  if (state.root !== rootHex) throw new RangeError(`it speaks of root "${state.root}"`);
+  if (state.root !== rootHex) throw new RangeError(`it names root "${state.root}"`);
   return { state, proof: readPlain(join(folder, `${rootHex}.ots`), PROOF_BYTES_MAX) };
 }
 
 function damaged(file: string, cause: unknown): CompileError {
   const why = cause instanceof Error ? cause.message : 'unreadable';
-  const message = `the timestamp cannot be read: ${why}; restore it, or remove it, so that the one of the current release counts`;
+  const message = `the timestamp cannot be read: ${why}; restore it, or remove it to use the one of the current release`;
   return new CompileError([{ code: 'log_refused', file, message }]);
 }

@@ -155,20 +155,22 @@ function signedBatch(
   return { batch, day, size_before, size: tree.size, root: hexOf(root), checkpoint };
 }
 
-/** A log that is shorter than one that was signed, or other, would be a fork: the release to go on from is another. */
+/**
+ * A log that is shorter than a signed one, or differs from it, would be a fork: the wrong release is being continued.
+ */
 function refuseForgetting({ lastSigned, press, previous }: LogParts, batches: readonly LogBatch[]) {
   if (lastSigned === null) return;
   const issuers = [press.issuer.did, ...(previous === null ? [] : [previous.issuerDid])];
   const signed = openCheckpoint(lastSigned, issuers);
   if (signed === null) {
-    throw refused('checkpoint', 'the newest checkpoint is kept beside the releases, but damaged');
+    throw refused('checkpoint', 'the newest checkpoint, kept beside the releases, is damaged');
   }
   if (signed.size === 0) return;
   const row = batches.find(({ size }) => size === signed.size);
   if (row?.root === hexOf(signed.root)) return;
   throw refused(
     'checkpoint',
-    `a log of ${signed.size} entries was signed already, and the release to continue holds ` +
+    `a log of ${signed.size} entries was already signed, but the release to continue from holds ` +
       `${batches.at(-1)?.size ?? 0}`,
   );
 }

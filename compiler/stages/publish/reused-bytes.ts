@@ -18,7 +18,7 @@ export class ReusedBytes {
     return this.#bytes.subarray(0, size);
   }
 
-  /** The content of a file, of none where there is no file, and `rest` behind it; valid until the next call. */
+  /** The content of a file (empty if there is none) followed by `rest`; valid until the next call. */
   file(path: string, rest: Buffer): Buffer {
     const file = opened(path);
     if (file === null) return rest;
@@ -45,7 +45,7 @@ function readSome(file: number, into: Buffer, position: number): number {
   return read;
 }
 
-/** Null where there is no file. */
+/** Null if there is no file. */
 function opened(path: string): number | null {
   try {
     return openPlain(path);

@@ -126,7 +126,7 @@ function edit(before: Buffer, { added, gone }: ShardEdits, lines: GatheredLines)
   return true;
 }
 
-/** The line of a shard that is known but for some digits of its hash. */
+/** The shard line whose hash is known except for some digits. */
 function wholeLine(shard: Buffer, line: string): string {
   const mask = line.slice(0, HASH_END).indexOf(MASK);
   if (mask < 0) return line;

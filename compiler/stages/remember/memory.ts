@@ -24,7 +24,7 @@ const knownSignal = z.strictObject({
 });
 const stateSchema = z.strictObject({
   format: z.literal('signalpress-state/1'),
-  /** Everything but the snapshots that the bytes of a release follow from. */
+  /** Everything that determines the bytes of a release except the snapshots. */
   key: z.string(),
   /** sha256 of the release.json that this belongs to. */
   release: z.string(),

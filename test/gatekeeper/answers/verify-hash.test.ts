@@ -11,6 +11,7 @@ import {
   lookUpHash,
   RECOMPUTED_BYTES_MAX,
 } from '../../../gatekeeper/answers/verify-hash.ts';
+import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { SUPERSEDED_HASH, tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
@@ -33,7 +34,7 @@ describe('hashPrefix()', () => {
 
 describe('lookUpHash()', () => {
   it('finds by prefix at the start of a line only', async () => {
-    const service = await tinyService();
+    const service = { ...(await tinyService()), spend: FOR_EVERYBODY };
     expect(await lookUpHash(DIGITS.slice(0, 8), service)).toMatchObject({
       state: 'listed',
       entry: { record_hash: SUPERSEDED_HASH },
@@ -77,7 +78,7 @@ async function longCensus(bytes: number) {
       Buffer.concat([files.get(shard) ?? Buffer.alloc(0), Buffer.from(formatVerifyEntry(entry))]),
     );
   }
-  return { hashes, service: await tinyService({ files }) };
+  return { hashes, service: { ...(await tinyService({ files })), spend: FOR_EVERYBODY } };
 }
 
 describe('lookUpHash() of a long body', () => {
@@ -99,6 +100,28 @@ describe('lookUpHash() of a long body', () => {
   );
 
   it.each([
+    ['/gauge/verify?hash=', verify],
+    ['/v/', verify],
+    ['/proof/', proof],
+  ] as const)('I54: costs at %s what it parses', async (path, answerTo) => {
+    const spent = async (bytes: number, kind: 'row' | 'citation'): Promise<number> => {
+      const { hashes, service } = await longCensus(bytes);
+      let units = 0;
+      const spend = (more: number): void => {
+        units += more;
+      };
+      await answerTo({ ...question(path + hashes[kind]), spend }, service);
+      return units % FILE_COST;
+    };
+    expect(await spent(10_000, 'row')).toBeGreaterThan(0.5);
+    expect(await spent(10_000, 'row')).toBeLessThan(2);
+    expect(await spent(40_000, 'row')).toBeGreaterThan(2);
+    // Of a longer file the end is parsed alone.
+    expect(await spent(4_000_000, 'citation')).toBe(0);
+    expect(await spent(4_000_000, 'row')).toBe(0);
+  });
+
+  it.each([
     [10_000, true],
     [4_000_000, false],
   ])('says of a row whether it was recomputed out of %i bytes', async (bytes, recomputed) => {
@@ -110,7 +133,7 @@ describe('lookUpHash() of a long body', () => {
       record_status: { state: 'current' },
       verified: recomputed,
       recomputed_hash: recomputed ? hashes.row : null,
-      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too long'),
+      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too large'),
       statement: expect.not.stringContaining('superseded'),
     });
     const proven = jsonOf(await proof(question(`/proof/${hashes.row}`), service));
@@ -124,8 +147,8 @@ describe('lookUpHash() of a long body', () => {
       body: {
         value: (path: string) =>
           path.startsWith('census/')
-            ? other.service.release.body(path)
-            : service.release.body(path),
+            ? other.service.release.body(path, FOR_EVERYBODY)
+            : service.release.body(path, FOR_EVERYBODY),
       },
     });
     const digits = hashes.citation.slice('sha256:'.length);

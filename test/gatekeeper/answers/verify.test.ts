@@ -3,6 +3,7 @@ import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
 import { formatVerifyEntry } from '../../../compiler/contract/release.ts';
 import { verify } from '../../../gatekeeper/answers/verify.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { SUPERSEDED_HASH, tinyFiles, tinyRecord } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
@@ -99,7 +100,7 @@ describe('verify()', () => {
         has: () => true,
         body: async (asked: string) => {
           if (asked === path) throw new Error('EIO');
-          return service.release.body(asked);
+          return service.release.body(asked, FOR_EVERYBODY);
         },
       });
       expect(await looked(`/v/${HASH}`, { ...service, release })).toMatchObject({

@@ -206,7 +206,7 @@ describe('I44: POST /mcp', () => {
     ['find_signal', { industry: 'enviroment' }, /did you mean "environment"/],
     ['find_signal', { signal_id: 'airquality.aq' }, /did you mean "airquality.aqi"/],
     ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
-    ['find_signal', { limit: 1 }, /legal are industry, signal_id, entity, full/],
+    ['find_signal', { limit: 1 }, /legal arguments: industry, signal_id, entity, full/],
     ['verify_citation', {}, /argument missing: record_hash/],
     [
       'verify_citation',

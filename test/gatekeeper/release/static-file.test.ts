@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { respond, type Visit } from '../../../gatekeeper/respond.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
@@ -14,6 +15,7 @@ const ask = async (target: string, method = 'GET') => {
     method,
     target,
     facts: headerFacts([]),
+    spend: FOR_EVERYBODY,
     readBody: async () => Buffer.alloc(0),
   };
   const { reply, etag } = await respond(visit, service);

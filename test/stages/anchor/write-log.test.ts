@@ -154,7 +154,7 @@ describe('writeLog()', () => {
     expect(() => memoryLog(LATER, { previous: first, lastSigned })).toThrow(CompileError);
     expect(() => memoryLog(LATER, { lastSigned })).toThrow(CompileError);
     const other = memoryLog({ '2026-11-20': hashes(2000, 559) });
-    expect(() => memoryLog(LATER, { previous: other, lastSigned })).toThrow('was signed already');
+    expect(() => memoryLog(LATER, { previous: other, lastSigned })).toThrow('was already signed');
     expect(() => memoryLog(LATER, { previous: second, lastSigned: 'torn' })).toThrow(CompileError);
     expect(memoryLog(LATER, { previous: second, lastSigned })).toEqual(second);
   });

@@ -273,7 +273,7 @@ describe('readFilings()', () => {
     expect(await compileProblems(filingSet(twice))).toMatchObject([{ code: 'conflict', line: 3 }]);
     const timeless = { ...ROW, disclosure_time: null };
     const [problem] = await compileProblems(filingSet([listingRow(), timeless]));
-    expect(problem?.message).toContain('exactly where acceptance_basis');
+    expect(problem?.message).toContain('must be null if acceptance_basis');
   });
 
   it.each(['javascript:alert(1)', 'ftp://www.sec.gov/x'])(
