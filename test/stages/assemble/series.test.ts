@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import { type ChainState, chainLink, SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
-import { wholeSeries } from '../../../compiler/stages/assemble/whole-series.ts';
+import { segmentPaths, wholeSeries } from '../../../compiler/stages/assemble/whole-series.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
@@ -55,6 +55,9 @@ const seriesFaults = async (root: string, issuer: string) => {
   const { faults } = await verifyRelease(root, { trust: [issuer] });
   return faults.filter(({ file }) => /^series\//.test(file));
 };
+
+const ISSUER = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
+const sealer = makeSealer(ISSUER, signingKey(SEED), NO_SIGNATURES);
 
 /** An answer that begins one row later, with the state that is there. */
 function withoutFirst(answer: Answer): Answer {
@@ -152,9 +155,26 @@ describe('seriesFile()', () => {
     expect(await seriesFaults(folder, did)).toEqual([]);
   });
 
+  it.each([
+    ['an hour apart', 700, 1],
+    ['two days apart', 4700, 48],
+    ['years apart', 60, 24 * 900],
+  ])('has the segments that follow from the dates alone, of rows %s', (_, count, hours) => {
+    const stored = Array.from({ length: count }, (_, index) => {
+      const time = Date.parse('2000-01-01') + index * hours * 3_600_000;
+      const observed_at = new Date(time).toISOString();
+      return reading('btc', { price_usd: 1 }, { observed_at, collected_at: observed_at });
+    });
+    const timeline = timelineOf(stored as Reading[]);
+    const hashOf = () => `sha256:${'0'.repeat(64)}`;
+    const facts = entityFacts(signalOf('crypto.spot') as Signal, timeline, hashOf);
+    const { segments } = wholeSeries(facts, { hashOf, sealer });
+    const paths = segments.map(({ path }) => path);
+    expect(paths).not.toEqual([]);
+    expect(segmentPaths('crypto.spot', timeline)).toEqual(paths);
+  });
+
   it('I39: costs as much for each row, however many there are', () => {
-    const issuer = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
-    const sealer = makeSealer(issuer, signingKey(SEED), NO_SIGNATURES);
     const hashOf = () => `sha256:${'0'.repeat(64)}`;
     const series = (size: number) => {
       const stored = Array.from({ length: size }, (_, hour) => {
