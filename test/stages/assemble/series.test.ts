@@ -56,6 +56,18 @@ const seriesFaults = async (root: string, issuer: string) => {
   return faults.filter(({ file }) => /^series\//.test(file));
 };
 
+const ISSUER = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
+const sealer = makeSealer(ISSUER, signingKey(SEED), NO_SIGNATURES);
+
+/** An answer that begins one row later, with the state that is there. */
+function withoutFirst(answer: Answer): Answer {
+  const [first, ...rows] = answer.rows;
+  if (first === undefined) throw new RangeError('no rows');
+  const chain = canonicalHash(chainLink(answer.before, first));
+  const before = { rows: answer.before.rows + 1, snapshot_date: first.snapshot_date, chain };
+  return { ...answer, rows, count: rows.length, before };
+}
+
 describe('seriesFile()', () => {
   it('keeps 1000 days back from the newest snapshot and says what it left out', () => {
     expect(body.retained).toMatchObject({ rows: 7, older_rows: 1, from: '2025-10-17T00:00:00Z' });
@@ -95,32 +107,48 @@ describe('seriesFile()', () => {
 
   it('keeps the newest rows of a back-fill that came in one day, and verifies', async () => {
     const start = Date.parse('2020-01-01T00:00:00Z');
-    const rows = Array.from({ length: SERIES_ROWS_MAX + 5 }, (_, hour) => {
+    const collected_at = '2026-11-18T11:00:00Z';
+    const old = Array.from({ length: SERIES_ROWS_MAX + 5 }, (_, hour) => {
       const observed_at = new Date(start + hour * 3_600_000).toISOString();
-      return reading('btc', { price_usd: hour }, { observed_at });
+      return reading('btc', { price_usd: hour }, { observed_at, collected_at });
     });
+    const at = (time: string) => ({ observed_at: time, collected_at: time });
     const made = await compileFolder(
-      writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(rows) }),
+      writeSnapshots({
+        '2026-11-18/crypto.spot.ndjson': ndjson(old),
+        '2026-11-19/crypto.spot.ndjson': ndjson([
+          reading('btc', { price_usd: 1 }, at('2026-11-19T11:00:00Z')),
+        ]),
+        '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 2 })]),
+      }),
     );
     const { retained } = readJson(made.folder, 'series/crypto.spot/btc.json') as Series;
-    expect(retained).toMatchObject({ rows: SERIES_ROWS_MAX + 5, older_rows: 4096 });
+    expect(retained).toMatchObject({ rows: old.length + 2, older_rows: 4096 });
+    expect(await seriesFaults(made.folder, made.release.issuer_did)).toEqual([]);
     const service = await compiledService(made.data, '2026-11-21T12:00:00Z');
-    const target = '/gauge/history-series?signal_id=crypto.spot&entity=btc&days=1';
-    const answer = jsonOf(await series(question(target), service)) as unknown as Answer;
-    const verdict = (body: Answer) =>
-      verifyBody(body as never, { trust: [made.release.issuer_did] }).verdict;
-    expect([answer.rows.length, answer.before.rows]).toEqual([SERIES_ROWS_MAX + 5 - 4096, 4096]);
-    expect(verdict(answer)).toBe('verified');
-    const [first, ...others] = answer.rows;
-    const { rows: behind, snapshot_date } = answer.before;
-    const chain = canonicalHash(chainLink(answer.before, first));
-    const before = { rows: behind + 1, snapshot_date, chain };
-    const cut = { ...answer, rows: others, count: others.length, before };
-    expect(verdict(cut)).toBe('failed');
+    const answerOf = async (days: number): Promise<Answer> => {
+      const target = `/gauge/history-series?signal_id=crypto.spot&entity=btc&days=${days}`;
+      return jsonOf(await series(question(target), service)) as unknown as Answer;
+    };
+    const answers = await Promise.all([1, 2, 3, 1000].map(answerOf));
+    expect(answers.map(({ before }) => before.rows)).toEqual([
+      old.length + 1,
+      old.length,
+      4096,
+      4096,
+    ]);
+    const bodies = [
+      ...answers,
+      withoutFirst(await answerOf(3)),
+      withoutFirst(await answerOf(1000)),
+    ];
+    const wanted = [...answers.map(() => 'verified'), 'failed', 'failed'];
+    const trust = [made.release.issuer_did];
+    expect(bodies.map((body) => verifyBody(body as never, { trust }).verdict)).toEqual(wanted);
     if (!hasPython) return;
-    const texts = [answer, cut].map((each) => JSON.stringify(each));
-    const judged = pythonVerdicts(texts, [made.release.issuer_did], Date.parse('2026-11-22'));
-    expect(judged.map((each) => each.verdict)).toEqual(['verified', 'failed']);
+    const texts = bodies.map((each) => JSON.stringify(each));
+    const judged = pythonVerdicts(texts, trust, Date.parse('2026-11-22'));
+    expect(judged.map((each) => each.verdict)).toEqual(wanted);
   }, 60_000);
 
   it('verifies inside its release', async () => {
@@ -128,8 +156,6 @@ describe('seriesFile()', () => {
   });
 
   it('I39: costs as much for each row, however many there are', () => {
-    const issuer = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
-    const sealer = makeSealer(issuer, signingKey(SEED), NO_SIGNATURES);
     const hashOf = () => `sha256:${'0'.repeat(64)}`;
     const series = (size: number) => {
       const stored = Array.from({ length: size }, (_, hour) => {
