@@ -134,8 +134,9 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
   }
   const isStored = (path: string): boolean => list.find(path) !== null;
   for (const part of run.parts) part.write(press, isStored);
-  const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: plan !== null });
-  if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
+  const resumeSince = plan?.memory.state.since ?? null;
+  const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
+  if (plan !== null) list.remove(log.gone);
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
@@ -148,12 +149,6 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
 }
 
 const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
-
-/** Files of the log of the previous release, but for those that stand. */
-function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
-  const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
-  return paths.filter((path) => !stands(path));
-}
 
 /** What is stored so far, as the descriptions look at it. */
 function shelfOf(data: string, list: ReleaseList): Shelf {

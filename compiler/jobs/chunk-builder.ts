@@ -1,16 +1,11 @@
-import {
-  type FileEntry,
-  formatCatalogRow,
-  formatVerifyEntry,
-  type Leaf,
-} from '../contract/release.ts';
+import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
 import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Reading } from '../stages/intake/reading.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
-import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
+import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
 import type { ChunkMemory } from './chunk-memory.ts';
 import type { SaidFile } from './said-files.ts';
 
@@ -41,7 +36,7 @@ export interface JobChunk {
 /** What look-up entries are about. */
 type Subject = Pick<EntityFacts, 'signal' | 'timeline' | 'latest'>;
 
-/** What the look-up entries and leaves of readings are made of. */
+/** What the leaves of readings are made of. */
 export interface Origins {
   readonly hashOf: (reading: Reading) => string;
   /** Names of the batches, in batch order. */
@@ -66,7 +61,7 @@ export class ChunkBuilder {
   #cities = '';
   #catalog = '';
   #verify: string[] = [];
-  readonly #leaves: Leaf[] = [];
+  readonly #batches = new Set<string>();
   #sample: JobChunk['sample'] | null = null;
 
   constructor(signalId: string, memory: ChunkMemory) {
@@ -129,23 +124,34 @@ export class ChunkBuilder {
     });
   }
 
-  /** Every reading has a look-up entry: the latest as current, all others as superseded. */
-  readings({ signal, timeline, latest }: Subject, { hashOf, batches }: Origins): void {
-    const file = recordPath(signal.id, latest.entity);
+  /** The latest reading has a look-up entry: all others are found in the log alone. */
+  latest({ signal, latest }: Subject, record_hash: string): void {
+    this.#lookUp({
+      record_hash,
+      kind: 'reading',
+      state: 'current',
+      file: recordPath(signal.id, latest.entity),
+      signal_id: signal.id,
+      entity: latest.entity,
+      observed_at: latest.observed_at,
+    });
+  }
+
+  /** Every reading is to be in the log, also one that another has taken the place of. */
+  leaves({ signal, timeline }: Subject, { hashOf, batches }: Origins): void {
     for (const reading of [...timeline.replaced, ...timeline.readings]) {
-      const record_hash = hashOf(reading);
       this.#readings += 1;
       const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
-      this.#leaves.push({ batch, record_hash });
-      this.#lookUp({
-        record_hash,
+      this.#batches.add(batch);
+      const line = formatLeaf({
+        batch,
+        record_hash: hashOf(reading),
         kind: 'reading',
-        state: reading === latest ? 'current' : 'superseded',
-        file: reading === latest ? file : null,
         signal_id: signal.id,
         entity: reading.entity,
         observed_at: reading.observed_at,
       });
+      this.#memory.leaves.add(line);
     }
   }
 
@@ -165,7 +171,7 @@ export class ChunkBuilder {
       catalog: this.#catalog,
       census: this.census,
       verify: lookUps.all(),
-      leaves: leafLines(this.#leaves, leaves),
+      leaves: { batches: [...this.#batches], lines: leaves.all() },
       legs: this.#legs,
       cities: this.#cities,
       places: this.places,

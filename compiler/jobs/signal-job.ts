@@ -180,7 +180,7 @@ export class SignalRun {
       this.#former.path(file.path);
       this.#former.citation(facts, file);
     }
-    this.#former.readings(facts, { hashOf: this.#hashOf, batches: this.#batches });
+    this.#former.latest(facts, this.#hashOf(latest));
     this.#count(outcome.ok, -1);
   }
 
@@ -207,7 +207,8 @@ export class SignalRun {
     for (const file of files) this.#held.file(file);
     for (const file of said) this.#held.citation(facts, file);
     this.#held.sample(facts, record);
-    this.#held.readings(facts, { hashOf, batches: this.#batches });
+    this.#held.latest(facts, hashOf(facts.latest));
+    this.#held.leaves(facts, { hashOf, batches: this.#batches });
     this.#join(facts, bare);
     return formatSaid(said);
   }

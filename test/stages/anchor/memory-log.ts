@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../../compiler/contract/citation.ts';
 import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
+import type { LeafFacts } from '../../../compiler/contract/log-runs.ts';
 import { CHECKPOINT_PATH, decodeBundle, tilePath } from '../../../compiler/contract/tiles.ts';
+import type { Anchor } from '../../../compiler/stages/anchor/anchor-store.ts';
 import type { PreviousRelease } from '../../../compiler/stages/anchor/previous-log.ts';
 import { type LogParts, writeLog } from '../../../compiler/stages/anchor/write-log.ts';
 import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
@@ -19,8 +21,12 @@ export type LogFiles = Map<string, Buffer>;
 /** Record hashes by batch. */
 export type Leaves = Readonly<Record<string, readonly string[]>>;
 
-export interface MemoryOptions
-  extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf' | 'mayResume'>> {
+export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned'>> {
+  /** The timestamp of a root; none by default. */
+  readonly anchorOf?: (rootHex: string) => Anchor | null;
+  /** Roots that were stamped since the previous log. */
+  readonly stamped?: readonly string[];
+  readonly mayResume?: boolean;
   readonly previous?: LogFiles;
   readonly seed?: number;
   readonly baseUrl?: string;
@@ -33,19 +39,19 @@ export function didOf(seed = 7): string {
 
 /** Writes the log of these leaves after that of a previous release; answers its files. */
 export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles {
-  const { previous, lastSigned = null, anchorOf = () => null, mayResume = false } = options;
+  const { previous, lastSigned = null, anchorOf = () => null, stamped = [] } = options;
   const files: LogFiles = new Map();
-  const { stands } = writeLog({
+  const { gone } = writeLog({
     press: memoryPress(files, options),
     leaves: storeOf(leaves),
     previous: previous === undefined ? null : releaseOf(previous),
     lastSigned,
-    anchorOf,
-    mayResume,
+    anchors: { read: anchorOf, changedSince: () => [...stamped] },
+    resumeSince: options.mayResume === true ? 0 : null,
     scratch: mkdtempSync(join(tmpdir(), 'signalpress-log-')),
   });
   for (const [path, bytes] of previous ?? []) {
-    if (stands(path) && !files.has(path)) files.set(path, bytes);
+    if (!gone.includes(path) && !files.has(path)) files.set(path, bytes);
   }
   return files;
 }
@@ -68,14 +74,24 @@ function memoryPress(files: LogFiles, { seed = 7, baseUrl = 'https://a.example' 
 function storeOf(leaves: Leaves) {
   const store = leafStore(mkdtempSync(join(tmpdir(), 'signalpress-leaves-')));
   for (const [batch, hashes] of Object.entries(leaves)) {
-    for (const record_hash of hashes) store.add({ batch, record_hash });
+    for (const record_hash of hashes) store.add({ batch, record_hash, ...factsOf(record_hash) });
   }
   return store;
 }
 
+/** What the leaf of a hash says in these logs. */
+export function factsOf(recordHash: string): LeafFacts {
+  const entity = `entity of ${recordHash.slice(7, 11)}`;
+  return { kind: 'reading', signal_id: 'a.b', entity, observed_at: '2026-11-20T10:00:00Z' };
+}
+
 /** A previous release that holds these files. */
 export function releaseOf(files: LogFiles, seed = 7): PreviousRelease {
-  return { issuerDid: didOf(seed), read: (path) => files.get(path) ?? null };
+  return {
+    issuerDid: didOf(seed),
+    read: (path) => files.get(path) ?? null,
+    under: (prefix) => [...files.keys()].filter((path) => path.startsWith(prefix)).sort(),
+  };
 }
 
 /** Distinct record hashes from a number on. */
