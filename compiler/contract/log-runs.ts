@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { LOG_SIZE_MAX } from './log-batch.ts';
-import { RECORD_HASH, recordHashText } from './record-hash.ts';
+import { RECORD_HASH } from './record-hash.ts';
 import { LOG_FOLDER } from './tiles.ts';
 
 /** Entries of the smallest run that is full, and about how many lines a file of any run has. */
@@ -106,7 +106,7 @@ export const NO_FACTS_TEXT = 'null,null,null,null';
 
 /** Text of one line, a JSON array with its line end. */
 export function logLineText(hex: string, position: number, facts: string): string {
-  return `["${recordHashText(hex)}",${position},${facts}]\n`;
+  return `${logLineStart(hex)}",${position},${facts}]\n`;
 }
 
 const lineHead = [z.string().regex(RECORD_HASH), z.int().min(0)] as const;

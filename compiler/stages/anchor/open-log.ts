@@ -41,14 +41,10 @@ export function emptyLog(put: PutTile): OpenLog {
   return { tree: new LogTree(put), batches, withhold: () => undefined, runs, isResumed: false };
 }
 
-/** The log of the previous release from its right edge; null when that does not give the signed root. */
-export function resumedLog(
-  previous: PreviousRelease,
-  old: SignedLog,
-  put: PutTile,
-): OpenLog | null {
+/** The log of the previous release from its right edge. */
+export function resumedLog(previous: PreviousRelease, old: SignedLog, put: PutTile): OpenLog {
   const tree = resumeLog(previous, old, put);
-  if (tree === null) return null;
+  if (tree === null) throw new ForgottenError('Cannot go on: the log does not give its root');
   const runs = new StoredRuns(old.signed.size, (path) => listedBytes(previous, path));
   return { tree, batches: old.newest, withhold: storedIn(runs), runs, isResumed: true };
 }

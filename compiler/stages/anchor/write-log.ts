@@ -13,8 +13,7 @@ import {
   logBatchesPath,
 } from '../../contract/log-batch.ts';
 import { isSameRun, type LogRun, runPaths, runsOf } from '../../contract/log-runs.ts';
-import { recordHashText } from '../../contract/record-hash.ts';
-import { CHECKPOINT_PATH, LOG_FOLDER, logEntry } from '../../contract/tiles.ts';
+import { CHECKPOINT_PATH, ENTRY_BYTES, logEntry } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
@@ -32,6 +31,7 @@ import {
   type SignedLog,
 } from './previous-log.ts';
 import { filledTiles } from './resume-log.ts';
+import { HEX_DIGITS } from './run-lines.ts';
 import { RunSpill } from './run-spill.ts';
 import { runFiles } from './write-runs.ts';
 
@@ -57,13 +57,16 @@ export interface WrittenLog {
   readonly size: number;
   /** Signed note of the newest checkpoint. */
   readonly checkpoint: string;
-  /** Files of the log of the previous release that do not stay as they are; those that are written anew may be among them. */
+  /** Files of the log of the previous release that a resumed one no longer has; all others stand where none was written anew. */
   readonly gone: readonly string[];
+  /** Whether the log of the previous release was resumed: otherwise every file of this one was written. */
+  readonly isResumed: boolean;
 }
 
 /**
  * Continues the log of the previous release with the hashes that it does not hold yet, one signed checkpoint for each batch.
- * A log that is resumed costs what is new: full tiles, closed runs and older batches stay as they are.
+ * A log that is resumed costs what is new: full tiles, closed runs and older batches stay as they are. Throws a
+ * ForgottenError where it cannot be resumed.
  */
 export function writeLog(parts: LogParts): WrittenLog {
   const { press, previous } = parts;
@@ -82,23 +85,28 @@ export function writeLog(parts: LogParts): WrittenLog {
   press.file(CHECKPOINT_PATH, checkpoint);
   const key = verifierKey(origin, parseDidKey(press.issuer.did), sha256);
   press.file(LOG_KEY_PATH, `${key}\n`);
-  return { size: tree.size, checkpoint, gone: goneFiles(parts, log, before) };
+  return {
+    size: tree.size,
+    checkpoint,
+    gone: goneFiles(parts, log, before),
+    isResumed: log.isResumed,
+  };
 }
 
-/** The log so far: its right edge where that can be gone on from, else all of it. */
+/** The log so far: its right edge where that is to be gone on from, else all of it. */
 function openLog(
   { press, previous, resumeSince, scratch }: LogParts,
   old: SignedLog | null,
 ): OpenLog {
   const put = press.file;
   if (previous === null || old === null) return emptyLog(put);
-  const resumed = resumeSince === null ? null : resumedLog(previous, old, put);
-  return resumed ?? replayedLog(previous, old, { put, folder: join(scratch, 'replayed') });
+  if (resumeSince !== null) return resumedLog(previous, old, put);
+  return replayedLog(previous, old, { put, folder: join(scratch, 'replayed') });
 }
 
+/** Runs that were merged into larger ones, and tiles that were partial. */
 function goneFiles({ previous }: LogParts, { tree, runs, isResumed }: OpenLog, before: number) {
-  if (previous === null) return [];
-  if (!isResumed) return [...previous.under(`${LOG_FOLDER}/`)];
+  if (previous === null || !isResumed) return [];
   const standing = runsOf(tree.size);
   const merged = runs.runs.filter((run) => !standing.some((other) => isSameRun(run, other)));
   return [...merged.flatMap(runPaths), ...filledTiles(previous, before, tree.size)];
@@ -135,9 +143,11 @@ interface Appended {
 }
 
 function appendBatch({ tree, added }: Appended, fresh: FreshLeaves, rank: number): void {
+  const entry = Buffer.from(logEntry(`sha256:${'0'.repeat(HEX_DIGITS)}`));
   for (const [hex, facts] of fresh.ofBatch(rank)) {
     added.add(hex, tree.size, facts);
-    tree.append(logEntry(recordHashText(hex)));
+    entry.write(hex, ENTRY_BYTES - HEX_DIGITS, 'latin1');
+    tree.append(entry);
   }
 }
 
