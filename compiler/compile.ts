@@ -25,7 +25,7 @@ import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
-import type { JobResult, SignalJob } from './jobs/signal-job.ts';
+import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { joinShares, type SharedSignal, signalShares, wholeSignals } from './jobs/signal-shares.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
@@ -361,6 +361,7 @@ function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSigna
     added,
     files,
     shelves: memory === null ? null : shelvesOf(memory, signal_id),
+    unsureUntil: memory === null ? ALWAYS : memory.state.unsure_until,
     data: staging.data,
     share,
     issuer: run.issuer,

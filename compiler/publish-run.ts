@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { CompileOptions, CompileSummary } from './compile.ts';
+import { DAY_MS, isoTime } from './contract/iso-time.ts';
 import type { KeyHistory } from './contract/key-history.ts';
 import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
@@ -9,6 +10,7 @@ import type { EntityNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
 import { continueLog } from './stages/anchor/continue-log.ts';
 import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
+import type { WrittenLog } from './stages/anchor/write-log.ts';
 import type { Assembly, Material } from './stages/assemble/assembly.ts';
 import { LatestTable } from './stages/assemble/latest-table.ts';
 import type { Part } from './stages/assemble/part.ts';
@@ -20,7 +22,7 @@ import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { nextPlace } from './stages/publish/next-place.ts';
-import { type CountedPress, makePress } from './stages/publish/press.ts';
+import { type CountedPress, makePress, type Press } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
@@ -89,7 +91,7 @@ export async function publishRun(
   const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
   const shelf = shelfOf(options.data, list);
   writeJoined(run, { list, press: press() }, { table, entities, read: shelf.read });
-  const checkpoint = writeParts(options, run, { list, press: press() });
+  const log = writeParts(options, run, { list, press: press() });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
   const head = unsignedHead(options, run, signals);
@@ -101,6 +103,7 @@ export async function publishRun(
     key: run.stateKey,
     release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
     since: staging.openedMs,
+    unsure_until: unsureUntil(options, memory, log),
     signals: Object.fromEntries(withSamples(signals, run.assembly)),
     bundles: run.assembly.bundles,
     bytes,
@@ -112,7 +115,7 @@ export async function publishRun(
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
   const published = settled.publish(releaseName(release));
-  const kept = errorsOf([() => keepLastCheckpoint(options.data, checkpoint)]);
+  const kept = errorsOf([() => keepLastCheckpoint(options.data, log.checkpoint)]);
   const untidy = [...published.untidy, ...kept];
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
@@ -154,16 +157,19 @@ function splitAtTab(line: string): [string, string] {
 }
 
 /** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
-function writeParts(options: CompileOptions, run: Run, { list, press }: Output): string {
+function writeParts(options: CompileOptions, run: Run, { list, press }: Output): WrittenLog {
   const { memory, shards, notes } = run;
   if (memory !== null) {
     list.remove(memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
     shards.remove(memory.read('parts-look-ups').toString('utf8'));
   }
   const isStored = (path: string): boolean => list.find(path) !== null;
-  for (const part of run.parts) part.write(press, isStored);
-  const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: memory !== null });
-  if (memory !== null) list.remove(pathsBefore(run.staging, log.stands));
+  const leaves = new PartLeaves(press, memory);
+  for (const part of run.parts) part.write({ ...press, leaf: leaves.take }, isStored);
+  notes.write('parts-leaves', leaves.text());
+  const resumeSince = memory?.state.since ?? null;
+  const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
+  if (memory !== null) list.remove(log.gone);
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
@@ -172,16 +178,42 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
   const written = press.files.filter(({ path }) => !isOfLog(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
   notes.write('parts-look-ups', press.lookUps.map(([, line]) => line).join(''));
-  return log.checkpoint;
+  return log;
+}
+
+/** Leaves of the collections, which each compile reads whole: those of the previous one are in the log. */
+class PartLeaves {
+  readonly #press: Press;
+  readonly #before: ReadonlySet<string>;
+  readonly #given = new Set<string>();
+
+  constructor(press: Press, memory: Memory | null) {
+    this.#press = press;
+    this.#before = new Set(memory?.read('parts-leaves').toString('latin1').split('\n'));
+  }
+
+  readonly take: Press['leaf'] = (leaf) => {
+    this.#given.add(leaf.record_hash);
+    if (!this.#before.has(leaf.record_hash)) this.#press.leaf(leaf);
+  };
+
+  text(): string {
+    return [...this.#given].join('\n');
+  }
+}
+
+/** A log of more than the snapshots give may hold what comes back to them, but nothing that was collected later. */
+function unsureUntil(
+  { asOf }: CompileOptions,
+  memory: Memory | null,
+  { hasOrphans }: WrittenLog,
+): string | null {
+  if (memory !== null) return memory.state.unsure_until;
+  // A batch may be named after the day before its last line, and clocks differ.
+  return hasOrphans ? isoTime(Date.parse(asOf) + DAY_MS).slice(0, 'YYYY-MM-DD'.length) : null;
 }
 
 const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
-
-/** Log files of the previous release, except those that are still valid. */
-function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
-  const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
-  return paths.filter((path) => !stands(path));
-}
 
 /** What is stored so far, as the descriptions look at it. */
 function shelfOf(data: string, list: ReleaseList): Shelf {

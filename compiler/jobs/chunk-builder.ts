@@ -1,16 +1,12 @@
-import {
-  type FileEntry,
-  formatCatalogRow,
-  formatVerifyEntry,
-  type Leaf,
-} from '../contract/release.ts';
+import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
 import { type SeriesSubject, segmentPath } from '../contract/series-segments.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { Segment } from '../stages/assemble/series-segments.ts';
 import { bandOf } from '../stages/derive/ruler.ts';
+import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
-import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
+import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
 import type { Grown } from '../stages/remember/entity-past.ts';
 import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
@@ -44,11 +40,15 @@ interface Outcome {
   readonly files: readonly PublishedFile[];
   /** The entity as the previous release has it; null for a new one. */
   readonly known: KnownEntity | null;
+  /** Last day whose readings the log may hold already; null for none. */
+  readonly unsureUntil: string | null;
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
 const ENTITIES_MAX = 64;
 const READINGS_MAX = 2048;
+/** Of a batch: `2026-11-20`. */
+const DAY_CHARS = 10;
 
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
@@ -58,7 +58,7 @@ export class ChunkBuilder {
   readonly #goneFiles: string[] = [];
   readonly #verify: string[] = [];
   readonly #goneVerify: string[] = [];
-  readonly #leaves: Leaf[] = [];
+  readonly #batches = new Set<string>();
   readonly #joined: (readonly [string, boolean])[] = [];
   #catalog = '';
   #entities = 0;
@@ -75,7 +75,7 @@ export class ChunkBuilder {
   }
 
   /** Takes over what is made of an entity. */
-  entity(facts: EntityFacts, { grown, files, known }: Outcome): void {
+  entity(facts: EntityFacts, { grown, files, known, unsureUntil }: Outcome): void {
     const { entity } = facts.latest;
     this.#entities += 1;
     this.#readings += grown.fresh.length;
@@ -88,7 +88,8 @@ export class ChunkBuilder {
     const said = files.map(({ path, body }) => {
       return { path, record_hash: citationOf(body)?.record_hash };
     });
-    this.#lookUps(facts, grown, said);
+    for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
+    this.#lookUps(facts, said);
     if (known !== null) this.#takeBack(facts, known, { grown, said });
     const { latest, looked_at, record_hash } = facts;
     const now = { reading: latest, record_hash, looked_at };
@@ -111,7 +112,7 @@ export class ChunkBuilder {
       bytes: bodies.all(),
       catalog: this.#catalog,
       verify: lookUps.all(),
-      leaves: leafLines(this.#leaves, leaves),
+      leaves: { batches: [...this.#batches], lines: leaves.all() },
       known: known.all(),
       joined: this.#joined,
       first: this.#first,
@@ -123,10 +124,21 @@ export class ChunkBuilder {
     this.#files.push(fileEntry(path, this.#memory.bodies.add(content)));
   }
 
+  #leaf(
+    { record_hash, batch, observed_at }: HeldHash,
+    entity: string,
+    unsureUntil: string | null,
+  ): void {
+    this.#batches.add(batch);
+    const isNew = unsureUntil === null || batch.slice(0, DAY_CHARS) > unsureUntil;
+    const facts = { kind: 'reading', signal_id: this.#signalId, entity, observed_at } as const;
+    const line = formatLeaf({ record_hash, batch, ...facts, ...(isNew ? { isNew } : {}) });
+    this.#memory.leaves.add(line);
+  }
+
   /** The latest reading has a look-up entry, and so has every citation, since its verify_url names its own hash. */
-  #lookUps(facts: EntityFacts, { fresh }: Grown, said: readonly SaidFile[]): void {
+  #lookUps(facts: EntityFacts, said: readonly SaidFile[]): void {
     const { signal, latest, record_hash } = facts;
-    for (const { batch, record_hash } of fresh) this.#leaves.push({ batch, record_hash });
     const subject = { signal: signal.id, entity: latest.entity, observed_at: latest.observed_at };
     this.#verify.push(...linesOf(subject, record_hash, said));
   }

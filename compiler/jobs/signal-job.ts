@@ -22,6 +22,9 @@ import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { ChunkMemories } from './chunk-memory.ts';
 
+/** Behind every day. */
+export const ALWAYS = '9999-12-31';
+
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
@@ -31,6 +34,8 @@ export interface SignalJob extends IntakeRules {
   readonly files: readonly SnapshotFile[];
   /** What the previous compile remembers of its entities; null where nothing is. */
   readonly shelves: Shelves | null;
+  /** Last day whose readings the log may hold already; null for none, ALWAYS where nothing is remembered. */
+  readonly unsureUntil: string | null;
   /** The data folder: segments of series are read there. */
   readonly data: string;
   readonly issuer: Issuer;
@@ -109,7 +114,7 @@ class SignalRun {
       const growth = growPast(known?.past ?? null, lines, this.#ground(batches));
       if ('isBehind' in growth) this.#behind.add(entity);
       else if ('problem' in growth) this.#problems.push(growth.problem);
-      else this.#publish(growth.ok, known);
+      else this.#publish(growth.ok, known, this.#job.unsureUntil);
     });
   }
 
@@ -123,7 +128,7 @@ class SignalRun {
       (entity, lines, batches) => {
         const growth = growPast(null, lines, this.#ground(batches));
         if ('problem' in growth) this.#problems.push(growth.problem);
-        else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity));
+        else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
         else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
       },
     );
@@ -184,10 +189,11 @@ class SignalRun {
   }
 
   /** Hands over what follows from an entity, and takes back what the previous release says of it. */
-  #publish(grown: Grown, known: KnownEntity | null): void {
+  #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
     const facts = entityFacts(this.#signal, grown, this.#hashOf);
     const { entity } = facts.latest;
-    this.#held.entity(facts, { grown, files: entityFiles(facts, grown, this.#sealer), known });
+    const files = entityFiles(facts, grown, this.#sealer);
+    this.#held.entity(facts, { grown, files, known, unsureUntil });
     if (isJoined(this.#line, this.#signal.id, entity)) this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);
