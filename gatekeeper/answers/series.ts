@@ -74,7 +74,9 @@ async function beginning(
   open: OpenSegment,
 ): Promise<ChainState> {
   const ends = segments.flatMap(([, , first_date, last_date]) => [first_date, last_date]);
-  const [begin = ''] = cuts[0] ?? [];
+  const [first] = cuts;
+  if (first === undefined) throw new RangeError('Cannot cut a series: it lists no snapshot');
+  const [begin] = first;
   const newest = [...ends, ...cuts.map(([date]) => date)].reduce((a, b) => (a > b ? a : b));
   const from = seriesFrom(newest, days);
   if (begin >= from) return before;
