@@ -28,7 +28,13 @@ export class EntityNotes {
   /** `folder` holds what is too much for the memory. */
   constructor(folder: string, due: readonly DueSignal[]) {
     const notes = due.map(({ signal_id, before, shelves }) => {
-      return [signal_id, new ShelfNotes(join(folder, signal_id), before, shelves)] as const;
+      return [
+        signal_id,
+        new ShelfNotes(join(folder, signal_id), before, {
+          count: shelves,
+          signals: due.length,
+        }),
+      ] as const;
     });
     this.#signals = new Map(notes);
   }

@@ -193,7 +193,7 @@ describe('compile() on what is remembered', () => {
     }
   }, 120_000);
 
-  it('I18: joins sixteen segments of a series into one, as a full compile does', async () => {
+  it('I18: joins segments of a series into one, as a full compile does', async () => {
     const btc = (batch: string, from: number, count: number) =>
       file(
         batch,
@@ -214,7 +214,7 @@ describe('compile() on what is remembered', () => {
       [...filesBelow(join(here.data, 'current')).keys()].flatMap(
         (path) => /^segment\/crypto.spot\/btc\/(.*).txt$/.exec(path)?.[1] ?? [],
       );
-    expect(segments()).toHaveLength(15);
+    expect(segments()).toHaveLength(6);
     const revised = reading('btc', { price_usd: 0.5 }, { observed_at: '2026-11-01T03:00:00.000Z' });
     for (const [more, expected] of [
       [btc('2026-11-21T00Z', settled + SERIES_TAIL, 2), ['0-256']],

@@ -10,11 +10,11 @@ export const SERIES_TAIL = 8;
 
 /** Rows of the largest segments; no row is dropped but with the whole block of so many. */
 const SEGMENT_ROWS_MAX = 4096;
-/** Rows that a segment can have, the most first. Each size is 16 of the next, so 16 segments are joined into one. */
-const SEGMENT_SIZES = [SEGMENT_ROWS_MAX, 256, 16] as const;
+/** Rows that a segment can have, the most first. Each size is 4 of the next, so 4 segments are joined into one. */
+const SEGMENT_SIZES = [SEGMENT_ROWS_MAX, 1024, 256, 64, 16] as const;
 
 const FOLDER = 'segment/';
-const PATH = /^segment\/([^/]+)\/([^/]+)\/(0|[1-9]\d*)-(16|256|4096)\.txt$/;
+const PATH = /^segment\/([^/]+)\/([^/]+)\/(0|[1-9]\d*)-(16|64|256|1024|4096)\.txt$/;
 
 /** A stretch of the rows of a series, counted from the first row ever. */
 export interface SegmentPlace {

@@ -18,7 +18,7 @@ import { chainRows } from './series-chain.ts';
 const NEWLINE = 0x0a;
 
 // What an hour adds to a series costs the same however long the series is: its settled rows are remembered as a state of
-// the chain, a list of segments and fewer than 16 open lines. Every 16 lines become a segment, every 16 segments of one
+// the chain, a list of segments and fewer than 16 open lines. Every 16 lines become a segment, every 4 segments of one
 // size one of the next. The outcome follows from the rows alone, not from how many came at a time.
 
 /** A segment of the release. */

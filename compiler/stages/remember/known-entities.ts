@@ -9,8 +9,10 @@ import { type KnownEntity, parseKnown, parseLatest } from './past-text.ts';
 
 const NEWLINE = 0x0a;
 const TAB = 0x09;
-/** Of lines in memory, before they go to the disk. */
-const HELD_BYTES_MAX = 1_000_000;
+/** Of lines of all signals in memory, before they go to the disk. */
+const HELD_BYTES_MAX = 16_000_000;
+/** Of those of one signal, however many there are. */
+const HELD_BYTES_MIN = 500_000;
 
 /** Shelves divide this number, so that what is grouped by it has whole shelves. */
 export const SHELVES_MAX = 256;
@@ -106,6 +108,12 @@ function parseShelf(bytes: Buffer): Map<string, string> {
   return lines;
 }
 
+/** How many shelves there are to be, and how many signals share the memory. */
+interface Room {
+  readonly count: number;
+  readonly signals: number;
+}
+
 /** Collects the entities of a signal for the next compile, in memory that does not grow. */
 export class ShelfNotes {
   readonly #spill: LineSpill;
@@ -113,11 +121,12 @@ export class ShelfNotes {
   readonly #count: number;
 
   /** `before` is what the previous compile left, of which what this one does not touch stays. */
-  constructor(folder: string, before: Shelves | null, count: number) {
+  constructor(folder: string, before: Shelves | null, { count, signals }: Room) {
     const endOf = (bytes: Buffer, start: number): number => bytes.indexOf(NEWLINE, start) + 1;
     const groupOf = (bytes: Buffer, start: number): number =>
       shelfOf(bytes.toString('latin1', start, bytes.indexOf(TAB, start)), count);
-    this.#spill = new LineSpill(folder, { endOf, groupOf, groups: count }, HELD_BYTES_MAX);
+    const heldMax = Math.max(HELD_BYTES_MIN, HELD_BYTES_MAX / signals);
+    this.#spill = new LineSpill(folder, { endOf, groupOf, groups: count }, heldMax);
     this.#before = before;
     this.#count = count;
   }

@@ -1,4 +1,5 @@
 import type { Latest } from '../assemble/latest.ts';
+import type { Segment } from '../assemble/series-segments.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Batched, Instant } from '../intake/timeline.ts';
 import type { EntityPast } from './entity-past.ts';
@@ -20,12 +21,29 @@ type StoredInstant = Omit<Instant, 'kept' | 'said'> & {
   readonly kept: readonly [Difference, batch: string];
   readonly said: readonly [Difference, batch: string] | null;
 };
-type StoredPast = Omit<EntityPast, 'tail'> & { readonly tail: readonly StoredInstant[] };
+type StoredPast = Omit<EntityPast, 'tail' | 'series'> & {
+  readonly tail: readonly StoredInstant[];
+  readonly series: Omit<EntityPast['series'], 'segments'>;
+  readonly segments: readonly StoredSegment[];
+};
+/** Members of a segment without their names: an old series has many. */
+type StoredSegment = readonly [
+  start: number,
+  date: string | null,
+  chain: string,
+  count: number,
+  first_date: string,
+  last_date: string,
+  size: number,
+  sha256: string,
+];
 
 /** An entity as a line, `<entity>` tab JSON of its latest reading tab JSON of the rest, which repeats nothing of that reading. */
 export function formatKnown({ latest, past, said }: KnownEntity): string {
   const tail = past.tail.map((instant) => storedInstant(instant, latest.reading));
-  const rest = { past: { ...past, tail } satisfies StoredPast, said };
+  const { segments, ...series } = past.series;
+  const stored = { ...past, tail, series, segments: segments.map(storedSegment) };
+  const rest = { past: stored satisfies StoredPast, said };
   return `${[past.entity, JSON.stringify(latest), JSON.stringify(rest)].join(TAB)}\n`;
 }
 
@@ -33,14 +51,45 @@ export function formatKnown({ latest, past, said }: KnownEntity): string {
 export function parseKnown(text: string): KnownEntity {
   const tab = text.indexOf(TAB);
   const latest: Latest = JSON.parse(text.slice(0, tab));
-  const { past, said } = JSON.parse(text.slice(tab + 1)) as { past: StoredPast; said: string };
-  const tail = past.tail.map((stored) => instantOf(stored, latest.reading));
-  return { latest, past: { ...past, tail }, said };
+  const { past: stored, said } = JSON.parse(text.slice(tab + 1)) as {
+    past: StoredPast;
+    said: string;
+  };
+  const { segments, ...past } = stored;
+  const series = { ...past.series, segments: segments.map(segmentOf) };
+  const tail = past.tail.map((instant) => instantOf(instant, latest.reading));
+  return { latest, past: { ...past, tail, series }, said };
 }
 
 /** The latest reading alone. */
 export function parseLatest(text: string): Latest {
   return JSON.parse(text.slice(0, text.indexOf(TAB)));
+}
+
+function storedSegment({
+  before,
+  count,
+  first_date,
+  last_date,
+  size,
+  sha256,
+}: Segment): StoredSegment {
+  const { rows, snapshot_date, chain } = before;
+  return [rows, snapshot_date, chain, count, first_date, last_date, size, sha256];
+}
+
+function segmentOf([
+  rows,
+  date,
+  chain,
+  count,
+  first_date,
+  last_date,
+  size,
+  sha256,
+]: StoredSegment): Segment {
+  const before = { rows, snapshot_date: date, chain };
+  return { before, count, first_date, last_date, size, sha256 };
 }
 
 function storedInstant({ kept, said, ...rest }: Instant, base: Reading): StoredInstant {

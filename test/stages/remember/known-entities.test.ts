@@ -27,7 +27,7 @@ function knownOf(entity: string, said: string, name = 'x'): KnownEntity {
 /** Writes the entities of one compile upon those of another. */
 function written(entities: readonly KnownEntity[], before: Shelves | null, count = 16): Shelves {
   const folder = makeFolder();
-  const notes = new ShelfNotes(join(folder, 'spill'), before, count);
+  const notes = new ShelfNotes(join(folder, 'spill'), before, { count, signals: 100 });
   for (const known of entities) notes.add(Buffer.from(formatKnown(known)));
   const files = [...notes.before];
   for (const [shelf, bytes] of notes.changed()) {
