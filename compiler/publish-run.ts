@@ -14,9 +14,10 @@ import { describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
 import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import { type ChangeCounts, countChanges } from './stages/publish/catalog-changes.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
-import { readStored } from './stages/publish/listed-files.ts';
+import { readCatalog, readStored } from './stages/publish/listed-files.ts';
 import { nextPlace } from './stages/publish/next-place.ts';
 import { type CountedPress, makePress } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
@@ -101,6 +102,8 @@ export async function publishRun(
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const { root, data } = staging;
+  // Once it is published, the previous release may be removed.
+  const changes = changesSince(staging, list);
   const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
@@ -111,7 +114,29 @@ export async function publishRun(
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
   const { folder } = published;
-  return { release, folder, files: count, bytes, rejects, wentOn: memory !== null, untidy };
+  return {
+    release,
+    folder,
+    files: count,
+    bytes,
+    rejects,
+    wentOn: memory !== null,
+    changes,
+    untidy,
+  };
+}
+
+/** Null where the previous release cannot be read. */
+function changesSince(staging: Staging, list: ReleaseList): ChangeCounts | null {
+  const [before, after] = [previousCatalog(staging), readCatalog(staging.data, list)];
+  return before === null || after === null ? null : countChanges(before, after);
+}
+
+/** The catalog that this release supersedes, empty before the first release; null where it cannot be read. */
+export function previousCatalog({ previous, data }: Staging): Buffer | null {
+  if (previous === null) return Buffer.alloc(0);
+  const files = previous.files();
+  return files === null ? null : readCatalog(data, files);
 }
 
 interface Output {
