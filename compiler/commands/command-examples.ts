@@ -21,7 +21,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'anchor stamp': ['signalpress anchor stamp'],
   'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],
   'releases list': ['signalpress releases list'],
-  'releases diff': ['signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z'],
+  'releases diff': [
+    'signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z',
+    'signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z --files',
+  ],
   'releases prune': ['signalpress releases prune'],
   'releases rollback': [
     'signalpress releases rollback 000001-20261120T120000Z --key issuer.key',

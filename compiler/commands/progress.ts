@@ -60,7 +60,7 @@ const CHANGE_TEXT: Readonly<Record<ChangeKind, string>> = {
 
 /** The closing words of a compile. `ms` is how long it took. */
 export function summaryText(summary: CompileSummary, ms: number): string {
-  const { release, folder, files, bytes } = summary;
+  const { release, folder, files, bytes, changes } = summary;
   const { counts } = release;
   const notes = [
     counts.revisions > 0 ? `${number(counts.revisions)} revised` : '',
@@ -71,7 +71,7 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `Release ${release.sequence} is published.`,
     `  readings  ${number(counts.readings)} of ${number(counts.entities)} series${tail}`,
     `  records   ${number(counts.records)}, bundles ${number(counts.bundles)}`,
-    `  changed   ${changesText(summary.changes)}`,
+    `  changed   ${changes === null ? 'not known: the previous release is damaged' : changesText(changes)}`,
     `  files     ${number(files)}, ${(bytes / 1e6).toFixed(1)} MB`,
     `  issuer    ${release.issuer_name}, ${release.issuer_did}`,
     `  as of     ${release.as_of}`,
@@ -87,9 +87,8 @@ function number(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** What is new against the previous release, in one line. */
-function changesText(changes: ChangeCounts | null): string {
-  if (changes === null) return 'not known: the previous release is damaged';
+/** How one release differs from another, in one line. */
+export function changesText(changes: ChangeCounts): string {
   const kinds = CHANGE_KINDS.filter((kind) => changes[kind] > 0);
   const parts = kinds.map((kind, at) => {
     const count = changes[kind];

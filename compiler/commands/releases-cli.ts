@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { untidyText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
-import { diffText, listText, prune, rollBack } from './releases-command.ts';
+import { listText, prune, rollBack } from './releases-command.ts';
+import { filesDiffText, readingsDiffText } from './releases-diff.ts';
 
 /** What the commands are given from outside. */
 export interface ReleasesSettings {
@@ -16,6 +17,10 @@ export interface ReleasesSettings {
 
 interface DataFlag {
   readonly data: string;
+}
+
+interface DiffFlags extends DataFlag {
+  readonly files?: boolean;
 }
 
 interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
@@ -37,9 +42,12 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
   add('list', 'every release, the current one marked').action(({ data }: DataFlag) => {
     print(listText(data));
   });
-  add('diff <one> <other>', 'what two releases list differently').action(
-    (one: string, other: string, { data }: DataFlag) => print(diffText(data, [one, other])),
-  );
+  add('diff <one> <other>', 'which readings differ between two releases')
+    .option('--files', 'which files they list differently, instead')
+    .action((one: string, other: string, { data, files }: DiffFlags) => {
+      const text = files === true ? filesDiffText : readingsDiffText;
+      print(text(data, [one, other]));
+    });
   add('prune', 'remove releases that are no longer kept, and their files').action(
     ({ data }: DataFlag) => {
       const gone = prune(data);

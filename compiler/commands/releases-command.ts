@@ -40,9 +40,6 @@ import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
 import { errorText } from './error-text.ts';
 
-/** Paths of each kind that a difference spells out. */
-const PATHS_SHOWN_MAX = 20;
-
 /** One line a release, oldest first; the current one is marked. */
 export function listText(data: string): string {
   const current = currentName(data);
@@ -60,30 +57,6 @@ function headText(data: string, name: string): string {
   } catch (error) {
     return errorText(error);
   }
-}
-
-/** What two releases list differently, by path. */
-export function diffText(data: string, [one, other]: readonly [string, string]): string {
-  const [before, after] = [filesOf(data, one), filesOf(data, other)];
-  const only = (a: ListedFiles, b: ListedFiles): string[] =>
-    [...onlyIn(a.bytes, b.bytes)].map(({ path }) => path);
-  const left = new Set(only(before, after));
-  const right = only(after, before);
-  const changed = right.filter((path) => left.delete(path));
-  const kept = new Set(changed);
-  const added = right.filter((path) => !kept.has(path));
-  return [
-    `${one} -> ${other}: ${added.length} added, ${changed.length} changed, ${left.size} gone`,
-    ...shown('+', added),
-    ...shown('~', changed),
-    ...shown('-', [...left]),
-  ].join('\n');
-}
-
-function shown(mark: string, paths: readonly string[]): string[] {
-  const rest = paths.length - PATHS_SHOWN_MAX;
-  const lines = paths.slice(0, PATHS_SHOWN_MAX).map((path) => `${mark} ${path}`);
-  return rest > 0 ? [...lines, `${mark} … and ${rest} more`] : lines;
 }
 
 /** Releases that were removed, by name. */
@@ -241,7 +214,8 @@ function takeLogOf(
   list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
 }
 
-function filesOf(data: string, name: string): ListedFiles {
+/** Throws a RangeError where there is no such release, or its list is damaged. */
+export function filesOf(data: string, name: string): ListedFiles {
   const files = releaseNames(data).includes(name) ? releaseFiles(data, name) : null;
   if (files !== null) return files;
   throw new RangeError(
