@@ -13,6 +13,7 @@ import { progressReporter, summaryText, verifyProgress } from './commands/progre
 import { ACCEPT_CLOCK, instant, publicationTime } from './commands/publication-time.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { repeated } from './commands/repeated.ts';
+import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './commands/retention.ts';
 import { compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
@@ -37,7 +38,7 @@ const WORKERS_MAX = 8;
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
 const MAX_REJECTS_PPM = 500_000;
 
-interface CompileFlags {
+interface CompileFlags extends RetentionFlags {
   readonly snapshots: string;
   readonly data: string;
   readonly key?: string;
@@ -90,6 +91,8 @@ program
   .option('--allow-shrink', 'publish even when a signal lost many of its entities or readings')
   .option('--max-rejects <share>', 'bad lines that each file may lose, such as 0.5%', '0%')
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
+  .option(...KEEP_LAST)
+  .option(...KEEP_DAYS)
   .action(runCompile);
 
 const importer = program
@@ -215,6 +218,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       readBack: readBackOf(flags.verify),
       allowShrink: flags.allowShrink === true,
       maxRejectsPpm: rejectsPpm(flags.maxRejects),
+      retention: retentionOf(flags),
       progress: progress.step,
     });
     progress.done();

@@ -56,6 +56,7 @@ import type { ChangeCounts } from './stages/publish/catalog-changes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
+import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
@@ -98,6 +99,8 @@ export interface CompileOptions {
   readonly maxRejectsPpm?: number;
   /** How much of the release is read back before it is published; 'sample' by default. */
   readonly readBack?: ReadBack;
+  /** Which releases stay once this one is published; the newest few by default. */
+  readonly retention?: Retention;
   readonly progress?: (step: Progress) => void;
 }
 
@@ -136,7 +139,8 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const isAnew = options.full === true || options.acceptClock === true;
   const listed = listStored(options.data, options.snapshots, isAnew);
   refuseProblems(futureBatches(listed.stored, options.asOf));
-  const staging = openStaging(options.data, { anew: options.full === true });
+  const { retention = RETENTION } = options;
+  const staging = openStaging(options.data, { anew: options.full === true, retention });
   try {
     refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);

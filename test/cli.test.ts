@@ -259,6 +259,8 @@ describe('signalpress compile', () => {
     ['a name of two lines', ['--issuer-name', 'a\nb'], {}, 'Cannot publish as "a\\nb": a control'],
     ['too many workers', ['--workers', '99'], {}, 'workers'],
     ['half a worker', ['--workers', '0.5'], {}, 'workers'],
+    ['to keep no release', ['--keep-last', '0'], {}, 'Cannot use --keep-last "0"'],
+    ['to keep for no time', ['--keep-days', 'long'], {}, 'Cannot use --keep-days "long"'],
     ['a share without its sign', ['--max-rejects', '0.5'], {}, 'a share from 0% to 50%'],
     ['more than half of the lines', ['--max-rejects', '50.1%'], {}, 'a share from 0% to 50%'],
     [

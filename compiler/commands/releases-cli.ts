@@ -3,6 +3,7 @@ import { untidyText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
 import { listText, prune, rollBack } from './releases-command.ts';
 import { filesDiffText, readingsDiffText } from './releases-diff.ts';
+import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
 
 /** What the commands are given from outside. */
 export interface ReleasesSettings {
@@ -48,12 +49,13 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
       const text = files === true ? filesDiffText : readingsDiffText;
       print(text(data, [one, other]));
     });
-  add('prune', 'remove releases that are no longer kept, and their files').action(
-    ({ data }: DataFlag) => {
-      const gone = prune(data);
+  add('prune', 'remove releases that are no longer kept, and their files')
+    .option(...KEEP_LAST)
+    .option(...KEEP_DAYS)
+    .action(({ data, ...flags }: DataFlag & RetentionFlags) => {
+      const gone = prune(data, retentionOf(flags));
       print(gone.length === 0 ? 'nothing to prune' : `pruned ${gone.join(', ')}`);
-    },
-  );
+    });
   add('rollback <name>', 'publish the files of an older release as the newest')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
     .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')

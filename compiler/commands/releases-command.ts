@@ -24,6 +24,7 @@ import {
   currentName,
   pruneReleases,
   RELEASES_FOLDER,
+  type Retention,
   readRelease,
   releaseFiles,
   releaseName,
@@ -60,12 +61,12 @@ function headText(data: string, name: string): string {
 }
 
 /** Releases that were removed, by name. */
-export function prune(data: string): readonly string[] {
+export function prune(data: string, retention: Retention): readonly string[] {
   if (!existsSync(data))
     throw new RangeError(`Cannot prune "${data}": no such folder; correct --data`);
   const staging = openStaging(data);
   try {
-    return pruneReleases(data);
+    return pruneReleases(data, retention);
   } finally {
     staging.discard();
   }
@@ -90,7 +91,8 @@ export interface RolledBack extends Pick<Published, 'untidy'> {
  * key, and a KeyError when the key may not sign now.
  */
 export async function rollBack(rollback: Rollback): Promise<RolledBack> {
-  const staging = openStaging(rollback.data);
+  // How many releases are to stay, a compile says.
+  const staging = openStaging(rollback.data, { retention: null });
   try {
     const release = writeAgain(staging, rollback);
     const settled = await staging.settle();
