@@ -14,6 +14,7 @@ import { ACCEPT_CLOCK, instant, publicationTime } from './commands/publication-t
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { repeated } from './commands/repeated.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './commands/retention.ts';
+import { statsText } from './commands/stats-command.ts';
 import { compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
@@ -146,6 +147,12 @@ addReleasesCommand(program, {
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });
+
+program
+  .command('stats')
+  .description('how large what in the data folder is, and how fast it grows')
+  .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
+  .action(({ data }: { readonly data: string }) => console.log(statsText(data)));
 
 addKeyCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',

@@ -33,7 +33,15 @@ const USER_INFO = 'Cannot publish at "https://x.example": a user, password, quer
 const COMPILE = ['compile', '--snapshots', snapshots, '--workers', '0', '--as-of', AS_OF];
 
 describe('signalpress --help', () => {
-  it.each([['compile'], ['verify'], ['import', 'sec-edgar'], ['receipt', 'issue']])(
+  it.each([
+    ['compile'],
+    ['verify'],
+    ['releases', 'diff'],
+    ['releases', 'prune'],
+    ['stats'],
+    ['import', 'sec-edgar'],
+    ['receipt', 'issue'],
+  ])(
     'shows at %s %s what it does, an example with its own options, and its exit codes',
     (...words) => {
       const { status, stdout } = run([...words, '--help']);

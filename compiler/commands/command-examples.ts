@@ -34,6 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'signalpress releases rollback 000001-20261120T120000Z --key issuer.key',
     'signalpress releases rollback 000001-20261120T120000Z --accept-clock 2026-11-20T12:34',
   ],
+  stats: ['signalpress stats', 'signalpress stats --data dist-data'],
   'key list': ['signalpress key list'],
   'key rotate': ['signalpress key rotate --key issuer.key --to next.key'],
   'key revoke': [
