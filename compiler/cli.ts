@@ -60,7 +60,7 @@ type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
-  .version(packageVersion(), '-V, --version', 'say which version this is')
+  .version(packageVersion(), '-V, --version', 'print the version')
   .showHelpAfterError();
 
 program
@@ -81,16 +81,24 @@ program
   )
   .option(
     '--contact <uri>',
-    'mailto: or https address that the descriptions name',
+    'mailto: or https address shown in the published descriptions',
     process.env.SIGNALPRESS_CONTACT,
   )
-  .option('--as-of <time>', 'the instant the release speaks about (default: now)')
+  .option('--as-of <time>', 'the time that the release describes (default: now)')
   .option(...ACCEPT_CLOCK)
   .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
-  .option('--full', 'read and write everything again, whatever is remembered')
-  .option('--verify <how>', 'what is read back before it is published: sample or full', 'sample')
-  .option('--allow-shrink', 'publish even when a signal lost many of its entities or readings')
-  .option('--max-rejects <share>', 'bad lines that each file may lose, such as 0.5%', '0%')
+  .option('--full', 'rebuild everything, ignoring what earlier compiles remembered')
+  .option(
+    '--verify <how>',
+    'how much is read back and verified before it is published: sample or full',
+    'sample',
+  )
+  .option('--allow-shrink', 'publish even if a signal lost many of its entities or readings')
+  .option(
+    '--max-rejects <share>',
+    'largest share of bad lines to leave out of each file, such as 0.5%',
+    '0%',
+  )
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
   .option(...KEEP_LAST)
   .option(...KEEP_DAYS)
@@ -103,10 +111,10 @@ const importer = program
 for (const source of IMPORT_SOURCES) {
   importer
     .command(source)
-    .description(`import an answer of ${source}`)
-    .argument('<file>', 'the payload')
+    .description(`import a payload from ${source}`)
+    .argument('<file>', 'file with the payload')
     .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
-    .option('--fetched-at <time>', 'time of the fetch, in place of a note')
+    .option('--fetched-at <time>', 'time of the fetch, instead of a note')
     .option('--out <folder>', 'folder of batches', 'snapshots')
     .action((file: string, flags: ImportFlags) => {
       console.log(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
@@ -116,17 +124,17 @@ for (const source of IMPORT_SOURCES) {
 program
   .command('verify')
   .description('re-derive every hash and signature of a body or of a whole release, offline')
-  .argument('<target>', 'a body as saved, a release or data folder, or - for standard input')
+  .argument('<target>', 'a saved body, a release or data folder, or - for standard input')
   .option('--issuer <did>', 'an issuer you trust, did:key:z6Mk…; may be repeated', repeated)
   .option('--keys <path>', 'list of issuer keys, or a release folder with its list and its log')
-  .option('--json', 'report for machines')
-  .option('--log', 'the transparency log of a release instead of its bodies')
+  .option('--json', 'print the report as JSON')
+  .option('--log', 'verify the transparency log of a release instead of its bodies')
+  .option('--since <file>', 'with --log: a checkpoint saved earlier; the log must extend it')
   .option(
-    '--since <file>',
-    'with --log: a checkpoint saved earlier, that the log must have grown from',
+    '--remember <file>',
+    'file that remembers what was verified, to notice older, forked and stale releases',
   )
-  .option('--remember <file>', 'what was verified before: notice older, forked and stale releases')
-  .option('--independent', 'check signatures too with code that the signer does not use; slower')
+  .option('--independent', 'also check signatures with code that the signer does not use (slower)')
   .option('--workers <count>', 'worker threads for a release, 0 for none', String(defaultWorkers()))
   .addHelpText('after', `\n${VERIFY_HELP}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCode : EXIT.undecided))
@@ -173,13 +181,13 @@ program
 program
   .command('receipt')
   .description(
-    'sign receipts of the fiat channel, for tests and for operators who are their own processor',
+    'sign receipts for the fiat channel, for tests and for operators who are their own processor',
   )
   .command('issue')
-  .description('sign that one request was paid, price and fee; send it as X-RECEIPT')
+  .description('sign a receipt for one request, price and fee paid; send it as X-RECEIPT')
   .argument('<target>', 'path and query of the request that was paid')
   .requiredOption('--key <file>', 'key file of the processor; make one with keygen')
-  .option('--seconds <count>', 'how long it may be spent', String(RECEIPT_SECONDS))
+  .option('--seconds <count>', 'how long the receipt stays valid', String(RECEIPT_SECONDS))
   .action((target: string, flags: { readonly key: string; readonly seconds: string }) => {
     const seed = readIssuerKey(flags.key);
     const seconds = Number(flags.seconds);
@@ -188,7 +196,9 @@ program
 
 program
   .command('lines')
-  .description('what snapshots may hold: signals, metrics, bands, entities, and an example line')
+  .description(
+    'show what snapshots may hold: signals, metrics, bands, entities, and an example line',
+  )
   .argument('[id]', 'a line, a signal or a collection')
   .action((id: string | undefined) => console.log(linesText(id)));
 
@@ -247,7 +257,7 @@ interface VerifyFlags {
   readonly workers: string;
 }
 
-/** Misuse is no verdict: a script must not take it for a body that was altered. */
+/** Misuse is not a verdict: a script must not mistake it for an altered body. */
 async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<void> {
   try {
     const { exitCode, text } = await verified(target, flags);
@@ -263,10 +273,10 @@ async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutco
   const { remember, workers, ...rest } = flags;
   const screen = process.stderr;
   if (flags.since !== undefined && flags.log !== true) {
-    throw new RangeError('Cannot use --since: it is about the log; pass --log too');
+    throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
   if (remember !== undefined && flags.log === true) {
-    throw new RangeError('Cannot use --remember with --log: it is about releases; leave --log out');
+    throw new RangeError('Cannot use --remember with --log: it concerns releases; leave --log out');
   }
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
   if (flags.log === true) return runVerifyLog(target, rest);
@@ -311,7 +321,7 @@ function baseUrl(text: string): string {
   const { username, password, origin } = new URL(text);
   if (username !== '' || password !== '' || /[?#]/.test(text)) {
     throw new RangeError(
-      `Cannot publish at "${origin}": a user, password, query or fragment in --base-url would stand in every citation; leave it out`,
+      `Cannot publish at "${origin}": a user, password, query or fragment in --base-url would appear in every citation; leave it out`,
     );
   }
   const address = text.replace(/\/+$/, '');
@@ -322,7 +332,7 @@ function baseUrl(text: string): string {
 
 function readBackOf(text: string): ReadBack {
   if (text === 'sample' || text === 'full') return text;
-  throw new RangeError(`Cannot read back "${text}": neither sample nor full`);
+  throw new RangeError(`Cannot use --verify "${text}": neither sample nor full`);
 }
 
 function rejectsPpm(text: string): number {
@@ -330,14 +340,16 @@ function rejectsPpm(text: string): number {
   const ppm = Math.round(Number(percent) * 10_000);
   if (ppm >= 0 && ppm <= MAX_REJECTS_PPM) return ppm;
   throw new RangeError(
-    `Cannot leave out "${text}" of the lines: not a share from 0% to 50% such as 0.5%`,
+    `Cannot use --max-rejects "${text}": not a share from 0% to 50%; pass one such as 0.5%`,
   );
 }
 
 function workerCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 0 && count <= WORKERS_MAX) return count;
-  throw new RangeError(`Cannot use "${text}" workers: not a whole number from 0 to ${WORKERS_MAX}`);
+  throw new RangeError(
+    `Cannot use --workers "${text}": not a whole number from 0 to ${WORKERS_MAX}`,
+  );
 }
 
 outliveReader(process.stdout, process.stderr);

@@ -25,7 +25,7 @@ import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
-import type { JobResult, SignalJob } from './jobs/signal-job.ts';
+import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { joinShares, type SharedSignal, signalShares, wholeSignals } from './jobs/signal-shares.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
@@ -76,7 +76,7 @@ export interface CompileOptions {
   readonly snapshots: string;
   /** Folder of releases. */
   readonly data: string;
-  /** The instant the compile speaks about, ISO-8601 UTC; the only clock there is. */
+  /** The time that the release describes, ISO-8601 UTC; the compile knows no other clock. */
   readonly asOf: string;
   /** Says that the current release, which is of a later time, was published by a clock that ran ahead. */
   readonly acceptClock?: boolean;
@@ -85,13 +85,13 @@ export interface CompileOptions {
   readonly issuerName: string;
   /** Public address of the service, without a slash at its end. */
   readonly baseUrl: string;
-  /** `mailto:` or https address for whoever finds a fault; the descriptions show it. */
+  /** `mailto:` or https address for fault reports; the descriptions show it. */
   readonly contact?: string | null;
   /** 32-byte Ed25519 seed. */
   readonly seed: Uint8Array;
   /** Worker threads; 0 compiles in this thread. */
   readonly workers: number;
-  /** Reads everything again, whatever is remembered, and writes every file anew. */
+  /** Reads everything again and rewrites every file, ignoring what earlier compiles remembered. */
   readonly full?: boolean;
   /** Publishes even when a signal lost many of its entities or readings. */
   readonly allowShrink?: boolean;
@@ -104,7 +104,7 @@ export interface CompileOptions {
   readonly progress?: (step: Progress) => void;
 }
 
-/** How far a compile is. */
+/** Progress of a compile. */
 export interface Progress {
   readonly stage: 'read' | 'join' | 'publish';
   readonly done: number;
@@ -151,7 +151,10 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   }
 }
 
-/** Goes on from the previous release where that is known to be possible; else, and after any doubt, from nothing. */
+/**
+ * Continues from the previous release if that is known to be safe; otherwise, and after any mismatch, starts from the
+ * snapshots.
+ */
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
@@ -194,7 +197,7 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const shards = verifyShards(`${scratch}/verify`, before);
   const leaves = leafStore(`${scratch}/leaves`);
   const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
-  const assembly = new Assembly({ shards, leaves, writer, scratch, memory, catalog });
+  const assembly = new Assembly({ shards, leaves, writer, memory, catalog });
   const parts = PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
   const due = stored.signals.filter(({ signal_id }) => added.has(signal_id));
@@ -243,7 +246,7 @@ function digestsOf({ memory, known }: Run, results: readonly JobResult[]): Map<s
   return digests;
 }
 
-/** Refuses a release that lost much or holds nothing; what goes on from the previous one has lost nothing of it. */
+/** Refuses a release that lost much or is empty; an incremental compile cannot have lost anything. */
 function refuseLoss(
   { snapshots, data }: CompileOptions,
   { memory, staging, parts }: Run,
@@ -264,7 +267,7 @@ function refuseLoss(
 function refuseNesting({ snapshots, data }: CompileOptions): void {
   const path = relative(resolve(snapshots), resolve(data));
   if (snapshots === '' || path === '..' || path.startsWith(`..${sep}`)) return;
-  const message = `the releases would stand among the batches of "${snapshots}"; pass another --data`;
+  const message = `the releases would lie among the batches of "${snapshots}"; pass another --data`;
   throw new CompileError([{ code: 'bad_setting', file: data, field: 'data', message }]);
 }
 
@@ -275,7 +278,7 @@ function refuseTime(options: CompileOptions, previous: Release | null): void {
   throw new CompileError([{ code: 'bad_setting', file: options.data, field: 'as_of', message }]);
 }
 
-/** A release that is past its time at its own publication is one that nobody may use. */
+/** Nobody could use a release that has already expired when it is published. */
 function refuseStale({ asOf, validUntil, data }: CompileOptions): void {
   if (validUntil === undefined || Date.parse(validUntil) > Date.parse(asOf)) return;
   const message = `"${validUntil}" is not after the publication time ${asOf}; pass a later --valid-until`;
@@ -357,6 +360,7 @@ function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSigna
     added,
     files,
     shelves: memory === null ? null : shelvesOf(memory, signal_id),
+    unsureUntil: memory === null ? ALWAYS : memory.state.unsure_until,
     data: staging.data,
     share,
     issuer: run.issuer,

@@ -37,11 +37,19 @@ export class EntityNotes {
     this.#signals.get(signal_id)?.add(known);
   }
 
-  finish(notes: Notes): void {
-    for (const [id, shelves] of this.#signals) {
-      for (const [shelf, bytes] of shelves.changed()) notes.write(shelfName(id, shelf), [bytes]);
-    }
+  /** Writes the shelves that changed. Returns those of these signals as they are now. */
+  finish(notes: Notes): ReadonlyMap<string, Shelves> {
+    const shelves = [...this.#signals].map(([id, own]) => [id, written(id, own, notes)] as const);
+    return new Map(shelves);
   }
+}
+
+function written(id: string, shelves: ShelfNotes, notes: Notes): Shelves {
+  const files = [...shelves.before];
+  for (const [shelf, bytes] of shelves.changed()) {
+    files[shelf] = notes.write(shelfName(id, shelf), bytes);
+  }
+  return { files };
 }
 
 /** What is known of every signal now: what the previous release knew, and what the jobs counted. */

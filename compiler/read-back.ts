@@ -22,7 +22,7 @@ export interface Written {
   readonly issuerDid: string;
 }
 
-/** Reads back what was written, with the verifier's code; throws a CompileError for anything that does not hold. */
+/** Reads back what was written, with the verifier's code; throws a CompileError for anything that does not verify. */
 export async function readBack(written: Written, how: ReadBack): Promise<void> {
   if (how === 'full') await readAllBack(written);
   else readSampleBack(written);

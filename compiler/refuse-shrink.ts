@@ -28,21 +28,21 @@ export function refuseShrink(before: Before, now: ReadonlyMap<string, Counts>): 
     if (less === undefined) continue;
     const message =
       `${has[less]} ${less} where the previous release has ${had[less]}; restore the missing snapshots, ` +
-      'or publish all the same with --allow-shrink';
+      'or publish anyway with --allow-shrink';
     problems.push({ code: 'cannot_publish', file: id, message });
   }
   if (problems.length > 0) throw new CompileError(problems);
 }
 
 /**
- * Refuses a release of nothing: files that are empty, or hold a header alone, are a failed fetch more often than a wish.
- * Throws a CompileError that says what to do.
+ * Refuses an empty release: files that are empty or hold only a header usually mean a failed fetch. Throws a
+ * CompileError that says what to do.
  */
 export function refuseNothing(root: string, readings: number, rows: number): void {
   if (readings + rows > 0) return;
-  const found = 'no snapshots found but files that are empty or hold a header alone';
+  const found = 'no snapshots found except files that are empty or hold only a header';
   const problem = nothingStored(root, found);
-  const message = `${problem.message}; publish all the same with --allow-shrink`;
+  const message = `${problem.message}; publish anyway with --allow-shrink`;
   throw new CompileError([{ ...problem, message }]);
 }
 

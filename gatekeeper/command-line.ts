@@ -15,7 +15,7 @@ export interface CommandLine {
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** Reads the arguments behind the program; throws a StartError that names the one that is wrong. */
+/** Reads the command-line arguments; throws a StartError that names the wrong one. */
 export function commandLine(args: readonly string[]): CommandLine {
   const { tokens } = parseArgs({
     args: [...args],
@@ -35,7 +35,7 @@ export function commandLine(args: readonly string[]): CommandLine {
   const options = Object.fromEntries(given.map(setting));
   if (stray === undefined) return { wants: 'start', options };
   throw new StartError(
-    `Cannot read argument "${stray.value.slice(0, 40)}": it belongs to no flag; ${SEE}`,
+    `Cannot read argument "${stray.value.slice(0, 40)}": it does not belong to a flag; ${SEE}`,
   );
 }
 
@@ -49,9 +49,9 @@ interface OptionToken {
 function setting({ name, rawName, value, inlineValue }: OptionToken): [string, string] {
   const flag = `Cannot read flag "${rawName.slice(0, 40)}"`;
   if (!FLAGS.includes(name)) throw new StartError(`${flag}: ${unknown(name)}`);
-  // The next flag is no value of this one, but what stands behind "=" is.
+  // The next flag is not this one's value, but whatever follows "=" is.
   if (value === undefined || (inlineValue !== true && value.startsWith('-'))) {
-    throw new StartError(`${flag}: no value follows it; write ${rawName}=<value>`);
+    throw new StartError(`${flag}: it has no value; write ${rawName}=<value>`);
   }
   return [name.replaceAll('-', '_'), value];
 }
@@ -59,7 +59,7 @@ function setting({ name, rawName, value, inlineValue }: OptionToken): [string, s
 function unknown(flag: string): string {
   const secret = SETTING_NAMES.find((name) => flagOf(name) === flag);
   if (secret !== undefined) {
-    return `a secret, which process lists would show; set ${envName(secret)}`;
+    return `a secret cannot be a flag, because process lists show it; set ${envName(secret)}`;
   }
   const meant = nearest(flag, FLAGS);
   return `no such flag; ${meant === null ? SEE : `did you mean "--${meant}"?`}`;

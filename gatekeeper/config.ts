@@ -18,7 +18,7 @@ import { StartError } from './start-error.ts';
 /** Cap on gas where none is set: on Base a hundred times what is usual. */
 const MAX_FEE_GWEI = '2';
 
-/** Units a second and client where none are set: some 3 % of a core, 80 purchases a second. */
+/** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
 export const RATE_LIMIT = 500;
 
 const STATE_DIR = '.signalpress';
@@ -35,14 +35,17 @@ export interface ConfigSources {
   readonly fileText: string | null;
 }
 
-/** Everything that a gatekeeper is told; null where the operator said nothing. */
+/** All settings of a gatekeeper; null where the operator set nothing. */
 export interface Config {
   readonly host: string;
   readonly port: number;
   readonly baseUrl: string | null;
   readonly payTo: string;
   readonly network: Network;
-  /** In order of preference; with none and no relayer key the local test facilitator moves no money. */
+  /**
+   * In order of preference; without any, and without a relayer key, the local test facilitator is used and no money
+   * moves.
+   */
   readonly facilitatorUrls: readonly string[];
   /** One header of every call to the facilitator, `Name: value`. */
   readonly facilitatorAuth: string | null;
@@ -55,7 +58,7 @@ export interface Config {
   readonly relayerKey: string | null;
   /** Most that a relayed transaction pays for one unit of gas. */
   readonly maxFeeGwei: string;
-  /** Payments may be pretended on a public address. */
+  /** Payments may be simulated on a public address. */
   readonly testPayments: boolean;
   readonly dataDir: string;
   readonly stateDir: string;
@@ -105,7 +108,7 @@ function refuse(problems: readonly string[]): never {
   );
 }
 
-/** What the operator wrote, by setting; an empty text is none, so it hides nothing that stands elsewhere. */
+/** What the operator wrote, by setting; an empty value is ignored, so it hides no value from another source. */
 function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<SettingName, string> {
   const file = fileSettings(sources.fileText, problems);
   return new Map(
@@ -116,17 +119,17 @@ function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<Set
   );
 }
 
-/** Variables that look like settings and are none: most likely misspelt. */
+/** Variables that look like settings but are not: most likely misspelt. */
 export function strangeVariables(env: ConfigSources['env']): string[] {
   const known = new Set([...SETTING_NAMES, ...FOREIGN].map(envName));
   return Object.keys(env).filter((name) => name.startsWith(envName('')) && !known.has(name));
 }
 
-/** Tells of such a variable what it may have been meant for. */
+/** Says which setting such a variable was probably meant to be. */
 export function strangeText(variable: string): string {
   const meant = nearest(variable.slice(envName('').length), SETTING_NAMES);
   const hint = meant === null ? 'correct its name' : `did you mean ${envName(meant)}?`;
-  return `"${variable}" is no setting and is not read; ${hint}`;
+  return `"${variable}" is not a setting and is ignored; ${hint}`;
 }
 
 function fileSettings(text: string | null, problems: string[]): Record<string, string> {
@@ -144,20 +147,21 @@ function fileMembers(text: string | null, problems: string[]): Readonly<Record<s
   try {
     const json = parseJson(text);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
-    problems.push(`${CONFIG_NAME}: not an object of texts and numbers; write {"port": 4021}`);
+    problems.push(`${CONFIG_NAME}: not an object of strings and numbers; write {"port": 4021}`);
   } catch (error) {
     problems.push(`${CONFIG_NAME}: ${messageOf(error)}`);
   }
   return {};
 }
 
-/** Why a member of the file is no setting; null when it may be one. */
+/** Why a member of the file is not a valid setting; null if it may be one. */
 function misfit(name: string, value: unknown): string | null {
   const isKnown = Object.hasOwn(SETTINGS, name) || FOREIGN.includes(name);
-  if (!isKnown) return `is no setting; use one of ${SETTING_NAMES.join(', ')}`;
+  if (!isKnown) return `is not a setting; use one of ${SETTING_NAMES.join(', ')}`;
   if (typeof value === 'string' || typeof value === 'number') return null;
-  if (Array.isArray(value)) return 'is a list; write one text, with commas where it names several';
-  return 'is neither a text nor a number; write it as one of them';
+  if (Array.isArray(value))
+    return 'is a list; write one string, with commas between several values';
+  return 'is neither a string nor a number; write it as one of them';
 }
 
 function checked(name: SettingName, text: string, problems: string[]): unknown {
@@ -209,7 +213,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
   };
 }
 
-/** Who settles: with nobody named, payments are only pretended. */
+/** Who settles payments; if nobody is configured, they are only simulated. */
 export type Settlement = 'test' | 'facilitator' | 'relayer';
 
 export function settlementOf({

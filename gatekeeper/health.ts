@@ -4,7 +4,7 @@ import type { Service } from './service.ts';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Where the gatekeeper says how it is; no operation of the table. */
+/** Path of the health report; not an operation of the table. */
 export const HEALTH_PATH = '/healthz';
 
 export function isHealth(target: string): boolean {
@@ -19,15 +19,15 @@ export function healthReply(method: string, health: () => Reply): Reply | null {
   return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
 }
 
-/** How the service is, beside what it serves. */
+/** State of the service, besides what it serves. */
 export interface Condition {
   /** What keeps it from working at this moment. */
   readonly why: readonly string[];
-  /** What the operator should know all the same. */
+  /** What the operator should know although the service works. */
   readonly warnings: readonly string[];
 }
 
-/** Ready, or what keeps the service from it. */
+/** Whether the service is ready, and if not, why. */
 export function health({ release, operator, clock }: Service, { why, warnings }: Condition): Reply {
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;

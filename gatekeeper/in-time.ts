@@ -1,4 +1,4 @@
-/** What a piece of work gives, null when it is not there in time. */
+/** The result of a piece of work, or null if it takes too long. */
 export async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

@@ -4,7 +4,7 @@ import type { Network } from './payment/networks.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 import { testPaymentsProblem } from './test-payments.ts';
 
-/** What the gatekeeper would go by. */
+/** The settings as the gatekeeper would apply them. */
 interface Meant {
   readonly host: string;
   readonly baseUrl: string | null;
@@ -20,7 +20,7 @@ interface Meant {
 /** What was written and what of it could be read. */
 interface Written {
   readonly values: Partial<Record<SettingName, unknown>>;
-  /** Whether anything was written, right or wrong: a problem is told once. */
+  /** Whether anything was written, valid or not, so that each problem is reported once. */
   readonly isGiven: (name: SettingName) => boolean;
 }
 
@@ -38,12 +38,12 @@ export function jointProblems(meant: Meant, written: Written): string[] {
   return [...rules, ...others].flatMap(([applies, problem]) => (applies ? [problem] : []));
 }
 
-/** Whether the network is the one that was meant: of another nobody knows contract and money. */
+/** Whether the network is one we know; for any other, its contract and its money are unknown. */
 function isNetworkKnown({ values, isGiven }: Written): boolean {
   return values.network !== undefined || !isGiven('network');
 }
 
-/** Nobody has the key of these: what is paid to them is gone. */
+/** Nobody holds the key of these addresses: money paid to them is lost. */
 const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
 
 /** Money needs somebody who is paid and somebody who moves it. */
@@ -56,11 +56,11 @@ function payeeRules({ network }: Meant, { values, isGiven }: Written): Rule[] {
   return [
     [
       (settles || isReal) && !isGiven('pay_to'),
-      `SIGNALPRESS_PAY_TO: missing where money moves; set ${SETTINGS.pay_to.help}`,
+      `SIGNALPRESS_PAY_TO: missing, but money moves here; set ${SETTINGS.pay_to.help}`,
     ],
     [
       (settles || isReal) && isNobodys,
-      `SIGNALPRESS_PAY_TO "${values.pay_to}": an address that nobody has the key of; set one of your own`,
+      `SIGNALPRESS_PAY_TO "${values.pay_to}": nobody holds the key of this address; set one of your own`,
     ],
     [
       !settles && isReal,
@@ -75,28 +75,28 @@ function settlerRules({ facilitatorUrls }: Meant, { isGiven }: Written): Rule[] 
   return [
     [
       isGiven('facilitator_url') && isGiven('relayer_key'),
-      'SIGNALPRESS_RELAYER_KEY: set beside SIGNALPRESS_FACILITATOR_URL; set the one that settles',
+      'SIGNALPRESS_RELAYER_KEY: set together with SIGNALPRESS_FACILITATOR_URL; set only one of them',
     ],
     [
       !hasNode && isGiven('relayer_key'),
-      `SIGNALPRESS_RPC_URL: missing beside a relayer key; set ${SETTINGS.rpc_url.help}`,
+      `SIGNALPRESS_RPC_URL: missing, but a relayer key needs it; set ${SETTINGS.rpc_url.help}`,
     ],
     [
       !hasNode && many,
-      `SIGNALPRESS_RPC_URL: missing beside several facilitators, which need to know what the others did; set ${SETTINGS.rpc_url.help}`,
+      `SIGNALPRESS_RPC_URL: missing, but several facilitators need it, so that each knows what the others did; set ${SETTINGS.rpc_url.help}`,
     ],
     [
       many && isGiven('facilitator_auth'),
-      'SIGNALPRESS_FACILITATOR_AUTH: one secret for several facilitators; set SIGNALPRESS_FACILITATOR_AUTH_MODULE',
+      'SIGNALPRESS_FACILITATOR_AUTH: one secret cannot serve several facilitators; set SIGNALPRESS_FACILITATOR_AUTH_MODULE instead',
     ],
     [
       isGiven('facilitator_auth') && isGiven('facilitator_auth_module'),
-      'SIGNALPRESS_FACILITATOR_AUTH: set beside SIGNALPRESS_FACILITATOR_AUTH_MODULE; set one of them',
+      'SIGNALPRESS_FACILITATOR_AUTH: set together with SIGNALPRESS_FACILITATOR_AUTH_MODULE; set only one of them',
     ],
   ];
 }
 
-/** Settings that do nothing without one of others: what they were meant for would silently not happen. */
+/** Settings that have no effect without another one: what they were meant for would silently not happen. */
 const HALVES: readonly (readonly [name: SettingName, needed: readonly SettingName[]])[] = [
   ['facilitator_auth', ['facilitator_url']],
   ['facilitator_auth_module', ['facilitator_url']],
@@ -110,12 +110,12 @@ function halfRules({ values, isGiven }: Written): Rule[] {
     const others = needed.map(envName).join(' or ');
     return [
       values[name] !== undefined && !needed.some(isGiven),
-      `${envName(name)}: does nothing without ${others}; set ${others}, or leave it out`,
+      `${envName(name)}: has no effect without ${others}; set ${others}, or leave it out`,
     ];
   });
 }
 
-/** Where others can buy, payments are pretended only when that was asked for. */
+/** If others can buy, payments are simulated only on request. */
 function testRules(meant: Meant, { isGiven }: Written): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
   const problem = testPaymentsProblem(meant);
@@ -123,7 +123,7 @@ function testRules(meant: Meant, { isGiven }: Written): Rule[] {
     [!settles && meant.network.name !== 'base' && problem !== null, problem ?? ''],
     [
       settles && meant.testPayments,
-      'SIGNALPRESS_TEST_PAYMENTS: set beside somebody who settles; leave it out to be paid',
+      'SIGNALPRESS_TEST_PAYMENTS: set together with a facilitator or a relayer key; leave it out to be paid',
     ],
   ];
 }
@@ -134,7 +134,7 @@ function folderRule({ dataDir, stateDir }: Meant): Rule {
   const isInside = way.split(sep)[0] !== '..' && !isAbsolute(way);
   return [
     isInside,
-    `SIGNALPRESS_STATE "${stateDir}": inside of SIGNALPRESS_DATA "${dataDir}", which belongs to the compiler; set a folder beside it`,
+    `SIGNALPRESS_STATE "${stateDir}": inside SIGNALPRESS_DATA "${dataDir}", which belongs to the compiler; set a folder beside it`,
   ];
 }
 
@@ -143,7 +143,7 @@ function depthRule({ network, confirmations }: Meant, written: Written): Rule {
   const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
   return [
     isNetworkKnown(written) && confirmations > max,
-    `SIGNALPRESS_CONFIRMATIONS "${confirmations}": ${seconds} s on ${network.name}, longer than a buyer can be kept waiting; set at most ${max}`,
+    `SIGNALPRESS_CONFIRMATIONS "${confirmations}": takes ${seconds} s on ${network.name}, longer than a buyer can wait; set at most ${max}`,
   ];
 }
 

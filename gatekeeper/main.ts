@@ -20,7 +20,7 @@ import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
 
-/** Each asks for an orderly end; a terminal that closes is no reason to cut off what is being paid for. */
+/** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Longest settings file that is read. */
@@ -36,9 +36,9 @@ Examples:
   signalpress-gate --port 8080
   signalpress-gate --data dist-data --pay-to 0x… --network base --facilitator-url https://…
 
-Exit codes: 0 stopped when asked to, 1 refused: what is wrong is said`;
+Exit codes: 0 stopped on request; 1 could not start, and the error says why`;
 
-/** Of the package that the build stands in. */
+/** Version of the package that contains the build. */
 function version(): string {
   const path = fileURLToPath(new URL('../../package.json', import.meta.url));
   const { bytes } = readOwnFile(path, CONFIG_BYTES_MAX);
@@ -62,15 +62,14 @@ function announce(config: Config, url: string): void {
   for (const warning of settlementWarnings(config)) console.error(`WARNING: ${warning}`);
   if (settlementOf(config) !== 'test') return;
   console.error(
-    `Payments to ${config.payTo} are pretended. To be paid, set SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY, ` +
-      'SIGNALPRESS_PAY_TO and SIGNALPRESS_NETWORK.',
+    'To be paid, set SIGNALPRESS_PAY_TO, SIGNALPRESS_NETWORK, and SIGNALPRESS_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY.',
   );
 }
 
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 function readLedger(args: readonly string[]): void {
   const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
-  // A reader that has seen enough (`| head`) is no failure; a disk that takes no more is.
+  // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

@@ -14,14 +14,14 @@ import { watchingWrites } from './journal/watched-writes.ts';
 import { messageOf } from './message-of.ts';
 import { StartError } from './start-error.ts';
 
-/** Who settles, and the memory of what was settled. */
+/** The settler and the journal of what was settled. */
 export interface Books extends OpenSettlers {
   readonly journal: Journal;
   /** Whether payments cannot be written down at this moment. */
   readonly isJournalFailing: () => boolean;
 }
 
-/** What the books are kept with. */
+/** What the settler and the journal need. */
 export interface BooksSurroundings {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -68,7 +68,7 @@ function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSet
 
 function refuseJournal({ stateDir }: Config, cause: unknown): never {
   if (cause instanceof StartError) throw cause;
-  // A folder that exists already is no error to mkdir.
+  // mkdir accepts a folder that already exists.
   if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') {
     throw new StartError(
       `Cannot open payment journal: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`,

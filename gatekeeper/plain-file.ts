@@ -29,7 +29,7 @@ async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
   return bytes;
 }
 
-/** A small file of the operator, with its mode; he may well make it a link. */
+/** A small file of the operator, with its mode; it may be a link. */
 export interface OwnFile {
   readonly bytes: Buffer;
   readonly mode: number;
@@ -52,7 +52,7 @@ export function readOwnFile(path: string, max: number): OwnFile {
   }
 }
 
-/** Refuses a path that another library would open and wait at; nothing there is fine. */
+/** Refuses a path that would block another library when it opens it; a missing file is fine. */
 export function refuseUnlessPlain(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile()) throw new Error('not a plain file');

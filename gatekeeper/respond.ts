@@ -3,6 +3,7 @@ import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/ca
 import { findRow, type Route, route } from '../compiler/contract/route.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
+import type { Spend } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
@@ -31,7 +32,7 @@ const FREE_MAX_AGE_S = 60;
 /** Longest path in the log. */
 const PATH_CHARS_MAX = 200;
 
-/** What a target means no release changes, so it is kept for the process. */
+/** No release changes what a target means, so this is kept for the life of the process. */
 const SOLD = new SoldTargets();
 
 const FREE_CACHE: Header = ['cache-control', `public, max-age=${FREE_MAX_AGE_S}`];
@@ -42,6 +43,8 @@ export interface Visit {
   /** The raw request target. */
   readonly target: string;
   readonly facts: HeaderFacts;
+  /** Takes what the answer costs beyond a plain one, while it is made. */
+  readonly spend: Spend;
   /** The whole body of a POST, or the reply that refuses it; asked for once, after everything else fits. */
   readonly readBody: () => Promise<Buffer | Reply>;
 }
@@ -56,8 +59,6 @@ export interface Served {
   /** Milliseconds that the reply may be repeated to the same unpaid target. */
   readonly keepMs: number;
   readonly unpaid: boolean;
-  /** What the answer took beyond a plain one, in the units of the rate limit. */
-  readonly cost: number;
   /** Who paid, for the log. */
   readonly payer?: string;
 }
@@ -67,15 +68,16 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   const known = SOLD.get(visit.target);
   const request = known?.request ?? canonicalRequest(visit.target);
   if ('status' in request) {
-    return plain(jsonReply(request.status, { error: request.error }), '(refused target)');
+    return plainServed(jsonReply(request.status, { error: request.error }), '(refused target)');
   }
-  if (visit.method === 'OPTIONS') return plain(preflight(request.path), shortPath(request));
-  const given = staticFile(request.path, visit.method, service.release);
+  if (visit.method === 'OPTIONS') return plainServed(preflight(request.path), shortPath(request));
+  const reader = { release: service.release, spend: visit.spend };
+  const given = staticFile(request.path, visit.method, reader);
   if (given !== null) return givenFile(given, shortPath(request), service);
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
   if (refusal !== null || routed === undefined) {
-    return plain(refusal ?? notFound(request.path), shortPath(request));
+    return plainServed(refusal ?? notFound(request.path), shortPath(request));
   }
   if (known === undefined) SOLD.keep(visit.target, { request, routed });
   return await serve({ visit, request, routed }, service);
@@ -89,9 +91,9 @@ async function givenFile(
 ): Promise<Served> {
   try {
     const given = await file;
-    return { ...plain(given.reply, path), etag: given.etag };
+    return { ...plainServed(given.reply, path), etag: given.etag };
   } catch (error) {
-    return plain(failure(error, path, service), path);
+    return plainServed(failure(error, path, service), path);
   }
 }
 
@@ -106,12 +108,12 @@ async function serve(call: Call, service: Service): Promise<Served> {
   const path = shortPath(request);
   try {
     const gated = tokenGate(routed.endpoint, { facts: visit.facts, request }, service);
-    if (gated !== null) return plain(gated, path);
+    if (gated !== null) return plainServed(gated, path);
     if (routed.endpoint.method === 'POST') return await posted(call, service);
     if (routed.endpoint.priceUsd === null) return await free(call, service);
     return await paid(call, service);
   } catch (error) {
-    return plain(failure(error, path, service), path);
+    return plainServed(failure(error, path, service), path);
   }
 }
 
@@ -120,11 +122,12 @@ function shortPath({ path }: CanonicalRequest): string {
   return path.slice(0, PATH_CHARS_MAX);
 }
 
-function plain(reply: Reply, path: string): Served {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false, cost: 0 };
+/** A reply that nobody keeps. */
+export function plainServed(reply: Reply, path: string): Served {
+  return { reply, path, etag: null, keepMs: 0, unpaid: false };
 }
 
-/** Whatever threw, nobody was charged and nothing of the body leaves. */
+/** Whatever threw, nobody was charged and no part of the body is sent. */
 function failure(error: unknown, path: string, service: Service): Reply {
   service.log({ event: 'request_failed', path, error: messageOf(error) });
   if (error instanceof DamagedFileError) {
@@ -155,25 +158,28 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   const { endpoint, trouble } = routed;
   if (trouble !== null) {
     const isLookUp = endpoint.answer === 'verify' && trouble.miss === 'missing_parameter';
-    return isLookUp ? plain(verifyUsage(), path) : missed(routed, service, path);
+    return isLookUp ? plainServed(verifyUsage(), path) : missed(routed, service, path);
   }
   const answered = await answer(questionOf(routed, visit), service);
   if (answered.kind === 'miss') return missed(routed, service, path);
-  const cost = answered.cost ?? 0;
-  if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
+  if (answered.kind === 'reply') return plainServed(answered.reply, path);
   const { content } = answered;
-  if (endpoint.token) return { ...plain(ownReply(content), path), cost };
+  if (endpoint.token) return plainServed(ownReply(content), path);
   const etag = etagOf(content);
   const { body, contentType, headers = [], keepMs } = content;
   const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
-  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false, cost };
+  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
 }
 
 /** The 422 of a GET: the same for as long as the release is, unless a token or a payment stands behind it. */
 function missed(routed: Route, service: Service, path: string): Served {
   const { token, priceUsd } = routed.endpoint;
   const keepMs = token ? 0 : KEEP_FOR_RELEASE;
-  return { ...plain(noCharge(routed, service.release), path), keepMs, unpaid: priceUsd !== null };
+  return {
+    ...plainServed(noCharge(routed, service.release), path),
+    keepMs,
+    unpaid: priceUsd !== null,
+  };
 }
 
 /** What a token opens belongs to its holder: no cache keeps it and no tag tells others that it changed. */
@@ -182,17 +188,18 @@ function ownReply({ body, contentType, headers = [] }: Content): Reply {
   return { status: 200, headers: all, body };
 }
 
-function questionOf(routed: Route, { facts }: Visit): Question {
-  return { route: routed, accept: facts.accept, body: null, rpc: null };
+function questionOf(routed: Route, { facts, spend }: Visit): Question {
+  return { route: routed, accept: facts.accept, spend, body: null, rpc: null };
 }
 
 /** The unpaid GET of a program that sends no header, made by a tool call. */
 const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
 
-function rpcContext({ facts }: Visit, service: Service): RpcContext {
+function rpcContext({ facts, spend }: Visit, service: Service): RpcContext {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
   const ask = async (target: string): Promise<Reply> => {
-    return (await respond({ method: 'GET', target, facts: TOOL_FACTS, readBody }, service)).reply;
+    const visit = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody };
+    return (await respond(visit, service)).reply;
   };
   return { headers: facts.rpc, ask };
 }
@@ -202,17 +209,16 @@ async function posted({ visit, request, routed }: Call, service: Service): Promi
   const path = shortPath(request);
   const isRpc = routed.endpoint.answer === 'rpc';
   const refusal = isRpc ? mcpRefusal(visit.facts, service.baseUrl) : null;
-  if (refusal !== null) return plain(refusal, path);
+  if (refusal !== null) return plainServed(refusal, path);
   const body = await visit.readBody();
-  if (!Buffer.isBuffer(body)) return plain(body, path);
+  if (!Buffer.isBuffer(body)) return plainServed(body, path);
   const rpc = isRpc ? rpcContext(visit, service) : null;
   const answered = await answer({ ...questionOf(routed, visit), body, rpc }, service);
-  if (answered.kind === 'miss') return plain(noCharge(routed, service.release), path);
-  const cost = answered.cost ?? 0;
-  if (answered.kind === 'reply') return { ...plain(answered.reply, path), cost };
+  if (answered.kind === 'miss') return plainServed(noCharge(routed, service.release), path);
+  if (answered.kind === 'reply') return plainServed(answered.reply, path);
   const { contentType, headers = [] } = answered.content;
   const all: Header[] = [['content-type', contentType], NO_STORE, ...headers];
-  return { ...plain({ status: 200, headers: all, body: answered.content.body }, path), cost };
+  return plainServed({ status: 200, headers: all, body: answered.content.body }, path);
 }
 
 /** Tags of bodies that are kept: the same buffer is given many times and never written to. */
@@ -242,14 +248,14 @@ async function paid(call: Call, service: Service): Promise<Served> {
   const [offered, ...others] = offeredBy(visit.facts);
   if (visit.method !== 'GET' || offered === undefined) return unpaid(call, service);
   const { endpoint, target, trouble } = routed;
-  if (trouble !== null) return plain(noCharge(routed, service.release), path);
+  if (trouble !== null) return plainServed(noCharge(routed, service.release), path);
   if (others.length > 0) {
-    const error = 'invalid_payload: send one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
-    return plain(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
+    const error = 'invalid_payload: send only one of X-PAYMENT, PAYMENT-SIGNATURE and X-RECEIPT';
+    return plainServed(challengeReply(service.challenger.challenge(endpoint, target, error)), path);
   }
   const reply = await bought(call, offered, service);
   const { payer } = reply;
-  return payer === undefined ? plain(reply, path) : { ...plain(reply, path), payer };
+  return payer === undefined ? plainServed(reply, path) : { ...plainServed(reply, path), payer };
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */
@@ -271,8 +277,7 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
   const probe = { ...questionOf(routed, visit), isProbe: true };
   const answered = bare ? null : await answer(probe, service);
   if (answered?.kind === 'miss') return missed(routed, service, path);
-  if (answered?.kind === 'reply') return plain(answered.reply, path);
+  if (answered?.kind === 'reply') return plainServed(answered.reply, path);
   const reply = challengeReply(service.challenger.challenge(endpoint, target));
-  const cost = answered?.cost ?? 0;
-  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true, cost };
+  return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
 }

@@ -18,7 +18,7 @@ function methodsOf(row: Endpoint): readonly string[] {
   return row.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [row.method];
 }
 
-/** The answer of a path that nothing stands at. */
+/** The answer for an unknown path. */
 export function notFound(path: string): Reply {
   const error = `No operation at "${path.slice(0, 200)}"; the free catalog lists what is sold`;
   return jsonReply(404, { error, catalog: '/gauge/catalog', manifest: '/manifest' });

@@ -22,7 +22,7 @@ import {
 } from './http/waiting-bytes.ts';
 import { messageOf } from './message-of.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import { respond, type Served } from './respond.ts';
+import { plainServed, respond, type Served } from './respond.ts';
 import type { Service } from './service.ts';
 
 /** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
@@ -195,14 +195,14 @@ class FrontDesk {
     if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
   }
 
-  /** Whoever watches over the service must not take a crowd of strangers for its failure. */
+  /** A monitor must not mistake a crowd of strangers for a failure of the service. */
   #enter(request: IncomingMessage, facts: HeaderFacts, now: number): Entry {
     const { method = '', url: target = '', socket } = request;
     if (isHealth(target)) return UNCOUNTED;
     return this.#options.admit({ address: socket.remoteAddress ?? '', method, target, facts }, now);
   }
 
-  /** What needs no service to be answered: refusals, and how the gatekeeper is. */
+  /** Answers that need no service: refusals and the health report. */
   #early(exchange: Exchange, { wait }: Entry): Served | null {
     const refusal = wait > 0 ? tooMany(wait) : this.#refuseEarly(exchange);
     if (refusal !== null) return plainServed(refusal, '(refused)');
@@ -233,19 +233,22 @@ class FrontDesk {
   }
 
   async #answer(exchange: Exchange, service: Service): Promise<void> {
-    const { request, facts } = exchange;
+    const { request, facts, account } = exchange;
     const { socket } = request;
     this.#hold(socket);
     const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
-    const visit = { method: request.method ?? '', target: request.url ?? '', facts, readBody };
+    const spend = (units: number): void => account.charge(units, performance.now());
+    const { method = '', url: target = '' } = request;
+    const visit = { method, target, facts, spend, readBody };
     const served = await respond(visit, service).catch((error: unknown) => {
       this.#options.log({ event: 'request_failed', error: messageOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
       return plainServed(reply, '(failed)');
     });
     this.#free(socket);
-    this.#keepReady(exchange, served, service);
-    this.#write(exchange, served);
+    const ready = readyAnswer(served, service.clock() + served.keepMs);
+    if (request.method === 'GET' && served.keepMs > 0) this.#keepReady(target, ready, service);
+    this.#writeReady(exchange, ready);
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
 
@@ -270,18 +273,16 @@ class FrontDesk {
     else this.#busy.set(socket, left);
   }
 
-  #keepReady({ request }: Exchange, served: Served, service: Service): void {
-    if (request.method !== 'GET' || served.keepMs <= 0) return;
-    const isRefusal = served.reply.status === 422;
+  #keepReady(target: string, ready: ReadyAnswer, service: Service): void {
+    const isRefusal = ready.status === 422;
     const kept = isRefusal ? this.#refusals : this.#ready;
     const answers =
       kept.get(service) ?? new ReadyAnswers(isRefusal ? READY_REFUSALS_MAX : READY_MAX);
     kept.set(service, answers);
-    answers.keep(request.url ?? '', readyAnswer(served, service.clock() + served.keepMs));
+    answers.keep(target, ready);
   }
 
   #write(exchange: Exchange, served: Served): void {
-    if (served.cost > 0) exchange.account.charge(served.cost, performance.now());
     this.#writeReady(exchange, readyAnswer(served, 0));
   }
 
@@ -339,10 +340,6 @@ interface Exchange {
   readonly facts: HeaderFacts;
   readonly started: number;
   readonly account: Entry['account'];
-}
-
-function plainServed(reply: Reply, path: string): Served {
-  return { reply, path, etag: null, keepMs: 0, unpaid: false, cost: 0 };
 }
 
 function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {

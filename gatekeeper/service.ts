@@ -1,5 +1,6 @@
 import type { Route } from '../compiler/contract/route.ts';
 import type { Settlement } from './config.ts';
+import type { Spend } from './http/cost.ts';
 import type { RpcHeaders } from './http/header-facts.ts';
 import { JSON_MEDIA_TYPE } from './http/media-type.ts';
 import type { SoldCitations } from './journal/journal.ts';
@@ -40,9 +41,11 @@ export interface Service {
 export interface Question {
   readonly route: Route;
   readonly accept: string;
+  /** Takes what the answer costs beyond a plain one. */
+  readonly spend: Spend;
   /** The whole body of a POST; null for every other method. */
   readonly body: Buffer | null;
-  /** Null for everything but the tool server. */
+  /** Null for everything except the tool server. */
   readonly rpc: RpcContext | null;
   /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
   readonly isProbe?: boolean;
@@ -51,7 +54,7 @@ export interface Question {
 /** What a tool call needs beside its body. */
 export interface RpcContext {
   readonly headers: RpcHeaders;
-  /** What anybody is answered who sends a GET of a target without any payment. */
+  /** The answer to a plain GET of a target without any payment. */
   readonly ask: (target: string) => Promise<Reply>;
 }
 
@@ -70,19 +73,15 @@ export interface Content {
 export interface ContentAnswer {
   readonly kind: 'content';
   readonly content: Content;
-  readonly cost?: number;
 }
 
-/**
- * What came of a question: a body, nothing stored, or another reply than 200. `cost` is what it took beyond a plain
- * answer, in the units of the rate limit.
- */
+/** What came of a question: a body, nothing stored, or another reply than 200. */
 export type Answered =
   | ContentAnswer
   | { readonly kind: 'miss' }
-  | { readonly kind: 'reply'; readonly reply: Reply; readonly cost?: number };
+  | { readonly kind: 'reply'; readonly reply: Reply };
 
-/** Says to a probe that there is an answer. */
+/** Tells a probe that there is an answer. */
 export const IS_THERE: ContentAnswer = {
   kind: 'content',
   content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },

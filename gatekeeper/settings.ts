@@ -7,7 +7,7 @@ import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork } from './payment/networks.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
 
-/** Who is "paid" while the local facilitator is on: plainly nobody. */
+/** The "payee" while the local facilitator is on: obviously nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
 
 /** Whether a setting means something to the one who reads it later. */
@@ -25,7 +25,10 @@ const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
 const USER_INFO = /^([a-z]+:\/\/)[^/?#]*@/i;
 const origin = url
   .refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query')
-  .refine((text) => !USER_INFO.test(text), 'a user or password would stand in every challenge');
+  .refine(
+    (text) => !USER_INFO.test(text),
+    'a user or password in it would appear in every challenge',
+  );
 const processor = z.string().refine(fits(parseDidKey), 'not an Ed25519 did:key');
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'not an address of 40 hex digits');
 const payee = address.refine(fits(payeeAddress), 'checksum does not match; copy it again');
@@ -36,7 +39,7 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `not between ${min} and ${max}`);
 
-/** What is wrong with a URL is said without what a path or query may hold: a key. */
+/** What is wrong with a URL, without repeating its path or query, which may hold a key. */
 const usable =
   (read: (text: string) => URL) =>
   (text: string, context: z.RefinementCtx): void => {
@@ -71,7 +74,7 @@ export const SETTINGS = {
   asset: { schema: address, help: 'leave it out: only the USDC contract of the network is served' },
   facilitator_url: {
     schema: facilitators,
-    help: 'https URL, or several in order of preference with commas between them, or leave it out on loopback for the local test facilitator',
+    help: 'an https URL, or several separated by commas in order of preference; on loopback, leave it out to use the local test facilitator',
   },
   facilitator_auth: {
     schema: z.string().regex(HEADER, 'not one header'),
@@ -99,23 +102,25 @@ export const SETTINGS = {
   },
   test_payments: {
     schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
-    help: '1 to pretend payments on a public address, where no money moves',
+    help: '1 to simulate payments on a public address too; no money moves then',
   },
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
   token_secret: {
-    schema: z.string().refine(fits(tokenSecrets), 'not one or two texts of at least 32 characters'),
-    help: 'random text; while it changes, new,old',
+    schema: z
+      .string()
+      .refine(fits(tokenSecrets), 'not one or two secrets of at least 32 characters'),
+    help: 'random text; while you rotate it, new,old',
   },
   receipt_key: { schema: processor, help: 'the did:key:z6Mk… of your payment processor' },
-  token_days: { schema: integer(1, TOKEN_DAYS_MAX), help: 'days that a token is valid' },
+  token_days: { schema: integer(1, TOKEN_DAYS_MAX), help: 'days that a token stays valid' },
   issuer_did: {
     schema: z.string().regex(/^did:key:z6Mk[1-9A-HJ-NP-Za-km-z]{40,50}$/, 'not an Ed25519 did:key'),
     help: 'the did:key:z6Mk… whose releases are served',
   },
   rate_limit: {
     schema: integer(0, 1_000_000),
-    help: 'plain free answers a second and client, 0 for none',
+    help: 'plain free answers per second and client, 0 for no limit',
   },
   trusted_proxy: {
     schema: z.string().refine(fits(trustedProxies), 'not a list of addresses'),
@@ -142,7 +147,7 @@ export function shownValue(text: string): string {
   return text.replace(USER_INFO, '$1…@').slice(0, 80);
 }
 
-/** Settings that are no command-line options: process lists show those. */
+/** Settings that cannot be command-line options, because process lists show those. */
 const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key'];
 
 /** Every setting, spelt as in the file beside the working directory. */

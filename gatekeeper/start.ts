@@ -32,7 +32,7 @@ const REPEAT_BURST_S = 30;
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
 
-/** What a gatekeeper is given beside its settings. */
+/** What a gatekeeper gets besides its settings. */
 export interface Surroundings extends BooksSurroundings {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
@@ -72,7 +72,7 @@ function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
   if (problem !== null) throw new StartError(`Cannot start: ${problem}`);
 }
 
-/** What the settings take out of every description. */
+/** What the settings remove from every description. */
 function switchesOf({ tokenSecret }: Config): Switches {
   return { subscriptions: tokenSecret !== null };
 }
@@ -163,7 +163,7 @@ function noteServing({ config, by }: Setting, release: ReleaseIndex): void {
     by.log({ event: 'release_stale', release: sequence, valid_until });
 }
 
-/** Says that no payment will be taken before one is refused for it. */
+/** Reports that no payment will be taken before the first one is refused. */
 function noteClock({ by, books }: Setting): void {
   const trouble = clockTrouble(by.clock(), books.journal.newestMs());
   if (trouble !== null) by.log({ event: 'clock_behind', error: trouble.message });
@@ -247,6 +247,6 @@ function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string)
 export function serviceNameOf(issuerName: string): string {
   const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
   const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
-  // A bracket that lost its end says nothing.
+  // A bracket without its end is useless.
   return cut.replace(/\([^)]*$/, '').trim() || 'x402';
 }

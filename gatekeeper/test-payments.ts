@@ -4,34 +4,34 @@ import { isLoopback } from './http/loopback.ts';
 export const TEST_WARNING =
   'TEST-ONLY: the local facilitator is on, no money moves and receipts name no real transaction';
 
-/** Who can come to buy. */
+/** Where the gatekeeper listens, and so who can buy from it. */
 interface Place {
   readonly host: string;
   /** Null until the release is open that names it. */
   readonly baseUrl: string | null;
   readonly trustedProxy: string;
-  /** The operator asked for pretended payments wherever that is. */
+  /** The operator asked for simulated payments on any address. */
   readonly testPayments: boolean;
 }
 
 /**
- * Why a gatekeeper that nobody settles for does not start: others than this machine could buy there, and everything
- * would be sold for nothing because of a setting that was forgotten or misspelt. Null where it may.
+ * Why a gatekeeper without a settler must not start: other machines could reach it, and everything would be sold for
+ * nothing because a setting was forgotten or misspelt. Null if it may start.
  */
 export function testPaymentsProblem(place: Place): string | null {
   const sign = publicSign(place);
   if (place.testPayments || sign === null) return null;
   return (
-    `SIGNALPRESS_FACILITATOR_URL: missing where ${sign}: everything would be sold for nothing; ` +
-    'set an https URL, or SIGNALPRESS_RELAYER_KEY, or SIGNALPRESS_TEST_PAYMENTS=1 to pretend payments there'
+    `SIGNALPRESS_FACILITATOR_URL: missing although ${sign}, so everything would be sold for nothing; ` +
+    'set it to an https URL, set SIGNALPRESS_RELAYER_KEY instead, or set SIGNALPRESS_TEST_PAYMENTS=1 to simulate payments'
   );
 }
 
-/** What shows that others can reach it; null when nothing does. */
+/** The setting that shows that others can reach it; null if none does. */
 function publicSign({ host, baseUrl, trustedProxy }: Place): string | null {
-  if (!isLoopback(host)) return `SIGNALPRESS_HOST "${host}" is no loopback address`;
+  if (!isLoopback(host)) return `SIGNALPRESS_HOST "${host}" is not a loopback address`;
   if (baseUrl !== null && !isLoopback(new URL(baseUrl).hostname)) {
-    return `the base URL "${baseUrl}" is no loopback address`;
+    return `the base URL "${baseUrl}" is not a loopback address`;
   }
-  return trustedProxy === '' ? null : 'SIGNALPRESS_TRUSTED_PROXY names a proxy in front';
+  return trustedProxy === '' ? null : 'SIGNALPRESS_TRUSTED_PROXY names a proxy';
 }

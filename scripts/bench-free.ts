@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { costOfReading, costOfSending } from '../gatekeeper/http/cost.ts';
 import { compileSample } from './compile-sample.ts';
 import { allCases, type FreeCase, type FreeSubject } from './free-bench/free-cases.ts';
+import { longestRow } from './free-bench/longest-row.ts';
 import { median } from './median.ts';
 import { type Child, startChild } from './serve-bench/child.ts';
 import { load } from './serve-bench/load.ts';
@@ -58,7 +59,7 @@ try {
 
 async function measure(child: Child): Promise<void> {
   const port = child.ports[0] ?? 0;
-  const cases = allCases(await subjectAt(port)).filter(({ name }) =>
+  const cases = allCases(await subjectAt(port, join(folder, 'data'))).filter(({ name }) =>
     new RegExp(flags.only).test(name),
   );
   const measured: Measured[] = [];
@@ -74,7 +75,7 @@ async function measure(child: Child): Promise<void> {
   report(measured);
 }
 
-async function subjectAt(port: number): Promise<FreeSubject> {
+async function subjectAt(port: number, data: string): Promise<FreeSubject> {
   const at = `http://127.0.0.1:${port}`;
   const { signals } = (await (await fetch(`${at}/gauge/catalog?all=1`)).json()) as {
     signals: readonly { signal_id: string; entities: readonly { entity: string }[] }[];
@@ -88,7 +89,7 @@ async function subjectAt(port: number): Promise<FreeSubject> {
     hashes.push(tile.toString('latin1', from, from + HASH_CHARS));
   }
   const record = await (await fetch(`${at}/gauge/sample`)).text();
-  return { pairs, hashes, record };
+  return { pairs, hashes, record, row: longestRow(data) };
 }
 
 async function askOnce(

@@ -32,7 +32,7 @@ const SERVERS = Array.from({ length: 300 }, (_, at) => {
 });
 const SPOT = '2026-11-20/crypto.spot.ndjson';
 const MCP = '2026-11-20/mcp.server.ndjson';
-const AFTER = 'the lines behind it were not read';
+const AFTER = 'the lines after it were not read';
 const headed = (header: unknown, rows: readonly object[] = SHORT): string =>
   `${JSON.stringify(header)}\n${ndjson(rows)}`;
 const spot = (text: string | Uint8Array): SnapshotFiles => ({ [SPOT]: text });
@@ -60,7 +60,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a header with a reading beside it',
     spot(headed({ header: HEADER, entity: 'btc' })),
-    `${SPOT}:1 header: a header stands alone in its line; move "entity" into it, or into the lines; ${AFTER}`,
+    `${SPOT}:1 header: a header must be alone on its line; move "entity" into it, or into the lines below; ${AFTER}`,
   ],
   [
     'a header that is no object',
@@ -80,7 +80,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
         SHORT.map(({ entity: _, ...own }) => ({ ...own, current: { aqi_index: 1 } })),
       ),
     },
-    '2026-11-20/airquality.aqi.ndjson:1 header.entity: "us-denvr" is no entity of this signal; did you mean "us-denver"? ' +
+    '2026-11-20/airquality.aqi.ndjson:1 header.entity: "us-denvr" is not an entity of this signal; did you mean "us-denver"? ' +
       '"signalpress lines airquality.aqi" lists them',
   ],
   [
@@ -91,7 +91,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
         SHORT.map((own) => ({ ...own, observed_at: '2026-11-18T10:00:00Z' })),
       ),
     ),
-    `${SPOT}:1 header.collected_at: "2026-11-18T11:00:00Z" is not of the day of its batch "2026-11-20"; ` +
+    `${SPOT}:1 header.collected_at: "2026-11-18T11:00:00Z" is outside the day of its batch "2026-11-20"; ` +
       'correct it, or store the line in the batch of its day',
   ],
   [
@@ -112,32 +112,32 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a pretty-printed file',
     spot(`${JSON.stringify(GOOD, null, 2)}\n`.repeat(20)),
-    `${SPOT}:1 line: a pretty-printed JSON file; write each object in one line, for example with jq -c .; ${AFTER}`,
+    `${SPOT}:1 line: a pretty-printed JSON file; write each object on one line, for example with jq -c .; ${AFTER}`,
   ],
   [
     'a pretty-printed list',
     spot(JSON.stringify(MANY, null, 2)),
-    `${SPOT}:1 line: a JSON array over several lines; write one object a line, for example with jq -c '.[]'; ${AFTER}`,
+    `${SPOT}:1 line: a JSON array over several lines; write one object per line, for example with jq -c '.[]'; ${AFTER}`,
   ],
   [
     'a list with an object a line',
     spot(`[${MANY.map((each) => JSON.stringify(each)).join(',\n')}]`),
-    `${SPOT}:1 line: a JSON array over several lines; write one object a line, for example with jq -c '.[]'; ${AFTER}`,
+    `${SPOT}:1 line: a JSON array over several lines; write one object per line, for example with jq -c '.[]'; ${AFTER}`,
   ],
   [
     'a list in one line',
     spot(JSON.stringify(MANY)),
-    `${SPOT}:1 line: a JSON array; write one object a line, for example with jq -c '.[]'; ${AFTER}`,
+    `${SPOT}:1 line: a JSON array; write one object per line, for example with jq -c '.[]'; ${AFTER}`,
   ],
   [
     'a CSV',
     spot(`entity,observed_at,price_usd\n${'btc,2026-11-20T10:00:00Z,1\n'.repeat(300)}`),
-    `${SPOT}:1 line: a CSV file; write each row as one JSON object a line, with its columns as members; ${AFTER}`,
+    `${SPOT}:1 line: a CSV file; write each row as one JSON object per line, with its columns as members; ${AFTER}`,
   ],
   [
     'a CSV of rows, with semicolons and quotes',
     { [MCP]: `"server_id";"status"\n${'"a";"active"\n'.repeat(300)}` },
-    `${MCP}:1 line: a CSV file; write each row as one JSON object a line, with its columns as members; ${AFTER}`,
+    `${MCP}:1 line: a CSV file; write each row as one JSON object per line, with its columns as members; ${AFTER}`,
   ],
   [
     'a compressed file',
@@ -147,7 +147,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'text of UTF-16',
     spot(utf16(ndjson(MANY))),
-    `${SPOT}:1 line: text of UTF-16; save it as UTF-8; ${AFTER}`,
+    `${SPOT}:1 line: UTF-16 text; save it as UTF-8; ${AFTER}`,
   ],
   [
     'a misspelt member',
@@ -157,7 +157,7 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a misspelt metric',
     row({ current: { price_used: 1 } }),
-    `${SPOT}:2 current.price_usd: main metric missing; did you mean it by "price_used"? store it, or null when the source gives none`,
+    `${SPOT}:2 current.price_usd: main metric missing; is it your "price_used"? store it, or null if the source gives none`,
   ],
   [
     'a misspelt signal',
@@ -168,18 +168,18 @@ const TABLE: readonly [string, SnapshotFiles, string][] = [
   [
     'a name with another ending',
     { '2026-11-20/crypto.spot.csv': '' },
-    '2026-11-20/crypto.spot.csv not a snapshot file: its name does not end in .ndjson; write one JSON object a line and name it crypto.spot.ndjson',
+    '2026-11-20/crypto.spot.csv not a snapshot file: its name does not end in .ndjson; write one JSON object per line and name it crypto.spot.ndjson',
   ],
   [
     'a batch of the future',
     { '2026-11-21/crypto.spot.ndjson': ndjson([GOOD]) },
-    '2026-11-21 a batch of the future: this compile speaks as of 2026-11-20T12:00:00Z; name the folder after the time of its fetch, ' +
+    '2026-11-21 the batch is in the future: this compile is as of 2026-11-20T12:00:00Z; name the folder after the time of its fetch, ' +
       'or correct the clock or --as-of',
   ],
   [
     'a batch named by its local hour',
     { '2026-11-20T06Z/crypto.spot.ndjson': ndjson([GOOD]) },
-    '2026-11-20T06Z/crypto.spot.ndjson:1 collected_at: "2026-11-20T11:00:00Z" is not of the hour of its batch "2026-11-20T06Z"; ' +
+    '2026-11-20T06Z/crypto.spot.ndjson:1 collected_at: "2026-11-20T11:00:00Z" is outside the hour of its batch "2026-11-20T06Z"; ' +
       'correct it, or store the line in the batch of its hour',
   ],
 ];
@@ -192,7 +192,7 @@ const MAY_BE_LEFT_OUT: ReadonlyMap<string, number> = new Map([
 ]);
 /** What is added to a problem that no share of bad lines covers. */
 const WHY_IT_STOPS =
-  /; a first line and a header are never left out, since the other lines rest on them$/;
+  /; a first line and a header are never left out, because the other lines depend on them$/;
 
 describe('what is said of awkward inputs', () => {
   it.each(TABLE)('%s', async (_, files, expected) => {

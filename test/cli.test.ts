@@ -198,7 +198,7 @@ describe('signalpress keygen', () => {
 describe('signalpress with an option that makes no sense', () => {
   const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
   it.each([
-    [['key', 'rotate', '--to', SECRET, '--overlap', 'x'], '--overlap "x": not a count of days'],
+    [['key', 'rotate', '--to', SECRET, '--overlap', 'x'], '--overlap "x": not a number of days'],
     [['key', 'rotate', '--to', SECRET, '--from', 'soon'], '--from "soon": not an ISO-8601 time'],
     [['key', 'rotate', '--to', 'absent'], 'key file of --to: there is no such file'],
     [['key', 'revoke', '--did', SECRET, '--from', AS_OF], '--did: not a did:key'],

@@ -35,7 +35,7 @@ describe.skipIf(!existsSync(join(ROOT, 'build')))(
         expect([status, stdout, stderr]).toEqual([
           1,
           '',
-          `${name} needs Node ${needed} or newer, and this is ${node}; install one from https://nodejs.org\n`,
+          `${name} needs Node ${needed} or newer, but this is ${node}; install one from https://nodejs.org\n`,
         ]);
       }
     });

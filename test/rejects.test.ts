@@ -82,7 +82,7 @@ describe('compile() of bad lines that may be left out', () => {
     expect(rejects).toBe(join(data, 'state/rejects'));
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ file: SPOT, line: 20 });
     const text = summaryText(compiled, 1);
-    expect(text).toContain(`Warning: bad lines left out: 1; read why in "${rejects}"`);
+    expect(text).toContain(`Warning: bad lines left out: 1; "${rejects}" says why`);
     const report = await verifyRelease(data, { trust: [release.issuer_did] });
     expect([report.faults, report.strayCount]).toEqual([[], 0]);
     expect([...filesBelow(compiled.folder).keys()].join()).not.toContain('rejects');

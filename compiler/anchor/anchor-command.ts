@@ -25,7 +25,7 @@ export interface AnchorSurroundings {
   /** The time of a submission, ISO-8601 UTC. */
   readonly now: () => string;
   readonly print: (text: string) => void;
-  /** Tells the shell that the command did not do what it is for. */
+  /** Sets the exit code of a command that could not do its work. */
   readonly fail: () => void;
 }
 
@@ -34,13 +34,13 @@ export function addAnchorCommand(program: Command, by: AnchorSurroundings): void
   const anchor = program
     .command('anchor')
     .description(
-      'timestamp the roots of the log with OpenTimestamps; the next compile publishes what came of it',
+      'timestamp the roots of the log with OpenTimestamps; the next compile publishes the result',
     );
   anchor
     .command('stamp')
-    .description('hand the roots that have no timestamp yet to the calendars')
+    .description('submit the roots without a timestamp to the calendars')
     .option('--data <folder>', 'folder of releases', by.data)
-    .option('--calendar <url>', 'a calendar in place of the public ones; may be repeated', repeated)
+    .option('--calendar <url>', 'a calendar instead of the public ones; may be repeated', repeated)
     .action(async (flags: AnchorFlags) => {
       const summary = await runStamp(flags, by.now());
       by.print(stampText(summary));
@@ -48,13 +48,9 @@ export function addAnchorCommand(program: Command, by: AnchorSurroundings): void
     });
   anchor
     .command('upgrade')
-    .description('ask the calendars for the Bitcoin blocks of what they promised')
+    .description('ask the calendars for the Bitcoin blocks that confirm pending timestamps')
     .option('--data <folder>', 'folder of releases', by.data)
-    .option(
-      '--calendar <url>',
-      'a calendar to ask in place of the public ones; may be repeated',
-      repeated,
-    )
+    .option('--calendar <url>', 'a calendar instead of the public ones; may be repeated', repeated)
     .option(
       '--block-header <file>',
       'header of a block (80 bytes or hex) to check against; may be repeated',
@@ -108,7 +104,7 @@ async function withClient<T>(use: (client: CalendarClient) => Promise<T>): Promi
   }
 }
 
-/** What a stamping came to, for a person. */
+/** The result of a stamping, as text for a person. */
 export function stampText({ stamped, answered, failed }: StampSummary): string {
   const asked = answered.length + failed.length;
   if (asked === 0) return 'Nothing to stamp: every root has a timestamp already';
@@ -117,13 +113,13 @@ export function stampText({ stamped, answered, failed }: StampSummary): string {
     return ['Nothing was stamped: no calendar answered; try again later', ...lines].join('\n');
   return [
     `Stamped ${stamped} ${stamped === 1 ? 'root' : 'roots'} with ${answered.length} of ${asked} calendars: pending, ` +
-      'which is a promise and not a proof',
+      'which is a promise, not a proof',
     ...lines,
     'Run "signalpress anchor upgrade" in some hours; the next compile publishes the state',
   ].join('\n');
 }
 
-/** What an upgrade came to, for a person. */
+/** The result of an upgrade, as text for a person. */
 export function upgradeText(summary: UpgradeSummary): string {
   const { confirmed, checked, pending, unstamped, failed, unknown } = summary;
   return [
@@ -134,7 +130,7 @@ export function upgradeText(summary: UpgradeSummary): string {
         ]
       : []),
     ...failedLines(failed),
-    ...unknown.map((uri) => `  not asked: ${uri}, which is no calendar of yours`),
+    ...unknown.map((uri) => `  not asked: ${uri}, which is not one of your calendars`),
   ].join('\n');
 }
 

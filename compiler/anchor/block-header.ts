@@ -7,7 +7,7 @@ const BITS_AT = 72;
 /** Compact form of the easiest target that the Bitcoin main chain ever allowed. */
 const MAIN_CHAIN_LIMIT = 0x1d00ffff;
 
-/** A block header whose work was checked; that it is in the chain is for whoever brought it to know. */
+/** A block header whose work was checked; whether it is in the chain is for its supplier to know. */
 export interface BlockHeader {
   /** As block explorers show it. */
   readonly hash: string;

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { CALENDAR_BYTES_MAX, parseTimestamp, type Timestamp } from '../contract/ots-proof.ts';
 
-/** How long one calendar is waited for. */
+/** How long to wait for one calendar. */
 const CALENDAR_TIMEOUT_MS = 10_000;
 const ACCEPT = 'application/vnd.opentimestamps.v1';
 
@@ -13,7 +13,7 @@ export type CalendarAnswer =
 
 /** Asks calendars; trusts nothing of what they answer. */
 export interface CalendarClient {
-  /** Hands a digest in. */
+  /** Submits a digest. */
   submit(url: string, digest: Uint8Array): Promise<CalendarAnswer>;
   /** Asks what has become of a message that the calendar promised to anchor. */
   complete(url: string, message: Uint8Array): Promise<CalendarAnswer>;

@@ -15,7 +15,7 @@ export interface StampParts {
   readonly now: string;
 }
 
-/** What came of a stamping. */
+/** The result of a stamping. */
 export interface StampSummary {
   /** Roots that now have a promise. */
   readonly stamped: number;
@@ -23,7 +23,7 @@ export interface StampSummary {
   readonly failed: readonly { readonly calendar: string; readonly reason: string }[];
 }
 
-/** Hands the roots of all batches without a timestamp to every calendar, as one digest. */
+/** Submits the roots of all batches without a timestamp to every calendar, as one digest. */
 export async function stampRoots(parts: StampParts): Promise<StampSummary> {
   const roots = unstampedRoots(parts);
   if (roots.length === 0) return { stamped: 0, answered: [], failed: [] };

@@ -23,7 +23,7 @@ export interface UpgradeParts {
   readonly headers: readonly BlockHeader[];
 }
 
-/** What came of an upgrade. */
+/** The result of an upgrade. */
 export interface UpgradeSummary {
   readonly confirmed: number;
   /** Confirmed roots whose block header was checked, now or before. */
@@ -128,7 +128,9 @@ function readableProof(timestamp: Timestamp, root: string): Uint8Array {
   const bytes = formatProof(timestamp);
   const digest = new Uint8Array(Buffer.from(root, 'hex'));
   if (bitcoinHeight(parseProof(bytes, digest)) === bitcoinHeight(timestamp)) return bytes;
-  throw new OtsError(`Cannot write the proof of "${root}": it does not read as it was made`);
+  throw new OtsError(
+    `Cannot write the proof of "${root}": it does not read back as it was written`,
+  );
 }
 
 function stateOf(

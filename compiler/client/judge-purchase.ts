@@ -6,7 +6,7 @@ import { type BodyReport, coversContent, verifyBody } from '../verify/verify-bod
 import { ClientError } from './client-error.ts';
 import type { PendingPayment, Purchase } from './purchase.ts';
 
-/** What was asked for, and whose signature is believed. */
+/** What was asked for, and which issuer is trusted. */
 export interface Asked {
   readonly issuer: string;
   /** Path and query behind the address of the service; null where the request went elsewhere. */
@@ -20,7 +20,10 @@ interface Delivery extends Pick<Purchase, 'receipt' | 'payment'> {
   readonly bytes: Uint8Array;
 }
 
-/** The purchase that a delivery is; throws a ClientError for a body that does not hold or answers another question. */
+/**
+ * Checks a delivery and returns it as a purchase; throws a ClientError for a body that does not verify or that answers
+ * another question.
+ */
 export function judgePurchase({ bytes, receipt, payment }: Delivery, asked: Asked): Purchase {
   const question = asked.target === null ? null : questionOf(asked.target);
   const sold = { text: textOf(bytes, payment), receipt, payment };
@@ -28,7 +31,7 @@ export function judgePurchase({ bytes, receipt, payment }: Delivery, asked: Aske
   const { made, wrong } =
     question !== null && isTable(question) ? tableOf(sold) : bodyOf(sold, question, asked);
   if (wrong === null) return made;
-  const message = `Cannot rely on "${payment.url}": ${wrong}; keep the purchase of this error as evidence`;
+  const message = `Cannot rely on "${payment.url}": ${wrong}; keep this error's purchase as evidence`;
   throw new ClientError(message, { code: 'unverified', purchase: made, payment });
 }
 
@@ -47,14 +50,14 @@ function isTable({ endpoint, values }: Route): boolean {
 function tableOf(sold: Sold): Judged {
   const isSeries = sold.text.startsWith(`${SERIES_CSV_HEADER}\r\n`);
   const made = { ...sold, body: null, report: null };
-  return { made, wrong: isSeries ? null : 'the table has not the columns of a series' };
+  return { made, wrong: isSeries ? null : 'the table does not have the columns of a series' };
 }
 
 function bodyOf(sold: Sold, question: Route | null, { issuer, now }: Asked): Judged {
   const body = jsonOf(sold);
   const report = verifyBody(body, { trust: [issuer], now });
   const made = { ...sold, body, report };
-  if (question === null) return { made, wrong: 'the request is none that has an answer' };
+  if (question === null) return { made, wrong: 'no answer exists for this request' };
   return { made, wrong: reportFault(report, question) ?? answerFault(question, body) };
 }
 
@@ -63,7 +66,7 @@ function reportFault(report: BodyReport, { endpoint }: Route): string | null {
   const isWhole = report.verdict === 'verified' && coversContent(report);
   if (isWhole || (report.verdict === 'unsigned' && endpoint.answer === 'mint')) return null;
   const failed = report.checks.find((check) => check.status === 'fail');
-  return failed?.detail ?? 'nobody signed all of it';
+  return failed?.detail ?? 'not all of it is signed';
 }
 
 function textOf(bytes: Uint8Array, payment: PendingPayment): string {
@@ -83,6 +86,6 @@ function jsonOf({ text, payment }: Sold): JsonValue {
 }
 
 function unreadable(payment: PendingPayment, state: string, cause: unknown): ClientError {
-  const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver the payment of this error`;
+  const message = `Cannot read what "${payment.url}" sold: ${state}; redeliver this error's payment`;
   return new ClientError(message, { code: 'unverified', payment, cause });
 }

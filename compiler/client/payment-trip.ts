@@ -4,7 +4,10 @@ import type { PendingPayment } from './purchase.ts';
 
 export type Fetch = typeof fetch;
 
-/** Makes a fetch that pays out of one that does not, for example `(fetch, max) => wrapFetchWithPayment(fetch, wallet, max)`. */
+/**
+ * Turns a fetch that does not pay into one that does, for example `(fetch, max) => wrapFetchWithPayment(fetch, wallet,
+ * max)`.
+ */
 export type PayingFetch = (fetch: Fetch, maxAtomic: bigint) => Fetch;
 
 export interface TripOptions {
@@ -54,7 +57,7 @@ export class PaymentTrip {
   async #ask(request: Request): Promise<Response> {
     const { fetch, timeoutMs } = this.#options;
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-    // What is signed is delivered here and nowhere else, so a way around is told before there is a signature.
+    // A signed payment must go only here, so a redirect fails before anything is signed.
     const response = await fetch(new Request(request, { signal, redirect: 'error' }));
     if (response.status !== 402) return response;
     const challenge = (await response.clone().json()) as Challenge;
@@ -65,7 +68,7 @@ export class PaymentTrip {
     return response;
   }
 
-  /** Whatever was challenged, more than the cap is not sent. */
+  /** Never sends more than the cap, whatever the challenge asked for. */
   async #pay(payment: PendingPayment): Promise<Response> {
     const signed = signedAmount(payment.value);
     if (signed > this.maxAtomic) throw tooExpensive(signed, this.maxAtomic, this.challenge);
@@ -125,7 +128,7 @@ export function unsettled(
   state: string,
   facts: { readonly cause: unknown; readonly status?: number },
 ): ClientError {
-  const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver the payment of this error, do not sign a new one`;
+  const message = `Cannot tell whether "${payment.url}" was paid: ${state}; redeliver this error's payment; do not sign a new one`;
   return new ClientError(message, { code: 'unsettled', payment, ...facts });
 }
 

@@ -21,13 +21,13 @@ import {
 } from './payment-trip.ts';
 import type { PendingPayment, Purchase, Receipt } from './purchase.ts';
 
-/** What one call costs at most unless it is told otherwise. */
+/** The most that one call may cost, unless the caller sets a cap. */
 export const MAX_USD = '0.10';
 
 export interface ClientOptions {
   /** Public address of the service. */
   readonly baseUrl: string;
-  /** did:key of the issuer whose signatures are believed; learn it from a source that you trust. */
+  /** did:key of the issuer whose signatures are trusted; get it from a source that you trust. */
   readonly issuer: string;
   /** Needed to buy; called with a fetch of ours and the cap of the call in atomic units. */
   readonly pay?: PayingFetch;
@@ -37,7 +37,7 @@ export interface ClientOptions {
   /** Longest wait for one answer in milliseconds; ANSWER_TIMEOUT_MS when absent. */
   readonly timeoutMs?: number;
   readonly wait?: TripOptions['wait'];
-  /** Clock in epoch milliseconds: an answer that speaks of a moment to come is refused; that of the system when absent. */
+  /** Clock in epoch milliseconds, by default the system's; an answer about a future moment is refused. */
   readonly clock?: () => number;
   readonly onSigned?: TripOptions['onSigned'];
 }
@@ -88,7 +88,7 @@ export function signalpressClient(options: ClientOptions): SignalpressClient {
     },
     async redeliver(payment) {
       if (targetOf(payment.url, baseUrl) === null) {
-        throw new TypeError(`Cannot redeliver "${payment.url}": not of ${baseUrl}`);
+        throw new TypeError(`Cannot redeliver "${payment.url}": not a URL under ${baseUrl}`);
       }
       return sold(payment.url, { response: await deliver(payment, trip), payment });
     },
@@ -101,7 +101,7 @@ function requireIssuer(issuer: string): void {
     parseDidKey(issuer);
   } catch (cause) {
     const message =
-      'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, learnt from a source that you trust';
+      'Cannot make a client: "issuer" is not a did:key; pass the DID of the issuer, from a source that you trust';
     throw new TypeError(message, { cause });
   }
 }
@@ -128,7 +128,9 @@ function urlOf(
   const legal = Object.keys(row.params);
   const unknown = given.find(([name]) => !legal.includes(name))?.[0];
   if (unknown !== undefined) {
-    throw new TypeError(`Cannot call "${row.path}": no parameter "${unknown}"; legal are ${legal}`);
+    throw new TypeError(
+      `Cannot call "${row.path}": unknown parameter "${unknown}"; legal parameters: ${legal}`,
+    );
   }
   const missing = legal.filter((name) => row.params[name]?.required && params[name] === undefined);
   if (missing.length > 0) throw new TypeError(`Cannot call "${row.path}": ${missing} is missing`);
@@ -160,7 +162,7 @@ async function freeAnswer(
     return parseJson(text);
   } catch (cause) {
     if (cause instanceof ClientError) throw cause;
-    const message = `Cannot reach "${url}": no answer that can be read`;
+    const message = `Cannot reach "${url}": no readable answer`;
     throw new ClientError(message, { code: 'failed', cause });
   }
 }
@@ -178,7 +180,7 @@ async function bought(url: string, pay: PayingFetch, trip: PaymentTrip): Promise
   } catch (cause) {
     if (trip.trouble !== null) throw trip.trouble;
     if (trip.payment !== null)
-      throw unsettled(trip.payment, 'the payer failed after it had signed', { cause });
+      throw unsettled(trip.payment, 'the payer failed after it signed', { cause });
     if (trip.challenge === null) {
       throw new ClientError(`Cannot reach "${url}": nothing was signed`, { code: 'failed', cause });
     }

@@ -46,11 +46,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The usual meaning of exit codes; `verify` has codes of its own and says them itself. */
-const EXIT_CODES = 'Exit codes: 0 done, 1 refused: what is wrong is said, and nothing was changed';
+/** The usual meaning of exit codes; `verify` has codes of its own and prints them itself. */
+const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 const OWN_EXIT_CODES = new Set(['verify']);
 
-/** Adds exit codes to the help of every command, and examples to that of each that does something. */
+/** Adds exit codes to the help of every command, and examples to each command that has no subcommands. */
 export function addExamples(program: Command): void {
   for (const group of groups(program)) group.addHelpText('after', `\n${EXIT_CODES}`);
   for (const [name, command] of leaves(program)) {
@@ -62,12 +62,12 @@ export function addExamples(program: Command): void {
   }
 }
 
-/** Commands with further ones, the program among them. */
+/** Commands with subcommands, including the program itself. */
 function groups(parent: Command): Command[] {
   return parent.commands.length === 0 ? [] : [parent, ...parent.commands.flatMap(groups)];
 }
 
-/** Commands without further ones, by their words. */
+/** Commands without subcommands, by their full name. */
 function leaves(parent: Command): (readonly [name: string, command: Command])[] {
   return parent.commands.flatMap((command) => {
     const below = leaves(command);

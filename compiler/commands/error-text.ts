@@ -4,20 +4,21 @@ const STATES: Readonly<Record<string, string>> = {
   EACCES: 'no permission; change its owner or mode, or name another place',
   EPERM: 'no permission; change its owner or mode, or name another place',
   EROFS: 'the disk is read-only; name another place',
-  EEXIST: 'there is a file already; name another place',
+  EEXIST: 'a file is already there; name another place',
   ENOTDIR: 'a file stands where a folder is needed; name another place',
   EISDIR: 'it is a folder; name a file',
   ENOSPC:
-    'no space left on the disk; make room and run this again, what was published before stands',
-  EDQUOT: 'the quota is used up; make room and run this again, what was published before stands',
+    'no space left on the disk; make room and run this again; what was published before is unchanged',
+  EDQUOT:
+    'the quota is used up; make room and run this again; what was published before is unchanged',
   EFBIG:
-    'a file longer than is allowed here; raise the limit of the shell, see "ulimit -f", and run this again',
-  EMFILE: 'too many open files; raise the limit of the shell, see "ulimit -n"',
+    'the file is larger than the shell allows; raise the limit (see "ulimit -f") and run this again',
+  EMFILE: 'too many open files; raise the limit of the shell (see "ulimit -n")',
 };
 
 const VERBS: Readonly<Record<string, string>> = { scandir: 'list', mkdir: 'make folder' };
 
-/** An error as a person reads it: in words of ours where the operating system only gave a code. */
+/** The text of an error for a person; codes of the operating system are spelled out. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';

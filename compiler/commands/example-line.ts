@@ -5,7 +5,7 @@ import { metricUnit } from '../contract/units.ts';
 const OBSERVED_AT = '2026-11-20T10:45:00Z';
 const COLLECTED_AT = '2026-11-20T11:00:12Z';
 
-/** What the example lines say of where they come from; invented, like everything else in them. */
+/** The origin that example lines state; invented, like everything else in them. */
 const ORIGIN = {
   observed_at: OBSERVED_AT,
   collected_at: COLLECTED_AT,

@@ -5,7 +5,7 @@ import { type Receipt, receiptAmount, unsignedReceipt } from '../contract/receip
 import { type Route, route } from '../contract/route.ts';
 import { signingKey } from '../stages/seal/sealer.ts';
 
-/** Seconds that a receipt may be spent in where nothing else is asked for. */
+/** Default lifetime of a receipt in seconds. */
 export const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
 
@@ -21,8 +21,8 @@ export interface ReceiptOptions {
 }
 
 /**
- * A receipt for one request at its price with the fee, bound to the request's one spelling; a RangeError for
- * what is not sold, for parameters that buy nothing, and for a time that is none.
+ * A receipt for one request at its price with the fee, bound to the request's canonical form; throws a RangeError for a
+ * path that is not sold, parameters that buy nothing, or an invalid lifetime.
  */
 export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOptions): string {
   const sold = soldAt(target);
@@ -43,7 +43,7 @@ export function issueReceipt({ target, seed, now, random, seconds }: ReceiptOpti
   return `${text}.${encodeBase64Url(new Uint8Array(signature))}`;
 }
 
-/** What the gatekeeper would sell for a target, read with its own eyes. */
+/** What the gatekeeper would sell for a target, found by the gatekeeper's own rules. */
 function soldAt(target: string): { readonly target: string; readonly priceUsd: string } {
   const request = canonicalRequest(target);
   const routed = 'status' in request ? undefined : route(request);
@@ -62,6 +62,6 @@ function soldAt(target: string): { readonly target: string; readonly priceUsd: s
 
 function wrongWith({ miss, name, missing }: NonNullable<Route['trouble']>): string {
   return miss === 'missing_parameter'
-    ? `it buys nothing without ${missing.map((one) => `"${one}"`).join(', ')}; add what is missing`
+    ? `it would buy nothing without ${missing.map((one) => `"${one}"`).join(', ')}; add what is missing`
     : `the value of "${name}" is not legal; /gauge/preview lists the legal ones`;
 }

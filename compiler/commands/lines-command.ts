@@ -17,7 +17,7 @@ import { EXAMPLE_ROWS, exampleReading } from './example-line.ts';
 const ENTITIES_SHOWN_MAX = 60;
 const ROWS: readonly Line[] = LINES;
 
-/** What intake asks of the rows of each collection. */
+/** The schema that intake applies to the rows of each collection. */
 export const ROW_SCHEMAS: Readonly<Record<CollectionId, z.ZodType>> = {
   'trust.service': trustServiceRowSchema,
   'mcp.server': mcpServerRowSchema,
@@ -37,7 +37,7 @@ export function linesText(id?: string): string {
   const line = ROWS.find((row) => row.id === id);
   if (line !== undefined) return line.signals.map(signalText).join('\n\n');
   throw new RangeError(
-    `Cannot find "${id}": no line, signal or collection; ${hintFor(id)}"signalpress lines" lists them`,
+    `Cannot find "${id}": not a line, signal or collection; ${hintFor(id)}"signalpress lines" lists them`,
   );
 }
 
@@ -56,7 +56,7 @@ function overviewText(): string {
     ]),
     'Collections, one file <collection>.ndjson each:',
     ...COLLECTIONS.map(({ id, holds }) => `    ${id}  ${holds}`),
-    'What one of them takes, with an example: signalpress lines <id>',
+    'Members of one of them, with an example: signalpress lines <id>',
   ].join('\n');
 }
 
@@ -100,7 +100,7 @@ function entitiesText(id: string): string {
   return rest > 0 ? `${shown}, and ${rest} more` : shown;
 }
 
-/** The needed members, then the others with a question mark. */
+/** The required members, then the optional ones with a question mark. */
 function readingMembers(): string {
   const needed: readonly string[] = REQUIRED;
   const others = Object.keys(fieldsSchema.shape).filter((name) => !needed.includes(name));

@@ -10,7 +10,7 @@ import { errorText } from './error-text.ts';
 const BAR_CELLS = 28;
 const STAGE_TEXT = { read: 'compiling', join: 'joining', publish: 'publishing' } as const;
 
-/** Where progress goes: a terminal gets one moving line, anything else a line a stage. */
+/** Where progress goes: a terminal gets one line that changes, anything else one line per stage. */
 export interface Screen {
   readonly isTTY: boolean;
   write(text: string): void;
@@ -109,11 +109,11 @@ function changedText(changed: readonly string[]): string[] {
   ];
 }
 
-/** Warnings after a release that is published all the same. */
+/** Warnings after a release that was published anyway. */
 export function untidyText(untidy: readonly unknown[]): string[] {
   return untidy.map(
     (error) =>
-      `Warning: published, but what the next compile needs could not be put away. ${errorText(error)}`,
+      `Warning: published, but what the next compile needs could not be saved. ${errorText(error)}`,
   );
 }
 
@@ -121,6 +121,6 @@ function rejectsText({ release, rejects }: CompileSummary): string[] {
   if (rejects === null) return [];
   const count = (release.counts.rejects ?? 0).toLocaleString('en-US');
   return [
-    `Warning: bad lines left out: ${count}; read why in "${rejects}" and store them corrected`,
+    `Warning: bad lines left out: ${count}; "${rejects}" says why; correct them and store them again`,
   ];
 }

@@ -10,10 +10,10 @@ const MINUTE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?Z?$/;
 /** The option of every command that publishes; see `PublicationTime`. */
 export const ACCEPT_CLOCK = [
   '--accept-clock <utc>',
-  'publish behind releases of a clock that ran ahead; the time now by another clock, 2026-11-20T12:34',
+  'publish after a clock that ran ahead was corrected; give the current UTC time from another clock, such as 2026-11-20T12:34',
 ] as const;
 
-/** A time as an option gives it; `otherwise` where it is not given. */
+/** The time given by an option, or `otherwise` if the option is absent. */
 export function instant(option: string, text: string | undefined, otherwise: string): string {
   if (text === undefined) return otherwise;
   if (z.iso.datetime().safeParse(text).success) return isoTime(Date.parse(text));
@@ -22,31 +22,34 @@ export function instant(option: string, text: string | undefined, otherwise: str
   );
 }
 
-/** What the options of a publication say of its time. */
+/** The options that set the time of a publication. */
 export interface TimeFlags {
   readonly asOf?: string;
   readonly acceptClock?: string;
 }
 
-/** The time that a release is published at; throws a RangeError for one of the future, and for a clock that another one contradicts. */
+/**
+ * The time that a release is published at; throws a RangeError for a time in the future, and for a clock that disagrees
+ * with the given one.
+ */
 export function publicationTime({ asOf, acceptClock }: TimeFlags, nowMs: number): PublicationTime {
   const now = isoTime(nowMs);
   if (acceptClock === undefined) return { asOf: notAhead(instant('--as-of', asOf, now), nowMs) };
   if (asOf !== undefined) {
     throw new RangeError(
-      'Cannot use --as-of with --accept-clock: a clock that was set right publishes at its own time; leave --as-of out',
+      'Cannot use --as-of with --accept-clock: the release then takes the time of this clock; leave --as-of out',
     );
   }
   refuseOtherTime(acceptClock, nowMs);
   return { asOf: now, acceptClock: true };
 }
 
-/** A release of the future would lock the folder until then, for time never goes back. */
+/** A release dated in the future would lock the folder until then, because publication time never goes back. */
 function notAhead(asOf: string, nowMs: number): string {
   if (Date.parse(asOf) <= nowMs + CLOCK_ALLOWANCE_MS) return asOf;
   throw new RangeError(
     `Cannot use --as-of "${asOf}": more than ${CLOCK_ALLOWANCE_MS / 60_000} minutes after the clock of this machine, ` +
-      `${isoTime(nowMs)}; give a time that has come, leave --as-of out, or correct the clock`,
+      `${isoTime(nowMs)}; give a time that has passed, leave --as-of out, or correct the clock`,
   );
 }
 

@@ -40,11 +40,11 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
       .command(usage)
       .description(description)
       .option('--data <folder>', 'folder of releases', settings.data);
-  add('list', 'every release, the current one marked').action(({ data }: DataFlag) => {
+  add('list', 'list every release and mark the current one').action(({ data }: DataFlag) => {
     print(listText(data));
   });
-  add('diff <one> <other>', 'which readings differ between two releases')
-    .option('--files', 'which files they list differently, instead')
+  add('diff <one> <other>', 'show how the readings of two releases differ')
+    .option('--files', 'show how their lists of files differ instead')
     .action((one: string, other: string, { data, files }: DiffFlags) => {
       const text = files === true ? filesDiffText : readingsDiffText;
       print(text(data, [one, other]));

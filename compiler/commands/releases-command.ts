@@ -41,7 +41,7 @@ import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
 import { errorText } from './error-text.ts';
 
-/** One line a release, oldest first; the current one is marked. */
+/** One line per release, oldest first; the current one is marked. */
 export function listText(data: string): string {
   const current = currentName(data);
   const lines = releaseNames(data).map(
@@ -76,7 +76,7 @@ export interface Rollback extends PublicationTime {
   readonly data: string;
   /** Name of the release to go back to. */
   readonly name: string;
-  /** When readers should look for a newer release; never, where it is not given. */
+  /** When readers should look for a newer release; never if absent. */
   readonly validUntil?: string;
   readonly seed: Uint8Array;
 }
@@ -86,12 +86,12 @@ export interface RolledBack extends Pick<Published, 'untidy'> {
 }
 
 /**
- * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can take this for an
- * old release that somebody slipped in. Throws a RangeError when that release is not there, is damaged or was signed by another
- * key, and a KeyError when the key may not sign now.
+ * Publishes the files of an older release once more, as the newest one: sequences only grow, so nobody can mistake this
+ * for an old release that an attacker slipped in. Throws a RangeError when that release is not there, is damaged or was
+ * signed by another key, and a KeyError when the key may not sign now.
  */
 export async function rollBack(rollback: Rollback): Promise<RolledBack> {
-  // How many releases are to stay, a compile says.
+  // Only a compile knows how many releases are to stay.
   const staging = openStaging(rollback.data, { retention: null });
   try {
     const release = writeAgain(staging, rollback);
@@ -118,7 +118,7 @@ function writeAgain(staging: Staging, rollback: Rollback): Release {
   if (current === null) throw refusal(data, 'the list of files of the current release is damaged');
   // The time until which it was valid is that of the release it was then.
   const { files_sha256: _, files_count, signature: __, valid_until: ___, ...then } = head;
-  // What was said of clocks since belongs to the place.
+  // The new place in the sequence decides about clock corrections.
   const { clock_corrected: ____, ...rest } = then;
   const until = validUntil === undefined ? {} : { valid_until: validUntil };
   const next = { ...rest, ...nextPlace(previous, asOf), ...until };
@@ -170,7 +170,7 @@ function continued({ data, previous }: Staging, back: Return): Release {
   return current;
 }
 
-/** Why an older release cannot be served in the place of the current one; null where it can. */
+/** Why an older release cannot replace the current one; null if it can. */
 function strangeness(older: Release, current: Release): string | null {
   const { base_url, contract_version, table_digest } = older;
   const again = 'compile the older snapshots again';
@@ -180,7 +180,7 @@ function strangeness(older: Release, current: Release): string | null {
   }
   const isOwn = contract_version === CONTRACT_VERSION;
   if (isOwn && table_digest === canonicalDigest(tables())) return null;
-  return `was compiled from other tables, which the gatekeeper of this program does not serve; use the program that compiled it, or ${again}`;
+  return `was compiled with other tables, which the gatekeeper of this version does not serve; use the version that compiled it, or ${again}`;
 }
 
 interface Unread {
@@ -189,7 +189,10 @@ interface Unread {
   readonly unread: Iterable<FileEntry>;
 }
 
-/** What the current release does not list, nobody has read for long: it is read before it is served again. */
+/**
+ * Files that the current release does not list may have decayed unnoticed, so they are read before they are served
+ * again.
+ */
 function refuseDamage(data: string, { name, list, unread }: Unread): void {
   for (const entry of unread) {
     if (list.find(entry.path)?.sha256 !== entry.sha256) continue;

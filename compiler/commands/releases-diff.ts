@@ -105,7 +105,7 @@ function readingText(reading: MainReading | null): string {
 
 const MARKS = { added: '+', changed: '~', gone: '-' } as const;
 
-/** What two releases list differently, by path. */
+/** How the file lists of two releases differ, by path. */
 export function filesDiffText(data: string, [one, other]: readonly [string, string]): string {
   const paths: Record<ListedChange['change'], string[]> = { added: [], changed: [], gone: [] };
   const [before, after] = [filesOf(data, one), filesOf(data, other)];

@@ -26,10 +26,10 @@ const REPEATED: Partial<Record<Answer, Readonly<Record<string, Spelling>>>> = {
   },
 };
 
-/** Answers that are made at the request: no address of theirs is signed, so their shape tells the operation. */
+/** Answers that are made at request time: they have no signed address, so their shape identifies the operation. */
 const MADE_AT_REQUEST: ReadonlySet<Answer> = new Set(['resolve', 'mint']);
 
-/** The question that a request target asks; null for one that the table does not know or that asks for something illegal. */
+/** The question that a request target asks; null for an unknown operation or an illegal parameter. */
 export function questionOf(target: string): Route | null {
   const request = canonicalRequest(target);
   const asked = 'status' in request ? undefined : route(request);
@@ -37,8 +37,8 @@ export function questionOf(target: string): Route | null {
 }
 
 /**
- * Why a body is no answer to a question, or null where it is one: operation and every parameter are those that were
- * asked for. It is about what a body says of itself; whether that holds is for the verifier.
+ * Why a body does not answer a question, or null if it does: the operation and every parameter must be those asked for.
+ * It checks only what a body says about itself; the verifier decides whether that is true.
  */
 export function answerFault(asked: Route, body: JsonValue): string | null {
   const operation = MADE_AT_REQUEST.has(asked.endpoint.answer)
@@ -49,7 +49,7 @@ export function answerFault(asked: Route, body: JsonValue): string | null {
 
 function shapeFault(endpoint: Endpoint, body: JsonValue): string | null {
   const shape = bodySchemaOf(endpoint)?.safeParse(body);
-  return shape?.success === true ? null : `the body is no answer of "${endpoint.path}"`;
+  return shape?.success === true ? null : `the body is not an answer of "${endpoint.path}"`;
 }
 
 /** The address in a citation is signed: it names the operation and the parameters that its body was made for. */

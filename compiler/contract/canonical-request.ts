@@ -3,7 +3,7 @@ export const TARGET_BYTES_MAX = 8192;
 /** Most query parameters of one request, known or not. */
 export const QUERY_PARAMS_MAX = 64;
 
-/** A request target with one meaning: what two servers could read differently is already refused. */
+/** A request target with one meaning; anything that two servers could read differently was already refused. */
 export interface CanonicalRequest {
   /** As it was sent: a path is never decoded, so no alias of a paid path exists. */
   readonly path: string;
@@ -11,7 +11,7 @@ export interface CanonicalRequest {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** Why a target is not looked at any further. */
+/** Why a target is refused. */
 export interface TargetRefusal {
   readonly status: 400 | 414;
   readonly error: string;
@@ -78,7 +78,7 @@ function decodeQuery(text: string): string | null {
   }
 }
 
-/** The one spelling of a request: path and its parameters sorted by name, each encoded. */
+/** The canonical form of a request: its path, and its parameters sorted by name, each encoded. */
 export function canonicalTarget(path: string, values: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
   if (pairs.length === 0) return path;

@@ -13,8 +13,8 @@ const check = z.strictObject({ status, detail: z.string() });
 export const checkSchema = z.strictObject({
   endpoint: z.literal('verify'),
   /**
-   * As `signalpress verify --issuer <this issuer>` says it: `unsigned` where nothing contradicts and nobody signed. What
-   * another issuer signed is `issuer_unknown` at best, as the command says without --issuer.
+   * As `signalpress verify --issuer <this issuer>` says it: `unsigned` if nothing contradicts itself but not all of it
+   * is signed. A body of another issuer is at best `issuer_unknown`, as for the command without --issuer.
    */
   verdict: z.enum(['verified', 'issuer_unknown', 'failed', 'unsigned']),
   issuer: z.string().nullable(),
@@ -23,7 +23,7 @@ export const checkSchema = z.strictObject({
     hash: check,
     signature: check,
     content: check,
-    /** Whether the log of this service holds every record hash of the body; the verdict does not rest on it. */
+    /** Whether this service's log holds every record hash of the body; the verdict does not depend on it. */
     inclusion: z.strictObject({
       status: z.enum(['pass', 'fail', 'not_applicable', 'undetermined']),
       detail: z.string(),

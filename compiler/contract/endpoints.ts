@@ -13,7 +13,7 @@ export interface Param {
   readonly max?: number;
   /** What an absent optional parameter means. */
   readonly default?: string;
-  /** Other names that live clients send. */
+  /** Alternative names that existing clients send. */
   readonly aliases?: readonly string[];
   readonly upperCase?: boolean;
   /** Value -> folder in front of the file path: another compiled form of the same product. */
@@ -171,7 +171,7 @@ const openEntity = (row: Line): Param => ({
   ...(row.upperCase ? { upperCase: true } : {}),
 });
 
-/** Of every answer that joins the legs of a chain. */
+/** Applies to every answer that joins the legs of a chain. */
 const BUNDLE_PRICE_USD = '0.25';
 
 /** The bundle row of a line; its enum, legs and file follow from the line. */

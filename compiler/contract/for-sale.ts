@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoints.ts';
 
-/** What an operator can leave off; a switch that is off takes its operations out of every description. */
+/** What an operator can switch off; a switch that is off removes its operations from every description. */
 export interface Switches {
   /** A token secret is set: subscriptions are sold, and tokens open the watchlist. */
   readonly subscriptions: boolean;
@@ -17,7 +17,7 @@ export function needsTokens({ token, answer }: Endpoint): boolean {
   return token || answer === 'mint';
 }
 
-/** Whether an operator with these switches offers an operation at all, whatever is stored for it. */
+/** Whether an operator with these switches offers an operation, regardless of what is stored for it. */
 export function isSwitchedOn(row: Endpoint, { subscriptions }: Switches): boolean {
   return subscriptions || !needsTokens(row);
 }

@@ -49,7 +49,7 @@ const keyHistory = z.strictObject({
 
 /** An old key announces a new one; the old one stops at `overlap_until`. Its signature is over the canonical JSON of all other members. */
 export type Rotation = z.infer<typeof rotation>;
-/** A key, or a later one, is not to be believed from a time on; signed like a rotation. */
+/** Revokes a key from a given time on; signed by that key or a later one, like a rotation. */
 export type Revocation = z.infer<typeof revocation>;
 /** One key; everything but `did` follows from the statements. The first one has no `valid_from`: it is trusted beforehand. */
 export type IssuerKey = z.infer<typeof issuerKey>;
@@ -118,14 +118,17 @@ function isAtOrAfter(time: string, limit: string | null): boolean {
   return limit !== null && Date.parse(time) >= Date.parse(limit);
 }
 
-/** Reads a list of keys and checks its chain of statements from the first key on; throws a RangeError that says what does not hold. */
+/**
+ * Reads a list of keys and checks its chain of statements from the first key on; throws a RangeError that says what is
+ * wrong.
+ */
 export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHistory {
   const parsed = keyHistory.safeParse(value);
-  if (!parsed.success) refuse(`"${parsed.error.issues[0]?.path.join('.') ?? ''}" is amiss`);
+  if (!parsed.success) refuse(`"${parsed.error.issues[0]?.path.join('.') ?? ''}" is malformed`);
   const history = parsed.data;
   const [root] = history.keys;
   const rotations = history.keys.slice(1).map(({ did: subject, statement }) => {
-    return statement ?? refuse(`nobody vouches for "${subject}"`);
+    return statement ?? refuse(`no statement vouches for "${subject}"`);
   });
   checkKeys(history);
   for (const each of [...rotations, ...history.revocations]) checkSignature(each, isSignedBy);
@@ -144,7 +147,7 @@ function checkKeys({ keys }: KeyHistory): void {
     try {
       parseDidKey(each);
     } catch (cause) {
-      refuse(`"${each}" is no key to trust`, cause);
+      refuse(`"${each}" is not a usable key`, cause);
     }
   }
 }
@@ -164,13 +167,14 @@ function checkRotation(statement: Rotation, old: IssuerKey | undefined): void {
   const { old_did, new_did, stated_at, valid_from, overlap_until } = statement;
   if (old_did !== old?.did) refuse(`the key before "${new_did}" does not vouch for it`);
   if (isAtOrAfter(stated_at, old.revoked_from)) {
-    refuse(`"${new_did}" was announced by a key that was revoked by then`);
+    refuse(`"${new_did}" was announced by a key that was already revoked`);
   }
   const from = Date.parse(valid_from);
   if (old.valid_from !== null && from < Date.parse(old.valid_from)) {
     refuse(`"${new_did}" is valid before the key that announced it`);
   }
-  if (Date.parse(overlap_until) < from) refuse(`a time without any key before "${new_did}"`);
+  if (Date.parse(overlap_until) < from)
+    refuse(`there is a time without a valid key before "${new_did}"`);
 }
 
 function refuse(state: string, cause?: unknown): never {
@@ -183,7 +187,7 @@ function refuse(state: string, cause?: unknown): never {
 /** How a key counts at a time; `suspect`: it was revoked later, so a thief could have back-dated the signature. */
 export type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
 
-/** How a key of the history counts at a time, ISO-8601; a text that is no time is never inside a window. */
+/** How a key of the history counts at a time, ISO-8601; a text that is not a time is never inside a window. */
 export function keyStanding(history: KeyHistory, keyDid: string, at: string): KeyStanding {
   const index = history.keys.findIndex((each) => each.did === keyDid);
   const key = history.keys[index];
@@ -207,7 +211,7 @@ export function validKeysAt(history: KeyHistory, at: string): IssuerKey[] {
   return history.keys.filter((key) => keyStanding(history, key.did, at) === 'valid');
 }
 
-/** The keys that trust in these DIDs reaches: a trusted one, and all that follow it. */
+/** The keys that trust in these DIDs extends to: each trusted key and all keys after it. */
 export function vouchedDids(history: KeyHistory, trusted: readonly string[]): string[] {
   const first = history.keys.findIndex((key) => trusted.includes(key.did));
   return first < 0 ? [] : history.keys.slice(first).map((key) => key.did);
@@ -218,7 +222,9 @@ export function rootDid({ keys }: KeyHistory): string {
   return keys[0]?.did ?? '';
 }
 
-/** Whether a newer list says everything that an older one said: keys are only added, revocations never taken back. */
+/**
+ * Whether a newer list includes everything in an older one: keys are only added, and revocations are never withdrawn.
+ */
 export function isContinued(older: KeyHistory, newer: KeyHistory): boolean {
   const said = (history: KeyHistory): string[] => [
     rootDid(history),

@@ -52,7 +52,7 @@ function firstNear<Filing extends FilingFacts>(
   return low;
 }
 
-/** What a stretch lacks to settle a question; null where nothing beside it can count. */
+/** What a stretch lacks to settle a question; null if no filing outside it can matter. */
 export function stretchFault<Filing extends FilingFacts>(
   stretch: ListStretch<Filing>,
   bounds: Bounds,

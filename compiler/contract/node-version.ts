@@ -8,5 +8,5 @@ export function nodeProblem(program: string, version: string): string | null {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin = 0, minorMin = 0] = NEEDED.split('.').map(Number);
   if (major > majorMin || (major === majorMin && minor >= minorMin)) return null;
-  return `${program} needs Node ${NEEDED} or newer, and this is ${version}; install one from https://nodejs.org`;
+  return `${program} needs Node ${NEEDED} or newer, but this is ${version}; install one from https://nodejs.org`;
 }

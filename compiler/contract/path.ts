@@ -77,6 +77,13 @@ export function filePath(endpoint: Endpoint, values: Values): string | null {
   return variantPrefix(endpoint, values) + path;
 }
 
+/** The path of the file of an operation that has one; throws a RangeError for a row without. */
+export function knownFilePath(endpoint: Endpoint, values: Values): string {
+  const path = filePath(endpoint, values);
+  if (path === null) throw new RangeError(`Cannot find file of "${endpoint.path}": it has none`);
+  return path;
+}
+
 /** The value that an example names: that of the table where it is stored, else the first in the order of paths; null for none. */
 export function preferredValue(
   examples: readonly string[],

@@ -1,3 +1,5 @@
+import type { Endpoint } from './endpoints.ts';
+
 const USD = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,6})?$/;
 
 /** Decimals of USDC, the only asset that prices are quoted in. */
@@ -11,6 +13,12 @@ export function atomicAmount(priceUsd: string): string {
   if (!USD.test(priceUsd)) throw new RangeError(`Cannot price "${priceUsd}": not a plain decimal`);
   const [whole = '0', fraction = ''] = priceUsd.split('.');
   return BigInt(whole + fraction.padEnd(USDC_DECIMALS, '0')).toString();
+}
+
+/** The price of an operation that is sold, decimal USD; throws a RangeError for a free one. */
+export function priceOf({ path, priceUsd }: Pick<Endpoint, 'path' | 'priceUsd'>): string {
+  if (priceUsd === null) throw new RangeError(`Cannot price "${path}": it is free`);
+  return priceUsd;
 }
 
 /** The inverse of atomicAmount, without trailing zeros beyond the cent: `'250000'` is `'0.25'`. */

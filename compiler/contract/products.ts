@@ -51,7 +51,7 @@ const STOCK_LACKS: Readonly<Record<Need, string>> = {
   season: 'too few readings of the same season are stored',
 };
 
-/** Why an add-on is never sold for a signal, as the end of a sentence about it; null where it can be. */
+/** Why an add-on is never sold for a signal, as the predicate of a sentence; null if it can be sold. */
 export function missingBasis({ path }: Endpoint, signalId: string): string | null {
   const signal = signalOf(signalId);
   const need = (NEEDS[path] ?? []).find((one) => signal !== undefined && !HAS[one](signal));

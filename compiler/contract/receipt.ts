@@ -11,12 +11,12 @@ export const RECEIPT_CHARS_MAX = 12_000;
 const VERSION = 'spr1';
 const PARTS = /^(spr1\.([A-Za-z0-9_-]+))\.([A-Za-z0-9_-]{86})$/;
 
-/** What a processor promises: this amount was taken for this one request. */
+/** A processor's statement that this amount was taken for this one request. */
 const receiptSchema = z.strictObject({
   /** Millionths of a dollar, digits only. */
   amount: z.string().regex(/^[1-9][0-9]{0,11}$/),
   currency: z.literal('USD'),
-  /** Unix seconds; an unspent receipt is worth nothing from then on. */
+  /** Unix seconds; an unspent receipt is worthless from then on. */
   expires: z.int().min(1).max(9_999_999_999),
   /** 16 random bytes in base64url: spent once. */
   id: z.string().regex(/^[A-Za-z0-9_-]{22}$/),

@@ -8,7 +8,9 @@ import type { Release } from './release.ts';
 type Placed = Pick<Release, 'sequence' | 'as_of'>;
 type Later = Pick<Release, 'sequence' | 'as_of' | 'issuer_did' | 'clock_corrected'>;
 
-/** Whether a release of a higher sequence claims an earlier time than one before it, and no correction that counts covers that. */
+/**
+ * Whether a release with a higher sequence claims an earlier time than the one before it, without a valid correction.
+ */
 export function goesBack(before: Placed, later: Later, keys?: KeyHistory): boolean {
   if (Date.parse(later.as_of) >= Date.parse(before.as_of)) return false;
   const { clock_corrected: corrected } = later;

@@ -112,7 +112,10 @@ function illegalTrouble(illegal: Given | undefined): Trouble | null {
   const { name, value, rival } = illegal;
   const trouble = { miss: 'illegal_value', name, missing: [], value } as const;
   if (rival === undefined) return trouble;
-  return { ...trouble, legal: `${rival}, its other name, has another value; send one of them` };
+  return {
+    ...trouble,
+    legal: `its other name ${rival} has a different value; send only one of them`,
+  };
 }
 
 function canonicalValue({ param, value }: Given): string {
@@ -137,7 +140,7 @@ function givenValue(name: string, param: Param, values: ReadonlyMap<string, stri
 
 /** A value that means the same as leaving the parameter out. */
 function isDefault({ param, value }: Given): boolean {
-  // What redirects has done its work once the row is chosen.
+  // A redirecting value has done its work once the row is chosen.
   if (param.redirect !== undefined) return true;
   if (param.type === 'integer') return Number(value) === Number(param.default);
   return value === param.default;

@@ -124,7 +124,7 @@ export const SEA_STATE: Ruler = {
   provenance: 'WMO Manual on Codes, code table 3700',
 };
 
-/** Saffir-Simpson by one-minute wind in knots, grouped as the line's bands; 0 kt is no storm. */
+/** Saffir-Simpson by one-minute wind in knots, grouped as the line's bands; 0 kt means no storm. */
 export const SAFFIR_SIMPSON: Ruler = {
   scale: 'Saffir-Simpson hurricane wind scale',
   metric: 'max_wind_kt',

@@ -36,7 +36,7 @@ export interface ListGap {
 export interface Settlement<Filing extends FilingFacts> {
   readonly resolution_status: ResolutionStatus;
   readonly filed_by_cutoff: boolean | null;
-  /** The filing that the answer speaks of; null when nothing stored speaks to the question. */
+  /** The filing that the answer is about; null when nothing stored bears on the question. */
   readonly selected: Filing | null;
   /** The selected filing first, then everything that makes it ambiguous or conflicting. */
   readonly candidates: readonly Filing[];

@@ -9,7 +9,7 @@ export interface RepeatedQuestion {
   readonly cutoff: string;
 }
 
-/** The question that an answer repeats; null for one that nobody can ask. */
+/** The question that an answer repeats; null if it is not a legal question. */
 export function settlementQuestion({
   form,
   event_class,

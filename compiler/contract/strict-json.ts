@@ -58,7 +58,10 @@ const LINEAR_KEYS_MAX = 12;
 /** Fifteen significant digits survive a double unchanged, whatever they are. */
 const PLAIN_NUMBER_CHARS_MAX = 15;
 
-/** A refused JSON text: `at` is the offset in UTF-16 units (-1 when unknown), `path` the value there, like `current.stage_ft`. */
+/**
+ * Why a JSON text was refused: `at` is the offset in UTF-16 units (-1 when unknown), `path` the value there, like
+ * `current.stage_ft`.
+ */
 export class JsonError extends Error {
   readonly code: JsonErrorCode;
   readonly at: number;
@@ -70,7 +73,7 @@ export class JsonError extends Error {
   ) {
     const subject = place.path === '' ? '' : ` "${place.path}"`;
     const reason = code === 'syntax' && place.isEnd === true ? CUT_OFF : REASONS[code];
-    // Bytes that are no text have no character to name.
+    // Bytes that are not text have no character position to name.
     const where = place.at < 0 ? '' : ` at character ${place.at}`;
     super(`Cannot parse JSON${subject}${where}: ${reason}`, place);
     this.name = 'JsonError';

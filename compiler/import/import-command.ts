@@ -142,7 +142,10 @@ export function readPayload(
 function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
   const { source, file, note, fetchedAt } = options;
   if (note !== undefined && fetchedAt !== undefined) {
-    throw new ImportError({ subject: file, state: '--note and --fetched-at given; keep one' });
+    throw new ImportError({
+      subject: file,
+      state: '--note and --fetched-at are both given; keep one',
+    });
   }
   if (note !== undefined) {
     return { note: parseFetchNote(disk.readFile(note), note), from: `note "${note}"` };
@@ -155,7 +158,8 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
   }
   if (ownNote !== null)
     return { note: ownNote(bytes, file), from: 'metadata.generated of the payload' };
-  const state = 'this payload holds no time of its fetch; give --note FILE or --fetched-at TIME';
+  const state =
+    'this payload does not say when it was fetched; give --note FILE or --fetched-at TIME';
   throw new ImportError({ subject: file, state });
 }
 

@@ -32,7 +32,7 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
     const key = readingKey(row);
     const current = JSON.stringify(row.current);
     if (key !== null && (readings.get(key) ?? current) !== current) {
-      const state = `the reading of ${key} is stored there with other values; keep one payload of this hour`;
+      const state = `the reading of ${key} is already stored with other values; keep one payload of this hour`;
       throw new ImportError({ subject: path, state });
     }
     if (key !== null) readings.set(key, current);
@@ -56,7 +56,7 @@ function storedRows(path: string, text: string): BatchRow[] {
 }
 
 function storedRow(path: string, line: string): BatchRow {
-  const state = 'a line that is stored there is no JSON object; correct it, or move the file away';
+  const state = 'a stored line is not a JSON object; correct it, or move the file away';
   try {
     const row = parseJson(line);
     if (isObject(row)) return row;

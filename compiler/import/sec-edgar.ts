@@ -60,7 +60,8 @@ export function importSubmissions(
 
 function mainList(submissions: Submissions, note: FetchNote, subject: string): Imported {
   const cik = cikOf(submissions.cik);
-  if (cik === null) throw new ImportError({ subject, state: 'cik is no number; fetch it again' });
+  if (cik === null)
+    throw new ImportError({ subject, state: 'cik is not a number; fetch it again' });
   refuseForeign(cik, note, subject);
   const collected_at = note.fetched_at;
   const { recent, files } = submissions.filings;
@@ -136,7 +137,7 @@ function readRows(columns: Columns, of: ListOf, subject: string): ReadColumns {
     return readColumns(columns, of);
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    const state = `${cause.message}, so the list says nothing of what was not filed; fetch it again`;
+    const state = `${cause.message}, so the list cannot show what was not filed; fetch it again`;
     throw new ImportError({ subject, state }, { cause });
   }
 }
@@ -146,7 +147,7 @@ function refuseForeign(cik: string, note: FetchNote, subject: string): void {
   const named = [...`${note.url} ${subject}`.matchAll(NAMED_FILER)].map(([, digits]) => digits);
   const other = named.find((digits) => digits !== cik);
   if (other === undefined) return;
-  const state = `it is about CIK${cik}, its address or name about CIK${other}; correct the fetch note`;
+  const state = `it is about CIK${cik}, but its address or name is about CIK${other}; correct the fetch note`;
   throw new ImportError({ subject, state });
 }
 
@@ -198,6 +199,6 @@ function windowRemarks(list: { from: string | null; collected_at: string }): str
   const open = openWindows(list);
   if (open.length === 0) return [];
   return [
-    `its list is whole from ${list.from} on, so counts over ${open.join(' and ')} days are null; older filings stand on its other pages`,
+    `its list is whole from ${list.from} on, so counts over ${open.join(' and ')} days are null; older filings are on its other pages`,
   ];
 }

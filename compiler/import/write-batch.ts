@@ -61,7 +61,7 @@ function checked(path: string, text: string, disk: BatchDisk) {
   const stored = disk.read(path);
   if (stored !== null && stored !== text) {
     const state =
-      'another payload of this hour is stored there; move it away, or keep the stored one';
+      'another payload of this hour is already stored; move it away, or keep the stored one';
     throw new ImportError({ subject: path, state });
   }
   return { path, text, missing: stored === null };

@@ -1,19 +1,14 @@
-import {
-  type FileEntry,
-  formatCatalogRow,
-  formatVerifyEntry,
-  type Leaf,
-} from '../contract/release.ts';
+import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
 import { type SeriesSubject, segmentPath } from '../contract/series-segments.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
-import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Segment } from '../stages/assemble/series-segments.ts';
+import { bandOf } from '../stages/derive/ruler.ts';
+import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
-import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
+import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
 import type { Grown } from '../stages/remember/entity-past.ts';
-import type { KnownEntity } from '../stages/remember/past-text.ts';
+import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
 import type { ChunkMemory } from './chunk-memory.ts';
 import { formatSaid, parseSaid, type SaidFile } from './said-files.ts';
@@ -25,19 +20,16 @@ export interface JobChunk {
   readonly files: readonly FileEntry[];
   readonly bytes: Uint8Array;
   readonly catalog: string;
-  /** Rows of the census of the signal, as censusLine writes them. */
-  readonly census: string;
   /** Look-up entries, see formatVerifyEntry. */
   readonly verify: Uint8Array;
   /** What the log is to hold. */
   readonly leaves: LeafLines;
-  /** LegReading of each entity that some bundle reads: `<entity>` tab JSON. */
-  readonly legs: string;
-  /** CityReading of each entity, where the signal is read by a city add-on: `<entity>` tab JSON. */
-  readonly cities: string;
-  /** What the next compile is to know of each entity: `<entity>` tab formatKnown. */
+  /** What the next compile is to know of each entity, see formatKnown. */
   readonly known: Uint8Array;
-  readonly sample: { readonly entity: string; readonly record: object };
+  /** Entities that some joined body reads; true for those that the previous release does not have. */
+  readonly joined: readonly (readonly [entity: string, isNew: boolean])[];
+  /** The first entity by name. */
+  readonly first: string;
   /** What the previous release said of these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
@@ -46,15 +38,17 @@ export interface JobChunk {
 interface Outcome {
   readonly grown: Grown;
   readonly files: readonly PublishedFile[];
-  /** The sealed record. */
-  readonly record: object;
   /** The entity as the previous release has it; null for a new one. */
   readonly known: KnownEntity | null;
+  /** Last day whose readings the log may hold already; null for none. */
+  readonly unsureUntil: string | null;
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
 const ENTITIES_MAX = 64;
 const READINGS_MAX = 2048;
+/** Of a batch: `2026-11-20`. */
+const DAY_CHARS = 10;
 
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
@@ -64,14 +58,12 @@ export class ChunkBuilder {
   readonly #goneFiles: string[] = [];
   readonly #verify: string[] = [];
   readonly #goneVerify: string[] = [];
-  readonly #leaves: Leaf[] = [];
-  census = '';
-  #legs = '';
-  #cities = '';
+  readonly #batches = new Set<string>();
+  readonly #joined: (readonly [string, boolean])[] = [];
   #catalog = '';
   #entities = 0;
   #readings = 0;
-  #sample: JobChunk['sample'] | null = null;
+  #first: string | null = null;
 
   constructor(signalId: string, memory: ChunkMemory) {
     this.#signalId = signalId;
@@ -82,12 +74,13 @@ export class ChunkBuilder {
     return this.#entities >= ENTITIES_MAX || this.#readings >= READINGS_MAX;
   }
 
-  /** Takes over what is made of an entity; returns what is said of it, see formatSaid. */
-  entity(facts: EntityFacts, { grown, files, record, known }: Outcome): string {
+  /** Takes over what is made of an entity. */
+  entity(facts: EntityFacts, { grown, files, known, unsureUntil }: Outcome): void {
     const { entity } = facts.latest;
     this.#entities += 1;
     this.#readings += grown.fresh.length;
-    this.#sample ??= { entity, record };
+    if (this.#first === null || entity < this.#first) this.#first = entity;
+    this.#catalog += catalogLine(facts);
     for (const file of files) this.#file(file.path, file.text ?? JSON.stringify(file.body));
     for (const { segment, bytes } of grown.segments) {
       this.#file(pathOf({ signal_id: this.#signalId, entity }, segment), bytes);
@@ -95,38 +88,22 @@ export class ChunkBuilder {
     const said = files.map(({ path, body }) => {
       return { path, record_hash: citationOf(body)?.record_hash };
     });
-    this.#lookUps(facts, grown, said);
+    for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
+    this.#lookUps(facts, said);
     if (known !== null) this.#takeBack(facts, known, { grown, said });
-    return formatSaid(said);
+    const { latest, looked_at, record_hash } = facts;
+    const now = { reading: latest, record_hash, looked_at };
+    const text = formatKnown({ latest: now, past: grown.past, said: formatSaid(said) });
+    this.#memory.known.add(text);
   }
 
-  remember(entity: string, text: string): void {
-    this.#memory.known.add(`${entity}\t${text}\n`);
-  }
-
-  leg(leg: LegReading): void {
-    this.#legs += `${leg.entity}\t${JSON.stringify(leg)}\n`;
-  }
-
-  city(city: CityReading): void {
-    this.#cities += `${city.leg.entity}\t${JSON.stringify(city)}\n`;
-  }
-
-  catalog(leg: LegReading): void {
-    const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
-    this.#catalog += formatCatalogRow({
-      signal_id,
-      entity,
-      entity_name,
-      observed_at,
-      band,
-      record_hash,
-      last_looked_at: leg.last_collected_at,
-    });
+  /** Notes that some joined body reads an entity. */
+  join(entity: string, isNew: boolean): void {
+    this.#joined.push([entity, isNew]);
   }
 
   build(): JobChunk | null {
-    if (this.#sample === null) return null;
+    if (this.#first === null) return null;
     const { bodies, lookUps, leaves, known } = this.#memory;
     for (const line of this.#verify) lookUps.add(line);
     return {
@@ -134,13 +111,11 @@ export class ChunkBuilder {
       files: this.#files,
       bytes: bodies.all(),
       catalog: this.#catalog,
-      census: this.census,
       verify: lookUps.all(),
-      leaves: leafLines(this.#leaves, leaves),
-      legs: this.#legs,
-      cities: this.#cities,
+      leaves: { batches: [...this.#batches], lines: leaves.all() },
       known: known.all(),
-      sample: this.#sample,
+      joined: this.#joined,
+      first: this.#first,
       gone: { paths: this.#goneFiles, verify: this.#goneVerify.join('') },
     };
   }
@@ -149,10 +124,21 @@ export class ChunkBuilder {
     this.#files.push(fileEntry(path, this.#memory.bodies.add(content)));
   }
 
+  #leaf(
+    { record_hash, batch, observed_at }: HeldHash,
+    entity: string,
+    unsureUntil: string | null,
+  ): void {
+    this.#batches.add(batch);
+    const isNew = unsureUntil === null || batch.slice(0, DAY_CHARS) > unsureUntil;
+    const facts = { kind: 'reading', signal_id: this.#signalId, entity, observed_at } as const;
+    const line = formatLeaf({ record_hash, batch, ...facts, ...(isNew ? { isNew } : {}) });
+    this.#memory.leaves.add(line);
+  }
+
   /** The latest reading has a look-up entry, and so has every citation, since its verify_url names its own hash. */
-  #lookUps(facts: EntityFacts, { fresh }: Grown, said: readonly SaidFile[]): void {
+  #lookUps(facts: EntityFacts, said: readonly SaidFile[]): void {
     const { signal, latest, record_hash } = facts;
-    for (const { batch, record_hash } of fresh) this.#leaves.push({ batch, record_hash });
     const subject = { signal: signal.id, entity: latest.entity, observed_at: latest.observed_at };
     this.#verify.push(...linesOf(subject, record_hash, said));
   }
@@ -160,20 +146,32 @@ export class ChunkBuilder {
   /** What the previous release says of an entity goes, unless it is said again. */
   #takeBack(
     { signal, latest }: EntityFacts,
-    { past, published }: KnownEntity,
+    { latest: was, past, said }: KnownEntity,
     now: { readonly grown: Grown; readonly said: readonly SaidFile[] },
   ): void {
     const { entity } = latest;
-    const before = parseSaid(recordPath(signal.id, entity), published.said);
+    const before = parseSaid(recordPath(signal.id, entity), said);
     const pathsOf = (said: readonly SaidFile[], { series }: Grown['past']): string[] => [
       ...said.map(({ path }) => path),
       ...series.segments.map((segment) => pathOf({ signal_id: signal.id, entity }, segment)),
     ];
     const there = new Set(pathsOf(now.said, now.grown.past));
     this.#goneFiles.push(...pathsOf(before, past).filter((path) => !there.has(path)));
-    const subject = { signal: signal.id, entity, observed_at: published.observed_at };
-    this.#goneVerify.push(...linesOf(subject, published.record_hash, before));
+    const subject = { signal: signal.id, entity, observed_at: was.reading.observed_at };
+    this.#goneVerify.push(...linesOf(subject, was.record_hash, before));
   }
+}
+
+function catalogLine({ signal, latest, record_hash, looked_at }: EntityFacts): string {
+  return formatCatalogRow({
+    signal_id: signal.id,
+    entity: latest.entity,
+    entity_name: latest.entity_name ?? null,
+    observed_at: latest.observed_at,
+    band: bandOf(signal, latest),
+    record_hash,
+    last_looked_at: looked_at,
+  });
 }
 
 function pathOf(subject: SeriesSubject, { before, count }: Segment): string {

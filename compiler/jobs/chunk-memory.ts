@@ -1,5 +1,3 @@
-import { ReusedBytes } from '../stages/publish/reused-bytes.ts';
-import { sharedBytes } from './shared-bytes.ts';
 import { TextBytes } from './text-bytes.ts';
 
 /** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
@@ -10,7 +8,7 @@ export interface ChunkMemory {
   readonly bodies: TextBytes;
   readonly lookUps: TextBytes;
   readonly known: TextBytes;
-  readonly leaves: ReusedBytes;
+  readonly leaves: TextBytes;
 }
 
 export function chunkMemory(): ChunkMemory {
@@ -18,7 +16,7 @@ export function chunkMemory(): ChunkMemory {
     bodies: new TextBytes(),
     lookUps: new TextBytes(),
     known: new TextBytes(),
-    leaves: new ReusedBytes(sharedBytes),
+    leaves: new TextBytes(),
   };
 }
 
@@ -36,6 +34,7 @@ export class ChunkMemories {
     memory.bodies.clear();
     memory.lookUps.clear();
     memory.known.clear();
+    memory.leaves.clear();
     return memory;
   }
 }

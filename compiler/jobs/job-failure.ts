@@ -22,7 +22,7 @@ export function jobFailure(error: unknown): JobFailure {
   return { message: error.message, isForgotten, system: Object.fromEntries(system) };
 }
 
-/** The inverse of jobFailure: an error that is told and handled like one of this thread. */
+/** The inverse of jobFailure: an error that is reported and handled like one of this thread. */
 export function thrownFailure({ message, isForgotten, system }: JobFailure): Error {
   const error = isForgotten ? new ForgottenError(message) : new Error(message);
   return Object.assign(error, system);

@@ -3,11 +3,8 @@ import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series-segments.ts';
-import { censusLine } from '../stages/assemble/census.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
-import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
-import { legReading } from '../stages/assemble/leg.ts';
+import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
 import { seriesRow } from '../stages/assemble/series.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
 import type { SnapshotFile } from '../stages/intake/list-snapshots.ts';
@@ -19,11 +16,14 @@ import { readStored } from '../stages/publish/listed-files.ts';
 import { type Ground, type Grown, growPast } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
 import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
-import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
+import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
 import { ChunkMemories } from './chunk-memory.ts';
+
+/** Behind every day. */
+export const ALWAYS = '9999-12-31';
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob extends IntakeRules {
@@ -34,6 +34,8 @@ export interface SignalJob extends IntakeRules {
   readonly files: readonly SnapshotFile[];
   /** What the previous compile remembers of its entities; null where nothing is. */
   readonly shelves: Shelves | null;
+  /** Last day whose readings the log may hold already; null for none, ALWAYS where nothing is remembered. */
+  readonly unsureUntil: string | null;
   /** The data folder: segments of series are read there. */
   readonly data: string;
   readonly issuer: Issuer;
@@ -112,7 +114,7 @@ class SignalRun {
       const growth = growPast(known?.past ?? null, lines, this.#ground(batches));
       if ('isBehind' in growth) this.#behind.add(entity);
       else if ('problem' in growth) this.#problems.push(growth.problem);
-      else this.#publish(growth.ok, known);
+      else this.#publish(growth.ok, known, this.#job.unsureUntil);
     });
   }
 
@@ -126,7 +128,7 @@ class SignalRun {
       (entity, lines, batches) => {
         const growth = growPast(null, lines, this.#ground(batches));
         if ('problem' in growth) this.#problems.push(growth.problem);
-        else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity));
+        else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
         else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
       },
     );
@@ -187,14 +189,12 @@ class SignalRun {
   }
 
   /** Hands over what follows from an entity, and takes back what the previous release says of it. */
-  #publish(grown: Grown, known: KnownEntity | null): void {
+  #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
     const facts = entityFacts(this.#signal, grown, this.#hashOf);
-    const { bare, record, files } = entityFiles(facts, grown, this.#sealer);
-    const said = this.#held.entity(facts, { grown, files, record, known });
-    const { record_hash } = facts;
-    const published = { said, record_hash, observed_at: facts.latest.observed_at };
-    this.#held.remember(facts.latest.entity, formatKnown({ past: grown.past, published }));
-    this.#join(facts, bare);
+    const { entity } = facts.latest;
+    const files = entityFiles(facts, grown, this.#sealer);
+    this.#held.entity(facts, { grown, files, known, unsureUntil });
+    if (isJoined(this.#line, this.#signal.id, entity)) this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);
     this.#repeats += grown.past.repeats - (known?.past.repeats ?? 0);
@@ -203,15 +203,6 @@ class SignalRun {
 
   readonly #hashOf = (reading: Reading): string =>
     this.#sealer.recordHash(coreFields(this.#signal, reading));
-
-  #join(facts: EntityFacts, record: CityReading['record']): void {
-    const leg = legReading(facts);
-    this.#held.catalog(leg);
-    this.#held.census += censusLine(facts);
-    if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
-    const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
-    if (inCity.includes(leg.signal_id)) this.#held.city({ record, leg });
-  }
 
   #flush(): void {
     const chunk = this.#held.build();
@@ -229,8 +220,9 @@ function storedSegment(data: string, entry: FileEntry): Buffer {
   }
 }
 
-/** True when some bundle of the line, or its life-cycle answer, reads this entity. */
-function isJoined(line: Line, entity: string): boolean {
+/** True when some joined body reads this entity: a bundle of the line, its life-cycle answer or a city add-on. */
+function isJoined(line: Line, signalId: string, entity: string): boolean {
+  if ((Object.values(CITY_ADD_ONS).flat() as string[]).includes(signalId)) return true;
   if (line.bundle === undefined) return false;
   if (line.open || line.entities.includes(entity)) return true;
   const mapped = Object.values(line.entityOf ?? {});

@@ -10,7 +10,7 @@ const KEY_OPTION = '--key or SIGNALPRESS_ISSUER_KEY';
 const KEY_BYTES_MAX = 4096;
 const SEED_HEX = /^[0-9a-f]{64}$/;
 
-/** Trouble with the issuer key, in words that say what to do. */
+/** A problem with the issuer key; the message says what to do. */
 export class KeyError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -50,7 +50,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'no permission',
-  ENOTPLAIN: 'it is no file, or a pipe that nothing comes out of',
+  ENOTPLAIN: 'it is not a file, or it is a pipe without data',
 };
 
 /** What the code of a system error means: its message repeats the setting, which may be the secret. */

@@ -40,17 +40,17 @@ export function addKeyCommand(program: Command, by: KeySettings): void {
       .option('--data <folder>', 'folder of releases', by.data);
   const signed = (name: string, description: string): Command =>
     add(name, description).option('--key <file>', 'key that signs (or SIGNALPRESS_ISSUER_KEY)');
-  add('list', 'every issuer key, those that may sign now marked').action(
+  add('list', 'list every issuer key and mark those that may sign now').action(
     ({ data }: { readonly data: string }) => by.print(keysText(readKeys(data), by.now())),
   );
   signed('rotate', 'announce a new key under the newest one; the next compile publishes it')
     .requiredOption('--to <file>', 'the new key; make it with keygen')
-    .option('--from <time>', 'when the new key may sign first (default: now)')
+    .option('--from <time>', 'from when the new key may sign (default: now)')
     .option('--overlap <days>', 'how long the old key may still sign', String(OVERLAP_DAYS))
     .action((flags: RotateFlags) => by.print(rotated(flags, by)));
-  signed('revoke', 'say from when on a key is not to be believed; signed by itself or a later one')
+  signed('revoke', 'revoke a key from a given time on; signed by that key or a later one')
     .requiredOption('--did <did>', 'the key that is revoked')
-    .requiredOption('--from <time>', 'what it signed from then on does not count')
+    .requiredOption('--from <time>', 'what the key signed from then on does not count')
     .action((flags: RevokeFlags) => by.print(revoked(flags, by)));
 }
 
@@ -64,13 +64,13 @@ function rotated({ data, key, to, from, overlap }: RotateFlags, by: KeySettings)
     overlapDays: daysOf(overlap),
     now,
   });
-  return `${keysText(history, now)}\nKeep the old key until its time is over, then destroy it`;
+  return `${keysText(history, now)}\nKeep the old key until it expires, then destroy it`;
 }
 
 function daysOf(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= OVERLAP_DAYS_MAX) return Number(text);
   throw new KeyError(
-    `Cannot rotate with --overlap "${text}": not a count of days up to ${OVERLAP_DAYS_MAX}; pass one such as 30`,
+    `Cannot rotate with --overlap "${text}": not a number of days from 0 to ${OVERLAP_DAYS_MAX}; pass one such as 30`,
   );
 }
 

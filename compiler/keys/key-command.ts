@@ -18,9 +18,9 @@ import { isSignedBy } from '../verify/verify-citation.ts';
 import { KeyError } from './issuer-key.ts';
 import { readKeys, writeKeys } from './key-store.ts';
 
-/** How long an old key may go on signing beside the new one, unless told otherwise. */
+/** How long an old key may keep signing next to the new one, by default. */
 export const OVERLAP_DAYS = 30;
-/** A key that two hold for longer is no rotation. */
+/** A longer overlap would not be a rotation. */
 export const OVERLAP_DAYS_MAX = 3660;
 
 export interface Rotate {
@@ -28,7 +28,7 @@ export interface Rotate {
   /** Seed of the key that signs now, and of the one that follows it. */
   readonly old: Uint8Array;
   readonly next: Uint8Array;
-  /** When the new key may sign first, and for how many days the old one still may. */
+  /** When the new key may start to sign, and how many days the old one still may. */
   readonly from: string;
   readonly overlapDays: number;
   /** The time of the statement, ISO-8601 UTC. */
@@ -55,7 +55,9 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
     );
   }
   if (!(overlapDays >= 0) || !Number.isFinite(overlapDays)) {
-    throw new KeyError(`Cannot rotate with an overlap of "${overlapDays}" days: not a count`);
+    throw new KeyError(
+      `Cannot rotate with an overlap of "${overlapDays}" days: not a number of days`,
+    );
   }
   const overlap_until = isoTime(Date.parse(from) + overlapDays * DAY_MS);
   // A rotation is never taken back, and what the old key signed after its end counts for nothing.
@@ -78,13 +80,16 @@ export interface Revoke {
   readonly data: string;
   /** Seed of the key that signs the revocation. */
   readonly seed: Uint8Array;
-  /** The key that is not to be believed any more, and from when on. */
+  /** The revoked key, and the time from which it is revoked. */
   readonly did: string;
   readonly from: string;
   readonly now: string;
 }
 
-/** Revokes a key from a time on, signed by itself or by a later one; throws a KeyError when that would not count. */
+/**
+ * Revokes a key from a given time on, signed by that key or a later one; throws a KeyError if the revocation would not
+ * count.
+ */
 export function revokeKey(revoke: Revoke): KeyHistory {
   return withLock(revoke.data, () => revoked(revoke));
 }
@@ -132,7 +137,7 @@ function withLock<T>(data: string, change: () => T): T {
   }
 }
 
-/** Writes a history that readers would accept, and no other. */
+/** Writes a history only if readers would accept it. */
 function keep(data: string, history: KeyHistory): KeyHistory {
   let checked: KeyHistory;
   try {
@@ -167,7 +172,7 @@ export function refuseKey(history: KeyHistory, did: string, asOf: string): void 
   const usable = validKeysAt(history, asOf).map((key) => key.did);
   const next =
     usable.length === 0
-      ? 'no key of this issuer is valid then: announce the next one with "signalpress key rotate" before the last one ends, ' +
+      ? 'no key of this issuer is valid at that time: announce the next one with "signalpress key rotate" before the last one ends, ' +
         'or publish into a new folder and tell readers the new DID'
       : `sign with "${usable.join('" or "')}"`;
   const announce =
@@ -180,12 +185,12 @@ export function refuseKey(history: KeyHistory, did: string, asOf: string): void 
 const STATES = {
   unknown: 'not a key of this issuer',
   early: 'not valid yet',
-  stopped: 'its time is over',
+  stopped: 'it is no longer valid',
   revoked: 'it is revoked',
   suspect: 'it is revoked from a later time on, so nothing new may be signed with it',
 } as const;
 
-/** One line a key, the oldest first. */
+/** One line per key, oldest first. */
 export function keysText(history: KeyHistory | null, now: string): string {
   if (history === null)
     return 'no release and no rotation yet: the first compile makes its key the first one';

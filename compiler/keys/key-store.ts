@@ -20,8 +20,8 @@ import { KeyError } from './issuer-key.ts';
 export const KEYS_NAME = 'keys.json';
 
 /**
- * The keys of a data folder: the operator's list, which must say all that the last release published, or else what that
- * release published; null before both. Throws a KeyError for a list that does not hold or that takes something back.
+ * The keys of a data folder: the operator's list, which must include everything that the last release published, or
+ * else that release's list; null before both. Throws a KeyError for a list that is invalid or that drops something.
  */
 export function readKeys(data: string, last = currentRelease(data)): KeyHistory | null {
   const published = publishedKeys(last);
@@ -49,7 +49,7 @@ function parsed(path: string, bytes: () => Uint8Array): KeyHistory {
 
 function damaged(path: string, state: string, cause?: unknown): KeyError {
   return new KeyError(
-    `Cannot use the list of keys "${path}": ${state}; restore it from a copy, or remove it to go on from the list of ` +
+    `Cannot use the list of keys "${path}": ${state}; restore it from a copy, or remove it to continue with the list of ` +
       'the last release',
     { cause },
   );

@@ -3,8 +3,9 @@ import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { inclusionOf } from '../release/inclusion.ts';
-import { anchorWords, batchRows, findLeaf, logOutline } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { anchorWords, batchRows, logOutline } from '../release/log-files.ts';
+import { findLeaf } from '../release/log-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 import {
   type Answered,
   jsonContent,
@@ -19,15 +20,15 @@ import { hashPrefix } from './verify-hash.ts';
 export const BATCHES_SHOWN_MAX = 200;
 
 /** `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. */
-export async function anchor({ route }: Question, service: Service): Promise<Answered> {
+export async function anchor({ route, spend }: Question, service: Service): Promise<Answered> {
   const { day, hash } = route.values;
   if (day !== undefined && !isRealDay(day))
     return illegal(route, { name: 'day', legal: DAY }, service);
   const digits = hash === undefined ? null : hashPrefix(hash);
   if (hash !== undefined && digits === null) return illegal(route, { name: 'hash' }, service);
   try {
-    const { release } = service;
-    const body = digits === null ? await batchList(release, day) : await entry(digits, release);
+    const reader = { release: service.release, spend };
+    const body = digits === null ? await batchList(reader, day) : await entry(digits, reader);
     return jsonContent(body, KEEP_FOR_RELEASE);
   } catch (error) {
     return undetermined({ endpoint: 'gauge/anchor' }, error, service);
@@ -46,17 +47,17 @@ function illegal(
   return { kind: 'reply', reply: noCharge({ ...route, trouble }, release) };
 }
 
-async function batchList(release: ReleaseIndex, day: string | undefined): Promise<object> {
-  const { sizes, days } = await logOutline(release);
+async function batchList(reader: ReleaseReader, day: string | undefined): Promise<object> {
+  const { sizes, days } = await logOutline(reader.release);
   const numbers = day === undefined ? [...sizes.keys()] : (days.get(day) ?? []);
-  const shown = await batchRows(numbers.slice(-BATCHES_SHOWN_MAX), release);
+  const shown = await batchRows(numbers.slice(-BATCHES_SHOWN_MAX), reader);
   const batches = await Promise.all(
-    shown.toReversed().map(async (row) => ({ ...row, ...(await anchorWords(row.root, release)) })),
+    shown.toReversed().map(async (row) => ({ ...row, ...(await anchorWords(row.root, reader)) })),
   );
   return {
     endpoint: 'gauge/anchor',
     ...(day === undefined ? {} : { day }),
-    log: await newest(release, sizes.at(-1) ?? 0),
+    log: await newest(reader, sizes.at(-1) ?? 0),
     total: numbers.length,
     shown: batches.length,
     batches,
@@ -65,33 +66,33 @@ async function batchList(release: ReleaseIndex, day: string | undefined): Promis
 }
 
 const LIST_NOTE =
-  'newest first; each row is a signed tree of record hashes that includes every row before it. A timestamp proves ' +
-  'that these hashes existed no later than it, nothing about what they stand for';
+  'newest first; each row is a signed tree of record hashes that includes every earlier row. A timestamp proves ' +
+  'only that these hashes existed by then; it says nothing about what they stand for';
 
-async function newest(release: ReleaseIndex, size: number): Promise<object | null> {
+async function newest({ release, spend }: ReleaseReader, size: number): Promise<object | null> {
   if (!release.has(CHECKPOINT_PATH)) return null;
-  const { bytes } = await release.body(CHECKPOINT_PATH);
+  const { bytes } = await release.body(CHECKPOINT_PATH, spend);
   return { size, checkpoint: bytes.toString('utf8'), files: '/log/checkpoint' };
 }
 
-async function entry(digits: string, release: ReleaseIndex): Promise<object> {
-  const found = await findLeaf(digits, release);
+async function entry(digits: string, reader: ReleaseReader): Promise<object> {
+  const found = await findLeaf(digits, reader);
   const head = { endpoint: 'gauge/anchor', hash: `sha256:${digits}` };
   if (found.state !== 'found') {
     const ambiguous =
       found.state === 'ambiguous' ? { ambiguous: true, matches: found.matches } : {};
     return { ...head, found: false, ...ambiguous, note: ABSENT_NOTES[found.state] };
   }
-  const { inclusion, anchor: words } = await inclusionOf(found, release);
+  const { inclusion, anchor: words } = await inclusionOf(found, reader);
   return { ...head, hash: found.hash, found: true, ...inclusion, ...words, note: FOUND_NOTE };
 }
 
 export const ABSENT_NOTES = {
   not_found:
-    'no entry of the log starts with these digits; citations are not entries, record hashes are',
-  ambiguous: 'more than one entry starts with these digits; send more of them',
+    'no log entry starts with these digits; the log holds record hashes, not citation hashes',
+  ambiguous: 'more than one log entry starts with these digits; send more digits',
 } as const;
 
 const FOUND_NOTE =
-  'hash the entry (SHA-256 of a zero byte and the ASCII text of the hash), then fold inclusion_proof into it as ' +
-  'RFC 9162 says for index and size: the result is root, which the checkpoint signs';
+  'hash the entry (SHA-256 of a zero byte followed by the ASCII text of the hash), then combine it with ' +
+  'inclusion_proof as RFC 9162 defines for this index and size; the result must be root, which the checkpoint signs';

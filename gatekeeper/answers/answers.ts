@@ -1,5 +1,5 @@
 import { mcp } from '../mcp/mcp.ts';
-import { BodyCache } from '../release/body-cache.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import { bytesAt } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { gone } from '../route.ts';
@@ -16,7 +16,6 @@ import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
 import { check } from './check.ts';
 import { coverage } from './coverage.ts';
-import { costOfReadingFile } from './file-cost.ts';
 import { paymentManifest } from './manifest.ts';
 import { mint } from './mint.ts';
 import { preview } from './preview.ts';
@@ -30,32 +29,30 @@ import { watch } from './watch.ts';
 /** Milliseconds that a body with request-time fields may be given again; its age has a tenth of an hour. */
 const SPLICED_KEEP_MS = 1000;
 
-/** Answers of one release that are made once: what else would be dear again for each spelling of the same request. */
+/**
+ * Answers of one release that are computed once, because each spelling of a request would otherwise pay for them again.
+ */
 const KEPT_WORDS: readonly string[] = ['anchor', 'catalog', 'manifest', 'preview', 'proof'];
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest canonical target that an answer is kept under. */
 const KEPT_TARGET_CHARS_MAX = 256;
 
-interface Kept {
-  readonly bytes: Buffer;
-  readonly answered: Answered;
-}
-/** By canonical target, which parameters that nobody knows do not change. */
-const keptAnswers = new WeakMap<Service, BodyCache<Kept>>();
+/** Keyed by canonical target, which unknown parameters do not change. */
+const keptAnswers = new WeakMap<Service, BoundedCache<string, Answered>>();
 
-/** One function per word of the table; what it throws charges nobody. */
+/** One function per `answer` word of the table; if it throws, nobody is charged. */
 export async function answer(question: Question, service: Service): Promise<Answered> {
   const { endpoint, target } = question.route;
   if (!KEPT_WORDS.includes(endpoint.answer) || target.length > KEPT_TARGET_CHARS_MAX) {
     return made(question, service);
   }
-  const kept = keptAnswers.get(service) ?? new BodyCache<Kept>(KEPT_BYTES_MAX);
+  const kept = keptAnswers.get(service) ?? new BoundedCache<string, Answered>(KEPT_BYTES_MAX);
   keptAnswers.set(service, kept);
   const known = kept.get(target);
-  if (known !== undefined) return known.answered;
+  if (known !== undefined) return known;
   const answered = await made(question, service);
   if (answered.kind === 'content' && answered.content.keepMs === KEEP_FOR_RELEASE) {
-    kept.set(target, { bytes: answered.content.body, answered });
+    kept.set(target, answered, answered.content.body.length);
   }
   return answered;
 }
@@ -103,17 +100,17 @@ function made(question: Question, service: Service): Promise<Answered> {
 }
 
 /** The stored body of the request, its request-time fields filled in. */
-async function file({ route, isProbe }: Question, { release, clock }: Service): Promise<Answered> {
+async function file(question: Question, { release, clock }: Service): Promise<Answered> {
+  const { route, isProbe, spend } = question;
   const path = requestFile(route.endpoint, route.values);
   if (!release.has(path)) return MISS;
-  const cost = costOfReadingFile(path, release);
-  const body = await release.body(path);
-  if (isProbe) return { ...IS_THERE, cost };
+  const body = await release.body(path, spend);
+  if (isProbe) return IS_THERE;
   const timed = body.points.length > 0;
   const content = {
     body: bytesAt(body, clock()),
     contentType: 'application/json',
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };
-  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 }, cost };
+  return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
 }

@@ -4,6 +4,7 @@ import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -15,7 +16,7 @@ import { FREE_BYTES_MAX } from './free-bytes.ts';
 const CATALOG_PAGE_PAIRS = 500;
 /** Bytes of a page beside its pairs. */
 const CATALOG_FRAME_BYTES = 10_000;
-/** Bytes before which any answer goes on in a next page, be it one signal or everything at once. */
+/** Most bytes of one answer, for one signal or for everything at once; the rest is on the next page. */
 const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
 
 /** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
@@ -24,7 +25,7 @@ export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;
 /** The compiled list of latest readings; empty when the release has none. */
 export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
   const rows = new Map<string, CatalogRow[]>(SIGNALS.map((signal) => [signal.id, []]));
-  for (const line of await storedLines(CATALOG_PATH, release)) {
+  for (const line of await storedLines(CATALOG_PATH, { release, spend: FOR_EVERYBODY })) {
     const row = parseCatalogRow(line);
     rows.get(row.signal_id)?.push(row);
   }
@@ -56,7 +57,7 @@ const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogP
   return [...rows].flatMap(([id, list]) => piecesOf(headOf(id, release), list));
 });
 
-/** `/gauge/catalog`: legal pairs, filtered, at once as far as one answer goes, or page by page. */
+/** `/gauge/catalog`: the legal pairs, filtered, in one answer if they fit, or page by page. */
 export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
   const { page = '1', ...filters } = question.route.values;
   const { signal_id: signalId, industry } = filters;
@@ -111,7 +112,7 @@ function piecesOf(signal: SignalHead, list: readonly CatalogRow[]): CatalogPiece
   });
 }
 
-/** Ends a page behind enough pairs, and before it gets too long. */
+/** Ends a page after enough pairs, and before it gets too long. */
 function paged(pieces: readonly CatalogPiece[], pairsMax: number): CatalogPiece[][] {
   const pages: CatalogPiece[][] = [];
   let pairs = Infinity;

@@ -24,7 +24,7 @@ const SUBSCRIPTION = {
 const FIAT = {
   fee_percent_about: RECEIPT_FEE_PERCENT,
   how_to:
-    'the payment processor of the operator signs a receipt for one request; send the same GET with X-RECEIPT',
+    "the operator's payment processor signs a receipt for one request; send the same GET with X-RECEIPT",
 };
 
 /** A channel is explained only where the operator configured it. */

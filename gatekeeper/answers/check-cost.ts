@@ -1,6 +1,9 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 
-/** Most that judging one body may cost: some tens of milliseconds of the serving thread, and far above any body that is sold whole. */
+/**
+ * The most that judging one body may cost: some tens of milliseconds of the serving thread, far more than any sold body
+ * needs.
+ */
 export const CHECK_COST_MAX = 60_000;
 /** Objects cost as much as this many plain values. */
 const OBJECT_COST = 4;
@@ -12,7 +15,7 @@ export interface CheckCost {
   readonly cost: number;
 }
 
-/** Signatures are what costs most: each as much as this many plain answers. */
+/** Signatures cost the most: each costs as much as this many plain answers. */
 const UNITS_A_CITATION = 12;
 const COST_A_UNIT = 100;
 

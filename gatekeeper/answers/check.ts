@@ -10,8 +10,8 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { messageOf } from '../message-of.ts';
-import { findLeaf } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { findLeaf } from '../release/log-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
 import { CHECK_COST_MAX, type CheckCost, checkCost, judgingCost } from './check-cost.ts';
@@ -23,17 +23,20 @@ const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON
 type Outcome = CheckBody['checks']['hash'];
 
 /** `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. */
-export async function check({ body }: Question, service: Service): Promise<Answered> {
-  const read = readBody(body ?? Buffer.alloc(0));
+export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
+  if (body === null) throw new TypeError('Cannot judge a body: none was read');
+  const read = readBody(body);
   if ('reply' in read) return { kind: 'reply', reply: read.reply };
-  const { keys } = service.release;
+  spend(read.cost);
+  const { release, log } = service;
+  const { keys } = release;
   const own = keys.keys.map(({ did }) => did);
   const report = judged(read.value, { trust: own, keys, now: service.clock() });
-  const inclusion = await inclusionOf(hashesOf(read.value), service);
-  return { ...jsonContent(checkBody(report, inclusion, own), 0), cost: read.cost };
+  const inclusion = await inclusionOf(hashesOf(read.value), { release, log, spend });
+  return jsonContent(checkBody(report, inclusion, own), 0);
 }
 
-/** Judges for this issuer; where nothing but the issuer is another, what can be said of any issuer's body. */
+/** Judges a body for this issuer; if only the issuer differs, says what can be said of any issuer's body. */
 function judged(value: JsonValue, trusted: BodyTrust): BodyReport {
   // The judge runs in the serving thread: signatures are left to OpenSSL.
   const isSignature = bulkSignatureCheck();
@@ -62,13 +65,13 @@ function readBody(
   return { value, cost: judgingCost(weight) };
 }
 
-/** What of a body is more than one request may cost; null for a body that is judged. */
+/** What makes a body cost more than one request may; null for a body that is judged. */
 function excessOf({ citations, cost }: CheckCost): string | null {
   const many = citations > CHECKED_CITATIONS_MAX;
   if (!many && cost <= CHECK_COST_MAX) return null;
   const what = many
     ? `${citations} citations, more than ${CHECKED_CITATIONS_MAX}`
-    : 'too much inside';
+    : 'too much content for one request';
   return `${what}; use signalpress verify`;
 }
 
@@ -83,7 +86,7 @@ function unwrapped(sent: JsonValue): JsonValue {
   return name === 'record' && value !== undefined && others.length === 0 ? value : sent;
 }
 
-/** Record hashes of readings and rows: a citation has one too, but it is no entry of the log. */
+/** Record hashes of readings and rows: a citation has one too, but it is not a log entry. */
 function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [key, member] of Object.entries(value)) {
@@ -96,18 +99,18 @@ function hashesOf(value: JsonValue, found = new Set<string>()): Set<string> {
 
 async function inclusionOf(
   hashes: ReadonlySet<string>,
-  { release, log }: Service,
+  { log, ...reader }: ReleaseReader & Pick<Service, 'log'>,
 ): Promise<CheckBody['checks']['inclusion']> {
   if (hashes.size === 0)
     return { status: 'not_applicable', detail: 'the body names no record hash' };
-  if (!release.has(CHECKPOINT_PATH)) {
+  if (!reader.release.has(CHECKPOINT_PATH)) {
     return { status: 'not_applicable', detail: 'this release has no log' };
   }
   try {
     const looked = [...hashes].slice(0, INCLUSIONS_MAX);
-    const missing = await absentOf(looked, release);
+    const missing = await absentOf(looked, reader);
     const rest = looked.length < hashes.size ? ` of the first ${INCLUSIONS_MAX}` : '';
-    const detail = `${looked.length - missing.length} of ${looked.length}${rest} are entries of the log`;
+    const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
   } catch (error) {
     log({ event: 'look_up_failed', error: messageOf(error) });
@@ -115,10 +118,10 @@ async function inclusionOf(
   }
 }
 
-async function absentOf(hashes: readonly string[], release: ReleaseIndex): Promise<string[]> {
+async function absentOf(hashes: readonly string[], reader: ReleaseReader): Promise<string[]> {
   const absent: string[] = [];
   for (const hash of hashes) {
-    const { state } = await findLeaf(hash.slice('sha256:'.length), release);
+    const { state } = await findLeaf(hash.slice('sha256:'.length), reader);
     if (state !== 'found') absent.push(hash);
   }
   return absent;
@@ -153,20 +156,20 @@ const STATEMENTS: Readonly<Record<BodyReport['verdict'], string>> = {
   verified:
     'Everything in this body recomputes, and this issuer signed it; it describes and does not advise.',
   issuer_unknown:
-    'Everything in this body recomputes, but another issuer than this service signed it, for whom it cannot speak.',
+    'Everything in this body recomputes, but an issuer other than this service signed it, and this service cannot vouch for that issuer.',
   failed: 'Something in this body does not hold; the failed checks say what.',
-  unsigned: 'Nothing in this body contradicts itself, but nobody signed all of it.',
+  unsigned: 'Nothing in this body contradicts itself, but not all of it is signed.',
 };
 
 function rank(status: Outcome['status']): number {
   return ['fail', 'pass', 'not_applicable'].indexOf(status);
 }
 
-/** The worst of several findings, in the words of the first that is so bad. */
+/** The worst of several findings, with the detail of the first one that bad. */
 function outcomeOf(findings: BodyReport['checks']): Outcome {
   const [worst] = [...findings].sort((a, b) => rank(a.status) - rank(b.status));
   if (worst === undefined)
-    return { status: 'not_applicable', detail: 'the body holds nothing of it' };
+    return { status: 'not_applicable', detail: 'the body holds nothing that this check covers' };
   const same = findings.filter(({ status }) => status === worst.status).length;
   const where = worst.where === '' ? 'the body' : worst.where;
   return {

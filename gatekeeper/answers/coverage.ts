@@ -7,7 +7,7 @@ import { LINES, type Line, lineOf, SIGNALS, type Signal } from '../../compiler/c
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
-import { BodyCache } from '../release/body-cache.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -24,7 +24,7 @@ const KEPT_BYTES_MAX = { listed: 16 * 1024 * 1024, entities: 4 * 1024 * 1024 } a
 
 const UPDATE_STATUS_RULE =
   'judged now against the cadence: overdue when the source was late at the last look and that look still counts, on_schedule ' +
-  'until its next reading is due, unknown when nobody has looked since; of a signal the least punctual entity: overdue, ' +
+  'until its next reading is due, unknown when nobody has looked since; for a signal, the status of its least punctual entity: overdue, ' +
   'not_published, unknown, then on_schedule';
 const NATURE = 'What is stored and how fresh it is; descriptive only, no forecast, no advice';
 
@@ -86,35 +86,30 @@ function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
   else list.push(item);
 }
 
-interface Kept {
-  readonly bytes: Buffer;
-}
-
 interface Answers {
   readonly at: number;
   /** By canonical target, which unknown parameters do not change. */
-  readonly listed: BodyCache<Kept>;
+  readonly listed: BoundedCache<string, Buffer>;
   /** Apart, for there are many of them. */
-  readonly entities: BodyCache<Kept>;
+  readonly entities: BoundedCache<string, Buffer>;
 }
 
-const kept = new WeakMap<ReleaseIndex, Answers>();
+const answersOf = new WeakMap<ReleaseIndex, Answers>();
 
 /** The answers of one time to live. */
 function answersAt(release: ReleaseIndex, now: number): Answers {
-  const known = kept.get(release);
+  const known = answersOf.get(release);
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
-  const [listed, entities] = [KEPT_BYTES_MAX.listed, KEPT_BYTES_MAX.entities];
   const made = {
     at: now,
-    listed: new BodyCache<Kept>(listed),
-    entities: new BodyCache<Kept>(entities),
+    listed: new BoundedCache<string, Buffer>(KEPT_BYTES_MAX.listed),
+    entities: new BoundedCache<string, Buffer>(KEPT_BYTES_MAX.entities),
   };
-  kept.set(release, made);
+  answersOf.set(release, made);
   return made;
 }
 
-/** `/gauge/coverage`: counts and freshness of every line, an empty list for a filter that nothing meets. */
+/** `/gauge/coverage`: counts and freshness of every line; an empty list if nothing matches the filter. */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
   const { values, target } = question.route;
@@ -122,13 +117,16 @@ export async function coverage(question: Question, service: Service): Promise<An
   const answers = answersAt(release, now);
   const kept = values.entity === undefined ? answers.listed : answers.entities;
   const known = kept.get(target);
-  const body = known?.bytes ?? (await coverageBytes(values, release, answers.at));
-  if (known === undefined && (await isKnown(values, release))) kept.set(target, { bytes: body });
+  const body = known ?? (await coverageBytes(values, release, answers.at));
+  if (known === undefined && (await isKnown(values, release))) kept.set(target, body, body.length);
   const keepMs = Math.max(0, answers.at + COVERAGE_TTL_S * 1000 - now);
   return jsonBytes(body, keepMs);
 }
 
-/** Whether a request is one of the few that the tables allow, so that nobody can push the others out. */
+/**
+ * Whether a request is one of the few that the tables allow; others share a cache of their own, so they cannot evict
+ * these.
+ */
 async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
   const { entity, signal_id: id, industry } = values;
   const isStored =
@@ -226,15 +224,24 @@ function compactRow({ signal, rows, counts, punctual }: Covered, now: number): o
 
 function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: number }): object {
   const { signal, rows } = covered;
-  const byEntity = (): readonly CatalogRow[] =>
-    [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
   return {
     ...compactRow(covered, now),
     measures: signal.measures,
     cadence: signal.cadence,
     sells_now: rows.length > 0,
-    ...(listed ? { entities: byEntity().map((row) => entityRow(row, signal, now)) } : {}),
+    ...(listed ? { entities: byEntity(rows).map((row) => entityRow(row, signal, now)) } : {}),
   };
+}
+
+const sorted = new WeakMap<Stock['rows'], Stock['rows']>();
+
+/** Rows in the order in which they are listed, sorted once for a release. */
+function byEntity(rows: Stock['rows']): Stock['rows'] {
+  const known = sorted.get(rows);
+  if (known !== undefined) return known;
+  const made = [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
+  sorted.set(rows, made);
+  return made;
 }
 
 function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
@@ -261,7 +268,7 @@ function addedUp(all: readonly Counts[]): Counts {
   return sum;
 }
 
-/** Of the states of all entities the worst; nothing is known of a signal without readings. */
+/** The worst state of all entities; nothing is known of a signal without readings. */
 function leastPunctual(
   count: number,
   { lateUntil, knownUntil }: Punctuality,

@@ -14,24 +14,28 @@ import {
   type ProvenList,
   provenList,
 } from '../../compiler/contract/filing-lists.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import { BoundedCache } from '../release/bounded-cache.ts';
 import { sha256 } from '../release/log-files.ts';
-import { perRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { oncePerRelease, perRelease } from '../release/per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
 
-/** Filers whose parsed lists are kept for one release. */
-const FILER_LISTS_MAX = 64;
+/** Bytes of stored lists that are kept parsed for one release. */
+const LISTS_BYTES_MAX = 8 * 1024 * 1024;
+/** Bytes of a stored list that cost one unit: each line is parsed, put into its lists and hashed. */
+const LIST_BYTES_A_UNIT = 1024;
 
 interface Filers {
   readonly byCik: ReadonlyMap<string, FilerLine>;
   readonly byTicker: ReadonlyMap<string, FilerLine>;
-  /** Form types that are stored of anybody. */
+  /** Form types that are stored for any filer. */
   readonly forms: ReadonlySet<string>;
 }
 
 /** Everybody whose filings are stored. */
 export const filersOf = perRelease(async (release: ReleaseIndex): Promise<Filers> => {
-  const lines = await storedLines(FILERS_PATH, release);
+  const lines = await storedLines(FILERS_PATH, { release, spend: FOR_EVERYBODY });
   const filers = lines.map(parseFilerLine);
   return {
     byCik: new Map(filers.map((filer) => [filer.cik, filer])),
@@ -68,17 +72,17 @@ class FilerLists {
   }
 }
 
-const lists = perRelease(async () => new Map<string, FilerLists>());
+const listsIn = oncePerRelease(() => new BoundedCache<string, FilerLists>(LISTS_BYTES_MAX));
 
-/** All lists of a filer's stored filings. */
-export async function listsOf(cik: string, release: ReleaseIndex): Promise<FilerLists> {
-  const kept = await lists(release);
+/** All lists of a filer's stored filings, at the cost of who makes them be parsed. */
+export async function listsOf(cik: string, reader: ReleaseReader): Promise<FilerLists> {
+  const kept = listsIn(reader.release);
   const known = kept.get(cik);
   if (known !== undefined) return known;
-  const lines = await storedLines(filingListPath(cik), release);
+  const lines = await storedLines(filingListPath(cik), reader);
+  const bytes = lines.reduce((sum, line) => sum + line.length, 0);
+  reader.spend(bytes / LIST_BYTES_A_UNIT);
   const made = new FilerLists(lines.map(parseFilingLine));
-  const [oldest] = kept.keys();
-  if (kept.size >= FILER_LISTS_MAX && oldest !== undefined) kept.delete(oldest);
-  kept.set(cik, made);
+  kept.set(cik, made, bytes);
   return made;
 }

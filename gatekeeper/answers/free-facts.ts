@@ -4,7 +4,7 @@ import { filePath } from '../../compiler/contract/path.ts';
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
 import { ROSTER_CORES } from '../../compiler/contract/roster-core.ts';
 import { oncePerRelease } from '../release/per-release.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 
 /** What a free look-up may say of the thing that a hash stands for. */
 export interface FreeFacts {
@@ -14,10 +14,10 @@ export interface FreeFacts {
 }
 
 /**
- * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects of
- * readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a series.
- * Of a row, a filing or a document only its kind is said: who is on a roster, and when a filing came in, is what is sold.
- * A citation is not in the log; who asks for it holds it.
+ * The log lists the hash of everything that was ever published, so whoever reads it can ask for each of them. Subjects
+ * of readings stand in the free catalog, and the time of the latest one in the coverage. Earlier times are sold as a
+ * series. For a row, a filing or a document only its kind is given, because who is on a roster and when a filing
+ * arrived is sold. A citation is not in the log, so whoever asks for one already holds it.
  */
 export function freeFacts(entry: VerifyEntry): FreeFacts {
   const { kind, state, signal_id, entity, observed_at } = entry;
@@ -43,22 +43,25 @@ export function isOfReading({ kind, signal_id }: VerifyEntry): boolean {
  * `/gauge/raw`, and the sample of a signal at `/gauge/sample`. `/gauge/history-preview` shows values and times without
  * sources and life cycle, so what it lists is no such reading.
  */
-export async function isFreeReading(entry: VerifyEntry, release: ReleaseIndex): Promise<boolean> {
+export async function isFreeReading(entry: VerifyEntry, reader: ReleaseReader): Promise<boolean> {
   const { kind, state, signal_id, entity, record_hash } = entry;
   if (kind !== 'reading' || state !== 'current' || signal_id === null) return false;
-  if (release.has(filePath(endpointAt('/gauge/raw'), { signal_id, entity }))) return true;
-  return (await sampleHash(signal_id, release)) === record_hash;
+  if (reader.release.has(filePath(endpointAt('/gauge/raw'), { signal_id, entity }))) return true;
+  return (await sampleHash(signal_id, reader)) === record_hash;
 }
 
 /** Record hashes of samples by signal, each read once. */
 const sampleHashes = oncePerRelease(() => new Map<string, string | null>());
 
-async function sampleHash(signalId: string, release: ReleaseIndex): Promise<string | null> {
+async function sampleHash(
+  signalId: string,
+  { release, spend }: ReleaseReader,
+): Promise<string | null> {
   const known = sampleHashes(release);
   const found = known.get(signalId);
   if (found !== undefined) return found;
   const path = filePath(endpointAt('/gauge/sample'), { signal_id: signalId });
-  const hash = release.has(path) ? hashOfSample((await release.body(path)).bytes) : null;
+  const hash = release.has(path) ? hashOfSample((await release.body(path, spend)).bytes) : null;
   known.set(signalId, hash);
   return hash;
 }

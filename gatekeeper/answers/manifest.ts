@@ -1,10 +1,12 @@
 import { type EndpointPath, endpointAt } from '../../compiler/contract/endpoints.ts';
-import { type Answered, jsonContent, KEEP_FOR_RELEASE, MISS, type Service } from '../service.ts';
+import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
 
-/** `/.well-known/x402`: every operation that can be bought now as the compiled manifest describes it, with what is accepted for it here. */
+/**
+ * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment
+ * terms accepted here.
+ */
 export function paymentManifest({ baseUrl, challenger, release }: Service): Answered {
   const { offers } = release;
-  if (offers.size === 0) return MISS;
   const paid = [...offers.values()].filter(({ sellsNow, output }) => sellsNow && output !== null);
   const items = paid.map(({ entry: { params, ...entry } }) => {
     const row = endpointAt(entry.path as EndpointPath);

@@ -1,7 +1,7 @@
 import { type Answered, jsonContent, MISS, type Service } from '../service.ts';
 
 /**
- * `/gauge/subscribe`: a token made before the settlement and handed out only behind it. The journal keeps the very
+ * `/gauge/subscribe`: a token made before the settlement and handed out only after it. The journal keeps the exact
  * bytes, so a payment that is sent again gets the same token with the same end.
  */
 export function mint({ operator }: Service): Promise<Answered> {

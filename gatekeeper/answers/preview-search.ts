@@ -32,14 +32,18 @@ const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly st
 });
 
 /** `/trust/preview?q=`: the services whose id holds the text; always a 200, also for no match. */
-export async function previewSearch(question: Question, service: Service): Promise<Answered> {
-  const { q = '' } = question.route.values;
+export async function previewSearch(
+  { route, spend }: Question,
+  { release }: Service,
+): Promise<Answered> {
+  const { q = '' } = route.values;
   const wanted = idText(q);
-  const ids = wanted === '' ? [] : await serviceIds(service.release);
+  const ids = wanted === '' ? [] : await serviceIds(release);
+  spend(ids.length / IDS_A_UNIT);
   const matches = ids.filter((id) => id.includes(wanted));
   const [first] = matches;
   const body = {
-    nature: 'ids of stored services; descriptive, no recommendation of any of them',
+    nature: 'ids of stored services; descriptive only, not a recommendation of any of them',
     q: q.slice(0, SEARCH_CHARS_MAX),
     count: matches.length,
     matches: matches.slice(0, SEARCH_MATCHES_MAX),
@@ -48,7 +52,7 @@ export async function previewSearch(question: Question, service: Service): Promi
       first === undefined ? null : canonicalTarget(PRECHECK.path, { service: first }),
     preview: PREVIEW,
   };
-  return { ...jsonContent(body, KEEP_FOR_RELEASE), cost: ids.length / IDS_A_UNIT };
+  return jsonContent(body, KEEP_FOR_RELEASE);
 }
 
 /** A host, a part of one or an id, as ids spell it: lower case, hyphens for dots and spaces. */

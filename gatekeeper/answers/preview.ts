@@ -3,7 +3,7 @@ import { DOCUMENT_ENDPOINTS } from '../../compiler/contract/document-bodies.ts';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import { LINES, type Line } from '../../compiler/contract/lines.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
-import { atomicAmount } from '../../compiler/contract/price.ts';
+import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -37,7 +37,7 @@ export async function preview({ release }: Service): Promise<Answered> {
   return firstThatFits(answers);
 }
 
-/** The first answer that is no longer than a free one may be, else the last. */
+/** The first answer that fits the limit of free answers, else the last. */
 function firstThatFits(answers: readonly (() => ContentAnswer)[]): Answered {
   let shortest: Answered = MISS;
   for (const make of answers) {
@@ -79,9 +79,10 @@ function stockCounts({ counts }: Release): object {
   return others;
 }
 
-function priceRow({ path, priceUsd, summary, params }: Endpoint): object {
+function priceRow(row: Endpoint): object {
+  const { path, summary, params } = row;
   const required = Object.keys(params).filter((name) => params[name]?.required);
-  const price = priceUsd ?? '0';
+  const price = priceOf(row);
   return { path, price_usd: price, price_atomic: atomicAmount(price), required, summary };
 }
 

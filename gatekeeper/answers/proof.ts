@@ -1,6 +1,6 @@
 import { inclusionOf } from '../release/inclusion.ts';
-import { findLeaf } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { findLeaf } from '../release/log-index.ts';
+import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import {
   type Answered,
@@ -13,14 +13,24 @@ import { ABSENT_NOTES } from './anchor.ts';
 import { coreMembers } from './core-members.ts';
 import { freeFacts, isFreeReading } from './free-facts.ts';
 import { undetermined } from './undetermined.ts';
-import { HASH_PREFIX_MIN, hashPrefix, type LookUp, lookUpHash } from './verify-hash.ts';
+import {
+  HASH_PREFIX_MIN,
+  hashPrefix,
+  type LookUp,
+  type LookUpReader,
+  lookUpHash,
+} from './verify-hash.ts';
 
-/** `/proof/:record_hash`: what a hash stands for, what its core is made of, its place in the log and the timestamp of that. */
-export async function proof({ route }: Question, service: Service): Promise<Answered> {
+/**
+ * `/proof/:record_hash`: what a hash stands for, what its core is made of, and its place in the log with the timestamp.
+ */
+export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(route.values.record_hash ?? '');
   if (digits === null) return { kind: 'reply', reply: usage() };
   try {
-    return jsonContent(await proofBody(digits, service), KEEP_FOR_RELEASE);
+    const { release, sold } = service;
+    const body = await proofBody(digits, { release, sold, spend });
+    return jsonContent(body, KEEP_FOR_RELEASE);
   } catch (error) {
     return undetermined({ endpoint: 'proof' }, error, service);
   }
@@ -34,12 +44,8 @@ function usage(): Reply {
   });
 }
 
-async function proofBody(digits: string, service: Service): Promise<object> {
-  const { release } = service;
-  const [listed, leaf] = await Promise.all([
-    lookUpHash(digits, service),
-    findLeaf(digits, release),
-  ]);
+async function proofBody(digits: string, reader: LookUpReader): Promise<object> {
+  const [listed, leaf] = await Promise.all([lookUpHash(digits, reader), findLeaf(digits, reader)]);
   const head = { endpoint: 'proof', hash: `sha256:${digits}` };
   if (listed.state === 'ambiguous' || leaf.state === 'ambiguous') {
     return { ...head, ...NOTHING, ambiguous: true, note: ABSENT_NOTES.ambiguous };
@@ -51,11 +57,11 @@ async function proofBody(digits: string, service: Service): Promise<object> {
       note: 'nothing that this issuer published starts with these digits',
     };
   }
-  const known = listed.state === 'listed' ? await recordWords(listed, release) : UNLISTED;
+  const known = listed.state === 'listed' ? await recordWords(listed, reader) : UNLISTED;
   if (leaf.state !== 'found') {
     return { ...head, ...known, inclusion: null, anchor: null, note: ABSENT_NOTES.not_found };
   }
-  const { inclusion, anchor } = await inclusionOf(leaf, release);
+  const { inclusion, anchor } = await inclusionOf(leaf, reader);
   return { ...head, ...known, hash: leaf.hash, inclusion, anchor, note: known.note };
 }
 
@@ -74,17 +80,17 @@ const UNLISTED = {
   found: true,
   record_status: { state: 'superseded' },
   ...NO_CORE,
-  note: 'an entry of the log that was published before; this release no longer holds its record',
+  note: 'a log entry of an earlier release; this release no longer holds its record',
 } as const;
 
 async function recordWords(
   { entry, check }: Extract<LookUp, { state: 'listed' }>,
-  release: ReleaseIndex,
+  reader: ReleaseReader,
 ) {
   const { record_hash, kind, state, file } = entry;
   const unchecked = file === null ? SUPERSEDED : LONG;
   const isSame = check?.recomputedHash === record_hash;
-  const isFree = isSame && (await isFreeReading(entry, release));
+  const isFree = isSame && (await isFreeReading(entry, reader));
   return {
     hash: record_hash,
     found: true,
@@ -98,27 +104,27 @@ async function recordWords(
   };
 }
 
-/** How the hash is made again from the body that was bought. */
+/** How to recompute the hash from a body that was bought. */
 const RECOMPUTE = {
   reading:
-    'take hash_core_members from the record, leg or row that you hold, its sources reduced to name, weight, independent ' +
+    'take hash_core_members from the record, leg or row that you hold, with each source reduced to name, weight, independent ' +
     'and relay_of; the hash is sha256 over the canonical JSON (RFC 8785) of that object',
   row:
     'take _hash_core of the row that you hold (with verifiable=1 in a list), or hash_core_members of a single answer; the ' +
     'hash is sha256 over the canonical JSON (RFC 8785) of that object',
   citation:
-    'take _citation of the body that you hold without record_hash, signature, key_id, issuer_DID and verify_url; the hash ' +
+    'take the _citation of the body that you hold, without record_hash, signature, key_id, issuer_DID and verify_url; the hash ' +
     'is sha256 over the canonical JSON (RFC 8785) of that object',
 } as const;
 
 const CURRENT = {
   free: 'hash = sha256 over the canonical JSON (RFC 8785) of hash_core; a free endpoint shows this reading',
   sold:
-    'the stored core gives this hash; it is part of what is sold, so it is not shown here. A body that you bought carries ' +
-    'it, and POST /verify judges that body free',
+    'the stored core has this hash; it is part of what is sold, so it is not shown here. A body that you bought carries ' +
+    'it, and POST /verify checks that body for free',
 } as const;
 const SUPERSEDED =
   'a later reading has taken its place: this release holds its hash, not its fields; the core is in the body that was delivered';
 const LONG =
-  'its file is too long for a free look-up: this release lists the hash; the core is in the body that is sold';
-const BROKEN = 'the stored record does not give this hash; do not rely on it';
+  'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
+const BROKEN = 'the stored record does not have this hash; do not rely on it';

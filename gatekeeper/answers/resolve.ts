@@ -10,7 +10,12 @@ import {
   WELL_KNOWN_FORMS,
 } from '../../compiler/contract/filing.ts';
 import { type FilerLine, filerPath, filingPath } from '../../compiler/contract/filing-index.ts';
-import { besideHashes, type ListStretch, listName } from '../../compiler/contract/filing-lists.ts';
+import {
+  besideHashes,
+  type ListStretch,
+  listName,
+  type ProvenList,
+} from '../../compiler/contract/filing-lists.ts';
 import { settlingStretch } from '../../compiler/contract/list-stretch.ts';
 import { proposerMembers, resolveMembers } from '../../compiler/contract/resolve-answer.ts';
 import {
@@ -23,7 +28,7 @@ import type { Settled } from '../../compiler/contract/settlement-note.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
 import { sha256 } from '../release/log-files.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import {
   type Answered,
   IS_THERE,
@@ -42,10 +47,14 @@ interface Asked {
   readonly values: Question['route']['values'];
 }
 
-/** `/resolve` and `/resolve/proposer`: judged by the lists, delivered in the stored bytes that carry their citation. */
+/**
+ * `/resolve` and `/resolve/proposer`: settled from the stored lists, and delivered as the stored bytes with their
+ * citation.
+ */
 export async function resolve(question: Question, service: Service): Promise<Answered> {
-  const { route } = question;
+  const { route, spend } = question;
   const { release } = service;
+  const reader = { release, spend };
   const illegal = illegalValue(route.values);
   if (illegal !== null) {
     const trouble = { miss: 'illegal_value', missing: [], ...illegal } as const;
@@ -53,13 +62,14 @@ export async function resolve(question: Question, service: Service): Promise<Ans
   }
   const asked = await askedOf(route.values, release);
   if (asked === null) return MISS;
-  const answer = await settledOf(asked, release);
-  if (answer === null) return MISS;
+  const found = await decidingPart(asked, reader);
+  if (found === null) return MISS;
   if (question.isProbe) return IS_THERE;
+  const answer = settledBy(found, asked);
   const body =
     route.endpoint.path === PROPOSER
-      ? await proposerBody(answer, release)
-      : await resolveBody(answer, release);
+      ? await proposerBody(answer, reader)
+      : await resolveBody(answer, reader);
   return jsonBytes(Buffer.from(body, 'utf8'), 0);
 }
 
@@ -87,47 +97,60 @@ async function askedOf(
   return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
 }
 
-/** A form type that is stored of anybody, or one that everybody knows: nobody pays for a misspelt one. */
+/** A form type that is stored for any filer, or a well-known one, so that nobody pays for a misspelt one. */
 async function isForm(form: string, release: ReleaseIndex): Promise<boolean> {
   const { forms } = await filersOf(release);
   const family = formFamily(form);
   return WELL_KNOWN_FORMS.includes(family) || forms.has(isAmendment(form) ? `${family}/A` : family);
 }
 
+/** The list that an answer follows from, and the stretch of it that is delivered. */
+interface DecidingPart {
+  readonly list: ProvenList<HashedFiling>;
+  readonly stretch: ListStretch<HashedFiling>;
+}
+
 interface Answer {
   readonly asked: Asked;
   readonly settled: Settled<HashedFiling>;
-  /** The list that the answer follows from, as it is delivered; null where nothing of the form is stored. */
-  readonly list: object | null;
+  readonly found: DecidingPart | 'nothing stored';
 }
 
-/**
- * Judged by nothing but what is delivered, so that whoever holds the body comes to the same answer; null where that
- * would be more than one body carries.
- */
-async function settledOf(asked: Asked, release: ReleaseIndex): Promise<Answer | null> {
-  const { question, filer } = asked;
-  const lists = await listsOf(filer.cik, release);
+/** What an answer follows from; null if that would not fit into one body. */
+async function decidingPart(
+  { question, filer }: Asked,
+  reader: ReleaseReader,
+): Promise<DecidingPart | 'nothing stored' | null> {
+  const lists = await listsOf(filer.cik, reader);
   const list = lists.find(listName(question.form, question.eventClass));
-  const stretch = list === null ? null : settlingStretch(list, question);
-  if (stretch !== null && stretch.filings.length > LIST_FILINGS_MAX) return null;
-  const settlement = settleFilings(stretch?.filings.flat() ?? [], filer, question);
-  const settled = { question, coverage: filer, settlement };
-  if (list === null || stretch === null) return { asked, settled, list: null };
-  const beside = besideHashes(list, stretch, sha256);
-  return { asked, settled, list: { ...listed(stretch, filer.cik), beside } };
+  if (list === null) return 'nothing stored';
+  const stretch = settlingStretch(list, question);
+  return stretch.filings.length > LIST_FILINGS_MAX ? null : { list, stretch };
 }
 
-/** Every filing with its hash and the core that gives it. */
-function listed({ index, filings }: ListStretch<HashedFiling>, cik: string): object {
+/** Settled only from what is delivered, so that anyone who holds the body reaches the same answer. */
+function settledBy(found: Answer['found'], asked: Asked): Answer {
+  const { question, filer } = asked;
+  const filings = found === 'nothing stored' ? [] : found.stretch.filings.flat();
+  const settlement = settleFilings(filings, filer, question);
+  return { asked, settled: { question, coverage: filer, settlement }, found };
+}
+
+/** The delivered stretch of the list: every filing with its hash and the core that gives it. */
+function listed({ asked, found }: Answer): object | null {
+  if (found === 'nothing stored') return null;
+  const { cik } = asked.filer;
+  const { list, stretch } = found;
+  const { index, filings } = stretch;
   const row = (filing: HashedFiling) => ({
     record_hash: filing.record_hash,
     _hash_core: filingCore(cik, filing),
   });
-  return { index, filings: filings.map((listings) => listings.map(row)) };
+  const beside = besideHashes(list, stretch, sha256);
+  return { index, filings: filings.map((listings) => listings.map(row)), beside };
 }
 
-/** What was asked, in the words it was asked in where the answer does not depend on them. */
+/** The question, with parameters that do not affect the answer echoed as they were sent. */
 function echo({ filer, question, values }: Asked): object {
   const { cutoff } = question;
   return {
@@ -145,36 +168,36 @@ function echo({ filer, question, values }: Asked): object {
   };
 }
 
-async function resolveBody(answer: Answer, release: ReleaseIndex): Promise<string> {
-  const { asked, settled, list } = answer;
+async function resolveBody(answer: Answer, reader: ReleaseReader): Promise<string> {
+  const { asked, settled } = answer;
   const { cik } = asked.filer;
   const given = settled.settlement.candidates.slice(0, CANDIDATES_MAX);
-  const rows = await Promise.all(given.map((filing) => stored(filingPath(cik, filing), release)));
-  const coverage = await stored(filerPath(cik), release);
+  const rows = await Promise.all(given.map((filing) => stored(filingPath(cik, filing), reader)));
+  const coverage = await stored(filerPath(cik), reader);
   return joined({ ...echo(asked), ...resolveMembers(settled) }, [
     ['candidate_sources', `[${rows.join(',')}]`],
-    ['list', JSON.stringify(list)],
+    ['list', JSON.stringify(listed(answer))],
     ['coverage', coverage],
     ['_citation', citationText(rows[0] ?? coverage)],
   ]);
 }
 
-async function proposerBody(answer: Answer, release: ReleaseIndex): Promise<string> {
-  const { asked, settled, list } = answer;
+async function proposerBody(answer: Answer, reader: ReleaseReader): Promise<string> {
+  const { asked, settled } = answer;
   const { cik } = asked.filer;
   const { selected } = settled.settlement;
-  const evidence = selected === null ? null : await stored(filingPath(cik, selected), release);
-  const coverage = await stored(filerPath(cik), release);
+  const evidence = selected === null ? null : await stored(filingPath(cik, selected), reader);
+  const coverage = await stored(filerPath(cik), reader);
   return joined({ ...echo(asked), ...proposerMembers(settled) }, [
     ['evidence', evidence ?? 'null'],
-    ['list', JSON.stringify(list)],
+    ['list', JSON.stringify(listed(answer))],
     ['coverage', coverage],
     ['_citation', citationText(evidence ?? coverage)],
   ]);
 }
 
-async function stored(path: string, release: ReleaseIndex): Promise<string> {
-  return (await release.body(path)).bytes.toString('utf8');
+async function stored(path: string, { release, spend }: ReleaseReader): Promise<string> {
+  return (await release.body(path, spend)).bytes.toString('utf8');
 }
 
 /** A JSON object of computed members and of stored texts behind them. */

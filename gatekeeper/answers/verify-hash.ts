@@ -5,14 +5,18 @@ import { keyStanding } from '../../compiler/contract/key-history.ts';
 import { verifyShardPath } from '../../compiler/contract/path.ts';
 import { recordHashText } from '../../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/release.ts';
+import { costOfParsing } from '../http/cost.ts';
 import { citationOf } from '../release/citation-text.ts';
 import { linesFrom } from '../release/lines-from.ts';
-import type { ReleaseIndex } from '../release/release-index.ts';
+import { findEntries } from '../release/log-index.ts';
+import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { storedCore } from '../release/stored-core.ts';
 import type { Service } from '../service.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;
+
+const HASH_DIGITS = 64;
 
 /** Longest stored body that a free look-up parses: a few milliseconds of the serving thread. */
 export const RECOMPUTED_BYTES_MAX = 256 * 1024;
@@ -31,7 +35,7 @@ export type LookUp =
   | {
       readonly state: 'listed';
       readonly entry: VerifyEntry;
-      /** Null where the release no longer holds the fields, and where their file is too long to be parsed. */
+      /** Null if the release no longer holds the fields, or if their file is too large to parse. */
       readonly check: Recomputed | null;
     };
 
@@ -42,27 +46,44 @@ export interface Recomputed {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** Where a look-up looks, and who pays for it. */
+export type LookUpReader = ReleaseReader & Pick<Service, 'sold'>;
+
 /**
- * Looks a hash up in its shard and recomputes it from the stored record, or, where a newer release has
+ * Looks a hash up and recomputes it from the stored record, or, where a newer release has
  * replaced what it signed, from the body that was sold; throws when the disk does not allow it.
  */
-export async function lookUpHash(
-  digits: string,
-  { release, sold }: Pick<Service, 'release' | 'sold'>,
-): Promise<LookUp> {
-  const entries = await listed(digits, release);
+export async function lookUpHash(digits: string, reader: LookUpReader): Promise<LookUp> {
+  const { release, sold } = reader;
+  const entries = await listed(digits, reader);
   const [entry] = entries;
   if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
   if (entry === undefined) return lookUpSold(await sold.citations(digits), release);
-  const check = entry.file === null ? null : await recompute(entry, entry.file, release);
+  const check = entry.file === null ? null : await recompute(entry, entry.file, reader);
   return { state: 'listed', entry, check };
 }
 
-async function listed(digits: string, release: ReleaseIndex): Promise<readonly VerifyEntry[]> {
+/** What a release lists now, and, of what only its log holds, what that stands for. */
+async function listed(digits: string, reader: ReleaseReader): Promise<readonly VerifyEntry[]> {
+  const current = await listedNow(digits, reader);
+  if (digits.length === HASH_DIGITS && current.length > 0) return current;
+  const known = new Set(current.map(({ record_hash }) => record_hash));
+  const entries = await findEntries(digits, reader);
+  const earlier = entries.flatMap(({ record_hash, facts }): VerifyEntry[] => {
+    if (facts === null || known.has(record_hash)) return [];
+    return [{ record_hash, state: 'superseded', file: null, ...facts }];
+  });
+  return [...current, ...earlier];
+}
+
+async function listedNow(
+  digits: string,
+  { release, spend }: ReleaseReader,
+): Promise<readonly VerifyEntry[]> {
   const shard = verifyShardPath(`sha256:${digits}`);
   if (!release.has(shard)) return [];
-  const { bytes } = await release.body(shard);
-  return matching(bytes, digits);
+  const { bytes } = await release.body(shard, spend);
+  return linesFrom(bytes, `["sha256:${digits}`).map(parseVerifyEntry);
 }
 
 /** Of bodies of an earlier release only their citations, since what else they say is known under other hashes. */
@@ -92,24 +113,15 @@ function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry
   };
 }
 
-/** Entries of a shard whose hash starts with the digits, one for each hash. */
-function matching(shard: Buffer, digits: string): readonly VerifyEntry[] {
-  const found = new Map<string, VerifyEntry>();
-  for (const line of linesFrom(shard, `["sha256:${digits}`)) {
-    const entry = parseVerifyEntry(line);
-    if (found.get(entry.record_hash)?.state !== 'current') found.set(entry.record_hash, entry);
-  }
-  return [...found.values()];
-}
-
 async function recompute(
   entry: VerifyEntry,
   file: string,
-  release: ReleaseIndex,
+  { release, spend }: ReleaseReader,
 ): Promise<Recomputed | null> {
   const isLong = (release.files.get(file)?.size ?? 0) > RECOMPUTED_BYTES_MAX;
   if (isLong && entry.kind !== 'citation') return null;
-  const { bytes } = await release.body(file);
+  const { bytes } = await release.body(file, spend);
+  if (!isLong) spend(costOfParsing(bytes.length));
   const body = isLong ? { _citation: citationOf(bytes) } : JSON.parse(bytes.toString('utf8'));
   return recomputed(entry, body);
 }

@@ -43,7 +43,8 @@ export async function verify(question: Question, service: Service): Promise<Answ
   if (digits === null) return { kind: 'reply', reply: verifyUsage() };
   let found: LookUp;
   try {
-    found = await lookUpHash(digits, service);
+    const { release, sold } = service;
+    found = await lookUpHash(digits, { release, sold, spend: question.spend });
   } catch (error) {
     return undetermined({ endpoint: 'gauge/verify', hash: `sha256:${digits}` }, error, service);
   }
@@ -99,8 +100,8 @@ function verification(digits: string, found: LookUp): Verification {
         ...NOTHING,
         record_status: { state: 'not_found' },
         note:
-          'neither this release nor a body that was sold lately has a hash that starts with these digits; an older body is ' +
-          'judged by its own signature, offline or with POST /verify',
+          'no hash in this release, or in a body sold recently, starts with these digits; check an older body by its own ' +
+          'signature, offline or with POST /verify',
         statement: 'This hash attests nothing that is known here.',
       };
     case 'ambiguous':
@@ -110,7 +111,7 @@ function verification(digits: string, found: LookUp): Verification {
         record_status: { state: 'not_found' },
         ambiguous: true,
         matches: found.matches,
-        note: `ambiguous: ${found.matches} records start with these digits; send more of them`,
+        note: `ambiguous: ${found.matches} records start with these digits; send more digits`,
         statement: 'This prefix stands for more than one record, so it attests none of them.',
       };
     case 'listed':
@@ -140,22 +141,22 @@ function listedBody(entry: VerifyEntry, check: Recomputed | null): Verification 
 }
 
 const SUPERSEDED_NOTE =
-  'a later reading has taken its place; the signed list of this release names it, its fields are not recomputed here';
+  'a later reading has replaced it; the signed list of this release names it, but its fields are not recomputed here';
 const LONG_NOTE =
-  'the signed list of this release names it; its file is too long to be recomputed in a free look-up: signalpress verify does it from the body';
+  'the signed list of this release names it; its file is too large to recompute in a free look-up; run signalpress verify on the body';
 
-/** Why a listed hash is not recomputed. */
+/** Why a listed hash was not recomputed. */
 function uncheckedNote({ file }: VerifyEntry): string {
   return file === null ? SUPERSEDED_NOTE : LONG_NOTE;
 }
 
-/** From what a listed hash was recomputed. */
+/** What a listed hash was recomputed from. */
 function checkedNote({ kind, file }: VerifyEntry): string {
   return file === null ? SOLD_NOTE : CURRENT_NOTES[kind];
 }
 
 const SOLD_NOTE =
-  'recomputed just now: sha256 over the canonical JSON of the signed citation statement of the body as it was sold; a newer release has taken its place';
+  'recomputed just now: sha256 over the canonical JSON of the signed citation statement of the body as it was sold; a newer release has replaced it';
 const CURRENT_NOTES = {
   reading:
     'recomputed just now: sha256 over the canonical JSON of the hash core of the stored record',
@@ -171,7 +172,7 @@ function statementOf(entry: VerifyEntry, check: Recomputed | null): string {
     return `This hash stands for ${what}, which this issuer ${standing}.`;
   }
   if (check.recomputedHash !== record_hash) {
-    return 'The stored record does not give this hash; do not rely on it.';
+    return 'The stored record does not have this hash; do not rely on it.';
   }
   const standing = file === null ? 'as an earlier release sold it' : 'as this issuer published it';
   return `This hash attests ${what}, exactly ${standing}; it describes and does not advise.`;

@@ -2,7 +2,7 @@ import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
-import { filePath } from '../../compiler/contract/path.ts';
+import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import {
@@ -11,11 +11,15 @@ import {
   WATCH_ITEMS_MAX,
   type WatchRow,
 } from '../../compiler/contract/watch-bodies.ts';
+import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import { bytesAt, type ReleaseIndex } from '../release/release-index.ts';
+import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
 import { catalogRows } from './catalog.ts';
 import { readingsOf, type WatchItem } from './watch-index.ts';
+
+/** What a row costs, whose record is parsed. */
+const ROW_COST = 1;
 
 const NATURE = 'Latest official readings of a watchlist; descriptive only, no forecast, no advice';
 const SWEEP_NATURE =
@@ -35,32 +39,31 @@ const UNIX_SECONDS = /^\d{1,11}$/;
 
 /** `/gauge/watch`, `/gauge/watch-changes` and `/gauge/manifest-sweep`, once the token was found valid. */
 export async function watch(question: Question, service: Service): Promise<Answered> {
-  const { route } = question;
-  switch (route.endpoint.path) {
+  switch (question.route.endpoint.path) {
     case '/gauge/manifest-sweep':
-      return sweep(route, service.release);
+      return sweep(question.route, service.release);
     case '/gauge/watch-changes':
-      return changes(route, service);
+      return changes(question, service);
     default:
-      return latest(route, service);
+      return latest(question, service);
   }
 }
 
-async function latest(route: Route, service: Service): Promise<Answered> {
+async function latest({ route, spend }: Question, service: Service): Promise<Answered> {
   const items = itemsOf(route.values.items ?? '');
   if (items === null) return illegal(route, 'items', service.release);
-  const body = await watched(items, { service, note: WATCH_NOTE });
-  return { ...jsonContent(body, 0), cost: body.count };
+  const body = await watched(items, { service, spend, note: WATCH_NOTE });
+  return jsonContent(body, 0);
 }
 
-async function changes(route: Route, service: Service): Promise<Answered> {
+async function changes({ route, spend }: Question, service: Service): Promise<Answered> {
   const { items: list = '', since: given } = route.values;
   const items = itemsOf(list);
   if (items === null) return illegal(route, 'items', service.release);
   const since = given === undefined ? dayBefore(service.clock()) : sinceOf(given);
   if (since === null) return illegal(route, 'since', service.release);
-  const body = await watched(items, { service, note: CHANGES_NOTE, since });
-  return { ...jsonContent({ ...body, since: isoTime(since) }, 0), cost: body.count };
+  const body = await watched(items, { service, spend, note: CHANGES_NOTE, since });
+  return jsonContent({ ...body, since: isoTime(since) }, 0);
 }
 
 function illegal(route: Route, name: 'items' | 'since', release: ReleaseIndex): Answered {
@@ -98,25 +101,28 @@ function itemsOf(list: string): WatchItem[] | null {
 
 interface Wanted {
   readonly service: Service;
+  readonly spend: Spend;
   readonly note: string;
   /** Epoch milliseconds; readings must be newer. */
   readonly since?: number;
 }
 
-async function watched(items: readonly WatchItem[], { service, note, since }: Wanted) {
+async function watched(items: readonly WatchItem[], wanted: Wanted) {
+  const { service, spend, note, since } = wanted;
+  const { release } = service;
   // One instant for all rows: what they say of their age must agree.
   const now = service.clock();
   const answered = await Promise.all(
     items.map(async (item) => {
-      const readings = await readingsOf(item, service.release);
-      const wanted = readings.filter((row) => since === undefined || isNewer(row, since));
-      const rows = await Promise.all(wanted.map((row) => rowOf(row, { now, ...service })));
+      const readings = await readingsOf(item, release);
+      const newer = readings.filter((row) => since === undefined || isNewer(row, since));
+      const rows = await Promise.all(newer.map((row) => rowOf(row, { release, spend, now })));
       return { ...item, found: readings.length > 0, rows };
     }),
   );
   return {
     nature: NATURE,
-    as_of: service.release.head.as_of,
+    as_of: release.head.as_of,
     count: answered.reduce((sum, { rows }) => sum + rows.length, 0),
     items: answered,
     unknown_items: answered.filter(({ found }) => !found).map(({ item }) => item),
@@ -129,16 +135,17 @@ function isNewer({ observed_at }: CatalogRow, since: number): boolean {
   return Date.parse(observed_at) > since;
 }
 
-interface Moment extends Pick<Service, 'release'> {
+interface Moment extends ReleaseReader {
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
 /** A row of the stored record, with its request-time members filled in as everywhere. */
-async function rowOf(row: CatalogRow, { release, now }: Moment): Promise<WatchRow> {
+async function rowOf(row: CatalogRow, { release, spend, now }: Moment): Promise<WatchRow> {
+  spend(ROW_COST);
   const { signal_id, entity, entity_name, band, observed_at, record_hash } = row;
-  const path = filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
-  const record = JSON.parse(bytesAt(await release.body(path), now).toString('utf8'));
+  const path = knownFilePath(endpointAt('/gauge'), { signal_id, entity });
+  const record = JSON.parse(bytesAt(await release.body(path, spend), now).toString('utf8'));
   const { current, data_age_hours = null, provenance } = record;
   const named = { signal_id, entity, entity_name };
   return { ...named, current, band, observed_at, data_age_hours, record_hash, provenance };

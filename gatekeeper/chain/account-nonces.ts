@@ -1,6 +1,6 @@
 /** Hands out the account nonces of one account, each to one transaction at a time. */
 export interface AccountNonces {
-  /** The lowest free nonce; waits while too many are out. */
+  /** The lowest free nonce; waits while too many are in use. */
   take(): Promise<number>;
   /** The nonce was not used: somebody else may have it. */
   giveBack(nonce: number): void;

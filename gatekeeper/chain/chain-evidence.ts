@@ -9,13 +9,13 @@ import { provesTransfer } from './transfer-proof.ts';
 
 /** Longest search for one authorization, however many questions it takes. */
 export const EVIDENCE_TIMEOUT_MS = 15_000;
-/** A node that refuses a question, as busy ones do for a moment, is asked so often in all. */
+/** How often a node that refuses a question is asked in all; busy nodes refuse for a moment. */
 const ATTEMPTS_MAX = 3;
 const ATTEMPT_PAUSE_MS = 250;
 /** A node whose newest block is older does not follow its chain: it cannot say that something did not happen. */
 const HEAD_AGE_S_MAX = 120;
 
-/** Evidence, and that the transfer is mined but not yet as deep as it was asked to be. */
+/** Evidence, or a transfer that is mined but not yet as deep as required. */
 export type Finding = Evidence | { readonly state: 'unconfirmed' };
 
 /** What the chain says about authorizations; no question throws. */
@@ -42,7 +42,7 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
   const answered = async (ask: () => Promise<Finding>): Promise<Finding> => {
     try {
       const finding = await inTime(insist(ask), timeoutMs);
-      if (finding === null) throw new Error(`no answer in ${timeoutMs} ms`);
+      if (finding === null) throw new Error(`no answer within ${timeoutMs} ms`);
       return finding;
     } catch (error) {
       report(nodeTrouble(error));
@@ -73,7 +73,7 @@ function isTimeout(error: unknown): boolean {
   return error instanceof BaseError && error.walk(within) !== null;
 }
 
-/** An error without the address of the node in its words, which may hold the operator's key. */
+/** An error without the node's address, which may contain the operator's key. */
 export function nodeTrouble(error: unknown): Error {
   const name = error instanceof Error ? error.name : 'Error';
   return new Error(`Cannot ask the chain node: ${name}; check SIGNALPRESS_RPC_URL`, {

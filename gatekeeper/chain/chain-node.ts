@@ -25,7 +25,7 @@ export const TOKEN_ABI = parseAbi([
 
 /** Longest wait for one answer of the node. */
 const RPC_TIMEOUT_MS = 5000;
-/** A block of receipts is far smaller; more is no answer. */
+/** A block of receipts is far smaller; a longer answer is refused. */
 const RPC_BODY_BYTES_MAX = 4_194_304;
 
 export interface Block {
@@ -50,7 +50,7 @@ export interface LogQuery {
 
 /** The network's token through a node that is trusted to know its own chain; every question may throw. */
 export interface ChainNode {
-  /** For what is no question: sending transactions. */
+  /** For sending transactions, which is not a question. */
   readonly client: Client;
   readonly network: Network;
   /** Throws a ChainMismatch when the node serves another chain or the token has no code there. */
@@ -65,7 +65,7 @@ export interface ChainNode {
   tokenLogs(query: LogQuery): Promise<readonly Log[]>;
 }
 
-/** The node answers, and what it answers cannot be the configured network. */
+/** The node answers, but not for the configured network. */
 export class ChainMismatch extends Error {
   override readonly name = 'ChainMismatch';
 }
@@ -137,7 +137,7 @@ async function check(client: Client, { chainId, name, asset }: Network): Promise
   const found = await getChainId(client);
   if (found !== chainId) {
     throw new ChainMismatch(
-      `Cannot use chain node: it serves chain ${found}, "${name}" is chain ${chainId}; ` +
+      `Cannot use chain node: it serves chain ${found}, but "${name}" is chain ${chainId}; ` +
         'set SIGNALPRESS_RPC_URL to a node of that network',
     );
   }

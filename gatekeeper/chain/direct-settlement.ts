@@ -79,7 +79,7 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
         if (gasMoney > 0n) return { verdict: 'supported', kinds };
         return {
           verdict: 'none',
-          detail: `the relayer "${address}" has nothing to pay for gas with`,
+          detail: `the relayer "${address}" has no money for gas`,
         };
       } catch (error) {
         options.report(error);
@@ -274,7 +274,7 @@ function isRevert(error: unknown): boolean {
   );
 }
 
-/** What can be judged without the chain, so that no gas and no question is spent on it. */
+/** What can be judged without the chain, so that it costs no gas and no request. */
 function localRefusal({ network }: ChainNode, request: FacilitatorRequest): string | null {
   const { paymentRequirements, paymentPayload } = request;
   const { authorization, signature } = paymentPayload.payload;

@@ -18,7 +18,7 @@ export interface ChainSurroundings {
   readonly report: (error: unknown) => void;
 }
 
-/** The chain of the settings, and who settles on it without a facilitator, where a relayer key is set. */
+/** The configured chain and, if a relayer key is set, the settler that needs no facilitator. */
 export interface OpenChain {
   readonly evidence: ChainEvidence;
   readonly direct: Facilitator | null;
@@ -26,8 +26,8 @@ export interface OpenChain {
 }
 
 /**
- * Throws a StartError when the node serves another chain. A node that gives no answer keeps nobody from
- * starting: until it answers, what only it can say stays unknown.
+ * Throws a StartError when the node serves another chain. A node that does not answer does not prevent the start; until
+ * it answers, what only it can tell stays unknown.
  */
 export async function openChain(
   config: Config & { readonly rpcUrl: string },

@@ -18,7 +18,7 @@ function keyFile(path: string): string {
   if (file === null) {
     // The setting may be a mistyped key, so neither it nor the system's error is shown.
     throw new StartError(
-      'Cannot read SIGNALPRESS_RELAYER_KEY: no such file and not 64 hex digits; give a key file of mode 600',
+      'Cannot read SIGNALPRESS_RELAYER_KEY: neither an existing file nor 64 hex digits; give a key file of mode 600',
     );
   }
   if ((file.mode & OTHERS) !== 0) {

@@ -31,7 +31,9 @@ export type Relayed =
 /** The account that pays for gas; no other program may use it. */
 export interface Relayer {
   readonly address: Hex;
-  /** What nobody wants any more is not sent, and what was sent of it is replaced by nothing where that still works. */
+  /**
+   * A call that nobody waits for is not sent; if it was sent, an empty transaction replaces it where that still works.
+   */
   send(call: RelayedCall, isWanted?: () => boolean): Promise<Relayed>;
   close(): void;
 }

@@ -104,7 +104,7 @@ function refusalText(error: unknown): string | null {
 
 const KNOWN = /already known|already imported|known transaction/i;
 const STALE = /nonce too low|nonce is too low|invalid nonce|replacement transaction underpriced/i;
-/** Words of a node that certainly did not take a transaction; others are no clear answer. */
+/** Messages of a node that certainly did not accept a transaction; all others are unclear. */
 const REJECTED =
   /insufficient funds|underpriced|fee cap|max fee per gas less|gas limit|intrinsic gas|invalid sender|invalid chain|nonce too high|txpool is full/i;
 

@@ -47,7 +47,7 @@ export function canary({ clock, random }: CanaryOptions): Canary {
   };
 }
 
-/** Of 2^128 random texts less than one is no key. */
+/** Fewer than one in 2^128 random texts is an invalid key. */
 function keyFrom(random: CanaryOptions['random']): Uint8Array {
   for (;;) {
     const key = Uint8Array.from(random(32));

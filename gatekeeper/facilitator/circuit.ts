@@ -7,7 +7,7 @@ export const REST_MS_MAX = 30_000;
 /** A suspect is probed this often at most, however many calls fail. */
 export const PROBE_EVERY_MS = 1000;
 
-/** A question of our own to the service, which no stranger has a word in; whether it answered. Must not reject. */
+/** Asks the service something that no stranger can influence; says whether it answered. Must not reject. */
 export type Probe = () => Promise<boolean>;
 
 /**
@@ -17,7 +17,7 @@ export type Probe = () => Promise<boolean>;
 export interface Circuit {
   /** Whether it may be asked now; after each rest the first one who asks waits for a probe. */
   mayAsk(probe: Probe): boolean | Promise<boolean>;
-  /** Whether another service would be the better choice at this moment. */
+  /** Whether another service would be a better choice right now. */
   isSuspect(): boolean;
   /** Notes how a call that was let through went. */
   note(succeeded: boolean, probe: Probe): void;

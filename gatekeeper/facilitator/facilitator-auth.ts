@@ -8,7 +8,7 @@ import type { FacilitatorAuth } from './facilitator.ts';
 /** Longest module that is loaded. */
 const MODULE_BYTES_MAX = 16_777_216;
 
-/** What a header may hold without becoming two. */
+/** Characters that a header may hold without becoming two headers. */
 const headersSchema = z.record(
   z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
   z.string().regex(/^[\x20-\x7e]*$/),

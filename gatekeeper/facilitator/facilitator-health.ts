@@ -10,8 +10,8 @@ interface Asked {
 }
 
 /**
- * Asks a facilitator what it settles. Null when our network is among it in both versions, otherwise what the operator
- * should know and what to do; never throws. Free answers go on in any case, and nobody is charged without a verdict.
+ * Asks a facilitator what it settles. Null if that includes our network in both versions, otherwise what the operator
+ * should know and do; never throws. Free answers continue in any case, and nobody is charged without a verdict.
  */
 export async function facilitatorTrouble(
   { facilitator, name = '' }: Asked,
@@ -25,7 +25,7 @@ export async function facilitatorTrouble(
   if (listed !== undefined) return translationNote(listed, network, who);
   return (
     `Cannot settle on "${network.name}": ${who} does not list it; payments may be refused or answered ` +
-    '503, and nobody is charged then; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
+    '503, and in either case nobody is charged; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator'
   );
 }
 
@@ -44,16 +44,16 @@ function remedyOf(status: number): string {
     return 'check SIGNALPRESS_FACILITATOR_AUTH or SIGNALPRESS_FACILITATOR_AUTH_MODULE';
   }
   if (status === 429 || status >= 500) {
-    return 'it fails by itself: wait or tell its operator, or set SIGNALPRESS_FACILITATOR_URL to another one';
+    return 'the fault is on its side: wait, tell its operator, or set SIGNALPRESS_FACILITATOR_URL to another one';
   }
   return 'check SIGNALPRESS_FACILITATOR_URL, or SIGNALPRESS_RPC_URL and the account of the relayer';
 }
 
-/** Of a facilitator that settles payments of one version alone: the others reach it all the same. */
+/** For a facilitator that settles only one version: payments of the other version are translated for it. */
 function translationNote(listed: X402Version, { name }: Network, who: string): string {
   const other = listed === 1 ? 2 : 1;
   return (
-    `Payments of x402 version ${other} are translated: ${who} lists version ${listed} alone on "${name}"; ` +
-    'what buyers sign is the same in both, so both are sold and there is nothing to do'
+    `Payments of x402 version ${other} are translated: ${who} lists only version ${listed} on "${name}"; ` +
+    'buyers sign the same data in both, so both are accepted and there is nothing to do'
   );
 }

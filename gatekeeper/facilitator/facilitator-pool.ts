@@ -103,7 +103,7 @@ interface Settling {
 /**
  * Whoever verified a payment settles it. A facilitator that got the settlement is the only one to be asked again,
  * because it may have sent it. The others are asked when the call never left, or when the chain says that the
- * authorization is unused; so it is, too, for a payment of which this process does not know whom it was given to.
+ * authorization is unused; the same holds for a payment when this process does not know who received it.
  */
 async function settle(pool: Pool, { request, isFirst }: Settling): Promise<SettleOutcome> {
   const key = authorizationKey(request);
@@ -209,6 +209,6 @@ function remember({ seen }: Pool, key: string, holder: Holder | undefined): void
 const ALL_OUT: NoVerdict = { verdict: 'none', detail: 'no facilitator answers', unsent: true };
 const LEFT_OUT: NoVerdict = {
   verdict: 'none',
-  detail: 'the facilitator gave no verdicts and is left out for a while',
+  detail: 'the facilitator gave no verdicts and is skipped for a while',
   unsent: true,
 };

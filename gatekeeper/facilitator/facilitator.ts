@@ -76,10 +76,10 @@ export interface PaymentKind {
   readonly network: string;
 }
 
-/** Who verifies and settles for us. */
+/** Verifies and settles payments for us. */
 export interface Facilitator {
   verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
-  /** `isFirst` when nobody was ever asked to settle this payment: the claim of it was made just now. */
+  /** `isFirst` if nobody was ever asked to settle this payment: its claim was made just now. */
   settle(request: FacilitatorRequest, isFirst?: boolean): Promise<SettleOutcome>;
   supported(): Promise<SupportedOutcome>;
 }
@@ -308,7 +308,7 @@ function verifyOutcome(answer: Answered, request: FacilitatorRequest): VerifyOut
   if (!parsed.success) return strange(answer, 'verify', 'no boolean "isValid"');
   const { isValid, invalidReason, payer } = parsed.data;
   if (!isValid) return { verdict: 'invalid', reason: reasonText(invalidReason) };
-  if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: speaks of another payer' });
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/verify: names another payer' });
   return { verdict: 'valid' };
 }
 
@@ -320,9 +320,9 @@ function settleOutcome(answer: Answered, request: FacilitatorRequest): SettleOut
     const named = transaction ? ({ namesTransaction: true } as const) : {};
     return { verdict: 'refused', reason: reasonText(errorReason), ...named };
   }
-  if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: speaks of another payer' });
+  if (!isOurs(payer, request)) return noVerdict({ detail: '/settle: names another payer' });
   if (network && findNetwork(network) !== findNetwork(request.paymentRequirements.network)) {
-    return noVerdict({ detail: '/settle: speaks of another network' });
+    return noVerdict({ detail: '/settle: names another network' });
   }
   if (!transaction || !TRANSACTION.test(transaction)) {
     return noVerdict({ detail: '/settle: names no transaction' });

@@ -35,8 +35,8 @@ export interface JsonCallerOptions {
 }
 
 /**
- * The dispatch interface of undici costs half of what its `request` does. It follows no redirect and
- * decodes no body, and here an answer that needs either is no answer.
+ * The dispatch interface of undici costs half of what its `request` does. It follows no redirects and decodes no
+ * bodies; an answer that needs either is treated as missing.
  */
 export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCaller {
   const { connections, connectTimeoutMs, bytesMax } = options;
@@ -79,7 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(options: ExchangeOptions) {
     this.#options = options;
     const { timeoutMs } = options;
-    this.#timer = setTimeout(() => this.fail(`no answer in ${timeoutMs} ms`), timeoutMs);
+    this.#timer = setTimeout(() => this.fail(`no answer within ${timeoutMs} ms`), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -133,7 +133,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const ENDED = new Error('The call was given up');
+const ENDED = new Error('The call was aborted');
 
 function parsed(text: string, status: number): JsonAnswer {
   try {

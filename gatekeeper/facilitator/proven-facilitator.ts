@@ -23,7 +23,7 @@ export interface ProvenFacilitatorOptions {
 }
 
 /**
- * A facilitator whose word is held to the chain. A settlement counts when the transfer is there, under the
+ * A facilitator whose answers are checked against the chain. A settlement counts when the transfer is there, under the
  * transaction that made it; without it there is no verdict. A refusal counts unless the transfer is there
  * all the same, because somebody else submitted it. When the node gives no answer, the facilitator's word
  * stands, as it does where no node is configured. When there is no time left to wait for its answer, there is

@@ -1,6 +1,6 @@
 import { isLoopback } from '../http/loopback.ts';
 
-/** A URL that requests may go to; throws a RangeError for one that anybody on the way could read or change. */
+/** A URL that requests may go to; throws a RangeError if anyone on the way could read or change what is sent. */
 export function remoteUrl(text: string, whose: string): URL {
   if (!URL.canParse(text)) {
     throw new RangeError(`Cannot use ${whose} "${text}": not a URL; give https://host/path`);
@@ -15,12 +15,15 @@ export function remoteUrl(text: string, whose: string): URL {
   return url;
 }
 
-/** The URL of a facilitator; throws a RangeError where it says more than origin and path, which is all that calls carry. */
+/**
+ * The URL of a facilitator; throws a RangeError if it has more than an origin and a path, because calls carry nothing
+ * else.
+ */
 export function facilitatorUrl(text: string): URL {
   const url = remoteUrl(text, 'facilitator');
   const extra = url.username + url.password + url.search + url.hash;
   if (extra === '') return url;
   throw new RangeError(
-    `Cannot use facilitator "${url.origin}": a user, password or query in it is not sent; put the key into SIGNALPRESS_FACILITATOR_AUTH`,
+    `Cannot use facilitator "${url.origin}": its user, password or query would not be sent; put the key into SIGNALPRESS_FACILITATOR_AUTH`,
   );
 }

@@ -1,6 +1,6 @@
 import type { Facilitator, SettleOutcome, VerifyOutcome } from './facilitator.ts';
 
-/** An outage is told this often at most, however many payments meet it. */
+/** An outage is reported at most this often, however many payments it affects. */
 export const TOLD_EVERY_MS = 1000;
 
 /** A call that brought no verdict. */
@@ -18,7 +18,7 @@ export interface ToldFacilitatorOptions {
   readonly clock: () => number;
 }
 
-/** A facilitator whose missing verdicts are told to the operator: buyers only hear that they may come again. */
+/** A facilitator whose missing verdicts are reported to the operator; buyers are only told to try again. */
 export function toldFacilitator({ facilitator, tell, clock }: ToldFacilitatorOptions): Facilitator {
   let toldAt = Number.NEGATIVE_INFINITY;
   let more = 0;

@@ -15,14 +15,14 @@ export interface Knock {
 
 export interface AdmissionOptions {
   readonly limit: RateLimit;
-  /** Of those who fetch again what they paid for, apart from all else: what they use up elsewhere does not count here. */
+  /** The bucket for clients that re-fetch what they paid for; what they use elsewhere does not count here. */
   readonly repeats: RateLimit;
   readonly proxies: TrustedProxies;
   /** True when a request fetches again what it paid for; it must be cheap and must not throw. */
   readonly isRepeat: (knock: Knock) => boolean;
 }
 
-/** How a request is let in. */
+/** Decides whether a request is admitted, and charges for it. */
 export interface Entry {
   /** 0 lets it in, otherwise the seconds to wait. */
   readonly wait: number;

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 /** Hops of a forwarding header that are looked at. */
 const HOPS_MAX = 16;
 
-/** Whose word about the client's address is believed. */
+/** Proxies whose statement about the client's address is trusted. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }

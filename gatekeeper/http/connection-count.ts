@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net';
 import type { TrustedProxies } from './client-address.ts';
+import { isLoopback } from './loopback.ts';
 import { clientKey } from './rate-limit.ts';
 
 /** Connections that one address may hold: a quarter of all, far more than a client needs and enough for a crowd behind one. */
 export const CONNECTIONS_PER_ADDRESS_MAX = 1024;
-
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
 /** How many connections each address holds. A proxy holds those of all its clients: loopback and trusted ones are not counted. */
 export class ConnectionCount {
@@ -19,7 +18,7 @@ export class ConnectionCount {
   /** Counts a connection until it is closed; false for one too many. */
   admit(socket: Pick<Socket, 'remoteAddress' | 'once'>): boolean {
     const address = socket.remoteAddress ?? '';
-    if (LOOPBACK.test(address) || this.#proxies.has(address)) return true;
+    if (isLoopback(address) || this.#proxies.has(address)) return true;
     const key = clientKey(address);
     const held = this.#counts.get(key) ?? 0;
     if (held >= CONNECTIONS_PER_ADDRESS_MAX) return false;

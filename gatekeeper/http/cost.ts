@@ -10,10 +10,27 @@ export const PAYMENT_COST = 5;
 /** A request that fetches again what it paid for: found in the journal, read from the disk. */
 export const REPEAT_COST = 2;
 
+/** A file that is not in memory: opened, read and hashed. */
+export const FILE_COST = 4;
+
+/** Bytes of a stored file that cost as much as a request when they are parsed. */
+const PARSED_BYTES_A_UNIT = 16 * 1024;
+
 /** Bytes of an answer that cost as much as a request. */
 const SENT_BYTES_A_UNIT = 64 * 1024;
 /** Bytes of a body or of a target that cost as much as a request: they are read, checked and often repeated. */
 const READ_BYTES_A_UNIT = 2048;
+
+/** Takes units off the account of who asks. */
+export type Spend = (units: number) => void;
+
+/** For what is made once for everybody. */
+export const FOR_EVERYBODY: Spend = () => undefined;
+
+/** What parsing so many bytes of a stored file costs. */
+export function costOfParsing(bytes: number): number {
+  return bytes / PARSED_BYTES_A_UNIT;
+}
 
 /** What sending so many bytes costs. */
 export function costOfSending(bytes: number): number {

@@ -1,6 +1,6 @@
-const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[?::1\]?)$/;
+const LOOPBACK = /^(localhost|(::ffff:)?127(\.[0-9]{1,3}){3}|\[?::1\]?)$/i;
 
-/** Whether a host, as a setting or a URL spells it, is this machine alone; what is not known to be is not. */
+/** Whether a host, as spelled in a setting, a URL or by a socket, is certainly a loopback address. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }

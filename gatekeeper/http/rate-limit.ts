@@ -4,7 +4,7 @@ export const CLIENTS_MAX = 50_000;
 export const BURST_S = 2;
 /** The whole service takes this many times the rate of one client. */
 export const OVERALL_FACTOR = 40;
-/** What an answer costs is known when it is made: a client may be that many seconds of its rate in debt, not more. */
+/** The cost of an answer is known only once it is made, so a client may owe at most this many seconds of its rate. */
 const DEBT_S_MAX = 30;
 
 /** What one client may still use, in units: one is what a plain free answer costs. */
@@ -15,7 +15,7 @@ export interface Account {
   charge(cost: number, now: number): void;
 }
 
-/** Who has used how much. */
+/** How much each client has used. */
 export interface RateLimit {
   readonly isOn: boolean;
   /** The account of an address, the same for all addresses of one customer. */
@@ -23,7 +23,7 @@ export interface RateLimit {
   readonly clients: number;
 }
 
-/** The account of whoever is not counted. */
+/** The account of clients that are not counted. */
 export const UNLIMITED: Account = { take: () => 0, charge: () => undefined };
 
 /** Token buckets per client address and for all together; `perSecond` units, 0 turns them off. */

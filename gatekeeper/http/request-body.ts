@@ -44,10 +44,13 @@ function tooLong(limit: number): Reply {
 }
 
 function cutOff(): Reply {
-  return jsonReply(400, { error: 'Body ended before its length; send it again', no_charge: true });
+  return jsonReply(400, {
+    error: 'Body ended before its declared length; send it again',
+    no_charge: true,
+  });
 }
 
 function busy(): Reply {
-  const body = { error: 'Busy with other bodies; ask again', retryable: true };
+  const body = { error: 'Too many request bodies at once; send it again', retryable: true };
   return jsonReply(503, body, [['retry-after', String(BUSY_RETRY_S)]]);
 }

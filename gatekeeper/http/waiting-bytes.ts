@@ -20,7 +20,7 @@ interface Waiting {
  */
 export class WaitingBytes {
   readonly #max: number;
-  /** By connection, the one that has waited longest first. */
+  /** Every open connection that has ever waited, the one that has waited longest first. */
   readonly #sockets = new Map<Socket, Waiting>();
   #total = 0;
 
@@ -41,31 +41,39 @@ export class WaitingBytes {
     const bytes = response.writableLength;
     if (bytes === 0 || socket.destroyed) return;
     const waiting = this.#sockets.get(socket) ?? this.#begin(socket);
+    if (waiting.bytes === 0) this.#queueLast(socket, waiting);
     waiting.bytes += bytes;
     this.#total += bytes;
-    response.once('finish', () => this.#release(socket, waiting, bytes));
+    response.once('finish', () => this.#release(waiting, bytes));
     while (this.#total > this.#max) this.#cutOne();
   }
 
   #begin(socket: Socket): Waiting {
     const waiting = { key: clientKey(socket.remoteAddress ?? ''), bytes: 0 };
-    this.#sockets.set(socket, waiting);
-    socket.once('close', () => this.#release(socket, waiting, waiting.bytes));
+    socket.once('close', () => {
+      this.#release(waiting, waiting.bytes);
+      this.#sockets.delete(socket);
+    });
     return waiting;
   }
 
-  #release(socket: Socket, waiting: Waiting, bytes: number): void {
+  /** Whoever has read everything begins to wait anew. */
+  #queueLast(socket: Socket, waiting: Waiting): void {
+    this.#sockets.delete(socket);
+    this.#sockets.set(socket, waiting);
+  }
+
+  #release(waiting: Waiting, bytes: number): void {
     const given = Math.min(bytes, waiting.bytes);
     waiting.bytes -= given;
     this.#total -= given;
-    if (waiting.bytes === 0 && this.#sockets.get(socket) === waiting) this.#sockets.delete(socket);
   }
 
   #cutOne(): void {
     const heaviest = this.#heaviest();
     for (const [socket, waiting] of this.#sockets) {
-      if (waiting.key !== heaviest) continue;
-      this.#release(socket, waiting, waiting.bytes);
+      if (waiting.key !== heaviest || waiting.bytes === 0) continue;
+      this.#release(waiting, waiting.bytes);
       socket.destroy();
       return;
     }

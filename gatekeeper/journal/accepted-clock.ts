@@ -30,7 +30,7 @@ export interface AcceptedClock {
   readonly payments: number;
 }
 
-/** Sets aside the times that a clock which ran ahead left behind; null when the journal has none that keeps payments away. */
+/** Sets aside the times that a clock which ran ahead left behind; null if no time in the journal blocks payments. */
 export function acceptClock(db: Database.Database, nowMs: number): AcceptedClock | null {
   const newestMs = newestTime(db);
   if (!clockIsBehind(nowMs, newestMs)) return null;

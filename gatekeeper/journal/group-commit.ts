@@ -95,7 +95,7 @@ class Groups implements GroupCommit {
     if (this.#isClosed) this.#closeFile();
   }
 
-  /** What is written to a file that nobody finds at the next start is not recorded. */
+  /** Writes to a file that the next start cannot find are not recorded. */
   #refusedIfMoved(group: readonly Waiting[]): boolean {
     const moved = this.#movedFile();
     if (moved === null) return false;

@@ -6,9 +6,9 @@ import { StartError } from '../start-error.ts';
 
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';
-/** Layout of the tables; another number is another program's file. */
+/** Version of the table layout; a file with another number belongs to another version. */
 export const JOURNAL_FORMAT = 3;
-/** Its rows are the same; what it lacks of a body is not known. */
+/** An older layout with the same rows; some facts about its bodies are unknown. */
 const FORMAT_WITHOUT_CITATIONS = 2;
 /** Longest wait for a write of another process. */
 const BUSY_TIMEOUT_MS = 2000;
@@ -62,13 +62,13 @@ export function readJournalFile(path: string): Database.Database {
   return db;
 }
 
-/** The format of the file; throws when it is none of those that are known. */
+/** The format of the file; throws for an unknown one. */
 function checkFormat(db: Database.Database, path: string, known: readonly number[]): number {
   const { user_version } = versionRow.parse(db.prepare('PRAGMA user_version').get());
   if (known.includes(user_version)) return user_version;
   db.close();
   throw new StartError(
-    `Cannot open payment journal "${path}": format ${user_version}, this version writes ${JOURNAL_FORMAT}; ` +
+    `Cannot open payment journal "${path}": its format is ${user_version}, but this version writes ${JOURNAL_FORMAT}; ` +
       'run the version that wrote it, or name another folder with SIGNALPRESS_STATE',
   );
 }

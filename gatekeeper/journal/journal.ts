@@ -56,7 +56,7 @@ export interface SoldCitations {
   citations(digits: string): Promise<readonly unknown[]>;
 }
 
-/** Memory of payments that outlives the process; every promise that resolves speaks of what is durable. */
+/** Memory of payments that outlives the process; once a promise resolves, its result is durable. */
 export interface Journal extends SoldCitations {
   find(key: string): Promise<JournalEntry | null>;
   /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */
@@ -67,7 +67,7 @@ export interface Journal extends SoldCitations {
   claim(claim: JournalClaim): Promise<boolean>;
   /**
    * Takes a transaction for the one that settled a payment; false when it stands for another one, in the journal or
-   * since an earlier call. For settlements that nothing proves but the word of a facilitator.
+   * since an earlier call. For settlements that only a facilitator's word proves.
    */
   takeTransaction(key: string, transaction: string): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */

@@ -18,7 +18,7 @@ import {
   revenueBy,
 } from './ledger.ts';
 
-const EXIT_CODES = 'Exit codes: 0 done, 1 refused: what is wrong is said, and nothing was changed';
+const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 /** Rows that `list` shows unless told otherwise. */
 const LIST_ROWS = 50;
 /** How far the clock may be from the time that the operator read elsewhere and typed in. */
@@ -28,7 +28,7 @@ export interface LedgerSurroundings {
   /** Folder of the journal where `--state` names none. */
   readonly stateDir: string;
   readonly write: (text: string) => void;
-  /** What people are told beside the output. */
+  /** Prints notes for people, apart from the output. */
   readonly note: (text: string) => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -36,18 +36,20 @@ export interface LedgerSurroundings {
 
 /** `signalpress-gate ledger`: works on the journal beside the gatekeeper that writes it. */
 export function ledgerCommand(by: LedgerSurroundings): Command {
-  const command = new Command('ledger').description('What was sold, out of the payment journal');
+  const command = new Command('ledger').description(
+    'Shows what was sold, from the payment journal',
+  );
   const { write, note } = by;
   onlyOption(daysOption(command.command('list'), by))
-    .description('the last payments, one a line')
-    .option('--limit <n>', 'how many', wholeNumber, LIST_ROWS)
+    .description('list the last payments, one per line')
+    .option('--limit <n>', 'how many to list', wholeNumber, LIST_ROWS)
     .action((options: ListOptions) => {
       const last = read(options, (rows) => [...rows].slice(-options.limit));
       for (const row of last) write(`${listLine(row)}\n`);
       if (last.length === 0) note('no payments\n');
     });
   onlyOption(daysOption(command.command('export'), by))
-    .description('all payments as CSV or NDJSON')
+    .description('export all payments as CSV or NDJSON')
     .addOption(new Option('--format <name>').choices(['csv', 'ndjson']).default('csv'))
     .action((options: ExportOptions) => {
       const isCsv = options.format === 'csv';
@@ -57,7 +59,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
       });
     });
   daysOption(command.command('revenue'), by)
-    .description('settled amounts, summed exactly')
+    .description('sum the settled amounts exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
     .action((options: RevenueOptions) => {
       const revenue = read(options, (rows) => revenueBy(rows, options.by), 'settled_at');
@@ -69,15 +71,19 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
       if (revenue.leftOut > 0) note(`${leftOutText(revenue.leftOut)}\n`);
     });
   stateOption(command.command('backup'), by)
-    .description('a whole copy of the journal, while it is in use')
+    .description('copy the whole journal while it is in use')
     .argument('<file>', 'a file that does not exist yet')
     .action((file: string, options: StateOptions) => {
       opened(options, (db) => backedUp(db, file));
       write(`wrote ${file}\n`);
     });
   stateOption(command.command('accept-clock'), by)
-    .description('takes payments again after a clock that ran ahead was set right')
-    .requiredOption('--utc <time>', 'the time now by another clock, 2026-01-31T12:34', minute)
+    .description('take payments again after a clock that ran ahead was corrected')
+    .requiredOption(
+      '--utc <time>',
+      'the current UTC time from another clock, such as 2026-01-31T12:34',
+      minute,
+    )
     .action((options: AcceptOptions) => {
       const nowMs = by.clock();
       refuseOtherTime(nowMs, options.utc);
@@ -117,51 +123,59 @@ function stateOption(command: Command, { stateDir }: LedgerSurroundings): Comman
 
 function daysOption(command: Command, by: LedgerSurroundings): Command {
   return stateOption(command, by)
-    .option('--since <day>', 'first day, 2026-01-31, UTC', day)
-    .option('--until <day>', 'day after the last, UTC', day);
+    .option('--since <day>', 'first day in UTC, such as 2026-01-31', day)
+    .option('--until <day>', 'day after the last one, in UTC', day);
 }
 
 function onlyOption(command: Command): Command {
   const states = ['settled', 'settling', 'unknown', 'refused'];
-  return command.addOption(new Option('--only <state>', 'payments in one state').choices(states));
+  return command.addOption(
+    new Option('--only <state>', 'only payments in this state').choices(states),
+  );
 }
 
 function day(text: string): number {
   if (isRealDay(text)) return Date.parse(`${text}T00:00:00Z`);
-  throw new StartError(`Cannot read day "${text}": not a day of the calendar; give 2026-01-31`);
+  throw new StartError(
+    `Cannot read day "${text}": not a calendar day; give one such as 2026-01-31`,
+  );
 }
 
 function minute(text: string): number {
   const isMinute = /^.{10}T[0-9]{2}:[0-9]{2}$/.test(text) && isRealDay(text.slice(0, 10));
   const ms = isMinute ? Date.parse(`${text}Z`) : NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new StartError(`Cannot read time "${text}": not a minute; give 2026-01-31T12:34, UTC`);
+  throw new StartError(
+    `Cannot read time "${text}": not a time in UTC; give one such as 2026-01-31T12:34`,
+  );
 }
 
-/** A clock that is wrong now would be worse than one that was: the windows of payments are judged by it. */
+/** A clock that is wrong now would be worse than one that was wrong, because payment windows are judged by it. */
 function refuseOtherTime(nowMs: number, typedMs: number): void {
   if (Math.abs(nowMs - typedMs) <= TYPED_TIME_MS_MAX) return;
   const now = new Date(nowMs).toISOString();
   throw new StartError(
-    `Cannot accept clock "${now}": more than 2 minutes from the time given; correct the clock of this machine first`,
+    `Cannot accept clock "${now}": it is more than 2 minutes from the given time; correct the clock of this machine first`,
   );
 }
 
 function acceptedLine(accepted: AcceptedClock | null, nowMs: number): string {
   const now = new Date(nowMs).toISOString();
   if (accepted === null)
-    return `nothing to accept: no time in the journal keeps payments away at ${now}`;
+    return `nothing to accept: no time in the journal blocks payments at ${now}`;
   const { newestMs, payments } = accepted;
   const newest = new Date(newestMs).toISOString();
   return (
-    `accepted the clock at ${now}: payments noted with times ahead of it, up to ${newest}, stay as they are (${payments}); ` +
-    'payments are taken again, no restart is needed'
+    `accepted the clock at ${now}: rows with later times, up to ${newest}, stay as they are (${payments}); ` +
+    'payments are taken again, and no restart is needed'
   );
 }
 
 function wholeNumber(text: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text);
-  throw new StartError(`Cannot read number "${text}": not whole or not above 0; give 50`);
+  throw new StartError(
+    `Cannot read number "${text}": not a whole number above 0; give one such as 50`,
+  );
 }
 
 function read<T>(
@@ -191,7 +205,7 @@ function opened<T>(
     db = open(path);
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
-    const why = 'absent, or not a journal of this program; name its folder with --state';
+    const why = 'missing, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
   try {
@@ -220,8 +234,8 @@ function backedUp(db: Database.Database, file: string): void {
 
 function leftOutText(count: number): string {
   return (
-    `left out: settled payments of amounts that do not exist (${count}); ` +
-    'find them by their empty usd in: ledger export --only settled'
+    `left out: settled payments with impossible amounts (${count}); ` +
+    'find them by their empty usd column in: ledger export --only settled'
   );
 }
 
@@ -238,7 +252,7 @@ function csvRow(row: LedgerRow): string {
   return csvLine(LEDGER_COLUMNS.map((name) => row[name]));
 }
 
-/** RFC 4180; a cell that a spreadsheet would run as a formula is kept text. */
+/** RFC 4180; a cell that a spreadsheet would run as a formula is kept as text. */
 function csvLine(cells: readonly string[]): string {
   const written = cells.map((cell) => {
     const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;

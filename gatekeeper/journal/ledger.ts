@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { z } from 'zod';
 import { usdAmount } from '../../compiler/contract/price.ts';
 
-/** Longer amounts are signed by jokers: no such amount exists, and none of them settles. */
+/** Longer amounts cannot exist, and none of them ever settles. */
 const USD_DIGITS_MAX = 30;
 /** Rows that are read at once: a reader that stays in one place would keep the write-ahead log from shrinking. */
 const PAGE_ROWS = 1000;
@@ -68,7 +68,7 @@ export const LEDGER_COLUMNS = [
   'detail',
 ] as const satisfies readonly (keyof LedgerRow)[];
 
-/** What a payment is dated by: its claim, or its settlement, which those that never settled do not have. */
+/** Which time dates a payment: its claim, or its settlement, which unsettled payments do not have. */
 export type LedgerTime = 'created_at' | 'settled_at';
 
 export interface LedgerFilter {
@@ -123,7 +123,7 @@ function usdOf(value: string): string {
   return value.length > USD_DIGITS_MAX ? '' : usdAmount(value);
 }
 
-/** What revenue is summed by. */
+/** How revenue is grouped. */
 export type RevenueBy = 'day' | 'path' | 'payer';
 
 /** Settled payments of one group in one currency. */
@@ -172,7 +172,7 @@ export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): Revenue {
   return { rows: summed, leftOut };
 }
 
-/** Writes a whole copy of the journal while it is being written; throws when the file is there already. */
+/** Writes a whole copy of the journal while it is being written; throws if the file already exists. */
 export function backUpJournal(db: Database.Database, file: string): void {
   closeSync(openSync(file, 'wx', 0o600));
   try {

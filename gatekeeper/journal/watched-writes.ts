@@ -1,6 +1,8 @@
 import type { Journal } from './journal.ts';
 
-/** How long a failed write counts when none was tried since: who is sent no buyers cannot show that it is well again. */
+/**
+ * How long a failed write counts if none was tried since: without buyers the journal cannot show that it has recovered.
+ */
 export const WRITE_FAILURE_MS = 30_000;
 
 export interface WatchedJournal {

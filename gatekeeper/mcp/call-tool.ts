@@ -5,7 +5,7 @@ import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.t
 import type { Reply } from '../reply.ts';
 import type { JsonObject } from './json-rpc.ts';
 import { nothingFound } from './nothing-found.ts';
-import { failed, succeeded, type ToolResult } from './tool-result.ts';
+import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
 import { shown, wrongArgument } from './wrong-argument.ts';
 
 /** What this service answers to a GET of a target without any payment. */
@@ -15,7 +15,7 @@ export function findTool(name: string): Tool | undefined {
   return TOOLS.find((tool) => tool.name === name);
 }
 
-/** Calls a tool: it asks what anybody may ask by URL, so that there is no second way to an answer. */
+/** Calls a tool as a plain GET that anyone could send, so that there is no second way to an answer. */
 export async function callTool(tool: Tool, given: JsonObject, ask: Ask): Promise<ToolResult> {
   const wrong = wrongArgument(tool, given);
   return wrong === null ? CALLS[tool.name](given, ask, tool) : refused(tool, wrong);
@@ -45,7 +45,7 @@ const CALLS: Readonly<Record<ToolName, Call>> = {
   get_official_record: getOfficialRecord,
 };
 
-/** The path calls its parameter otherwise, so its usage error would name what no argument is called. */
+/** The path uses another parameter name, so its usage error would name an argument that does not exist. */
 async function verifyCitation(given: JsonObject, ask: Ask, tool: Tool): Promise<ToolResult> {
   const hash = String(given.record_hash);
   const reply = await ask(target('/gauge/verify', { hash }));
@@ -60,7 +60,7 @@ async function findSignal(given: JsonObject, ask: Ask): Promise<ToolResult> {
   const compact = full === true ? {} : { summary: '1' };
   const reply = await ask(target('/gauge/coverage', { industry, signal_id, entity, ...compact }));
   if (reply.status !== 200) return failed(reply.body.toString());
-  return isEmpty(reply) ? failed(nothingFound(given)) : succeeded(reply);
+  return isEmpty(reply) ? failed(nothingFound(given)) : succeededAgain(reply);
 }
 
 /** A coverage of nothing; inside of a text its marks would be escaped. */

@@ -45,7 +45,7 @@ export type RpcAnswer =
       readonly data?: object;
     };
 
-/** The value of a body; a text that says what is wrong where it is no strict JSON. */
+/** The value of a body, or a string that says what is wrong if it is not strict JSON. */
 export function bodyValue(
   body: Buffer,
 ): { readonly value: JsonValue } | { readonly wrong: string } {
@@ -61,9 +61,9 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Sorts one value of a body; what is no message keeps its id, so that the error can be told to its sender. */
+/** Classifies one value of a body; an invalid message keeps its id, so that its sender can match the error. */
 export function rpcMessage(value: JsonValue): RpcMessage {
-  if (!isObject(value)) return { kind: 'invalid', id: null, why: 'a message is an object' };
+  if (!isObject(value)) return { kind: 'invalid', id: null, why: 'the message is not an object' };
   const { jsonrpc, id, method, params = {} } = value;
   const known = isId(id) ? id : null;
   const invalid = (why: string): RpcMessage => ({ kind: 'invalid', id: known, why });

@@ -1,13 +1,12 @@
 import type { HeaderFacts } from '../http/header-facts.ts';
+import { isLoopback } from '../http/loopback.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 
-/** Names that only this machine answers to, so no page from elsewhere can be served under them. */
-const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 const TAKEN: readonly string[] = ['application/json', 'application/*', '*/*'];
 
 /** Why the headers of a tool call are refused before its body is read; null when they fit. */
 export function mcpRefusal(facts: HeaderFacts, baseUrl: string): Reply | null {
-  const foreign = foreignName(facts, [...LOOPBACK, hostName(baseUrl)]);
+  const foreign = foreignName(facts, hostName(baseUrl));
   if (foreign !== null) return refused(403, foreign);
   if (!isJson(facts.contentType)) return refused(415, 'Send Content-Type: application/json');
   if (takesJson(facts.accept)) return null;
@@ -20,12 +19,14 @@ function refused(status: number, message: string): Reply {
 }
 
 /** A page that reaches this service under another name was not meant to: DNS rebinding. */
-function foreignName({ host, origin }: HeaderFacts, known: readonly string[]): string | null {
-  if (!known.includes(hostName(`http://${host}`))) {
+function foreignName({ host, origin }: HeaderFacts, own: string): string | null {
+  // Only this machine answers to a loopback name, so no page from elsewhere can be served under it.
+  const isKnown = (name: string): boolean => name === own || isLoopback(name);
+  if (!isKnown(hostName(`http://${host}`))) {
     return 'Host is not a name of this service; send the public host name';
   }
-  if (origin === null || known.includes(hostName(origin))) return null;
-  return 'Origin is foreign; call this service from a program or from its own pages';
+  if (origin === null || isKnown(hostName(origin))) return null;
+  return 'Origin is not allowed; call this service from a program or from its own pages';
 }
 
 function hostName(url: string): string {

@@ -35,7 +35,7 @@ const INSTRUCTIONS =
   'Official readings, signed and sold one by one over x402. These tools are free and take no payment: find_signal says what is covered, get_official_record returns the payment challenge of one record, verify_citation checks a record hash. To buy, send GET to accepts[0].resource with an X-PAYMENT header.';
 
 /** `POST /mcp`: one stateless JSON answer to one message or to a batch of them. */
-export async function mcp({ body, rpc }: Question, service: Service): Promise<Answered> {
+export async function mcp({ body, rpc, spend }: Question, service: Service): Promise<Answered> {
   if (body === null || rpc === null) throw new TypeError('Cannot answer a call: no body was read');
   const parsed = bodyValue(body);
   if ('wrong' in parsed)
@@ -44,7 +44,8 @@ export async function mcp({ body, rpc }: Question, service: Service): Promise<An
   const talk = { rpc, service, room: FREE_BYTES_MAX - FRAME_BYTES_MAX - body.length };
   // Each message of a batch counts as the request that it could have been.
   if (Array.isArray(value)) {
-    return { kind: 'reply', reply: await batchReply(value, talk), cost: value.length - 1 };
+    spend(Math.max(0, value.length - 1));
+    return { kind: 'reply', reply: await batchReply(value, talk) };
   }
   const answer = await answerTo(value, talk);
   return { kind: 'reply', reply: answer === null ? accepted() : answerReply(answer) };
@@ -79,14 +80,18 @@ function answerReply(answer: Told): Reply {
 async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Reply> {
   const { version } = talk.rpc.headers;
   if (version !== null && version !== BATCH_REVISION) {
-    return answerReply(malformed('invalidRequest', 'Batches are gone; send one message'));
+    return answerReply(
+      malformed('invalidRequest', 'Batches are not supported in this version; send one message'),
+    );
   }
   if (values.length === 0 || values.length > BATCH_MESSAGES_MAX) {
     const message = `A batch holds 1 to ${BATCH_MESSAGES_MAX} messages`;
     return answerReply(malformed('invalidRequest', message));
   }
   if (values.some((value) => isObject(value) && value.method === 'initialize')) {
-    return answerReply(malformed('invalidRequest', 'initialize goes alone, not in a batch'));
+    return answerReply(
+      malformed('invalidRequest', 'initialize cannot be in a batch; send it alone'),
+    );
   }
   const answers: RpcAnswer[] = [];
   for (const value of values) {
@@ -184,10 +189,14 @@ function initialize({ id, params }: RpcRequest, service: Service): RpcAnswer {
   return { id, result: { protocolVersion, serverInfo: serverInfo(service), ...ABILITIES } };
 }
 
-/** The list has one page, so no cursor is one of ours. */
+/** The list has one page, so this server issues no cursor. */
 function pageTrouble({ id, params }: RpcRequest): RpcAnswer | null {
   if (params.cursor === undefined) return null;
-  return { id, name: 'invalidParams', message: 'cursor is not one of this server; leave it out' };
+  return {
+    id,
+    name: 'invalidParams',
+    message: 'cursor was not issued by this server; leave it out',
+  };
 }
 
 async function toolAnswer(

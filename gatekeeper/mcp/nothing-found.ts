@@ -6,7 +6,7 @@ import { shown } from './wrong-argument.ts';
 const INDUSTRIES = [...new Set(LINES.map((line: Line) => line.industry))].sort();
 const SIGNAL_IDS = SIGNALS.map((signal) => signal.id);
 
-/** Why a search meets nothing and what to search for instead. */
+/** Why a search found nothing, and what to search for instead. */
 export function nothingFound({ industry, signal_id, entity }: JsonObject): string {
   if (typeof industry === 'string' && !INDUSTRIES.includes(industry)) {
     return `No industry ${shown(industry)}${meant(industry, INDUSTRIES)}; send one of ${INDUSTRIES.join(', ')}`;
@@ -15,7 +15,7 @@ export function nothingFound({ industry, signal_id, entity }: JsonObject): strin
     return `No signal ${shown(signal_id)}${meant(signal_id, SIGNAL_IDS)}; find_signal without arguments lists all`;
   }
   if (typeof entity === 'string') {
-    return `No reading of entity ${shown(entity)} meets this; find_signal with signal_id and full=true lists its entities`;
+    return `No reading of entity ${shown(entity)} matches; find_signal with signal_id and full=true lists its entities`;
   }
   return 'This signal belongs to another industry; leave industry out';
 }

@@ -25,7 +25,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 };
 const BASE64_HEADER = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-/** By which rules a request is answered. */
+/** The protocol rules that a request is answered by. */
 export type Era = 'handshake' | 'stateless';
 
 /** The era of a request, or why its headers and its body do not belong together. */
@@ -102,7 +102,7 @@ function mismatch(request: RpcRequest, header: string, member: string): RpcAnswe
 function nameTrouble(request: RpcRequest, { name }: RpcHeaders): RpcAnswer | null {
   const member = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
   const said = member === undefined ? undefined : request.params[member];
-  // What is no text is refused with the parameters.
+  // A value that is not a string is refused with the parameters.
   if (member === undefined || typeof said !== 'string') return null;
   return headerText(name) === said ? null : mismatch(request, 'Mcp-Name', `params.${member}`);
 }

@@ -1,3 +1,4 @@
+import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Reply } from '../reply.ts';
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
@@ -7,21 +8,24 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** By the body that is repeated: one that is kept for a minute or a release is printed once, and forgotten with it. */
-const printed = new WeakMap<Buffer, ToolResult>();
-
 /** A result that repeats a JSON body, as text and as data. */
 export function succeeded({ body }: Reply): ToolResult {
-  if (typeof body === 'string') return success(body);
-  const known = printed.get(body);
-  if (known !== undefined) return known;
-  const made = success(body.toString('utf8'));
-  printed.set(body, made);
-  return made;
+  const json = body.toString();
+  return result(`${content(json)},"structuredContent":${json}`, false);
 }
 
-function success(json: string): ToolResult {
-  return result(`${content(json)},"structuredContent":${json}`, false);
+/** Bytes of results that are kept, with the bodies that they repeat. */
+const PRINTED_BYTES_MAX = 16 * 1024 * 1024;
+const printed = new BoundedCache<Reply['body'], ToolResult>(PRINTED_BYTES_MAX);
+
+/** The same for a body that is kept and given many times: it is printed once. */
+export function succeededAgain(reply: Reply): ToolResult {
+  const { body } = reply;
+  const known = printed.get(body);
+  if (known !== undefined) return known;
+  const made = succeeded(reply);
+  printed.set(body, made, body.length + made.bytes);
+  return made;
 }
 
 /** A result that says what went wrong and what to send instead. */

@@ -17,10 +17,11 @@ export function wrongArgument({ inputSchema }: Tool, given: JsonObject): string 
   const { properties, required } = inputSchema;
   const legal = Object.keys(properties).join(', ');
   const missing = required.filter((name) => !Object.hasOwn(given, name));
-  if (missing.length > 0) return `argument missing: ${missing.join(', ')}; legal are ${legal}`;
+  if (missing.length > 0)
+    return `argument missing: ${missing.join(', ')}; legal arguments: ${legal}`;
   for (const [name, value] of Object.entries(given)) {
     const argument = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (argument === undefined) return `no argument ${shown(name)}; legal are ${legal}`;
+    if (argument === undefined) return `unknown argument ${shown(name)}; legal arguments: ${legal}`;
     const wrong = wrongValue(argument, value);
     if (wrong !== null) return `argument "${name}" ${wrong}`;
   }

@@ -1,6 +1,6 @@
 import { describedParams } from '../../compiler/contract/described-params.ts';
 import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
-import { atomicAmount } from '../../compiler/contract/price.ts';
+import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import { mediaTypeOf } from '../http/media-type.ts';
 import type { Network } from '../payment/networks.ts';
 import type { X402Version } from '../payment/payment-header.ts';
@@ -40,7 +40,7 @@ export interface RequirementsV2 extends CommonRequirements {
 }
 export type Requirements = RequirementsV1 | RequirementsV2;
 
-/** What v2 says of a sale beside its terms; catalogues of facilitators list sellers by it. */
+/** What v2 says about a sale besides its terms; facilitators' catalogues use it to list sellers. */
 export interface Listing {
   readonly resource: {
     readonly url: string;
@@ -102,7 +102,6 @@ export function challenger(options: ChallengerOptions): Challenger {
     const key = `${endpoint.path} ${mediaTypeOf(endpoint, target)}`;
     const known = templates.get(key);
     if (known !== undefined) return known;
-    refuseFree(endpoint);
     const made = template(shownOf(endpoint, target, offers), checked);
     templates.set(key, made);
     return made;
@@ -204,7 +203,7 @@ function template(shown: Shown, options: ChallengerOptions): Template {
   };
 }
 
-/** Discovery lists what can be bought: nothing is said of an operation that has no answer now. */
+/** Discovery lists what can be bought, so it omits an operation that has no answer now. */
 function extensions(shown: Shown): Pick<Listing, 'extensions'> {
   return shown.example === null ? {} : { extensions: { bazaar: bazaar(shown, shown.example) } };
 }
@@ -246,7 +245,12 @@ function hinted({ path, anyRequest }: Template, target: string): string {
 }
 
 function joined(parts: readonly string[], texts: readonly string[]): string {
-  return parts.map((part, at) => part + (at < parts.length - 1 ? (texts[at] ?? '') : '')).join('');
+  if (texts.length < parts.length - 1) {
+    throw new RangeError(`Cannot fill a challenge: ${texts.length} texts for more slots`);
+  }
+  return parts
+    .flatMap((part, at) => (at === 0 ? part : [...texts.slice(at - 1, at), part]))
+    .join('');
 }
 
 function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void {
@@ -257,17 +261,13 @@ function keep(cache: Map<string, Challenge>, key: string, made: Challenge): void
   cache.set(key, made);
 }
 
-function refuseFree({ path, priceUsd }: Endpoint): void {
-  if (priceUsd === null) throw new RangeError(`Cannot challenge "${path}": it is free`);
-}
-
 function requirementsV1(shown: Shown, options: ChallengerOptions): RequirementsV1 {
   const { endpoint, example, mimeType, output } = shown;
   const { network, payTo } = options;
   return {
     scheme: 'exact',
     network: network.name,
-    maxAmountRequired: atomicAmount(endpoint.priceUsd ?? ''),
+    maxAmountRequired: atomicAmount(priceOf(endpoint)),
     resource: RESOURCE_SLOT,
     description: `${endpoint.tag} ${endpoint.summary}`,
     mimeType,
@@ -296,7 +296,7 @@ function requirementsV2(endpoint: Endpoint, options: ChallengerOptions): Require
   return {
     scheme: 'exact',
     network: network.caip2,
-    amount: atomicAmount(endpoint.priceUsd ?? ''),
+    amount: atomicAmount(priceOf(endpoint)),
     asset: network.asset,
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,

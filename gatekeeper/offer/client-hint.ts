@@ -1,5 +1,5 @@
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
-import { atomicAmount, usdAmount } from '../../compiler/contract/price.ts';
+import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 import type { Offers } from '../release/offers.ts';
 import type { Shown } from './shown.ts';
 
@@ -34,13 +34,13 @@ export function clientHint(
   baseUrl: string,
   request: string,
 ): ClientHint | null {
-  const atomic = atomicAmount(endpoint.priceUsd ?? '0');
+  const atomic = atomicAmount(priceOf(endpoint));
   if (BigInt(atomic) <= BigInt(CLIENT_DEFAULT_CAP_ATOMIC)) return null;
   return {
     required_atomic: Number(atomic),
     required_usd: usdAmount(atomic),
     client_default_cap_atomic: CLIENT_DEFAULT_CAP_ATOMIC,
-    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally before any request reaches us, so no error of ours is seen: raise maxValue to at least ${atomic}.`,
+    how_to: `This costs ${atomic} atomic units. A client on its default cap of ${CLIENT_DEFAULT_CAP_ATOMIC} refuses locally, before any request reaches us, so you see no error from us. Raise maxValue to at least ${atomic}.`,
     example: `import { wrapFetchWithPayment } from 'x402-fetch';\nconst pay = wrapFetchWithPayment(fetch, wallet, ${atomic}n); // maxValue\nconst answer = await pay('${baseUrl}${request}');`,
     within_your_budget: budgetRows(baseUrl, offers),
   };

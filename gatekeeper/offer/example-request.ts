@@ -24,7 +24,10 @@ export function sellsNow({ path }: Endpoint, { offers }: ReleaseIndex): boolean 
   return offers.get(path)?.sellsNow === true;
 }
 
-/** A request of this row that is answered, as close to the given values as there is data; null when the row has nothing. */
+/**
+ * A request of this row that has an answer, as close to the given values as the data allows; null if the row has no
+ * data.
+ */
 export function exampleRequest(
   endpoint: Endpoint,
   given: Values,

@@ -79,7 +79,7 @@ function reason(
   if (trouble !== null) return troubleText(endpoint, trouble);
   const { signal_id: signalId = '' } = values;
   if (miss === 'empty_line' && isUnkeyed(signalId, release)) {
-    return `${signalId} is empty until its operator has a data key; the free catalog lists what is stored`;
+    return `${signalId} has no data until the operator gets a data key for its source; the free catalog lists what is stored`;
   }
   const lack = missingProduct(endpoint, values, release);
   if (lack !== null) return lack;
@@ -91,10 +91,10 @@ function reason(
   return `no data is stored for ${given.join(' and ')}; legal values are listed free`;
 }
 
-/** Why an add-on has no answer about a reading that is stored; null where that is not the reason. */
+/** Why an add-on has no answer for a stored reading; null if that is not the reason. */
 function missingProduct(endpoint: Endpoint, values: Values, release: ReleaseIndex): string | null {
   const { signal_id: signalId = '', entity = '' } = values;
-  const sold = `/gauge/catalog?signal_id=${encodeURIComponent(signalId)} lists what is sold for it`;
+  const sold = `/gauge/catalog?signal_id=${encodeURIComponent(signalId)} lists what you can buy for it`;
   const never = missingBasis(endpoint, signalId);
   if (never !== null) return `${signalId} ${never}; ${sold}`;
   const hasRuler = release.has(requestFile(endpointAt('/gauge/ruler'), values));

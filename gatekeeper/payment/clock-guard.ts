@@ -9,12 +9,12 @@ export function clockIsBehind(nowMs: number, newestMs: number): boolean {
   return nowMs < newestMs - CLOCK_BACK_MS_MAX;
 }
 
-/** What the operator is told about such a clock, null about any other. */
+/** What the operator is told about such a clock; null for any other clock. */
 export function clockTrouble(nowMs: number, newestMs: number): Error | null {
   if (!clockIsBehind(nowMs, newestMs)) return null;
   const [now, newest] = [new Date(nowMs).toISOString(), new Date(newestMs).toISOString()];
   return new Error(
     `Cannot take payments at "${now}": the newest time in the payment journal is ${newest}; correct the clock, ` +
-      'or, where it is right now and ran ahead before, run signalpress-gate ledger accept-clock',
+      'or, if it is right now and once ran ahead, run signalpress-gate ledger accept-clock',
   );
 }

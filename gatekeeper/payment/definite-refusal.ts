@@ -1,9 +1,9 @@
 import type { SettleOutcome } from '../facilitator/facilitator.ts';
 
 /**
- * The only reasons that can mean nothing but "no transfer was sent": the checks that published facilitators
- * make before they send, and the token's own words for them. Whatever speaks of a nonce, a transaction or
- * an inner failure is left out on purpose, and so is every reason that nobody has heard of yet.
+ * The only reasons that certainly mean "no transfer was sent": the checks that published facilitators make before they
+ * send, and the token's own words for them. Reasons about a nonce, a transaction or an internal failure are left out on
+ * purpose, and so is every unknown reason.
  */
 const NOTHING_SENT: readonly RegExp[] = [
   /^insufficient_(funds|balance)$/,

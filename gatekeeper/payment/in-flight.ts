@@ -1,6 +1,6 @@
 import type { Outcome } from './payment-reply.ts';
 
-/** Purchases that may be in flight at once; the next one is told to come again. */
+/** Most purchases in flight at once; the next one is told to try again. */
 export const PURCHASES_IN_FLIGHT_MAX = 10_000;
 /** Of one payer, so that nobody takes all places; far more than an agent that buys in parallel needs. */
 export const PURCHASES_PER_PAYER_MAX = 2000;
@@ -43,7 +43,7 @@ export class InFlight {
     return outcome;
   }
 
-  /** Takes room for so many bytes; false when there is none. Whoever got it gives it back with release(). */
+  /** Reserves room for this many bytes; false if there is none. The caller must give it back with release(). */
   hold(bytes: number): boolean {
     if (this.#waitingBytes + bytes > WAITING_BYTES_MAX) return false;
     this.#waitingBytes += bytes;

@@ -7,7 +7,7 @@ import { signedBy } from './signature.ts';
 export const VALID_BEFORE_MARGIN_S = 6;
 /** Seconds beyond `maxTimeoutSeconds` that an authorization may be valid for: a doubt about it must end some time. */
 export const VALID_BEFORE_EXTRA_S = 3600;
-/** A signed value may be this many times the price: what is more was most likely signed by mistake. */
+/** A signed value may be this many times the price: a higher value was most likely signed by mistake. */
 export const VALUE_FACTOR_MAX = 100;
 
 /** What a payment must meet, taken from the challenge of the same request. */
@@ -64,8 +64,8 @@ export function checkValue(payment: Payment, { requirements }: Terms): Refusal |
   const reason = 'invalid_exact_evm_payload_authorization_value';
   const error =
     value < BigInt(price)
-      ? `"authorization.value" is below the price of ${price}`
-      : `"authorization.value" is more than ${VALUE_FACTOR_MAX} times the price of ${price}; sign the price`;
+      ? `"authorization.value" is below the price of ${price}; sign for ${price}`
+      : `"authorization.value" is more than ${VALUE_FACTOR_MAX} times the price of ${price}; sign for ${price}`;
   return { reason, error };
 }
 
@@ -79,7 +79,7 @@ function checkWindow(
   const now = BigInt(Math.floor(nowSeconds));
   if (BigInt(validAfter) > now) {
     const reason = 'invalid_exact_evm_payload_authorization_valid_after';
-    const error = '"authorization.validAfter" is in the future; sign with an earlier one';
+    const error = '"authorization.validAfter" is in the future; sign again with an earlier time';
     return { reason, error };
   }
   const reason = 'invalid_exact_evm_payload_authorization_valid_before';
@@ -89,7 +89,7 @@ function checkWindow(
   }
   const longest = requirements.maxTimeoutSeconds + VALID_BEFORE_EXTRA_S;
   if (BigInt(validBefore) > now + BigInt(longest)) {
-    const error = `"authorization.validBefore" is more than ${longest} s away; sign one that ends within maxTimeoutSeconds`;
+    const error = `"authorization.validBefore" is more than ${longest} s away; sign a new authorization that ends within maxTimeoutSeconds`;
     return { reason, error };
   }
   return null;

@@ -98,7 +98,7 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
   if (usual !== null) return usual;
   // Repeated headers arrive joined by ", ", and a lenient decoder would stop at the first "=".
   if (headerValue === '' || !BASE64.test(headerValue)) {
-    return malformed(`${header} is not one padded base64 text; send the header once`);
+    return malformed(`${header} is not one padded base64 string; send the header once`);
   }
   const json = parsedJson(headerValue, header);
   if ('error' in json) return json;
@@ -106,12 +106,12 @@ export function decodePayment(headerValue: string, version: X402Version): Paymen
   if (versionOf(value) !== version) {
     const reason = 'invalid_x402_version';
     const other = version === 1 ? 'version 2 as PAYMENT-SIGNATURE' : 'version 1 as X-PAYMENT';
-    return { reason, error: `${header} carries x402Version ${version} alone; send ${other}` };
+    return { reason, error: `${header} carries only x402Version ${version}; send ${other}` };
   }
   return version === 1 ? readV1(value) : readV2(value);
 }
 
-/** Null for a payment that is written in any other way, and for what is no payment. */
+/** Null for a payment written in any other way, and for anything else. */
 function usualV1(base64: string): Payment | null {
   const bytes = Buffer.from(base64, 'base64');
   const found = USUAL_V1.exec(bytes.toString('latin1'));

@@ -12,7 +12,7 @@ export interface Delivery {
 /** What came of a payment or receipt. */
 export type Outcome =
   | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
-  /** Nobody was charged and nothing is burnt. */
+  /** Nobody was charged, and the authorization is still unused. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
   | { readonly kind: 'unknown'; readonly waitMs: number }
@@ -24,7 +24,7 @@ export const UNKNOWN_RETRY_S = 5;
 /** Seconds after which a request that failed on our side is worth repeating. */
 const FAILED_RETRY_S = 2;
 
-/** The request that an outcome is told to. */
+/** The request that gets the reply. */
 export interface Asked extends Pick<Order, 'endpoint' | 'target' | 'offered'> {
   /** Null for what could not be read: nobody has paid with it. */
   readonly tender: Pick<Tender, 'paidHeader'> | null;

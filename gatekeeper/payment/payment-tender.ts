@@ -113,7 +113,7 @@ function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
   };
 }
 
-/** Who settles is told the terms that the payer signed for. */
+/** The settler gets the terms that the payer signed for. */
 function moneyOf({ payment, requirements }: Parts, options: PaymentReaderOptions): Money {
   const { verifyFirst = false } = options;
   const terms = asSigned(requirements, payment);
@@ -183,5 +183,5 @@ function paymentOf({ key, signed, version }: JournalEntry, network: Network): Pa
 
 const ONLY_KNOWN: Refusal = {
   reason: 'payment_unknown',
-  error: 'the payment is not in the journal any more',
+  error: 'the payment is no longer in the journal',
 };

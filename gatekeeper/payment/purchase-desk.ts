@@ -47,7 +47,7 @@ export interface Sale {
 
 /** Takes payments and receipts; one journal belongs to one desk. */
 export interface PurchaseDesk {
-  /** The reply to whoever is known already, or the sale of an answer that is still to be made; never throws. */
+  /** The reply to a known payment or receipt, or the sale of an answer that is still to be made; never throws. */
   open(order: Order): Promise<PurchaseReply | Sale>;
 }
 
@@ -83,7 +83,9 @@ export function purchaseDesk(
         return await opened(order, desk);
       } catch (error) {
         desk.report(error);
-        const outcome = failed('The payment could not be looked at. Send it again.');
+        const outcome = failed(
+          'The payment could not be checked. Send the same payment or receipt again.',
+        );
         return replyTo(outcome, { ...order, tender: null }, desk);
       }
     },
@@ -139,7 +141,7 @@ function quiet(report: PurchaseDeskOptions['report']): Desk['report'] {
 
 async function opened(order: Order, desk: Desk): Promise<PurchaseReply | Sale> {
   const tender = await desk.read(order);
-  // Whoever asks for what is not there hears that first, so a refusal waits for the answer too.
+  // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
     const reply = replyTo(refused(tender), { ...order, tender: null }, desk);
     return { sell: async () => reply };
@@ -176,7 +178,9 @@ function sold(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> 
   const { inFlight } = desk;
   if (bindingOf(tender.key, desk) !== null) return Promise.resolve(ALREADY_USED);
   if (inFlight.isFull(tender.payer)) {
-    return Promise.resolve(failed('Too many payments at once. Send it again.'));
+    return Promise.resolve(
+      failed('Too many payments at once. Send the same payment or receipt again.'),
+    );
   }
   return inFlight.start(tender, () => withDoubt(tender, () => sell(tender, delivery, desk), desk));
 }
@@ -242,13 +246,15 @@ async function sell(tender: Tender, delivery: Delivery, desk: Desk): Promise<Out
   const trouble = clockTrouble(desk.clock(), desk.journal.newestMs());
   if (trouble !== null) {
     desk.report(trouble);
-    return failed('The clock of the server is wrong. Send it again later.');
+    return failed("The server's clock is wrong. Send the same payment or receipt again later.");
   }
   if (tender.refusal !== null) return unlessTaken(tender, refused(tender.refusal), desk);
   const { inFlight } = desk;
   const bytes = delivery.body.length;
   if (!inFlight.hold(bytes)) {
-    return failed('Too many answers wait for their payment. Send it again.');
+    return failed(
+      'Too many answers are waiting to be paid for. Send the same payment or receipt again.',
+    );
   }
   try {
     return await charge(tender, delivery, desk);
@@ -275,13 +281,17 @@ async function claim(tender: Tender, delivery: Delivery, desk: Desk): Promise<Ou
     if (objection?.kind === 'refused') {
       return await unlessTaken(tender, refused(objection.refusal), desk);
     }
-    if (objection !== null) return failed('The facilitator gave no verdict. Send it again.');
+    if (objection !== null) {
+      return failed(
+        'The facilitator did not say whether the payment is valid. Send the same payment again.',
+      );
+    }
     if (await desk.journal.claim(claimOf(tender, delivery))) return null;
     // Another process holds the claim; its outcome will be in the journal.
     return await unlessTaken(tender, UNKNOWN, desk);
   } catch (error) {
     desk.report(error);
-    return failed('The payment could not be recorded. Send it again.');
+    return failed('The payment could not be recorded. Send the same payment or receipt again.');
   }
 }
 
@@ -340,7 +350,7 @@ async function concluded(
       return refused(ending.refusal);
     case 'unsent':
       await note({ key, state: 'refused', detail: ending.detail }, desk);
-      return failed('The facilitator could not be reached. Send it again.');
+      return failed('The payment could not be sent for settlement. Send the same payment again.');
     case 'unknown':
       return UNKNOWN;
   }
@@ -373,13 +383,14 @@ const ALREADY_USED: Outcome = {
   refusal: {
     reason: 'payment_already_used',
     error:
-      'this payment or receipt was used for another request or with another signature; send a new one',
+      'this payment or receipt was already used for another request, or with another signature; send a new one',
   },
 };
 const NO_LONGER_KEPT: Outcome = {
   kind: 'refused',
   refusal: {
     reason: 'paid_answer_no_longer_kept',
-    error: 'this payment or receipt bought an answer that is no longer kept; send a new one',
+    error:
+      'the answer that this payment or receipt bought is no longer stored; to buy it again, send a new one',
   },
 };

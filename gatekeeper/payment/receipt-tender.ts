@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { priceOf } from '../../compiler/contract/price.ts';
 import {
   type ParsedReceipt,
   parseReceipt,
@@ -63,7 +64,7 @@ function tenderOf(
   nowMs: number,
 ): Tender {
   const { id, resource, amount, expires } = receipt;
-  const isShort = BigInt(amount) < BigInt(receiptAmount(endpoint.priceUsd ?? '0'));
+  const isShort = BigInt(amount) < BigInt(receiptAmount(priceOf(endpoint)));
   const isLate = nowMs >= expires * 1000;
   return {
     key: KEY + id,
@@ -108,11 +109,13 @@ function receiptHeader(id: string): Header {
 }
 
 const REASONS = {
-  invalid_receipt: 'not a receipt of the payment processor of this service',
+  invalid_receipt:
+    "not a receipt from this service's payment processor; ask the processor for a new one",
   other_request:
     'the receipt is for another request: method, path and sorted query must be the same',
-  receipt_expired: 'the receipt has expired unspent; ask the processor for a new one',
-  amount_too_low: 'the receipt is for less than the price with the fee of this channel',
+  receipt_expired: 'the receipt expired before it was used; ask the processor for a new one',
+  amount_too_low:
+    "the receipt is for less than the price plus this channel's fee; ask the processor for the full amount",
 } as const;
 
 function refusalFor(reason: keyof typeof REASONS): Refusal {
@@ -121,5 +124,5 @@ function refusalFor(reason: keyof typeof REASONS): Refusal {
 
 const NO_PROCESSOR: Refusal = {
   reason: 'invalid_receipt',
-  error: 'this service takes no receipts; pay with X-PAYMENT',
+  error: 'this service does not accept receipts; pay with X-PAYMENT',
 };

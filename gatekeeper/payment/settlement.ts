@@ -14,13 +14,13 @@ export type Evidence =
   | { readonly state: 'paid'; readonly transaction: string }
   | { readonly state: 'cancelled' | 'unused' | 'unknown' };
 
-/** Whom a settlement is asked from. */
+/** What a settlement needs. */
 export interface Settlers {
   readonly journal: Pick<Journal, 'takeTransaction'>;
   readonly facilitator: Facilitator;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Asks the chain, where the operator gave a way to. */
+  /** Asks the chain, if the operator configured a node. */
   readonly evidence?: (payment: Payment) => Promise<Evidence>;
   /** Told about failures of our own parts; must not throw. */
   readonly report: (error: unknown) => void;
@@ -46,7 +46,7 @@ export interface Claim {
   readonly validBefore: number;
 }
 
-/** Asks `/verify`, which moves no money; null when it speaks for the payment. */
+/** Asks `/verify`, which moves no money; null if the payment is valid. */
 export async function check({ request }: Claim, { facilitator }: Settlers): Promise<Ending | null> {
   const outcome = await facilitator.verify(request);
   if (outcome.verdict === 'valid') return null;
@@ -117,7 +117,7 @@ async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promis
   }
 }
 
-/** A transaction that stands for another payment is no evidence for this one, unless the chain shows this one in it. */
+/** A transaction recorded for another payment does not prove this one, unless the chain shows this one in it. */
 async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
   if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
   if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
@@ -153,7 +153,7 @@ function unknown(detail: string): Ending {
 
 /** The account of the operator has no gas money, or gas costs too much: no fault of the buyer, and no doubt either. */
 function notSent(detail: string): Refusal {
-  const error = `the seller's account could not send it (${detail}); nothing was charged and the same authorization can be sent again`;
+  const error = `the seller's account could not send the transaction (${detail}); nothing was charged; send the same authorization again later`;
   return { reason: 'settlement_not_sent', error };
 }
 
@@ -175,5 +175,5 @@ const EXPIRED: Refusal = {
 const EXPIRED_UNPROVEN: Refusal = {
   reason: 'authorization_expired',
   error:
-    'the authorization expired and no settlement of it is known; look for the transfer in your wallet before you pay again',
+    'the authorization expired and no settlement of it is known; check your wallet for the transfer before you pay again',
 };

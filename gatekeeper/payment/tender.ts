@@ -37,7 +37,7 @@ export interface Order {
 
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
 export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' | 'validBefore'> {
-  /** Why a tender that the journal does not know is refused; null when nothing speaks against it. */
+  /** Why a tender that the journal does not know is refused; null if it is accepted. */
   readonly refusal: Refusal | null;
   readonly money: Money;
   /** Tells the buyer what moved the money. */
@@ -48,7 +48,7 @@ export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' 
 
 /** How the money of one tender moves; nothing here throws. */
 export interface Money {
-  /** What somebody who is asked before the claim says against the tender; null for nothing. Moves no money. */
+  /** The objection of a check before the claim, or null. Moves no money. */
   readonly check: () => Promise<Ending | null>;
   /** The first settlement, of a claim that is durable. */
   readonly settle: () => Promise<Ending>;

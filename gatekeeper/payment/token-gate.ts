@@ -40,8 +40,8 @@ function sentToken(authorization: string | null, query: string | null): string |
 
 const WORDS: Readonly<Record<Refused, string>> = {
   missing_token: 'Send Authorization: Bearer <token>, or token=<token> in the query',
-  invalid_token: 'The token is not one of ours; mint one',
-  expired_token: 'The token has expired; mint a new one',
+  invalid_token: 'The token was not issued here; get one at /gauge/subscribe',
+  expired_token: 'The token has expired; get a new one at /gauge/subscribe',
 };
 
 function refused(code: Refused): Reply {
@@ -51,7 +51,7 @@ function refused(code: Refused): Reply {
   ]);
 }
 
-/** Nobody is asked for money or for a token where the operator set no secret. */
+/** Without a secret, nobody is asked for money or for a token. */
 function notConfigured(): Reply {
   const error = 'Subscriptions are not configured here; pay per call instead';
   const body = { error, code: 'not_configured', no_charge: true, catalog: '/gauge/catalog' };

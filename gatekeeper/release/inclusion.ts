@@ -10,7 +10,7 @@ import {
   rowOfEntry,
   sha256,
 } from './log-files.ts';
-import type { ReleaseIndex } from './release-index.ts';
+import type { ReleaseReader } from './release-index.ts';
 
 /** That a record hash is an entry of the log, in the tree whose root its batch was signed and stamped with. */
 export interface InclusionWords extends LogBatch {
@@ -22,13 +22,13 @@ export interface InclusionWords extends LogBatch {
 /** The proof that an entry is in the tree of its batch, and the timestamp of that tree. */
 export async function inclusionOf(
   { hash, index }: { readonly hash: string; readonly index: number },
-  release: ReleaseIndex,
+  reader: ReleaseReader,
 ): Promise<{ readonly inclusion: InclusionWords; readonly anchor: AnchorWords }> {
-  const outline = await logOutline(release);
-  const [row] = await batchRows([rowOfEntry(index, outline)], release);
+  const outline = await logOutline(reader.release);
+  const [row] = await batchRows([rowOfEntry(index, outline)], reader);
   if (row === undefined) throw new RangeError(`Cannot prove "${hash}": no batch holds it`);
   const leaf = Buffer.from(leafHash(logEntry(hash), sha256)).toString('hex');
-  const inclusion_proof = await inclusionProof(index, row.size, release);
+  const inclusion_proof = await inclusionProof(index, row.size, reader);
   const inclusion = { ...row, index, leaf_hash: leaf, inclusion_proof };
-  return { inclusion, anchor: await anchorWords(row.root, release) };
+  return { inclusion, anchor: await anchorWords(row.root, reader) };
 }

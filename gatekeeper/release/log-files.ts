@@ -4,10 +4,8 @@ import {
   anchorProofPath,
   anchorStatePath,
   BATCHES_PER_FILE,
-  LOG_INDEX_BYTES,
   type LogBatch,
   logBatchesPath,
-  logIndexPath,
   parseAnchorState,
   parseLogBatches,
 } from '../../compiler/contract/log-batch.ts';
@@ -22,9 +20,11 @@ import {
   subtreesOf,
 } from '../../compiler/contract/merkle.ts';
 import { tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
+import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
+import { BoundedCache } from './bounded-cache.ts';
 import { firstWhere } from './first-where.ts';
 import { perRelease } from './per-release.ts';
-import type { ReleaseIndex } from './release-index.ts';
+import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
 
 export const sha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
@@ -41,7 +41,7 @@ export const logOutline = perRelease(async (release: ReleaseIndex): Promise<LogO
   const sizes: number[] = [];
   const days = new Map<string, number[]>();
   for (let number = 0; release.has(logBatchesPath(number)); number += 1) {
-    for (const { size, day } of await batchFile(number, release)) {
+    for (const { size, day } of await batchFile(number, { release, spend: FOR_EVERYBODY })) {
       days.set(day, [...(days.get(day) ?? []), sizes.length]);
       sizes.push(size);
     }
@@ -49,21 +49,34 @@ export const logOutline = perRelease(async (release: ReleaseIndex): Promise<LogO
   return { sizes, days };
 });
 
-async function batchFile(number: number, release: ReleaseIndex): Promise<LogBatch[]> {
-  const { bytes } = await release.body(logBatchesPath(number));
-  return parseLogBatches(bytes.toString('utf8'));
+/** Bytes of files of batches that are kept parsed. */
+const BATCHES_BYTES_MAX = 8 * 1024 * 1024;
+const parsedBatches = new BoundedCache<Body, readonly LogBatch[]>(BATCHES_BYTES_MAX);
+
+async function batchFile(
+  number: number,
+  { release, spend }: ReleaseReader,
+): Promise<readonly LogBatch[]> {
+  const body = await release.body(logBatchesPath(number), spend);
+  const known = parsedBatches.get(body);
+  if (known !== undefined) return known;
+  const { length } = body.bytes;
+  spend(costOfParsing(length));
+  const rows = parseLogBatches(body.bytes.toString('utf8'));
+  parsedBatches.set(body, rows, length);
+  return rows;
 }
 
 /** Rows by their numbers, which ascend; each file of the list is read once. */
 export async function batchRows(
   numbers: readonly number[],
-  release: ReleaseIndex,
+  reader: ReleaseReader,
 ): Promise<LogBatch[]> {
   const rows: LogBatch[] = [];
   let held: { file: number; rows: readonly LogBatch[] } = { file: -1, rows: [] };
   for (const number of numbers) {
     const file = Math.floor(number / BATCHES_PER_FILE);
-    if (held.file !== file) held = { file, rows: await batchFile(file, release) };
+    if (held.file !== file) held = { file, rows: await batchFile(file, reader) };
     const row = held.rows[number % BATCHES_PER_FILE];
     if (row === undefined) throw new RangeError(`Cannot read batch ${number}: not in the list`);
     rows.push(row);
@@ -76,47 +89,25 @@ export function rowOfEntry(index: number, { sizes }: LogOutline): number {
   return firstWhere(sizes.length - 1, (row) => (sizes[row] ?? 0) > index);
 }
 
-/** Where a whole or shortened hash stands in the log. */
-export type LeafLookUp =
-  | { readonly state: 'not_found' }
-  | { readonly state: 'ambiguous'; readonly matches: number }
-  | { readonly state: 'found'; readonly hash: string; readonly index: number };
-
-/** Looks hex digits up in the index of the log; throws when the disk does not allow it. */
-export async function findLeaf(digits: string, release: ReleaseIndex): Promise<LeafLookUp> {
-  const path = logIndexPath(`sha256:${digits}`);
-  if (!release.has(path)) return { state: 'not_found' };
-  const { bytes } = await release.body(path);
-  const hexAt = (line: number): string =>
-    bytes.toString('hex', line * LOG_INDEX_BYTES, line * LOG_INDEX_BYTES + HASH_BYTES);
-  const start = firstWhere(bytes.length / LOG_INDEX_BYTES, (line) => hexAt(line) >= digits);
-  let end = start;
-  while (end * LOG_INDEX_BYTES < bytes.length && hexAt(end).startsWith(digits)) end += 1;
-  if (end === start) return { state: 'not_found' };
-  if (end - start > 1) return { state: 'ambiguous', matches: end - start };
-  const index = bytes.readUInt32BE(start * LOG_INDEX_BYTES + HASH_BYTES);
-  return { state: 'found', hash: `sha256:${hexAt(start)}`, index };
-}
-
 /** The inclusion proof of an entry in the tree of `size` entries, made from tiles; hashes in hex. */
 export async function inclusionProof(
   index: number,
   size: number,
-  release: ReleaseIndex,
+  reader: ReleaseReader,
 ): Promise<string[]> {
-  const { sizes } = await logOutline(release);
+  const { sizes } = await logOutline(reader.release);
   const newest = sizes.at(-1) ?? 0;
   const proof: string[] = [];
   for (const range of inclusionRanges(index, size)) {
-    proof.push(await rangeHash(range, newest, release));
+    proof.push(await rangeHash(range, newest, reader));
   }
   return proof;
 }
 
-async function rangeHash(range: Range, newest: number, release: ReleaseIndex): Promise<string> {
+async function rangeHash(range: Range, newest: number, reader: ReleaseReader): Promise<string> {
   const hashes: Uint8Array[] = [];
   for (const subtree of subtreesOf(range)) {
-    hashes.push(await subtreeHash(subtree, newest, release));
+    hashes.push(await subtreeHash(subtree, newest, reader));
   }
   return Buffer.from(hashOfSubtrees(hashes, sha256)).toString('hex');
 }
@@ -124,10 +115,10 @@ async function rangeHash(range: Range, newest: number, release: ReleaseIndex): P
 async function subtreeHash(
   subtree: Subtree,
   newest: number,
-  release: ReleaseIndex,
+  { release, spend }: ReleaseReader,
 ): Promise<Uint8Array> {
   const { tile, height, offset } = tileOfSubtree(subtree, newest);
-  const { bytes } = await release.body(tilePath(tile));
+  const { bytes } = await release.body(tilePath(tile), spend);
   return completeHash(bytes.subarray(offset * HASH_BYTES), height);
 }
 
@@ -158,7 +149,10 @@ const NOTES = {
 } as const;
 
 /** The timestamp state of a root. */
-export async function anchorWords(root: string, release: ReleaseIndex): Promise<AnchorWords> {
+export async function anchorWords(
+  root: string,
+  { release, spend }: ReleaseReader,
+): Promise<AnchorWords> {
   const path = anchorStatePath(root);
   if (!release.has(path)) {
     return {
@@ -170,7 +164,7 @@ export async function anchorWords(root: string, release: ReleaseIndex): Promise<
       ots_note: NOTES.unstamped,
     };
   }
-  const { bytes } = await release.body(path);
+  const { bytes } = await release.body(path, spend);
   const { ots_state, bitcoin_height, bitcoin_block, stamped_at } = parseAnchorState(
     bytes.toString('utf8'),
   );

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
@@ -7,6 +7,7 @@ import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
 import { readOwnFile } from '../plain-file.ts';
+import { replaceFile } from '../replace-file.ts';
 import { StartError } from '../start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
@@ -27,21 +28,30 @@ type Newest = z.infer<typeof newestSchema>;
 /** A release with the keys of its issuer, who stays the same through all rotations. */
 type Served = Pick<ReleaseIndex, 'head' | 'keys'>;
 
-/** Refuses a release that is older than one that was served before, or other under the same number; throws a StartError. */
+/**
+ * Refuses a release that is older than one that was served before, or that differs from the one served under the same
+ * number; throws a StartError.
+ */
 export function refuseOlder(stateDir: string, { head, keys }: Served): void {
   const newest = readNewest(stateDir);
   if (newest === null || newest.issuer_did !== rootDid(keys)) return;
   if (head.sequence < newest.sequence) {
-    refuse(stateDir, `release ${head.sequence}: older than ${newest.sequence}, which was served`);
+    refuse(
+      stateDir,
+      `release ${head.sequence}: older than release ${newest.sequence}, which was already served`,
+    );
   }
   if (head.sequence === newest.sequence && digestOf(head) !== newest.head_sha256) {
-    refuse(stateDir, `release ${head.sequence}: another one of this number was served`);
+    refuse(
+      stateDir,
+      `release ${head.sequence}: a different release with this number was already served`,
+    );
   }
   const { sequence, as_of = head.as_of } = newest;
   if (head.sequence > sequence && goesBack({ sequence, as_of }, head, keys)) {
     refuse(
       stateDir,
-      `release ${head.sequence}: as of ${head.as_of}, before ${as_of} of ${sequence}`,
+      `release ${head.sequence}: as of ${head.as_of}, which is before release ${sequence}, as of ${as_of}`,
     );
   }
 }
@@ -55,10 +65,8 @@ export function keepNewest(stateDir: string, { head, keys }: Served): void {
     head_sha256: digestOf(head),
     as_of,
   };
-  const path = join(stateDir, NEWEST_NAME);
   mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, `${JSON.stringify(newest)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(join(stateDir, NEWEST_NAME), `${JSON.stringify(newest)}\n`);
 }
 
 function readNewest(stateDir: string): Newest | null {
@@ -69,7 +77,7 @@ function readNewest(stateDir: string): Newest | null {
       JSON.parse(readOwnFile(path, NEWEST_BYTES_MAX).bytes.toString('utf8')),
     );
   } catch (cause) {
-    throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to begin anew`, {
+    throw new StartError(`Cannot read "${path}": damaged; restore it, or delete it to start over`, {
       cause,
     });
   }
@@ -81,7 +89,7 @@ function digestOf(head: Release): string {
 
 function refuse(stateDir: string, state: string): never {
   throw new StartError(
-    `Cannot serve ${state}; publish a newer one (signalpress releases rollback makes one of older files), ` +
-      `or delete "${join(stateDir, NEWEST_NAME)}" if this is meant`,
+    `Cannot serve ${state}; publish a newer one ("signalpress releases rollback" makes one from older files), ` +
+      `or delete "${join(stateDir, NEWEST_NAME)}" if this is intended`,
   );
 }

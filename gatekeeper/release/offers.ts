@@ -1,9 +1,9 @@
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
-import { filePath } from '../../compiler/contract/path.ts';
+import { knownFilePath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
 
-/** What a release says of one operation; every description and every refusal tells this and nothing else. */
+/** What a release says about one operation; every description and every refusal says exactly this. */
 export interface Offer {
   /** Something is stored, so that a request is answered. */
   readonly sellsNow: boolean;
@@ -19,7 +19,7 @@ export interface Offer {
 export type Offers = ReadonlyMap<string, Offer>;
 
 /** The manifest that lists every operation, sold now or not. */
-export const OFFERS_PATH = filePath(endpointAt('/manifest'), { all: '1' }) ?? '';
+export const OFFERS_PATH = knownFilePath(endpointAt('/manifest'), { all: '1' });
 
 interface Entry {
   readonly path: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
 
-/** A listed file that is gone, changed or no plain file: never served, never charged. */
+/** A listed file that is missing, changed or not a plain file: never served, never charged. */
 export class DamagedFileError extends Error {
   override readonly name = 'DamagedFileError';
 }

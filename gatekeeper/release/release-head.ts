@@ -20,7 +20,7 @@ import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
 
-/** What the operator demands of a release beyond its own consistency. */
+/** What the operator requires of a release beyond its own consistency. */
 export interface ReleaseTerms {
   /** The only issuer to serve, by this key or one that follows it; the release's own when null. */
   readonly issuerDid: string | null;
@@ -54,7 +54,7 @@ export function keysOf(head: Release, bytes: Buffer | null): KeyHistory {
   }
 }
 
-/** Refuses a release of a key that its own list does not allow at its time, or that no statement leads to from the demanded issuer. */
+/** Refuses a release whose key was not valid at its time, or is not linked by statements to the required issuer. */
 export function checkIssuer(head: Release, keys: KeyHistory, issuerDid: string | null): void {
   const { issuer_did, as_of } = head;
   if (issuerDid !== null && !vouchedDids(keys, [issuerDid]).includes(issuer_did)) {

@@ -10,10 +10,11 @@ import {
   RELEASE_NAME,
   type Release,
 } from '../../compiler/contract/release.ts';
+import { FILE_COST, type Spend } from '../http/cost.ts';
 import { messageOf } from '../message-of.ts';
 import { readPlainFile } from '../plain-file.ts';
 import { StartError } from '../start-error.ts';
-import { BodyCache, MEMORY_BYTES } from './body-cache.ts';
+import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
 import { OFFERS_PATH, type Offers, parseOffers, switchedFiles } from './offers.ts';
 import { type ReadFile, readBody } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
@@ -32,6 +33,12 @@ export interface Body {
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly points: readonly SplicePoint[];
+}
+
+/** A release for one request, which pays for the files that have to be read. */
+export interface ReleaseReader {
+  readonly release: ReleaseIndex;
+  readonly spend: Spend;
 }
 
 /** Where a release stands and how it is read. */
@@ -56,9 +63,9 @@ export class ReleaseIndex {
   readonly #data: string;
   /** By the path that is asked for: a description that depends on a switch is the one that fits. */
   readonly files: ReadonlyMap<string, FileEntry>;
-  /** What is for sale; empty where the release has no manifest. */
+  /** What is for sale. */
   readonly offers: Offers;
-  readonly #cache: BodyCache<Body>;
+  readonly #cache: BoundedCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   readonly #read: ReadFile;
   #paths: readonly string[] | null = null;
@@ -74,7 +81,7 @@ export class ReleaseIndex {
     this.keys = listed.keys;
     this.files = listed.files;
     this.offers = listed.offers;
-    this.#cache = new BodyCache(options.memoryBytes ?? MEMORY_BYTES);
+    this.#cache = new BoundedCache(options.memoryBytes ?? MEMORY_BYTES);
     this.#read = options.read ?? readPlainFile;
   }
 
@@ -82,15 +89,14 @@ export class ReleaseIndex {
     return path !== null && this.files.has(path);
   }
 
-  /** Whether a body is in memory. */
-  isHeld(path: string): boolean {
-    return this.#cache.get(path) !== undefined;
-  }
-
-  /** The body of a listed path; throws a DamagedFileError when the disk holds something else, a RangeError when not listed. */
-  async body(path: string): Promise<Body> {
+  /**
+   * The body of a listed path, at the cost of who makes it be read; throws a DamagedFileError when the disk holds
+   * something else, a RangeError when not listed.
+   */
+  async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
     if (known !== undefined) return known;
+    spend(FILE_COST);
     const loading = this.#load(path).finally(() => this.#loading.delete(path));
     this.#loading.set(path, loading);
     return loading;
@@ -101,7 +107,7 @@ export class ReleaseIndex {
     if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
     const bytes = await readBody(this.#data, entry, this.#read);
     const body = { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
-    this.#cache.set(path, body);
+    this.#cache.set(path, body, bytes.length);
     return body;
   }
 
@@ -156,7 +162,7 @@ interface Spliced {
   readonly until: number;
 }
 /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
-const latest = new BodyCache<Spliced>(SPLICED_BYTES_MAX);
+const latest = new BoundedCache<string, Spliced>(SPLICED_BYTES_MAX);
 
 /** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
 export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {
@@ -164,7 +170,8 @@ export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): B
   const known = latest.get(sha256);
   if (known !== undefined && known.from <= now && now <= known.until) return known.bytes;
   const bytes = spliceRequestTime(stored, points, now);
-  latest.set(sha256, { bytes, from: now, until: membersHeldUntil(points, now) });
+  const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
+  latest.set(sha256, spliced, bytes.length);
   return bytes;
 }
 
@@ -185,7 +192,10 @@ export async function openRelease(options: OpenOptions): Promise<ReleaseIndex> {
   const keys = keysOf(head, await bytesOf(KEYS_PATH));
   checkIssuer(head, keys, options.issuerDid);
   const manifest = await bytesOf(OFFERS_PATH);
-  const offers = manifest === null ? new Map() : parseOffers(manifest);
+  if (manifest === null) {
+    throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
+  }
+  const offers = parseOffers(manifest);
   return new ReleaseIndex(root, { head, keys, files, offers }, options);
 }
 

@@ -157,7 +157,10 @@ function turnsOf(point: SplicePoint, now: number): number[] {
   }
 }
 
-/** The body as it is served at an instant (epoch milliseconds); the stored bytes themselves when there is no point. */
+/**
+ * The body as it is served at an instant (epoch milliseconds); the stored bytes themselves if nothing has to be
+ * inserted.
+ */
 export function spliceRequestTime(
   body: Buffer,
   points: readonly SplicePoint[],

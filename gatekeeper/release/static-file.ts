@@ -1,6 +1,6 @@
 import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
-import type { ReleaseIndex } from './release-index.ts';
+import type { ReleaseReader } from './release-index.ts';
 
 /** Seconds that anybody may keep a file that a later release may replace. */
 const RELEASE_MAX_AGE_S = 60;
@@ -20,19 +20,19 @@ interface GivenFile {
 export function staticFile(
   path: string,
   method: string,
-  release: ReleaseIndex,
+  reader: ReleaseReader,
 ): Promise<GivenFile> | null {
   const found = findStaticFile(path);
-  if (found === null || !release.has(found.path)) return null;
-  if (METHODS.includes(method)) return storedFile(found, release);
+  if (found === null || !reader.release.has(found.path)) return null;
+  if (METHODS.includes(method)) return storedFile(found, reader);
   return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
 }
 
 async function storedFile(
   found: NonNullable<ReturnType<typeof findStaticFile>>,
-  release: ReleaseIndex,
+  { release, spend }: ReleaseReader,
 ): Promise<GivenFile> {
-  const { bytes, sha256 } = await release.body(found.path);
+  const { bytes, sha256 } = await release.body(found.path, spend);
   const etag = `"${sha256.slice(0, 32)}"`;
   const headers: Header[] = [
     ['content-type', found.row.contentType],

@@ -26,7 +26,7 @@ export interface WatchOptions {
 }
 
 export interface ReleaseWatcher {
-  /** Looks at what is current now, or after it was asked. */
+  /** Checks which release is current; a call during a check makes another one follow. */
   check(): Promise<void>;
   /** What keeps a newer release from being found at this moment; null when nothing does. */
   trouble(): string | null;
@@ -85,7 +85,7 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
 
 function idleText(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  return `nobody has looked for a newer release for ${seconds} s: the disk of the folder of releases does not answer`;
+  return `the last check for a newer release was ${seconds} s ago: the disk with the releases does not respond`;
 }
 
 function lastPart(link: string): string {
@@ -120,7 +120,7 @@ async function tryNext(options: WatchOptions, link: string): Promise<void> {
   }
 }
 
-/** Publication time never goes back, and no other issuer takes over a running service. */
+/** The publication time never goes back, and a running service never changes its issuer. */
 function checkSuccessor(
   { head: next, keys }: ReleaseIndex,
   { head: served, keys: known }: ReleaseIndex,
@@ -142,7 +142,7 @@ function checkSuccessor(
   }
   if (goesBack(served, next, keys)) {
     throw new StartError(
-      `Cannot serve release ${next.sequence}: as of ${next.as_of}, before ${served.as_of}; compile again, with --accept-clock after a clock that ran ahead`,
+      `Cannot serve release ${next.sequence}: as of ${next.as_of}, before ${served.as_of}; compile again, with --accept-clock if a clock ran ahead`,
     );
   }
 }

@@ -1,13 +1,15 @@
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/answers/check-cost.ts';
-import { costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
+import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
+import type { LookedUpRow } from './longest-row.ts';
 
-/** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record. */
+/** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file. */
 export interface FreeSubject {
   readonly pairs: readonly string[];
   readonly hashes: readonly string[];
   readonly record: string;
+  readonly row: LookedUpRow;
 }
 
 /** One question that costs nothing, asked in as many spellings as there are requests. */
@@ -111,7 +113,6 @@ const FILE_TARGETS: readonly string[] = [
   '/log/vkey',
   '/log/tile/entries/000',
   '/log/batches/000000.txt',
-  '/log/index/00.bin',
 ];
 
 /** Values that a paid row is asked for so that nothing is stored for them, and the table allows them. */
@@ -173,6 +174,23 @@ function tool(name: string, given: object): string {
 
 const BATCH = 20;
 
+/** A look-up that parses a long file each time. */
+function rowCases({ row }: FreeSubject): FreeCase[] {
+  const units = REQUEST_COST + costOfParsing(row.bytes);
+  return [
+    {
+      name: 'verify, a row of the longest file',
+      target: (n) => `/gauge/verify?hash=${row.hash}&x=${fresh(n, 8)}`,
+      units,
+    },
+    {
+      name: 'v, a row of the longest file',
+      target: (n) => `/v/${row.hash}?x=${fresh(n, 8)}`,
+      units,
+    },
+  ];
+}
+
 /** What a body is sent to; judged by what it costs in units, not by the median. */
 function postCases({ hashes, record }: FreeSubject): FreeCase[] {
   const hash = (n: number): string => hashes[(n * 37) % hashes.length] ?? '';
@@ -210,6 +228,7 @@ export function allCases(subject: FreeSubject): readonly FreeCase[] {
     ...FILE_TARGETS.map((target) => get(target, target)),
     ...textCases(subject),
     ...unpaidCases(),
+    ...rowCases(subject),
     ...postCases(subject),
   ];
 }

@@ -181,7 +181,7 @@ describe('upgradeRoots()', () => {
     const summary = await upgradeRoots(only);
     expect(summary.unknown.toSorted()).toEqual(calendars.map(({ url }) => url).sort());
     expect(first?.asked).toEqual(['POST /digest']);
-    expect(upgradeText(summary)).toContain('which is no calendar of yours');
+    expect(upgradeText(summary)).toContain('which is not one of your calendars');
   });
 
   it('keeps the proof as it was when a calendar answers noise', async () => {
@@ -205,6 +205,13 @@ describe('anchorStore()', () => {
     writeFileSync(path, '{}');
     expect(() => anchorStore(data).read(one)).toThrow('restore it');
     expect(anchorStore(data).read(two)).not.toBeNull();
+  });
+
+  it('knows what was written since a time, by root, and nothing where nobody stamped', async () => {
+    expect(anchorStore(data).changedSince(0)).toEqual([]);
+    await stamp();
+    expect(anchorStore(data).changedSince(Date.now() - 60_000)).toEqual([...ROOTS].sort());
+    expect(anchorStore(data).changedSince(Date.now() + 60_000)).toEqual([]);
   });
 
   it('knows from the release what the folder lost, and takes of two the one that is confirmed', async () => {

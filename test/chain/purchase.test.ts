@@ -144,7 +144,9 @@ describe('a purchase on a chain', () => {
     await chain.client.setCode({ address: smart.address, bytecode: '0x00' });
     const answer = await send(stall.url, await smart.sign(stall.url, RECORD));
     expect(answer).toMatchObject({ status: 402, receipt: null });
-    expect(answer?.body).toContain('payer must be a plain externally-owned account');
+    expect(answer?.body).toContain(
+      'payer must be a plain externally-owned account without contract code',
+    );
     expect(await chain.balanceOf(smart.address)).toBe(START);
   });
 

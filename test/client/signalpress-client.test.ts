@@ -163,7 +163,7 @@ describe('get()', () => {
       get(path: string, params?: object): Promise<unknown>;
     };
     await expect(untyped.get('/gauge/sample', { enity: 'x' })).rejects.toThrow(
-      'no parameter "enity"; legal are signal_id',
+      'unknown parameter "enity"; legal parameters: signal_id',
     );
     await expect(untyped.get('/gauge/raw', {})).rejects.toThrow('signal_id,entity is missing');
     await expect(untyped.get('/mcp')).rejects.toThrow('not a GET');
@@ -187,7 +187,10 @@ describe('a service that is silent or babbles', () => {
   it('is a failure while nothing is paid', async () => {
     const babble = client({ fetch: async () => new Response('<html>', { status: 200 }) });
     const error = await failure(babble.get('/gauge/preview'));
-    expect([error.code, error.message]).toEqual(['failed', expect.stringMatching(/can be read$/)]);
+    expect([error.code, error.message]).toEqual([
+      'failed',
+      expect.stringMatching(/no readable answer$/),
+    ]);
   });
 
   it('gives the payment back when what was sold is no JSON', async () => {
@@ -324,7 +327,7 @@ describe('buy()', () => {
     const error = await failure(client().buy('/gauge/region', { loc: 'us-denver' }));
     expect(error.code).toBe('too_expensive');
     expect(error.message).toMatch(/^Cannot buy for 0\.25 USD: maxUsd is 0\.10; raise maxUsd/);
-    expect(error.message).toMatch(/raise maxValue to at least 250000/);
+    expect(error.message).toMatch(/Raise maxValue to at least 250000/);
     expect(error.facts.clientHint).toMatchObject({ required_atomic: 250_000 });
     expect(signatures).toBe(0);
   });
@@ -515,7 +518,7 @@ describe('buy()', () => {
     const error = await failure(nowhere);
     expect([error.code, error.message]).toEqual([
       'unverified',
-      expect.stringContaining('none that'),
+      expect.stringContaining('no answer exists'),
     ]);
   });
 });

@@ -103,7 +103,7 @@ describe('buy() from a service that lies', () => {
   it('says what the body answers instead', async () => {
     const wrong = buy('/trust/scorecard', await shop.ask('/trust/graveyard'));
     await expect(wrong).rejects.toThrow(
-      'the body answers "/trust/graveyard", not "/trust/scorecard"; keep the purchase',
+      'the body answers "/trust/graveyard", not "/trust/scorecard"; keep this error',
     );
   });
 });

@@ -14,7 +14,7 @@ function helpOf(...words: readonly [string, ...string[]]): string {
 describe('addExamples()', () => {
   it('puts examples and exit codes under the help of a command, at any depth', () => {
     expect(helpOf('keygen')).toContain('Examples:\n  signalpress keygen issuer.key\n');
-    expect(helpOf('anchor', 'stamp')).toContain('Exit codes: 0 done, 1 refused');
+    expect(helpOf('anchor', 'stamp')).toContain('Exit codes: 0 done; 1 refused');
   });
 
   it('leaves the exit codes of verify to verify', () => {

@@ -35,7 +35,9 @@ describe('errorText()', () => {
 
   it('says of a file beyond the limit of the shell which limit that is', () => {
     const long = Object.assign(new Error('too large'), { code: 'EFBIG', syscall: 'write' });
-    expect(errorText(long)).toMatch(/^Cannot write: a file longer than .* "ulimit -f".*\(EFBIG\)$/);
+    expect(errorText(long)).toMatch(
+      /^Cannot write: the file is larger than .* "ulimit -f".*\(EFBIG\)$/,
+    );
   });
 
   it.each([

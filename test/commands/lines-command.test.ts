@@ -59,7 +59,7 @@ describe('linesText()', () => {
   it('suggests what a misspelt id means, and nothing for one that means none', () => {
     expect(() => linesText('crypto.spott')).toThrow(/did you mean "crypto.spot"\?/);
     expect(() => linesText('qqqqqqqqqqqq')).toThrow(
-      /no line, signal or collection; "signalpress lines"/,
+      /not a line, signal or collection; "signalpress lines"/,
     );
   });
 });

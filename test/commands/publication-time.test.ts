@@ -15,7 +15,7 @@ describe('publicationTime()', () => {
   it('I21: refuses a time of the future, which would lock the folder until then', () => {
     for (const asOf of ['2026-11-20T12:05:01Z', '2099-01-01T00:00:00Z']) {
       expect(() => at({ asOf })).toThrow(
-        /^Cannot use --as-of ".*": more than 5 minutes after the clock of this machine, 2026-11-20T12:00:00Z; give a time that has come/,
+        /^Cannot use --as-of ".*": more than 5 minutes after the clock of this machine, 2026-11-20T12:00:00Z; give a time that has passed/,
       );
     }
   });

@@ -122,10 +122,10 @@ describe('releases', () => {
     const root = join(data, 'releases', name);
     const other = `sha256:${'0'.repeat(64)}`;
     resign(root, { base_url: 'https://example.org', table_digest: other });
-    await expect(rollBack(roll)).rejects.toThrow('was compiled from other tables');
+    await expect(rollBack(roll)).rejects.toThrow('was compiled with other tables');
     const table_digest = canonicalDigest(tables());
     resign(root, { table_digest, contract_version: CONTRACT_VERSION - 1 });
-    await expect(rollBack(roll)).rejects.toThrow('was compiled from other tables');
+    await expect(rollBack(roll)).rejects.toThrow('was compiled with other tables');
     const head = readFileSync(join(root, 'release.json'), 'utf8');
     writeFileSync(join(root, 'release.json'), head.replace('"readings": 1', '"readings": 2'));
     await expect(rollBack(roll)).rejects.toThrow('is damaged: signature');

@@ -80,7 +80,7 @@ describe('readKeyHistory()', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['another shape', { ...TWO, more: 1 }, 'amiss'],
+    ['another shape', { ...TWO, more: 1 }, 'malformed'],
     ['no key', { ...TWO, keys: [] }, '"keys"'],
     [
       'a rotation that the new key signed',
@@ -94,7 +94,7 @@ describe('readKeyHistory()', () => {
     ],
     ['a rotation of another key', historyOf(K1.did, [rotation(THIEF, K2)], []), 'vouch'],
     ['a key twice', historyOf(K1.did, [rotation(K1, K2), rotation(K2, K1, later)], []), 'twice'],
-    ['a key that nobody vouches for', unvouched(), 'nobody vouches'],
+    ['a key that nobody vouches for', unvouched(), 'no statement vouches'],
     ['a member that no statement says', derived({ valid_until: null }), 'do not follow'],
     [
       'a revocation left out of the keys',
@@ -110,7 +110,7 @@ describe('readKeyHistory()', () => {
     [
       'a time without any key',
       historyOf(K1.did, [rotation(K1, K2, { overlap_until: day(9) })], []),
-      'without any key',
+      'without a valid key',
     ],
     [
       'a key that is valid before its predecessor',
@@ -120,7 +120,7 @@ describe('readKeyHistory()', () => {
     [
       'a key that a revoked one announced',
       revoked(revocation(K1, K2, { revoked_from: day(4) })),
-      'revoked by then',
+      'already revoked',
     ],
     [
       'a malformed signature',
@@ -137,15 +137,15 @@ describe('readKeyHistory()', () => {
   });
 
   it('I43: refuses one key or one revocation more', () => {
-    expect(problem(chainOf(KEYS_MAX + 1))).toContain('"keys" is amiss');
-    expect(problem(repeated(KEYS_MAX + 1))).toContain('"revocations" is amiss');
+    expect(problem(chainOf(KEYS_MAX + 1))).toContain('"keys" is malformed');
+    expect(problem(repeated(KEYS_MAX + 1))).toContain('"revocations" is malformed');
   });
 
   it('refuses a key of small order', () => {
     const neutral = Uint8Array.from([0xed, 0x01, 0x01, ...new Array<number>(31).fill(0)]);
     const weak = `did:key:z${encodeBase58(neutral)}`;
     expect(weak).toMatch(/^did:key:z6Mk/);
-    expect(problem(firstHistory(weak))).toContain('no key to trust');
+    expect(problem(firstHistory(weak))).toContain('is not a usable key');
   });
 });
 

@@ -8,7 +8,7 @@ describe('nodeProblem()', () => {
 
   it.each(['18.20.8', '20.18.3', '20.9.0'])('refuses Node %s and says what to do', (version) => {
     expect(nodeProblem('signalpress', version)).toBe(
-      `signalpress needs Node 20.19 or newer, and this is ${version}; install one from https://nodejs.org`,
+      `signalpress needs Node 20.19 or newer, but this is ${version}; install one from https://nodejs.org`,
     );
   });
 });

@@ -5,6 +5,7 @@ import {
   decodeSegment,
   encodeSegment,
   filePath,
+  knownFilePath,
   parseFilePath,
   SEGMENT_BYTES_MAX,
   storedPath,
@@ -183,6 +184,21 @@ function placed(row: Endpoint, given: readonly string[], form: string) {
   const forms = row.params.format?.variant === undefined ? 'json' : form;
   return { path, identity: JSON.stringify([row.path, values, forms]) };
 }
+
+describe('knownFilePath()', () => {
+  it('is the path of a row that has a file', () => {
+    const values = { signal_id: 'airquality.aqi', entity: 'us-denver' };
+    expect(knownFilePath(endpointAt('/gauge'), values)).toBe(
+      filePath(endpointAt('/gauge'), values),
+    );
+  });
+
+  it('throws for a row without one', () => {
+    expect(() => knownFilePath(endpointAt('/gauge/verify'), {})).toThrow(
+      'Cannot find file of "/gauge/verify": it has none',
+    );
+  });
+});
 
 describe('verifyShardPath()', () => {
   it('names the shard after the first byte of the digest', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atomicAmount, usdAmount } from '../../compiler/contract/price.ts';
+import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { atomicAmount, priceOf, usdAmount } from '../../compiler/contract/price.ts';
 
 const ATOMIC: Readonly<Record<string, string>> = {
   '0.005': '5000',
@@ -29,6 +30,18 @@ describe('atomicAmount()', () => {
 
   it('is exact where doubles are not', () => {
     expect(atomicAmount('9007199254.740993')).toBe('9007199254740993');
+  });
+});
+
+describe('priceOf()', () => {
+  it('is what the table says of an operation that is sold', () => {
+    expect(priceOf(endpointAt('/gauge'))).toBe('0.01');
+  });
+
+  it('throws for a free one instead of pricing it', () => {
+    expect(() => priceOf(endpointAt('/gauge/preview'))).toThrow(
+      'Cannot price "/gauge/preview": it is free',
+    );
   });
 });
 

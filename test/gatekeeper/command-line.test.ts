@@ -28,12 +28,12 @@ describe('commandLine()', () => {
     [['--nothing-like-it'], /"--nothing-like-it": no such flag; see signalpress-gate --help$/],
     [
       ['--token-secret', 'hunter2'],
-      /"--token-secret": a secret, .*; set SIGNALPRESS_TOKEN_SECRET$/,
+      /"--token-secret": a secret cannot be a flag, .*; set SIGNALPRESS_TOKEN_SECRET$/,
     ],
     [['-x'], /"-x": no such flag/],
-    [['--port'], /"--port": no value follows it; write --port=<value>$/],
-    [['--port', '--host', 'x'], /"--port": no value follows it/],
-    [['serve'], /^Cannot read argument "serve": it belongs to no flag/],
+    [['--port'], /"--port": it has no value; write --port=<value>$/],
+    [['--port', '--host', 'x'], /"--port": it has no value/],
+    [['serve'], /^Cannot read argument "serve": it does not belong to a flag/],
   ])('names in %j what it cannot read, and no value', (args, message) => {
     const read = () => commandLine(args);
     expect(read).toThrow(StartError);

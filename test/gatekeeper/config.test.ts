@@ -14,7 +14,7 @@ const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfi
   loadConfig({ options: {}, env: {}, fileText: null, ...sources });
 
 describe('loadConfig()', () => {
-  it('starts with nothing set: loopback, test network, pretended payments', () => {
+  it('starts with nothing set: loopback, test network, simulated payments', () => {
     expect(load()).toEqual({
       host: '127.0.0.1',
       port: 4021,
@@ -122,7 +122,7 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
     [
       { SIGNALPRESS_TEST_PAYMENTS: 'yes' },
-      /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to pretend/,
+      /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to simulate/,
     ],
   ])('refuses %j and says what to set', (env, message) => {
     expect(() => load({ env })).toThrow(message);
@@ -133,13 +133,13 @@ describe('loadConfig()', () => {
   });
 
   it.each([
-    ['{"toString":"a"}', '"toString" is no setting; use one of'],
+    ['{"toString":"a"}', '"toString" is not a setting; use one of'],
     ['{"constructor":"a"}', 'Cannot parse JSON at character 1: the key is reserved'],
     ['{"port":1,"port":2}', 'Cannot parse JSON at character 10: the key appears twice'],
     ['{"port":1', 'Cannot parse JSON "port" at character 9: not JSON: the text ends'],
-    ['"port"', 'not an object of texts and numbers'],
-    ['{"facilitator_url":["https://a.example"]}', '"facilitator_url" is a list; write one text,'],
-    ['{"port":null}', '"port" is neither a text nor a number'],
+    ['"port"', 'not an object of strings and numbers'],
+    ['{"facilitator_url":["https://a.example"]}', '"facilitator_url" is a list; write one string,'],
+    ['{"port":null}', '"port" is neither a string nor a number'],
   ])('says of the file %s what is wrong with it', (fileText, problem) => {
     expect(() => load({ fileText })).toThrow(`signalpress.config.json: ${problem}`);
   });
@@ -198,7 +198,7 @@ describe('loadConfig()', () => {
     const url = { SIGNALPRESS_FACILITATOR_URL: 'https://x.example' };
     const env = { ...url, SIGNALPRESS_PAYTO: PAYEE, SIGNALPRESS_NOTHING_LIKE: 'x' };
     expect(() => load({ env })).toThrow(
-      /3 settings.*PAY_TO: missing.*"SIGNALPRESS_PAYTO" is no setting .*; did you mean SIGNALPRESS_PAY_TO\?\n.*"SIGNALPRESS_NOTHING_LIKE" .*; correct its name$/s,
+      /3 settings.*PAY_TO: missing.*"SIGNALPRESS_PAYTO" is not a setting .*; did you mean SIGNALPRESS_PAY_TO\?\n.*"SIGNALPRESS_NOTHING_LIKE" .*; correct its name$/s,
     );
     expect(() => load({ env })).not.toThrow(PAYEE);
     expect(load({ env: { ...env, SIGNALPRESS_PAY_TO: PAYEE } })).toMatchObject({ payTo: PAYEE });

@@ -8,7 +8,7 @@ import { compiledSample } from '../compiled-sample.ts';
 import { sampleGate } from '../sample-gate.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { NOW_MS, payer } from './payer.ts';
-import { tinyConfig } from './tiny-gate.ts';
+import { tinyConfig, tinyGate } from './tiny-gate.ts';
 
 const NETWORK = NETWORKS['base-sepolia'];
 const UNITS_A_SECOND = 20;
@@ -95,6 +95,63 @@ describe('I54: a batch of tool calls', () => {
     const other = await tools(JSON.stringify(call({ industry: 'aviation' })), limited, '5.5.5.6');
     expect(other.status).toBe(200);
   });
+});
+
+describe('I54: many bodies at once', () => {
+  const CLIENTS = 1000;
+  const RATE = 500;
+  /** Sixteen units each. */
+  const BODY = JSON.stringify({ a: 'x'.repeat(32 * 1024) });
+  const HEAD = [
+    'POST /verify HTTP/1.1',
+    'Host: gate',
+    'X-Forwarded-For: 4.4.4.4',
+    'Connection: close',
+    `Content-Length: ${BODY.length}`,
+  ].join('\r\n');
+
+  /** A connection whose head was sent; its body follows when it is asked for. */
+  function opened(port: number): Promise<() => Promise<string | undefined>> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write(`${HEAD}\r\n\r\n`));
+      const chunks: Buffer[] = [];
+      const answered = new Promise<string | undefined>((done) => {
+        socket.on('close', () =>
+          done(/^HTTP\/1\.1 (\d{3}) /.exec(String(Buffer.concat(chunks)))?.[1]),
+        );
+      });
+      socket.on('error', reject).on('data', (chunk: Buffer) => chunks.push(chunk));
+      socket.on('ready', () => {
+        resolve(() => {
+          socket.write(BODY);
+          return answered;
+        });
+      });
+    });
+  }
+
+  it('of one client are judged as far as it can pay, and another client is answered', async () => {
+    const gate = await tinyGate({ config: { rateLimit: RATE, trustedProxy: '127.0.0.1' } });
+    try {
+      const sends = await Promise.all(Array.from({ length: CLIENTS }, () => opened(gate.port)));
+      // All of them are let in before the first body arrives.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const answers = sends.map((send) => send());
+      const polite = await fetch(`${gate.url}/verify`, {
+        method: 'POST',
+        headers: { 'x-forwarded-for': '4.4.4.5' },
+        body: '{"a":1}',
+      });
+      const statuses = await Promise.all(answers);
+      expect(polite.status).toBe(200);
+      const judged = statuses.filter((status) => status === '200').length;
+      expect(judged).toBeGreaterThan(0);
+      expect(judged).toBeLessThan(CLIENTS / 2);
+      expect(statuses.filter((status) => status === '429')).toHaveLength(CLIENTS - judged);
+    } finally {
+      await gate.close();
+    }
+  }, 30_000);
 });
 
 describe('I43: answers that nobody reads', () => {

@@ -16,18 +16,18 @@ describe('jointProblems()', () => {
     [{ SIGNALPRESS_RELAYER_KEY: 'file' }, /SIGNALPRESS_RPC_URL: missing.*PAY_TO: missing/s],
     [
       { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' },
-      /SIGNALPRESS_RELAYER_KEY: set beside/,
+      /SIGNALPRESS_RELAYER_KEY: set together with SIGNALPRESS_FACILITATOR_URL; set only one/,
     ],
     [
       { SIGNALPRESS_FACILITATOR_AUTH: 'a: b', SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' },
-      /SIGNALPRESS_FACILITATOR_AUTH: set beside/,
+      /SIGNALPRESS_FACILITATOR_AUTH: set together with/,
     ],
     [
       {
         SIGNALPRESS_FACILITATOR_AUTH: 'a: b',
         SIGNALPRESS_FACILITATOR_URL: 'https://f.example,https://g.example',
       },
-      /one secret for several/,
+      /one secret cannot serve several/,
     ],
     [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
   ])('refuses %j and says what to set', (env, message) => {
@@ -50,7 +50,7 @@ describe('jointProblems()', () => {
     ['/srv/data', '/srv/data/../data/a/b'],
   ])('keeps the journal out of what belongs to the compiler: data %s, state %s', (data, state) => {
     expect(() => load({ SIGNALPRESS_DATA: data, SIGNALPRESS_STATE: state })).toThrow(
-      /1 setting.*_STATE "[^"]+": inside of SIGNALPRESS_DATA "[^"]+".*; set a folder beside it$/s,
+      /1 setting.*_STATE "[^"]+": inside SIGNALPRESS_DATA "[^"]+".*; set a folder beside it$/s,
     );
   });
 
@@ -79,7 +79,7 @@ describe('jointProblems()', () => {
     for (const blocks of [max + 1, 100]) {
       expect(() => depth(blocks)).toThrow(
         new RegExp(
-          `1 setting.*_CONFIRMATIONS "${blocks}": \\d+(\\.\\d+)? s on .*; set at most ${max}$`,
+          `1 setting.*_CONFIRMATIONS "${blocks}": takes \\d+(\\.\\d+)? s on .*; set at most ${max}$`,
           's',
         ),
       );
@@ -89,17 +89,21 @@ describe('jointProblems()', () => {
   it.each([
     [
       { SIGNALPRESS_FACILITATOR_AUTH: 'a: b' },
-      '_FACILITATOR_AUTH: does nothing',
+      '_FACILITATOR_AUTH: has no effect',
       '_FACILITATOR_URL',
     ],
-    [{ SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' }, '_MODULE: does nothing', '_FACILITATOR_URL'],
+    [
+      { SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' },
+      '_MODULE: has no effect',
+      '_FACILITATOR_URL',
+    ],
     [
       { SIGNALPRESS_RPC_URL: 'https://n.example' },
-      '_RPC_URL: does nothing',
+      '_RPC_URL: has no effect',
       '_FACILITATOR_URL or SIGNALPRESS_RELAYER_KEY',
     ],
-    [{ SIGNALPRESS_CONFIRMATIONS: '6' }, '_CONFIRMATIONS: does nothing', '_RPC_URL'],
-    [{ SIGNALPRESS_MAX_FEE_GWEI: '2' }, '_MAX_FEE_GWEI: does nothing', '_RELAYER_KEY'],
+    [{ SIGNALPRESS_CONFIRMATIONS: '6' }, '_CONFIRMATIONS: has no effect', '_RPC_URL'],
+    [{ SIGNALPRESS_MAX_FEE_GWEI: '2' }, '_MAX_FEE_GWEI: has no effect', '_RELAYER_KEY'],
   ])('I58: takes no half of what belongs together: %j', (env, says, needed) => {
     expect(() => load(env)).toThrow(`${says} without SIGNALPRESS${needed}; set `);
     const whole = {
@@ -113,7 +117,7 @@ describe('jointProblems()', () => {
   });
 
   const OPEN =
-    /missing where .*sold for nothing; set an https URL, or SIGNALPRESS_RELAYER_KEY, or SIGNALPRESS_TEST_PAYMENTS=1/;
+    /missing although .*sold for nothing; set it to an https URL, set SIGNALPRESS_RELAYER_KEY instead, or set SIGNALPRESS_TEST_PAYMENTS=1/;
   it.each([
     { SIGNALPRESS_HOST: '0.0.0.0' },
     { SIGNALPRESS_HOST: '::' },
@@ -159,7 +163,9 @@ describe('jointProblems()', () => {
   it('I58: pretends no payment beside somebody who settles', () => {
     const paid = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example', SIGNALPRESS_PAY_TO: PAYEE };
     const both = { ...paid, SIGNALPRESS_TEST_PAYMENTS: '1' };
-    expect(() => load(both)).toThrow(/1 setting.*_TEST_PAYMENTS: set beside .*; leave it out/s);
+    expect(() => load(both)).toThrow(
+      /1 setting.*_TEST_PAYMENTS: set together with .*; leave it out/s,
+    );
     expect(load({ ...paid, SIGNALPRESS_TEST_PAYMENTS: '0' })).toMatchObject({ payTo: PAYEE });
   });
 
@@ -167,7 +173,7 @@ describe('jointProblems()', () => {
     const settled = { SIGNALPRESS_FACILITATOR_URL: 'https://f.example' };
     const lost = [`0x${'0'.repeat(40)}`, TEST_PAYEE, TEST_PAYEE.toLowerCase()];
     for (const payTo of [...lost, NETWORKS['base-sepolia'].asset]) {
-      expect(() => load({ ...settled, SIGNALPRESS_PAY_TO: payTo })).toThrow(/nobody has the key/);
+      expect(() => load({ ...settled, SIGNALPRESS_PAY_TO: payTo })).toThrow(/nobody holds the key/);
       // Nothing moves without a settler.
       expect(load({ SIGNALPRESS_PAY_TO: payTo })).toMatchObject({ payTo });
     }

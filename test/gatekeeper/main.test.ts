@@ -88,7 +88,7 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     const { output, exit } = run({ SIGNALPRESS_DATE: 'x' });
     expect(await exit).toBe(1);
     expect(output.err).toMatch(
-      /^WARNING: "SIGNALPRESS_DATE" is no setting .*; did you mean SIGNALPRESS_DATA\?\nCannot open/,
+      /^WARNING: "SIGNALPRESS_DATE" is not a setting .*; did you mean SIGNALPRESS_DATA\?\nCannot open/,
     );
     const right = run({ SIGNALPRESS_DATA: 'x' });
     await right.exit;
@@ -122,7 +122,7 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
       const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1' };
       const { url, child, output, exit } = await started(env);
       expect((await fetch(`${url}/gauge/sample`)).status).toBe(200);
-      expect(output.err).toMatch(/^WARNING: TEST-ONLY: .*\nPayments to 0x.* are pretended/m);
+      expect(output.err).toMatch(/^WARNING: TEST-ONLY: .*\nTo be paid, set SIGNALPRESS_PAY_TO/m);
       const stopping = performance.now();
       child.kill(signal);
       expect(await exit).toBe(0);
@@ -143,7 +143,7 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     const { output, exit } = run({ ...place, SIGNALPRESS_FACILITATOR: 'https://f.example' });
     expect([await exit, output.out]).toEqual([1, '']);
     expect(output.err).toMatch(
-      /^WARNING: "SIGNALPRESS_FACILITATOR" is no setting .*\nCannot start: SIGNALPRESS_FACILITATOR_URL: missing where the base URL "https:\/\/records\.example" .*\n$/,
+      /^WARNING: "SIGNALPRESS_FACILITATOR" is not a setting .*\nCannot start: SIGNALPRESS_FACILITATOR_URL: missing although the base URL "https:\/\/records\.example" .*\n$/,
     );
   });
 
@@ -166,7 +166,7 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
       child.kill('SIGTERM');
       await exit;
       const told =
-        output.err.match(/^WARNING: No chain node is asked: .*SIGNALPRESS_RPC_URL/gm) ?? [];
+        output.err.match(/^WARNING: No chain node is asked. .*SIGNALPRESS_RPC_URL/gm) ?? [];
       const logged = output.out.match(/"event":"settlement_warning","warning":"No chain/g) ?? [];
       const { status, warnings = [] } = body as { status: string; warnings?: readonly string[] };
       const counts = [told.length, logged.length, warnings.length];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../gatekeeper/http/header-facts.ts';
 import type { PurchaseDesk, PurchaseReply } from '../../gatekeeper/payment/purchase-desk.ts';
 import type { Order } from '../../gatekeeper/payment/tender.ts';
@@ -23,7 +24,7 @@ interface Ask {
 async function served(target: string, ask: Ask = {}): Promise<Served> {
   const facts = headerFacts(['Host', 'gate', ...(ask.headers ?? [])]);
   const readBody = async (): Promise<Buffer> => Buffer.from(ask.body ?? '{}');
-  const visit = { method: ask.method ?? 'GET', target, facts, readBody };
+  const visit = { method: ask.method ?? 'GET', target, facts, spend: FOR_EVERYBODY, readBody };
   return respond(visit, ask.service ?? (await tinyService()));
 }
 
@@ -235,7 +236,6 @@ describe('respond() when something throws', () => {
       const release = Object.assign(Object.create(whole.release), {
         body,
         has: () => true,
-        isHeld: () => true,
       });
       const desk = { open: generous };
       for (const headers of [[], PAY]) {

@@ -93,7 +93,9 @@ describe('startGatekeeper()', () => {
     const newer = new Database(path);
     newer.pragma(`user_version = ${JOURNAL_FORMAT + 1}`);
     newer.close();
-    expect(await refusal(config)).toMatch(/format 4, this version writes 3; run the version that/);
+    expect(await refusal(config)).toMatch(
+      /format is 4, but this version writes 3; run the version that/,
+    );
     for (const name of readdirSync(config.stateDir)) rmSync(join(config.stateDir, name));
     await (await startGatekeeper(config, BY)).close();
   });

@@ -1,5 +1,6 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
+import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
@@ -47,7 +48,7 @@ export function question(
   const request = canonicalRequest(target);
   const found = 'status' in request ? undefined : route(request);
   if (found === undefined) throw new Error(`no route for ${target}`);
-  return { route: found, accept, body, rpc: null };
+  return { route: found, accept, spend: FOR_EVERYBODY, body, rpc: null };
 }
 
 /** The JSON body of an answer; its status and body when it is another reply than 200. */

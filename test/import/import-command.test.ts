@@ -114,7 +114,7 @@ describe('runImport()', () => {
       take(gauges);
       const before = stored();
       expect(() => take(gaugesOf('07010000', ['9.9', '45']), '07')).toThrow(
-        'the reading of 07010000 at 2026-11-20T10:45:00Z is stored there with other values',
+        'the reading of 07010000 at 2026-11-20T10:45:00Z is already stored with other values',
       );
       expect(stored()).toBe(before);
     });

@@ -174,7 +174,7 @@ describe('importSubmissions()', () => {
       form4_90d_count: count(90, 0),
       form4_30d_count: count(30, 0),
     });
-    const said = `its list is whole from ${day} on, so counts over ${remark} are null; older filings stand on its other pages`;
+    const said = `its list is whole from ${day} on, so counts over ${remark} are null; older filings are on its other pages`;
     expect(remarks.slice(1)).toEqual(open.length === 0 ? [] : [said]);
     const whole = made({ files: [] });
     expect(whole.readings.get('filing.delinquency')?.[0]?.current.nt_24mo_count).toBe(0);
@@ -271,7 +271,7 @@ describe('importSubmissions()', () => {
     expect(of).toThrow(ImportError);
     expect(of).toThrow(`row 1 (`);
     expect(of).toThrow(why);
-    expect(of).toThrow('says nothing of what was not filed');
+    expect(of).toThrow('cannot show what was not filed');
   });
 
   it.each([
@@ -404,7 +404,7 @@ describe('importSubmissions()', () => {
     ['its file', {}, 'payloads/CIK0000654321.json'],
   ])('I55: refuses a list of another filer than %s names', (_name, more, subject) => {
     const of = () => importSubmissions(bytes(submissions(UTC)), { ...NOTE, ...more }, subject);
-    expect(of).toThrow('it is about CIK0000123456, its address or name about CIK0000654321');
+    expect(of).toThrow('it is about CIK0000123456, but its address or name is about CIK0000654321');
     const own = 'payloads/CIK0000123456.json';
     expect(importSubmissions(bytes(submissions(UTC)), NOTE, own).readings.size).toBe(3);
     const page = () =>

@@ -143,7 +143,7 @@ describe('revokeKey()', () => {
     await expect(refused).rejects.toThrow('publish into a new folder');
     expect(() =>
       rotateKey({ data, old: seed(1), next: seed(2), from: AS_OF, now: AS_OF, overlapDays: 1 }),
-    ).toThrow('revoked by then');
+    ).toThrow('already revoked');
   });
 });
 

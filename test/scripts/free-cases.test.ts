@@ -7,7 +7,8 @@ import { allCases, fresh } from '../../scripts/free-bench/free-cases.ts';
 
 const hash = `sha256:${'ab'.repeat(32)}`;
 const pairs = ['signal_id=airquality.aqi&entity=us-denver'];
-const CASES = allCases({ pairs, hashes: [hash], record: '{"record_hash":"x"}' });
+const row = { hash, bytes: 160 * 1024 };
+const CASES = allCases({ pairs, hashes: [hash], record: '{"record_hash":"x"}', row });
 
 /** The operation of the table that a target asks for, by its own path. */
 function pathOf(target: string): string {
@@ -30,6 +31,8 @@ describe('allCases()', () => {
   it('names each once and gives every one a price', () => {
     expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
     for (const { name, units } of CASES) expect([name, units >= 1]).toEqual([name, true]);
+    const long = CASES.filter(({ name }) => name.includes('longest file'));
+    expect(long.map(({ units }) => units)).toEqual([11, 11]);
   });
 
   it('makes texts that differ and are the same in every run', () => {

@@ -16,7 +16,7 @@ describe('sampleClock()', () => {
     expect(release.as_of).toBe(SAMPLE_AS_OF);
     const early = compileFolder('snapshots', { asOf: '2026-11-19T12:00:00Z' });
     await expect(early).rejects.toThrow(
-      'a batch of the future: this compile speaks as of 2026-11-19T12:00:00Z',
+      'the batch is in the future: this compile is as of 2026-11-19T12:00:00Z',
     );
   }, 120_000);
 });

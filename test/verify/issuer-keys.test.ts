@@ -152,7 +152,7 @@ describe('I28: rotation', () => {
     const { snapshots, data } = world;
     const at = (day: number, seed: Uint8Array) =>
       compileFolder(snapshots, { data, asOf: noon(day), seed });
-    await expect(at(21, S1)).rejects.toThrow(`time is over at ${noon(21)}; sign with "${K2}"`);
+    await expect(at(21, S1)).rejects.toThrow(`no longer valid at ${noon(21)}; sign with "${K2}"`);
     await expect(at(21, new Uint8Array(32).fill(43))).rejects.toThrow('signalpress key rotate');
   });
 

@@ -19,6 +19,7 @@ export function currentRelease(
       const entry = listed.find(path);
       return entry === null ? null : storedOrRefuse(data, entry);
     },
+    under: (prefix) => listed.under(prefix),
   };
 }
 
@@ -32,7 +33,7 @@ function storedOrRefuse(data: string, entry: FileEntry): Buffer {
 
 function damaged(file: string, state: string): CompileError {
   const message =
-    `the log of the previous release cannot be read: ${state}; restore that release from a copy, since a log is ` +
-    'never begun anew';
+    `the log of the previous release cannot be read: ${state}; restore that release from a copy, because a log is ` +
+    'never restarted';
   return new CompileError([{ code: 'log_refused', file, message }]);
 }

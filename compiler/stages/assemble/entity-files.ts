@@ -23,7 +23,11 @@ export function recordPath(signal_id: string, entity: string): string {
 }
 
 /** The record of an entity as sold, and every other file that follows from it alone. */
-export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
+export function entityFiles(
+  facts: EntityFacts,
+  grown: Grown,
+  sealer: Sealer,
+): readonly PublishedFile[] {
   const bare = recordBody(facts);
   const record = sealer.seal(bare, statementOf(facts, '/gauge'));
   const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, bare, sealer)];
@@ -33,7 +37,7 @@ export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
   files.push(at(facts, '/gauge/history-preview', historyPreview(facts)));
   const rawSignals = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
   if (rawSignals.includes(facts.signal.id)) files.push(at(facts, '/gauge/raw', rawBody(bare)));
-  return { bare, record, files };
+  return files;
 }
 
 function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): PublishedFile[] {

@@ -21,8 +21,8 @@ export function officialRuler(
 }
 
 /**
- * Whether an agency stands behind the classes of a reading: thresholds of the entity itself are whose the reading says, and
- * nobody's where it says nothing.
+ * Whether an agency stands behind the classes of a reading: an entity's own thresholds belong to the agency that the
+ * reading names, or to none if it names none.
  */
 export function isOfficial(signal: Signal, { thresholds_agency }: Reading): boolean {
   return signal.ownThresholds === undefined || thresholds_agency != null;
@@ -70,7 +70,7 @@ export function bandOf(signal: Signal, reading: Reading): string | null {
   return typeof band === 'string' ? band : null;
 }
 
-/** Where a reading stands on its official ruler, or null without a ruler or a number. */
+/** The position of a reading on its official ruler, or null without a ruler or a number. */
 export function standardRuler(signal: Signal, reading: Reading): StandardRuler | null {
   const ruler = rulerFor(signal, reading);
   const value = ruler === null ? null : reading.current[ruler.metric];

@@ -8,7 +8,7 @@ import { classify, officialRuler, rulerFor } from './ruler.ts';
 const WINDOW_YEARS = 5;
 /** Days on either side of the same calendar day. */
 export const WINDOW_DAYS = 15;
-/** Fewer window readings than this say nothing, so nothing is said. */
+/** With fewer readings in the window, no statistics are given. */
 export const WINDOW_READINGS_MIN = 10;
 
 const TABLE = [5, 10, 25, 50, 75, 90, 95];

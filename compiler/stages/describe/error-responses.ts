@@ -7,13 +7,16 @@ const object = (required: readonly string[], properties: object): object => ({
   properties,
 });
 
-/** Bodies of every answer that is no 200; none of them is ever charged. */
+/** Bodies of every answer other than 200; none of them is ever charged. */
 export const ERROR_SCHEMAS = {
   PaymentRequired: object(['x402Version', 'error', 'accepts'], {
     x402Version: { type: 'integer', const: 1 },
     error: text,
     accepts: { type: 'array', minItems: 1, items: { $ref: '#/components/schemas/Requirements' } },
-    client_hint: { type: 'object', description: 'on prices above 0.10 USD: how to raise the cap' },
+    client_hint: {
+      type: 'object',
+      description: 'for prices above 0.10 USD: how to raise the cap of the client',
+    },
   }),
   Requirements: object(
     ['scheme', 'network', 'maxAmountRequired', 'resource', 'payTo', 'asset', 'maxTimeoutSeconds'],
@@ -77,9 +80,9 @@ const NO_CHARGE = answered('Nothing stored, or a parameter missing; not charged'
 const BAD_REQUEST = answered('Malformed request; not charged', 'Failure');
 const TOKEN_REFUSED = answered('Token missing, invalid or expired', 'TokenRefused');
 const RATE_LIMITED = answered('Too many requests', 'RateLimited', RETRY_AFTER);
-const UNAVAILABLE = answered('Not known right now; ask again', 'Failure', RETRY_AFTER);
+const UNAVAILABLE = answered('Not known at the moment; ask again', 'Failure', RETRY_AFTER);
 
-/** All that the order of answers refuses before it looks at a row, and what an operator has not configured. */
+/** Everything that is refused before a row is looked at, and what the operator has not configured. */
 const REFUSED = answered(
   'Any other refusal, such as 404, 405, 413, 414, 500 or 501; not charged',
   'Failure',
@@ -110,7 +113,7 @@ export const RPC_ANSWERS = {
 
 /** Refused as JSON-RPC, or as HTTP where no message was read. */
 const RPC_REFUSED = {
-  description: 'Not a message of this server, or refused before it was read',
+  description: 'Not a valid message, or refused before it was read',
   content: {
     'application/json': {
       schema: { anyOf: [RPC_ANSWER, { $ref: '#/components/schemas/Failure' }] },
@@ -119,7 +122,7 @@ const RPC_REFUSED = {
 };
 
 const RPC_RESPONSES = {
-  202: { description: 'A notification; nothing is said to it' },
+  202: { description: 'A notification; it gets no answer' },
   400: RPC_REFUSED,
   429: RATE_LIMITED,
   503: UNAVAILABLE,

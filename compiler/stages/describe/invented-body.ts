@@ -26,8 +26,8 @@ interface Node {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * A complete body of an operation that nobody was ever answered: every member that an ordinary answer has, made from
- * the schema alone, so that no example can hold what is sold. Null where no schema is declared.
+ * A complete, invented body of an operation, with every member of an ordinary answer. It is made from the schema alone,
+ * so no example can give away what is sold. Null where no schema is declared.
  */
 export function inventedBody(row: Endpoint): object | null {
   const known = made.get(row);

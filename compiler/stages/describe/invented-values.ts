@@ -1,4 +1,4 @@
-/** Said in every invented body, so that nobody takes one for a reading. */
+/** Stated in every invented body, so that nobody mistakes one for a reading. */
 export const INVENTED =
   'invented example: it shows the form of an answer, nothing in it was observed';
 

@@ -33,7 +33,7 @@ export interface ManifestEntry {
 
 /** What a release holds and how it answers: the source of every description. */
 export interface Described {
-  /** Every row of the table but the retired, in its order. */
+  /** Every row of the table except retired ones, in table order. */
   readonly entries: readonly ManifestEntry[];
   /** Example answers by path. */
   readonly bodies: ReadonlyMap<string, ExampleBody>;
@@ -83,7 +83,7 @@ export function offered(entries: readonly ManifestEntry[], switches: Switches): 
   return entries.filter((entry) => isSwitchedOn(rowOf(entry), switches));
 }
 
-/** The operations that answer now: the only ones that any description but `/manifest?all=1` names. */
+/** The operations that can answer now: every description except `/manifest?all=1` names only these. */
 export function forSale(entries: readonly ManifestEntry[]): ManifestEntry[] {
   return entries.filter((entry) => entry.sells_now);
 }

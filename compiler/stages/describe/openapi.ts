@@ -88,13 +88,14 @@ function componentExamples({ entries, bodies, schemas }: Parts): Readonly<Record
 
 function exampleOf({ path, priceUsd }: Endpoint, { value, isInvented }: ExampleBody): object {
   if (isInvented) {
-    const description = 'Complete in form; no value in it was observed, and nothing in it is sold.';
+    const description =
+      'Complete, but invented: no value in it was observed, and nothing in it is sold.';
     return { summary: `INVENTED example of an answer of ${path}`, description, value };
   }
   const description =
     priceUsd === null
       ? 'As this release answers it.'
-      : 'What the free sample of this release says already; an add-on that is bought carries a signed _citation as well.';
+      : 'Facts of the free sample of this release; a purchased add-on also carries a signed _citation.';
   return { summary: `a real answer of ${path}`, description, value };
 }
 
@@ -103,7 +104,7 @@ const TAGS = [
   { name: 'BATCH+PROOF', description: 'Many rows, each with its own record hash' },
   { name: '3-LEG', description: 'Readings of several lines in causal order' },
   { name: 'FREE', description: 'Look-ups, lists and proofs without a price' },
-  { name: 'TOKEN', description: 'Opened by a subscription token' },
+  { name: 'TOKEN', description: 'Needs a subscription token' },
 ];
 
 function contactOf(issuer: Issuer, contact: string | null): object {
@@ -148,7 +149,7 @@ function operationId({ method, path }: Endpoint): string {
 
 function descriptionOf({ priceUsd, token, summary }: Endpoint): string {
   if (priceUsd !== null) return `${summary}. ${priceUsd} USD a call, charged only with a 200.`;
-  return token ? `${summary}. Opened by a subscription token.` : `${summary}. Free.`;
+  return token ? `${summary}. Needs a subscription token.` : `${summary}. Free.`;
 }
 
 function paymentInfo(amount: string): object {
@@ -200,7 +201,7 @@ function requestBody(row: Endpoint, parts: Parts): object {
 }
 
 const RPC_BODY = {
-  description: 'one JSON-RPC 2.0 message; a batch of them in the revision that knows batches',
+  description: 'one JSON-RPC 2.0 message; or a batch of them, in the revision that has batches',
   content: {
     'application/json': {
       schema: { type: ['object', 'array'] },

@@ -25,10 +25,7 @@ export function llmsText({ baseUrl, name }: Issuer, entries: readonly ManifestEn
       'Paid, charged only when the answer is 200',
       shown(entries.filter((entry) => entry.price_atomic !== '0')),
     ),
-    ...section(
-      'Opened by a token of /gauge/subscribe, sent as Authorization: Bearer',
-      shown(gated),
-    ),
+    ...section('Needs a token of /gauge/subscribe, sent as Authorization: Bearer', shown(gated)),
     ...section(
       'Keys and log, to check what was bought',
       NAMED_FILES.map(({ path, summary }) => `- [${path}](${baseUrl}${path}): ${summary}`),
@@ -43,7 +40,7 @@ function line(entry: ManifestEntry, baseUrl: string): string {
   return `- ${link}: ${description}${entry.price_atomic === '0' ? '' : `, ${price_usd} USD`}`;
 }
 
-/** A heading with its lines; nothing where there is no line. */
+/** A heading with its lines; nothing if there are no lines. */
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, ''];
 }
@@ -52,9 +49,9 @@ function section(title: string, lines: readonly string[]): string[] {
 export const GUIDANCE = [
   'Find a legal pair of signal_id and entity at /gauge/catalog, then GET the paid URL.',
   'It answers 402 with the price; sign the EIP-3009 authorization and send the same request again with X-PAYMENT.',
-  'A 422 is never charged and holds an example_request that answers.',
+  'A 422 is never charged and gives an example_request that works.',
   'After a lost answer or a 503, send the same X-PAYMENT again: the same body comes back without a second charge.',
-  'Above 0.10 USD raise the cap of your client; client_hint says how.',
+  'Above 0.10 USD, raise the cap of your client; client_hint says how.',
   'Every record_hash can be recomputed offline and looked up free at /gauge/verify; _citation is signed with Ed25519.',
 ].join(' ');
 

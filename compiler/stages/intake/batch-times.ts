@@ -3,9 +3,9 @@ import type { Problem } from './compile-error.ts';
 import type { Snapshots } from './list-snapshots.ts';
 import { isAfter } from './reading.ts';
 
-/** Clocks differ: something may be of so much later than the instant that a compile speaks about. */
+/** Clocks differ: a time may be this much later than the time of the compile. */
 export const CLOCK_ALLOWANCE_MS = 300_000;
-/** A batch is named when its fetch begins, which may go on for so long after its day or hour. */
+/** A batch is named when its fetch begins; the fetch may continue this long after the day or hour. */
 const FETCH_MS_MAX = HOUR_MS;
 
 /** What is wrong with a time of collection, and whether a line with it may be left out. */
@@ -16,7 +16,8 @@ export interface TimeFault {
 }
 export type JudgeTime = (collectedAt: string) => TimeFault | null;
 
-const TAKEN_LATER = 'a line from the future is never left out, since a later compile would take it';
+const TAKEN_LATER =
+  'a line from the future is never left out, because a later compile would accept it';
 
 /**
  * Judges times of collection in a batch, for a compile that speaks about an instant. A line from the future would be the
@@ -29,17 +30,17 @@ export function batchTimes(asOf: string, batch: string): JudgeTime {
   const last = isoTime(end + FETCH_MS_MAX);
   return (collectedAt) => {
     if (isAfter(collectedAt, now)) {
-      const message = `"${collectedAt}" is after this compile, as of ${asOf}; correct it, or the clock or --as-of`;
+      const message = `"${collectedAt}" is later than this compile, as of ${asOf}; correct it, the clock or --as-of`;
       return { message, stops: TAKEN_LATER };
     }
     if (!isAfter(first, collectedAt) && !isAfter(collectedAt, last)) return null;
     const kind = batch.includes('T') ? 'hour' : 'day';
-    const message = `"${collectedAt}" is not of the ${kind} of its batch "${batch}"; correct it, or store the line in the batch of its ${kind}`;
+    const message = `"${collectedAt}" is outside the ${kind} of its batch "${batch}"; correct it, or store the line in the batch of its ${kind}`;
     return { message, stops: null };
   };
 }
 
-/** A problem for each batch that is named after a time which has not come for this compile. */
+/** A problem for each batch that is named after a time in the future of this compile. */
 export function futureBatches({ signals, collections }: Snapshots, asOf: string): Problem[] {
   const files = [...signals.map((signal) => signal.files), ...Object.values(collections)].flat();
   const batches = [...new Set(files.map(({ batch }) => batch))].sort();
@@ -49,7 +50,7 @@ export function futureBatches({ signals, collections }: Snapshots, asOf: string)
     .map((file) => ({
       code: 'bad_name',
       file,
-      message: `a batch of the future: this compile speaks as of ${asOf}; name the folder after the time of its fetch, or correct the clock or --as-of`,
+      message: `the batch is in the future: this compile is as of ${asOf}; name the folder after the time of its fetch, or correct the clock or --as-of`,
     }));
 }
 

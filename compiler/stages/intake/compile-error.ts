@@ -64,7 +64,7 @@ function report(problems: readonly Problem[]): string {
   ].join('\n');
 }
 
-/** Every file is named, so that none waits for the next compile to be corrected. */
+/** Every file is named, so that all can be corrected before the next compile. */
 function fileLines(file: string, problems: readonly Problem[], share: number): string[] {
   const shown = problems.slice(0, share).map((problem) => `  ${problemText(problem)}`);
   const rest = problems.length - shown.length;

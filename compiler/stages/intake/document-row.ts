@@ -13,7 +13,7 @@ const TEXT_CHARS_MAX = 20_000;
 
 const legSchema = z.strictObject({
   /** Name of the leg, in causal order. */
-  leg: z.string().regex(/^[a-z][a-z0-9-]{0,60}$/, 'a leg is named in lower case with hyphens'),
+  leg: z.string().regex(/^[a-z][a-z0-9-]{0,60}$/, 'a leg name is lower case with hyphens'),
   signal_id: z
     .string()
     .regex(/^[a-z][a-z0-9-]*\.[a-z][a-z0-9_-]*$/, 'a signal id is genus.species'),
@@ -99,7 +99,8 @@ function checkFile(endpoint: Endpoint, { params }: DocumentRow, refuse: Refuse):
 /** A leg is a reading of its own: its hash must not be that of a signal that is compiled beside it. */
 function checkLegs({ legs, collected_at }: LegsDocument, refuse: Refuse): void {
   const names = new Set(legs.map(({ signal_id }) => signal_id));
-  if (names.size < legs.length) refuse('legs', 'two legs of one signal; a leg has its own signal');
+  if (names.size < legs.length)
+    refuse('legs', 'two legs have the same signal; give each leg its own');
   for (const { signal_id, observed_at } of legs) {
     if (lineOf(signal_id) !== undefined) {
       refuse(

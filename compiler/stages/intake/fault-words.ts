@@ -4,10 +4,10 @@ import type { JsonError } from '../../contract/strict-json.ts';
 import { figureFault } from './figures.ts';
 
 const KEYS_SHOWN_MAX = 4;
-/** What zod calls a number. */
+/** The names that zod gives to numbers. */
 const NUMBERS: readonly string[] = ['number', 'int'];
 
-/** Says what is wrong with a stored line where the library's own words leave open what to do; for safeParse(). */
+/** Error messages for safeParse() that also say what to do, where zod's own do not. */
 export const FAULT_WORDS = { error: faultWords } satisfies Parameters<z.ZodType['safeParse']>[1];
 
 function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
@@ -21,13 +21,13 @@ function faultWords(issue: z.core.$ZodRawIssue): string | undefined {
   return isMissing ? MISSING : undefined;
 }
 
-/** Of a line that holds a list, a number or a text, such as a whole file of readings in brackets. */
-const NO_OBJECT = 'not an object; write one reading or row a line, each as a JSON object';
+/** For a line that holds a list, a number or a string, such as a whole file of readings in brackets. */
+const NO_OBJECT = 'not an object; write one reading or row per line, each as a JSON object';
 
-/** Of a needed member that neither a line nor its header has. */
+/** For a required member that neither the line nor its header has. */
 export const MISSING = 'missing; give it in the line or in the header';
 
-/** Of a header behind the first line. */
+/** For a header after the first line. */
 export const SECOND_HEADER = 'a header may only be the first line; start another file';
 
 function unknownMembers(names: readonly string[], known: readonly string[]): string {
@@ -53,8 +53,8 @@ function knownMembers({ inst }: z.core.$ZodRawIssue): string[] {
 
 const SNAKE_CASE = /^[a-z][a-z0-9_]*$/;
 
-/** What the rule of the names says, and how the name would be written by it, where that can be told. */
-function badName(name: string, rule = 'not a name that may stand here'): string {
+/** The naming rule that was broken, and the name in its correct form if that is known. */
+function badName(name: string, rule = 'not a name that is allowed here'): string {
   const snake = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')
@@ -62,9 +62,9 @@ function badName(name: string, rule = 'not a name that may stand here'): string 
   return snake !== name && SNAKE_CASE.test(snake) ? `${rule}; write "${snake}"` : rule;
 }
 
-/** What is wrong with a line that is no JSON of ours. */
+/** What is wrong with a line that is not valid JSON. */
 export function jsonFaultText({ code, message }: JsonError): string {
   return code === 'number_not_finite'
-    ? 'beyond what a number can hold; correct it, or store null'
+    ? 'too large for a number; correct it, or store null'
     : message;
 }

@@ -3,7 +3,7 @@ import { metricUnit } from '../../contract/units.ts';
 
 const NUMBER_TEXT = /^\s*[+-]?\d+(\.\d*)?(e[+-]?\d+)?\s*$/i;
 
-/** What is wrong with a value in the place of a number: text is never taken for one. */
+/** What is wrong with a value where a number is expected; text is never converted. */
 export function figureFault(value: unknown): string {
   if (typeof value !== 'string') return `${kindOf(value)} is not a number; store a number or null`;
   return isNumberText(value)
@@ -25,7 +25,7 @@ export function fitsName(name: string, value: unknown): boolean {
   return typeof value === 'number' || value === null || metricUnit(name).unit === '';
 }
 
-/** Reports, in a record of named values, every figure that is no number. */
+/** Reports every value in a record of named values that should be a number but is not. */
 export function checkFigures(values: Readonly<Record<string, unknown>>, context: z.RefinementCtx) {
   for (const [name, value] of Object.entries(values)) {
     if (fitsName(name, value)) continue;

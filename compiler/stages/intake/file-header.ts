@@ -23,7 +23,7 @@ export type Members = Readonly<Record<string, unknown>>;
 /** What a line says about its whole file. */
 export type HeaderRead = { readonly members: Members } | { readonly fault: LineFault };
 
-/** The header that a line is; null for a line that is none. Only the first line of a file may be one. */
+/** The header in a line; null if the line is not a header. Only the first line of a file may be one. */
 export function headerIn(value: unknown, isFirst: boolean): HeaderRead | null {
   if (!isMembers(value)) return Array.isArray(value) && isFirst ? fault('line', ARRAY_SHAPE) : null;
   if (!Object.hasOwn(value, NAME)) return isFirst ? misspelt(value) : null;
@@ -34,29 +34,32 @@ export function headerIn(value: unknown, isFirst: boolean): HeaderRead | null {
     const names = strange.map((name) => `"${name}"`).join(', ');
     return fault(
       NAME,
-      `a header stands alone in its line; move ${names} into it, or into the lines`,
+      `a header must be alone on its line; move ${names} into it, or into the lines below`,
     );
   }
   return isMembers(members) ? { members } : fault(NAME, 'not an object; write {"header":{…}}');
 }
 
-/** What is wrong with a file whose first line is no JSON, where nothing could be said of the lines behind it; null for one bad line. */
+/**
+ * What is wrong with a file whose first line is not JSON, so that its other lines cannot be judged; null if only that
+ * line is bad.
+ */
 export function unreadableFile({ bytes }: Line): LineFault | null {
   if (bytes === null) return null;
   const shape = fileShape(bytes);
   return shape === null ? null : badLine('line', shape);
 }
 
-/** What is said of a line that nothing can be judged behind: the first thing that is wrong with it tells so. */
+/** The faults of a line after which nothing can be judged; the first fault says so. */
 export function closing(faults: readonly LineFault[]): LineFault[] {
   const [first, ...others] = faults;
   if (first === undefined) return [];
   const end = first.message.endsWith('?') ? '' : ';';
-  const message = `${first.message}${end} the lines behind it were not read`;
+  const message = `${first.message}${end} the lines after it were not read`;
   return [{ ...first, message }, ...others];
 }
 
-/** Whether a first line that is no JSON was meant as the header that the others rest on. */
+/** Whether a first line that is not JSON was meant as the header that the other lines depend on. */
 export function isBrokenHeader({ bytes }: Line): boolean {
   return bytes !== null && /^\W*header\W/.test(Buffer.from(bytes).toString('utf8'));
 }
@@ -95,7 +98,7 @@ export class HeaderFaults {
     this.#header = header;
   }
 
-  /** The faults of a line, those of its header in line 1; what was told of the header before is left out. */
+  /** The faults of a line; header faults are placed at line 1 and reported only once. */
   placed(faults: readonly LineFault[], line: unknown): readonly LineFault[] {
     return faults.flatMap((each) => {
       const { field = '', message } = each;

@@ -1,4 +1,4 @@
-/** What the bytes of a first line, or its text, show about the whole file. */
+/** What the first line, as bytes or as text, shows about the whole file. */
 interface Shape {
   readonly bytes?: (first: Uint8Array) => boolean;
   readonly text?: (first: string) => boolean;
@@ -22,29 +22,29 @@ const SHAPES: readonly Shape[] = [
   },
   {
     bytes: (first) => begins(first, UTF16),
-    says: 'text of UTF-16; save it as UTF-8',
+    says: 'UTF-16 text; save it as UTF-8',
   },
   {
     // A list or an object that goes on in the next line.
     text: (first) => /^\s*\[\s*($|\{\s*$|\{.*\},?\s*$)/.test(first),
-    says: "a JSON array over several lines; write one object a line, for example with jq -c '.[]'",
+    says: "a JSON array over several lines; write one object per line, for example with jq -c '.[]'",
   },
   {
     text: (first) => /^\s*\{(.*[{[,])?\s*$/.test(first),
-    says: 'a pretty-printed JSON file; write each object in one line, for example with jq -c .',
+    says: 'a pretty-printed JSON file; write each object on one line, for example with jq -c .',
   },
   {
     text: (first) => CSV.test(first.trimEnd()),
-    says: 'a CSV file; write each row as one JSON object a line, with its columns as members',
+    says: 'a CSV file; write each row as one JSON object per line, with its columns as members',
   },
 ];
 
-/** What a file is whose first line is no JSON of one line; null where it shows nothing. */
+/** What kind of file has such a first line; null if the line does not show it. */
 export function fileShape(first: Uint8Array): string | null {
   const text = Buffer.from(first).toString('utf8');
   const shape = SHAPES.find((each) => each.bytes?.(first) === true || each.text?.(text) === true);
   return shape?.says ?? null;
 }
 
-/** Of a first line that is a whole JSON array. */
-export const ARRAY_SHAPE = "a JSON array; write one object a line, for example with jq -c '.[]'";
+/** For a first line that is a whole JSON array. */
+export const ARRAY_SHAPE = "a JSON array; write one object per line, for example with jq -c '.[]'";

@@ -12,7 +12,7 @@ const gaps = z
   .array(
     z
       .strictObject({ from: day, to: day })
-      .refine(({ from, to }) => from <= to, 'from is after to; exchange them'),
+      .refine(({ from, to }) => from <= to, 'from is after to; swap them'),
   )
   .max(1000)
   .optional();
@@ -52,14 +52,14 @@ const filing = z
   .refine(
     ({ disclosure_time, acceptance_basis }) =>
       (disclosure_time === null) === (acceptance_basis === 'undetermined'),
-    'disclosure_time is null exactly where acceptance_basis is "undetermined"',
+    'disclosure_time must be null if acceptance_basis is "undetermined", and only then',
   )
   .refine(
     ({ disclosure_time, collected_at }) =>
       disclosure_time === null || !isAfter(disclosure_time, collected_at),
     {
       path: ['disclosure_time'],
-      message: 'after collected_at; a list holds nothing that was accepted later',
+      message: 'after collected_at; a list cannot hold what was accepted later',
     },
   );
 

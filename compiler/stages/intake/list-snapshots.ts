@@ -83,14 +83,14 @@ export function signalFiles(signal_id: string, files: readonly SnapshotFile[]): 
   return { signal_id, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
-/** The problem of a folder that there is nothing to compile in, and what to do. */
+/** The problem with a folder that holds nothing to compile, and what to do. */
 export function nothingStored(root: string, found = 'no snapshots found'): Problem {
   return {
     code: 'no_snapshots',
     file: root,
     message:
       `${found}; put readings into <batch>/<signal_id>.ndjson there, ` +
-      'or import an official payload with: signalpress import usgs-earthquakes FILE',
+      'or import an official payload, for example: signalpress import usgs-earthquakes FILE',
   };
 }
 

@@ -30,10 +30,10 @@ export interface RejectRule {
   readonly folder: string;
 }
 
-/** A line that is no reading. */
+/** A line that is not a valid reading. */
 export interface BadLine {
   readonly faults: readonly LineFault[];
-  /** Why it stops the compile whatever may be left out; null for a line that may. */
+  /** Why it stops the compile even if bad lines may be left out; null for a line that may be left out. */
   readonly stops: string | null;
 }
 
@@ -69,7 +69,7 @@ export class Quarantine {
     this.#rows.push(rowText(this.#file.name, line, faults));
   }
 
-  /** Ends the file, of which so many readings were taken: the problems that stop a compile, or what was left out. */
+  /** Ends the file after this many readings: returns the problems that stop the compile, or what was left out. */
   close(taken: number): { readonly problems: readonly Problem[]; readonly rejects: Rejects } {
     const none = { count: 0, digests: {} };
     const lines = taken + this.#rejected;

@@ -50,9 +50,9 @@ export interface CollectionRows<Row> {
 }
 
 /**
- * Reads every row of a collection. A first line `{"header": {…}}` gives members that all rows of its file
- * inherit, as in the files of signals. Bad lines are gathered, not thrown, and no share of them is left out: a roster says
- * who is gone by who is absent, and a list of filings says that it is whole.
+ * Reads every row of a collection. A first line `{"header": {…}}` gives members that all rows of its file inherit, as
+ * in the files of signals. Bad lines are gathered, not thrown, and no share of them is left out: in a roster an absent
+ * row means that the subject is gone, and a list of filings claims to be complete.
  */
 export function readCollection<Row extends Collected>(
   { files, asOf }: StoredCollection,
@@ -85,7 +85,7 @@ class RowReader<Row extends Collected> {
   readonly #judgeTime: JudgeTime;
   #header: Members = {};
   #headerFaults = new HeaderFaults({});
-  /** Nothing that is said of further lines would be true: what is wrong with the file was told. */
+  /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
   constructor(file: SnapshotFile, schema: z.ZodType<Row>, judgeTime: JudgeTime) {
@@ -131,7 +131,7 @@ class RowReader<Row extends Collected> {
   #parse(line: Line): JsonValue | undefined {
     if (line.bytes === null) {
       this.#tell(line, [
-        faultOf('line', `longer than ${LINE_BYTES_MAX} bytes; store one row a line`),
+        faultOf('line', `longer than ${LINE_BYTES_MAX} bytes; store one row per line`),
       ]);
       return undefined;
     }

@@ -63,7 +63,7 @@ export interface IntakeRules {
 }
 
 const RESTED_ON =
-  'a first line and a header are never left out, since the other lines rest on them';
+  'a first line and a header are never left out, because the other lines depend on them';
 
 /** Streams every reading of a signal, oldest batch first; bad lines are gathered or left out by the rule, not thrown. */
 export function readSignal(
@@ -137,7 +137,7 @@ export class ReadingReader {
   readonly #only: ReadonlySet<string> | null;
   #header: Partial<Fields> = {};
   #headerFaults = new HeaderFaults({});
-  /** Nothing that is said of further lines would be true: what is wrong with the file was told. */
+  /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
   constructor(signalId: string, { share = WHOLE, judgeTime = () => null, only }: ReaderRules = {}) {
@@ -147,7 +147,10 @@ export class ReadingReader {
     this.#only = only ?? null;
   }
 
-  /** Null for a line that is no reading of this share, for an empty one and the header, and behind one that closes the file. */
+  /**
+   * Null for a line that is not a reading of this share, for an empty line and the header, and after a line that closes
+   * the file.
+   */
   read(line: Line): LineRead {
     if (this.#isClosed || line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
@@ -200,7 +203,7 @@ export class ReadingReader {
     return this.#shared({ faults: closing(faults), stops: RESTED_ON });
   }
 
-  /** What every share of the signal sees is told by one of them. */
+  /** Faults that every share of the signal sees are reported by one of them. */
   #shared(bad: BadLine): LineRead {
     return takes(this.#share, null) ? bad : null;
   }
@@ -219,7 +222,7 @@ export class ReadingReader {
 
 function parseLine({ bytes }: Line): Outcome<unknown> {
   if (bytes === null) {
-    const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading a line`;
+    const message = `longer than ${LINE_BYTES_MAX} bytes; store one reading per line`;
     return { faults: [{ code: 'bad_line', field: 'line', message }] };
   }
   try {

@@ -28,7 +28,7 @@ const scalar = z.union([z.number(), z.string().max(TEXT_CHARS_MAX), z.boolean(),
 const metricValue = z.union([scalar, z.array(scalar).max(64)], {
   error: 'a metric is a number, text, true, false, null or a flat list',
 });
-/** How sources write "nothing there" as a number; a reading holds null for it. */
+/** Numbers that sources use for "no data"; a reading must hold null instead. */
 const NO_DATA_CODES: readonly number[] = [-999, -999.9, -9999, -999_999];
 /** Splicing at request time rests on the first word being ours alone; the second is a member of `change`. */
 const RESERVED_METRICS: readonly string[] = ['provenance', 'period'];
@@ -179,7 +179,7 @@ function entityFaults(reading: Reading, signalId: string): LineFault[] {
   const state =
     meant === null
       ? `not one of ${legal.slice(0, 6).join(', ')}, …;`
-      : `no entity of this signal; did you mean "${meant}"?`;
+      : `not an entity of this signal; did you mean "${meant}"?`;
   const message = `"${reading.entity}" is ${state} "signalpress lines ${signalId}" lists them`;
   return [{ code: 'unknown_entity', field: 'entity', message }];
 }
@@ -200,7 +200,7 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
     const declared = foreignUnit(name, signal.metrics);
     const field = `current.${name}`;
     if (declared !== null) {
-      const message = `foreign unit; this signal stores "${declared}", convert before storing`;
+      const message = `wrong unit; this signal stores "${declared}"; convert the value before you store it`;
       faults.push({ code: 'foreign_unit', field, message });
     }
     if (RESERVED_METRICS.includes(name)) {
@@ -214,14 +214,14 @@ function metricFaults(reading: Reading, signal: Signal): LineFault[] {
   const main = signal.metrics[0];
   if (faults.length === 0 && reading.current[main] === undefined) {
     const meant = nearest(main, names);
-    const near = meant === null ? '' : ` did you mean it by "${meant}"?`;
-    const message = `main metric missing;${near} store it, or null when the source gives none`;
+    const near = meant === null ? '' : ` is it your "${meant}"?`;
+    const message = `main metric missing;${near} store it, or null if the source gives none`;
     faults.push({ code: 'bad_field', field: `current.${main}`, message });
   }
   return faults;
 }
 
-/** What no publisher gives for a value: a code for a missing one, or a figure outside the limits of its scale. */
+/** Values that cannot be real: a code for missing data, or a number outside the limits of its scale. */
 function valueFaults({ current }: Reading, { metrics, range }: Signal): LineFault[] {
   return metrics.flatMap((name) => {
     const value = current[name];
@@ -271,7 +271,10 @@ function thresholdFaults({ thresholds }: Reading, signal: Signal): LineFault[] {
   const known = signal.ownThresholds ?? [];
   const strange = Object.keys(thresholds).find((name) => !known.includes(name));
   if (strange !== undefined) {
-    const message = `"${strange}" is not one of ${known.join(', ') || 'none, this signal has no own'}`;
+    const message =
+      known.length === 0
+        ? 'this signal takes no thresholds; leave them out'
+        : `"${strange}" is not one of ${known.join(', ')}`;
     return [{ code: 'bad_field', field: `thresholds.${strange}`, message }];
   }
   const given = known.filter((name) => thresholds[name] !== undefined);
@@ -279,11 +282,11 @@ function thresholdFaults({ thresholds }: Reading, signal: Signal): LineFault[] {
     (name, index) => Number(thresholds[name]) < Number(thresholds[given[index - 1] ?? name]),
   );
   if (low === undefined) return [];
-  const message = `below the milder class before it; correct the order of ${given.join(', ')}`;
+  const message = `lower than the milder class before it; correct the order of ${given.join(', ')}`;
   return [{ code: 'bad_field', field: `thresholds.${low}`, message }];
 }
 
-/** A life-cycle state is a word of the line, and the same one wherever the reading states it. */
+/** A life-cycle state must be one that the line defines, and the same wherever the reading states it. */
 function stateFaults({ current, lifecycle }: Reading, signalId: string): LineFault[] {
   const states = lineOf(signalId)?.states;
   if (states === undefined) return [];
@@ -294,7 +297,7 @@ function stateFaults({ current, lifecycle }: Reading, signalId: string): LineFau
   ];
   if (faults.length > 0 || lifecycle === undefined || stated == null) return faults;
   if (stated === lifecycle.state) return [];
-  const message = `"${String(stated)}" is not the state "${lifecycle.state}" of lifecycle; correct one of the two`;
+  const message = `"${String(stated)}" differs from the state "${lifecycle.state}" of lifecycle; correct one of the two`;
   return [{ code: 'bad_field', field: 'current.state', message }];
 }
 

@@ -26,7 +26,7 @@ const FACTS_MAX = 64;
 const RESERVED = ['provenance', 'record_hash', 'hash_core_version', '_citation', '_hash_core'];
 
 export const text = z.string().min(1).max(TEXT_CHARS_MAX);
-/** An id that a query, a file name and an eye can hold. */
+/** An id that is safe in a query and in a file name, and easy to read. */
 export const rowId = z
   .string()
   .max(120)

@@ -3,7 +3,7 @@ import { COLLECTIONS } from '../../contract/collections.ts';
 import { SIGNALS } from '../../contract/lines.ts';
 import { nearest } from '../../contract/nearest.ts';
 
-/** What desktops and editors leave beside the files that one works on. */
+/** Files that desktops and editors leave next to the user's files. */
 const LITTER = [
   /^\.DS_Store$/,
   /^(Thumbs\.db|desktop\.ini)$/i,
@@ -33,7 +33,7 @@ export function snapshotName(id: string): string {
   return `${id}${ENDING}`;
 }
 
-/** Why an entry of a batch is no snapshot file, and how it would be one. */
+/** Why an entry of a batch is not a snapshot file, and how to make it one. */
 export function nameFault(entry: Dirent): string {
   if (storedId(entry.name) !== null) {
     return `not a plain file: ${kindOf(entry)}; store the file itself there`;
@@ -41,7 +41,7 @@ export function nameFault(entry: Dirent): string {
   // A file of a known id with another ending is one of another format.
   const meant = IDS.find((id) => entry.name.startsWith(`${id}.`));
   if (meant !== undefined) {
-    return `not a snapshot file: its name does not end in ${ENDING}; write one JSON object a line and name it ${meant}${ENDING}`;
+    return `not a snapshot file: its name does not end in ${ENDING}; write one JSON object per line and name it ${meant}${ENDING}`;
   }
   const near = nearest(entry.name.replace(/\.[a-z]+$/, ''), IDS);
   const hint = near === null ? '' : `did you mean ${near}${ENDING}? `;

@@ -123,7 +123,7 @@ export function tooMany(
   if (lines <= ENTITY_READINGS_MAX) return null;
   const message =
     `"${entity}" has more than ${ENTITY_READINGS_MAX} readings; ` +
-    'thin the oldest batches of this entity';
+    'remove some of its oldest readings';
   return { code: 'too_many_readings', file, field: 'entity', message };
 }
 

@@ -28,7 +28,7 @@ function isOfRealDay(text: string): boolean {
   return isRealDay(text.slice(0, 10));
 }
 
-/** An absent time is told of like any other absent member. */
+/** An absent time is reported like any other missing member. */
 function timeFault(input: unknown): string | undefined {
   if (typeof input === 'string' && WITHOUT_SECONDS.test(input)) {
     return `"${input}" has no seconds; write them, as in 2026-11-20T10:45:00Z`;
@@ -40,7 +40,7 @@ function dayFault(input: unknown): string | undefined {
   return input === undefined ? undefined : (missingDay(input) ?? NO_DAY);
 }
 
-/** Names a day that is written like one and does not exist. */
+/** Reports a well-formed day that does not exist. */
 function missingDay(input: unknown): string | null {
   const [, text = ''] = DAY_FIRST.exec(String(input)) ?? [];
   return text === '' || isRealDay(text) ? null : `there is no day ${text}; correct it`;

@@ -47,7 +47,7 @@ function checkModel(row: TrustServiceRow, refuse: Refuse): void {
   const demand = trustModel(row.capture_date) === 'demand-v1';
   for (const name of DEMAND_FIELDS) {
     if (demand && row[name] === undefined) {
-      refuse(name, 'missing; rows of demand-v1 have it, or null where the source has none');
+      refuse(name, 'missing; rows of demand-v1 need it, or null if the source has none');
     }
     if (!demand && row[name] !== undefined) {
       refuse(name, `rows captured before ${DEMAND_MODEL_SINCE} have no demand; leave it out`);

@@ -9,7 +9,7 @@ const ATTEMPTS_MAX = 5;
 /** Locks that this very process holds: after a restart another one may have its number. */
 const HELD = new Set<string>();
 
-/** Somebody else writes into a data folder. */
+/** Another process is writing into the data folder. */
 export class LockedError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -82,8 +82,8 @@ function takeAway(path: string, holder: number): void {
 function refusal(data: string, holder: number | null): string {
   const lock = join(data, LOCK_NAME);
   return (
-    `Cannot write into "${data}": another command (process ${holder}) is writing there; nothing was changed, ` +
-    `run this again when it has ended, or remove "${lock}" if that process is something else`
+    `Cannot write into "${data}": another command (process ${holder}) is writing there; nothing was changed; ` +
+    `run this again when it has ended, or remove "${lock}" if that process is another program`
   );
 }
 

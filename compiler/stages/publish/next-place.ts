@@ -24,7 +24,7 @@ export function nextPlace(
 }
 
 /**
- * Why a release may not be published at this time behind the current one, and what to do; null where it may. Time never
+ * Why a release may not be published at this time after the current one, and what to do; null if it may. Time never
  * goes back, unless the operator says so and the current release is of the future.
  */
 export function timeProblem(
@@ -35,21 +35,21 @@ export function timeProblem(
   if (acceptClock) {
     return isBehind
       ? null
-      : 'there is nothing to set right: no release here is of a later time; leave --accept-clock out';
+      : '--accept-clock is not needed: no release here has a later time; leave it out';
   }
   if (!isBehind) return null;
   return (
     `"${asOf}" is before the current release, as of ${previous.as_of}; correct the clock or --as-of; ` +
-    'where this clock is right and once ran ahead, pass --accept-clock with the time that another clock shows'
+    'if this clock is right now but once ran ahead, pass --accept-clock with the time that another clock shows'
   );
 }
 
-/** Why a key may not set the clock right; null where it may, or where it does not. */
+/** Why a key may not sign a clock correction; null if it may, or if there is no correction. */
 export function correctorProblem(
   { acceptClock = false }: PublicationTime,
   did: string,
   keys: KeyHistory,
 ): string | null {
   if (!acceptClock || isNewestKey(did, keys)) return null;
-  return `readers take a clock that was set right from the newest key alone, and "${did}" is an older one; pass the newest with --key`;
+  return `only the newest key may sign a release after a clock correction, and "${did}" is an older one; pass the newest with --key`;
 }

@@ -35,23 +35,25 @@ export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_
   return `${String(sequence).padStart(6, '0')}-${time}`;
 }
 
-/** Name of the release that `current` points to, or null; throws a RangeError where it is no link. */
+/** Name of the release that `current` points to, or null; throws a RangeError if it is not a link. */
 export function currentName(data: string): string | null {
   const link = join(data, CURRENT_LINK);
   if (!existsSync(link)) return null;
   if (lstatSync(link).isSymbolicLink()) return basename(readlinkSync(link));
-  const state = `"${CURRENT_LINK}" is no link, as after a copy that follows links`;
+  const state = `"${CURRENT_LINK}" is not a link, perhaps because a copy followed links`;
   throw new RangeError(`Cannot open "${data}": ${state}; remove it, then ${linkAdvice(data)}`);
 }
 
-/** Throws a RangeError where releases were published but none is current: to begin anew beside them would be a fork. */
+/**
+ * Throws a RangeError where releases were published but none is current: to start over next to them would be a fork.
+ */
 export function refuseLostCurrent(data: string): void {
   const names = releaseNames(data);
   // One alone, without a checkpoint, is what a first compile leaves that was killed before its switch.
   const isFirst = names.length <= 1 && readLastCheckpoint(data) === null;
   if (currentName(data) !== null || names.length === 0 || isFirst) return;
-  const state = `"${CURRENT_LINK}" names no release that is there`;
-  throw new RangeError(`Cannot go on in "${data}": ${state}; ${linkAdvice(data)}`);
+  const state = `"${CURRENT_LINK}" names a release that is not there`;
+  throw new RangeError(`Cannot continue in "${data}": ${state}; ${linkAdvice(data)}`);
 }
 
 function linkAdvice(data: string): string {

@@ -56,7 +56,7 @@ export interface Published {
   readonly untidy: readonly unknown[];
 }
 
-/** Does one thing after the other, whatever the one before came to; answers what was thrown. */
+/** Runs each step even if an earlier one failed; returns what was thrown. */
 export function errorsOf(steps: readonly (() => void)[]): unknown[] {
   return steps.flatMap((step) => {
     try {
@@ -180,7 +180,7 @@ function publishFolder(data: string, root: string, name: string): string {
   const releases = join(data, RELEASES_FOLDER);
   const target = join(releases, name);
   if (currentName(data) === name) {
-    throw cannotPublish(data, `release "${name}" is the current one already`);
+    throw cannotPublish(data, `release "${name}" is already the current one`);
   }
   try {
     // What a killed compile left under this name was never served.

@@ -5,20 +5,15 @@ const SPARE_PART = 1 / 8;
 
 /** Memory that serves for one piece after the other: pieces of many megabytes that are freed one by one leave holes. */
 export class ReusedBytes {
-  readonly #allocate: (size: number) => Buffer;
   #bytes: Buffer = Buffer.alloc(0);
-
-  constructor(allocate: (size: number) => Buffer = Buffer.allocUnsafe) {
-    this.#allocate = allocate;
-  }
 
   /** So many bytes of any content, valid until the next call. */
   take(size: number): Buffer {
-    if (size > this.#bytes.length) this.#bytes = this.#allocate(withSpare(size));
+    if (size > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(withSpare(size));
     return this.#bytes.subarray(0, size);
   }
 
-  /** The content of a file, of none where there is no file, and `rest` behind it; valid until the next call. */
+  /** The content of a file (empty if there is none) followed by `rest`; valid until the next call. */
   file(path: string, rest: Buffer): Buffer {
     const file = opened(path);
     if (file === null) return rest;
@@ -45,7 +40,7 @@ function readSome(file: number, into: Buffer, position: number): number {
   return read;
 }
 
-/** Null where there is no file. */
+/** Null if there is no file. */
 function opened(path: string): number | null {
   try {
     return openPlain(path);

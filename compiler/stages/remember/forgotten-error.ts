@@ -1,4 +1,4 @@
-/** What is remembered does not fit what is there; a full compile needs none of it. */
+/** The remembered state does not match the files; a full compile does not need it. */
 export class ForgottenError extends Error {
   override readonly name = 'ForgottenError';
 }

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
+import type { Latest } from '../assemble/latest.ts';
 import { entityHash } from '../intake/entity-hash.ts';
 import { LineSpill } from '../publish/line-spill.ts';
 import { ForgottenError } from './forgotten-error.ts';
-import { type KnownEntity, parseKnown } from './past-text.ts';
+import { type KnownEntity, parseKnown, parseLatest } from './past-text.ts';
 
 const NEWLINE = 0x0a;
 const TAB = 0x09;
@@ -46,15 +47,20 @@ export class KnownEntities {
   }
 
   get(entity: string): KnownEntity | null {
-    if (this.#shelves === null) return null;
-    const { files } = this.#shelves;
-    const shelf = shelfOf(entity, files.length);
-    if (shelf !== this.#open) {
-      this.#lines = entitiesIn(files[shelf] ?? null);
-      this.#open = shelf;
+    const text = this.#text(entity);
+    return text === null ? null : parseKnown(text);
+  }
+
+  latest(entity: string): Latest | null {
+    const text = this.#text(entity);
+    return text === null ? null : parseLatest(text);
+  }
+
+  /** The latest reading of every entity, in no order. */
+  *all(): Generator<Latest> {
+    for (const shelf of this.#shelves?.files.keys() ?? []) {
+      for (const text of this.#opened(shelf).values()) yield parseLatest(text);
     }
-    const text = this.#lines.get(entity);
-    return text === undefined ? null : parseKnown(text);
   }
 
   /** Entities in an order in which each shelf is opened once. */
@@ -63,6 +69,19 @@ export class KnownEntities {
     return [...entities].sort(
       (a, b) => shelfOf(a, length) - shelfOf(b, length) || (a < b ? -1 : 1),
     );
+  }
+
+  #text(entity: string): string | null {
+    if (this.#shelves === null) return null;
+    return this.#opened(shelfOf(entity, this.#shelves.files.length)).get(entity) ?? null;
+  }
+
+  #opened(shelf: number): ReadonlyMap<string, string> {
+    if (shelf !== this.#open) {
+      this.#lines = entitiesIn(this.#shelves?.files[shelf] ?? null);
+      this.#open = shelf;
+    }
+    return this.#lines;
   }
 }
 
@@ -101,6 +120,11 @@ export class ShelfNotes {
     this.#spill = new LineSpill(folder, { endOf, groupOf, groups: count }, HELD_BYTES_MAX);
     this.#before = before;
     this.#count = count;
+  }
+
+  /** As the previous compile left them. */
+  get before(): Shelves['files'] {
+    return this.#before?.files ?? Array.from({ length: this.#count }, () => null);
   }
 
   /** Lines `<entity>` tab text. */

@@ -24,12 +24,17 @@ const knownSignal = z.strictObject({
 });
 const stateSchema = z.strictObject({
   format: z.literal('signalpress-state/1'),
-  /** Everything but the snapshots that the bytes of a release follow from. */
+  /** Everything that determines the bytes of a release except the snapshots. */
   key: z.string(),
   /** sha256 of the release.json that this belongs to. */
   release: z.string(),
   /** When reading began, by the clock of the disk. */
   since: z.number(),
+  /**
+   * Last day whose readings the log may hold although no snapshot gives them; null where it holds no such entry. A later
+   * reading is in the log only if a snapshot gave it before.
+   */
+  unsure_until: z.iso.date().nullable(),
   signals: z.record(z.string(), knownSignal),
   /** Bundles of each line. */
   bundles: z.record(z.string(), z.int()),
@@ -111,11 +116,13 @@ export class Notes {
     this.#memory = memory;
   }
 
-  write(name: string, content: string | readonly Uint8Array[]): void {
-    const bytes =
-      typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.concat(content);
-    writeFileSync(this.#placeFor(name), bytes, { flag: 'wx' });
-    this.#files[name] = hash('sha256', bytes, 'hex');
+  /** Returns where the file stands until the release is published, and its sha256, hex. */
+  write(name: string, content: string | Uint8Array): { path: string; sha256: string } {
+    const path = this.#placeFor(name);
+    writeFileSync(path, content, { flag: 'wx' });
+    const sha256 = hash('sha256', content, 'hex');
+    this.#files[name] = sha256;
+    return { path, sha256 };
   }
 
   /** Takes note of a file that somebody else wrote into the folder; `digest` is its sha256, hex. */

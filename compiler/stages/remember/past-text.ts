@@ -1,20 +1,16 @@
+import type { Latest } from '../assemble/latest.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Batched, Instant } from '../intake/timeline.ts';
 import type { EntityPast } from './entity-past.ts';
 
-/** What the release says of an entity, so that the next one can take it back. */
-export interface Published {
-  /** Its files, see formatSaid. */
-  readonly said: string;
-  /** Of the latest reading. */
-  readonly record_hash: string;
-  readonly observed_at: string;
-}
+const TAB = '\t';
 
 /** An entity as one compile leaves it to the next. */
 export interface KnownEntity {
+  readonly latest: Latest;
   readonly past: EntityPast;
-  readonly published: Published;
+  /** The files that the release has about it, see formatSaid. */
+  readonly said: string;
 }
 
 /** A reading as what differs from another one: members to set, and those to leave out. */
@@ -24,25 +20,30 @@ type StoredInstant = Omit<Instant, 'kept' | 'said'> & {
   readonly kept: readonly [Difference, batch: string];
   readonly said: readonly [Difference, batch: string] | null;
 };
+type StoredPast = Omit<EntityPast, 'tail'> & { readonly tail: readonly StoredInstant[] };
 
-/** JSON of an entity. Readings repeat most of what the newest one says, so that only differences are written. */
-export function formatKnown({ past, published }: KnownEntity): string {
-  const base = past.tail.at(-1)?.kept.reading ?? null;
-  const tail = past.tail.map((instant) => storedInstant(instant, base));
-  return JSON.stringify({ past: { ...past, tail }, base, published });
+/** An entity as a line, `<entity>` tab JSON of its latest reading tab JSON of the rest, which repeats nothing of that reading. */
+export function formatKnown({ latest, past, said }: KnownEntity): string {
+  const tail = past.tail.map((instant) => storedInstant(instant, latest.reading));
+  const rest = { past: { ...past, tail } satisfies StoredPast, said };
+  return `${[past.entity, JSON.stringify(latest), JSON.stringify(rest)].join(TAB)}\n`;
 }
 
-/** The inverse of formatKnown. */
+/** What stands behind the entity and its tab in a line of formatKnown, without the line end. */
 export function parseKnown(text: string): KnownEntity {
-  const { past, base, published } = JSON.parse(text) as {
-    past: Omit<EntityPast, 'tail'> & { tail: StoredInstant[] };
-    base: Reading | null;
-    published: Published;
-  };
-  return { past: { ...past, tail: past.tail.map((stored) => instantOf(stored, base)) }, published };
+  const tab = text.indexOf(TAB);
+  const latest: Latest = JSON.parse(text.slice(0, tab));
+  const { past, said } = JSON.parse(text.slice(tab + 1)) as { past: StoredPast; said: string };
+  const tail = past.tail.map((stored) => instantOf(stored, latest.reading));
+  return { latest, past: { ...past, tail }, said };
 }
 
-function storedInstant({ kept, said, ...rest }: Instant, base: Reading | null): StoredInstant {
+/** The latest reading alone. */
+export function parseLatest(text: string): Latest {
+  return JSON.parse(text.slice(0, text.indexOf(TAB)));
+}
+
+function storedInstant({ kept, said, ...rest }: Instant, base: Reading): StoredInstant {
   return {
     ...rest,
     kept: [difference(kept.reading, base), kept.batch],
@@ -51,19 +52,17 @@ function storedInstant({ kept, said, ...rest }: Instant, base: Reading | null): 
 }
 
 function instantOf(
-  { kept: [first, keptBatch], said, ...rest }: StoredInstant,
-  base: Reading | null,
+  { kept: [first, firstBatch], said, ...rest }: StoredInstant,
+  base: Reading,
 ): Instant {
-  const kept: Batched = { reading: applied(first, base), batch: keptBatch };
+  const kept: Batched = { reading: applied(first, base), batch: firstBatch };
   if (said === null) return { ...rest, kept, said };
   const [newest, batch] = said;
   return { ...rest, kept, said: { reading: applied(newest, kept.reading), batch } };
 }
 
-function difference(reading: Reading, base: Reading | null): Difference {
-  const same = new Map(
-    Object.entries(base ?? {}).map(([name, value]) => [name, JSON.stringify(value)]),
-  );
+function difference(reading: Reading, base: Reading): Difference {
+  const same = new Map(Object.entries(base).map(([name, value]) => [name, JSON.stringify(value)]));
   const set = Object.entries(reading).filter(
     ([name, value]) => JSON.stringify(value) !== same.get(name),
   );
@@ -71,7 +70,7 @@ function difference(reading: Reading, base: Reading | null): Difference {
   return [Object.fromEntries(set), cut];
 }
 
-function applied([set, cut]: Difference, base: Reading | null): Reading {
-  const rest = Object.entries(base ?? {}).filter(([name]) => !cut.includes(name));
+function applied([set, cut]: Difference, base: Reading): Reading {
+  const rest = Object.entries(base).filter(([name]) => !cut.includes(name));
   return { ...Object.fromEntries(rest), ...set } as Reading;
 }

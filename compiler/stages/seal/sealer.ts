@@ -5,7 +5,7 @@ import { hashCore } from '../../contract/record-hash.ts';
 import { jcs } from './jcs.ts';
 import type { SignatureStore } from './signature-store.ts';
 
-/** Who publishes: in every citation, and part of what is signed. */
+/** The publisher, named in every citation and part of what is signed. */
 export interface Issuer {
   readonly name: string;
   readonly did: string;

@@ -4,6 +4,7 @@ import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { check, INCLUSIONS_MAX } from '../../../gatekeeper/answers/check.ts';
 import { resolve } from '../../../gatekeeper/answers/resolve.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { bytesAt } from '../../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
@@ -45,7 +46,7 @@ afterAll(removeFolders);
 
 /** A body as it is served. */
 const text = async (path: string): Promise<Buffer> =>
-  bytesAt(await service.release.body(path), service.clock());
+  bytesAt(await service.release.body(path, FOR_EVERYBODY), service.clock());
 const post = async (body: Buffer | string, by = service) =>
   jsonOf(await check(question('/verify', 'application/json', Buffer.from(body)), by));
 const checked = async (body: Buffer | string) => checkSchema.parse(await post(body));
@@ -68,6 +69,10 @@ describe('check()', () => {
       expect(hash.status).toBe(body === bodies[1] ? 'not_applicable' : 'pass');
       expect(Object.values(others).map(({ status }) => status)).toEqual(['pass', 'pass', 'pass']);
     }
+  });
+
+  it('throws where no body was read, instead of judging an empty one', async () => {
+    await expect(check(question('/verify'), service)).rejects.toThrow('none was read');
   });
 
   it('takes {record} for the record itself, and nothing else for it', async () => {
@@ -115,7 +120,7 @@ describe('check()', () => {
     const others = JSON.stringify(reseal(JSON.parse((await text(RECORD)).toString()), OTHER_SEED));
     const body = await checked(others);
     expect([body.verdict, body.is_issuer_record]).toEqual(['issuer_unknown', false]);
-    expect(body.statement).toMatch(/another issuer than this service signed it/);
+    expect(body.statement).toMatch(/an issuer other than this service signed it/);
     expect([body.issuer, body.checks.signature.status]).toEqual([OTHER_DID, 'pass']);
     const forged = others.replace('"aqi_index":120', '"aqi_index":121');
     const failed = await checked(forged);
@@ -150,9 +155,9 @@ describe('check()', () => {
       return (await checked(body)).checks.inclusion.detail;
     };
     const [last, of] = [INCLUSIONS_MAX - 1, `of ${INCLUSIONS_MAX}`];
-    expect(await inclusionBehind(last)).toBe(`1 ${of} are entries of the log`);
+    expect(await inclusionBehind(last)).toBe(`1 ${of} are in the log`);
     expect(await inclusionBehind(last + 1)).toBe(
-      `0 ${of} of the first ${INCLUSIONS_MAX} are entries of the log`,
+      `0 ${of} of the first ${INCLUSIONS_MAX} are in the log`,
     );
   });
 

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FRESHNESS_THRESHOLDS, freshness } from '../../../compiler/contract/freshness.ts';
 import { SIGNALS, signalOf } from '../../../compiler/contract/lines.ts';
-import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
+import {
+  CATALOG_PATH,
+  type CatalogRow,
+  formatCatalogRow,
+} from '../../../compiler/contract/release.ts';
 import {
   COVERAGE_ROWS_MAX,
   COVERAGE_TTL_S,
@@ -195,6 +199,24 @@ async function fullService(): Promise<Service> {
   const files = new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]);
   return tinyService({ files });
 }
+
+describe('coverage() of one release', () => {
+  it('I39: sorts the readings of a signal once, not for each answer', async () => {
+    const service = await tinyService();
+    const sorts = async (minute: number): Promise<number> => {
+      const sorting = vi.spyOn(Array.prototype, 'sort');
+      const clock = () => TINY_NOW + minute * COVERAGE_TTL_S * 1000;
+      const answered = await coverage(question('/gauge/coverage'), { ...service, clock });
+      const lists = sorting.mock.contexts as readonly (readonly Partial<CatalogRow>[])[];
+      const rows = lists.filter(([first]) => first?.record_hash !== undefined).length;
+      sorting.mockRestore();
+      expect(JSON.stringify(jsonOf(answered))).toContain('us-chicago');
+      return rows;
+    };
+    expect(await sorts(0)).toBeGreaterThan(0);
+    expect(await sorts(1)).toBe(0);
+  });
+});
 
 describe('coverage() of the full catalogue', () => {
   it('is under 80 KB with summary=1 and computed in under 5 ms warm', async () => {

@@ -30,10 +30,4 @@ describe('paymentManifest()', () => {
     const body = jsonOf(paymentManifest(await tinyService()));
     expect(body.resources).not.toContain('https://records.example/gauge/japan-region');
   });
-
-  it('is nothing for a release that was compiled without descriptions', async () => {
-    const { release, ...service } = await tinyService();
-    const bare = Object.create(release, { offers: { value: new Map() } });
-    expect(paymentManifest({ ...service, release: bare })).toEqual({ kind: 'miss' });
-  });
 });

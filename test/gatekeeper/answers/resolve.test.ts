@@ -11,6 +11,7 @@ import { runImport } from '../../../compiler/import/import-command.ts';
 import { importDisk } from '../../../compiler/import/import-disk.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { resolve } from '../../../gatekeeper/answers/resolve.ts';
+import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { CIK, FILINGS, filingRow } from '../../filing-rows.ts';
 import { compileFolder, makeFolder, removeFolders } from '../../snapshot-folder.ts';
@@ -163,6 +164,40 @@ describe('resolve()', () => {
   });
 });
 
+describe('resolve() before anybody pays', () => {
+  const query = target('/resolve', { ...base, form: '6-K', cutoff: '2026-05-01' });
+
+  it('I54: costs the parsing of a list, also where only the price is asked, and once', async () => {
+    for (const isProbe of [true, false]) {
+      const fresh = await filingService(FILINGS);
+      const units: number[] = [];
+      const one = { ...question(query), isProbe, spend: (more: number) => units.push(more) };
+      expect((await resolve(one, fresh)).kind).toBe('content');
+      expect(units.filter((more) => more === FILE_COST).length).toBeGreaterThan(0);
+      expect(units.filter((more) => more !== FILE_COST)).toEqual([expect.any(Number)]);
+      const before = units.length;
+      await resolve(one, fresh);
+      expect(units).toHaveLength(before);
+    }
+  });
+
+  it('I54: judges nothing until it is sold', async () => {
+    const rows = Array.from({ length: 500 }, (_, at) => filingRow(at + 1, ['6-K/A', '2026-04-05']));
+    const crowded = await filingService(rows);
+    const fastest = async (isProbe: boolean): Promise<number> => {
+      const times: number[] = [];
+      for (let run = 0; run < 20; run += 1) {
+        const began = performance.now();
+        await resolve({ ...question(query), isProbe }, crowded);
+        times.push(performance.now() - began);
+      }
+      return Math.min(...times);
+    };
+    const sold = await fastest(false);
+    expect((await fastest(true)) / sold).toBeLessThan(0.2);
+  });
+});
+
 describe('resolve() of more filings than a body carries', () => {
   it('I54: sells nothing rather than a part, and goes on with fewer', async () => {
     const crowded = (count: number) =>
@@ -174,8 +209,14 @@ describe('resolve() of more filings than a body carries', () => {
     const body = proposerBodySchema.parse(jsonOf(whole));
     expect(body.list?.filings.length).toBe(LIST_FILINGS_MAX);
     expect(body.note).toContain('Amendments that lie before the cutoff or may do so: 1000.');
-    const more = await resolve(question(query), await crowded(LIST_FILINGS_MAX + 1));
+    let units = 0;
+    const spend = (more: number): void => {
+      units += more;
+    };
+    const one = { ...question(query), spend };
+    const more = await resolve(one, await crowded(LIST_FILINGS_MAX + 1));
     expect(more.kind).toBe('miss');
+    expect(units).toBeGreaterThan(100);
   }, 60_000);
 });
 

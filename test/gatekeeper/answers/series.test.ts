@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { SERIES_COLUMNS } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { series } from '../../../gatekeeper/answers/series.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { GROWTH_MAX } from '../../growth.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
@@ -67,7 +68,7 @@ describe('series()', () => {
 
   it('says where the delivered rows begin, in their columns, oldest snapshot first', async () => {
     const body = await bodyOf('&days=2');
-    expect(body).toMatchObject({ tier: 'history-series', days: 2, count: 3, before: { rows: 3 } });
+    expect(body).toMatchObject({ tier: 'history-series', days: 2, count: 3, before: { rows: 4 } });
     expect(body).not.toHaveProperty('cuts');
     expect(body.rows.map((row) => row.observed_at)).toEqual([
       '2026-11-19T10:00:00Z',
@@ -137,6 +138,54 @@ describe('series() as CSV', () => {
       const { count } = await bodyOf(`&days=${days}`);
       expect(readCsv(await textOf(`&format=csv&days=${days}`))).toHaveLength(count + 1);
     }
+  });
+});
+
+describe('series() of a damaged layout', () => {
+  it('throws for a series without snapshots, so that nobody pays for it', async () => {
+    const { bytes, ...rest } = await service.release.body(
+      'series/crypto.spot/btc.json',
+      FOR_EVERYBODY,
+    );
+    const text = bytes.toString('utf8').replace(/^"cuts":.*$/m, '"cuts":[],');
+    const body = { ...rest, bytes: Buffer.from(text) };
+    const release = Object.create(service.release, { body: { value: async () => body } });
+    const asked = series(question(TARGET), { ...service, release });
+    await expect(asked).rejects.toThrow('it lists no snapshot');
+  });
+});
+
+describe('series() as CSV, again', () => {
+  /** Services over the same series with a longer current value in its first row, each a body of its own. */
+  async function padded(count: number, chars: number): Promise<Service[]> {
+    const path = 'series/crypto.spot/btc.json';
+    const { bytes, ...rest } = await service.release.body(path, FOR_EVERYBODY);
+    const text = bytes.toString('utf8').replace('"current":{', `$&"pad":"${'x'.repeat(chars)}",`);
+    return Array.from({ length: count }, () => {
+      const body = { ...rest, bytes: Buffer.from(text) };
+      const release = Object.create(service.release, {
+        body: { value: async () => body },
+      });
+      return { ...service, release };
+    });
+  }
+
+  /** Rows that were read to answer. */
+  async function rowsRead(by: Service): Promise<number> {
+    const parsed = vi.spyOn(JSON, 'parse');
+    await series(question(`${TARGET}&format=csv&days=1000`), by);
+    const rows = parsed.mock.calls.filter(([text]) => text.includes('"snapshot_date"')).length;
+    parsed.mockRestore();
+    return rows;
+  }
+
+  it('reads the rows once, and again once too many others were asked for', async () => {
+    const [first, ...others] = await padded(4, 4_000_000);
+    if (first === undefined) throw new Error('no series');
+    expect(await rowsRead(first)).toBeGreaterThan(0);
+    expect(await rowsRead(first)).toBe(0);
+    for (const other of others) await rowsRead(other);
+    expect(await rowsRead(first)).toBeGreaterThan(0);
   });
 });
 

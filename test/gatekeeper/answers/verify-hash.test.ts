@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { citationStatement } from '../../../compiler/contract/citation.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import { formatVerifyEntry, type VerifyEntry } from '../../../compiler/contract/release.ts';
+import { type CurrentEntry, formatVerifyEntry } from '../../../compiler/contract/release.ts';
 import { proof } from '../../../gatekeeper/answers/proof.ts';
 import { verify } from '../../../gatekeeper/answers/verify.ts';
 import {
@@ -11,8 +11,11 @@ import {
   lookUpHash,
   RECOMPUTED_BYTES_MAX,
 } from '../../../gatekeeper/answers/verify-hash.ts';
+import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { sha256Text } from '../../sha256-text.ts';
-import { SUPERSEDED_HASH, tinyFiles } from '../tiny-release.ts';
+import { hashes } from '../../stages/anchor/memory-log.ts';
+import { loggedFiles, loggedService, SUPERSEDED_HASH, tinyHashes } from '../logged-service.ts';
+import { tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const DIGITS = SUPERSEDED_HASH.slice('sha256:'.length);
@@ -33,13 +36,50 @@ describe('hashPrefix()', () => {
 
 describe('lookUpHash()', () => {
   it('finds by prefix at the start of a line only', async () => {
-    const service = await tinyService();
+    const service = { ...(await loggedService()), spend: FOR_EVERYBODY };
     expect(await lookUpHash(DIGITS.slice(0, 8), service)).toMatchObject({
       state: 'listed',
       entry: { record_hash: SUPERSEDED_HASH },
       check: null,
     });
     expect(await lookUpHash(`${DIGITS.slice(0, 8)}00`, service)).toEqual({ state: 'not_found' });
+  });
+
+  it('finds every hash of the log, and calls current what the release carries', async () => {
+    const service = { ...(await loggedService()), spend: FOR_EVERYBODY };
+    const state = async (hash: string) => {
+      const found = await lookUpHash(hash.slice('sha256:'.length), service);
+      return found.state === 'listed' ? found.entry.state : found.state;
+    };
+    for (const hash of tinyHashes()) expect(await state(hash)).toBe('current');
+    for (const hash of hashes(0, 299)) expect(await state(hash)).toBe('superseded');
+    for (const hash of hashes(1000, 50)) expect(await state(hash)).toBe('not_found');
+  });
+
+  it('reads no file of the log for a whole hash that the release carries', async () => {
+    const { release, ...rest } = { ...(await loggedService()), spend: FOR_EVERYBODY };
+    const read: string[] = [];
+    const noted = Object.create(release, {
+      body: { value: (path: string) => read.push(path) && release.body(path, FOR_EVERYBODY) },
+    });
+    const [hash = ''] = tinyHashes();
+    await lookUpHash(hash.slice('sha256:'.length), { ...rest, release: noted });
+    expect(read.filter((path) => path.startsWith('log/'))).toEqual([]);
+    await lookUpHash(DIGITS, { ...rest, release: noted });
+    expect(read.filter((path) => path.startsWith('log/index/'))).toEqual(['log/index/0-354/0.txt']);
+  });
+
+  it('asks for more digits where a hash of the release and one of the log begin alike', async () => {
+    const [current = ''] = tinyHashes();
+    const twin = `${current.slice(0, -1)}${current.endsWith('0') ? '1' : '0'}`;
+    const made = await tinyService({ files: loggedFiles({}, [twin]) });
+    const service = { ...made, spend: FOR_EVERYBODY };
+    const digits = current.slice('sha256:'.length);
+    const found = await lookUpHash(digits.slice(0, -1), service);
+    expect(found).toEqual({ state: 'ambiguous', matches: 2 });
+    expect(await lookUpHash(digits, service)).toMatchObject({ entry: { state: 'current' } });
+    const other = await lookUpHash(twin.slice('sha256:'.length), service);
+    expect(other).toMatchObject({ entry: { record_hash: twin, state: 'superseded' } });
   });
 });
 
@@ -64,7 +104,7 @@ async function longCensus(bytes: number) {
       entity: 'all',
       observed_at: '2026-11-21T10:45:00Z',
     };
-    const entry: VerifyEntry = {
+    const entry: CurrentEntry = {
       record_hash: hashes[kind],
       kind,
       state: 'current',
@@ -77,7 +117,7 @@ async function longCensus(bytes: number) {
       Buffer.concat([files.get(shard) ?? Buffer.alloc(0), Buffer.from(formatVerifyEntry(entry))]),
     );
   }
-  return { hashes, service: await tinyService({ files }) };
+  return { hashes, service: { ...(await tinyService({ files })), spend: FOR_EVERYBODY } };
 }
 
 describe('lookUpHash() of a long body', () => {
@@ -99,6 +139,28 @@ describe('lookUpHash() of a long body', () => {
   );
 
   it.each([
+    ['/gauge/verify?hash=', verify],
+    ['/v/', verify],
+    ['/proof/', proof],
+  ] as const)('I54: costs at %s what it parses', async (path, answerTo) => {
+    const spent = async (bytes: number, kind: 'row' | 'citation'): Promise<number> => {
+      const { hashes, service } = await longCensus(bytes);
+      let units = 0;
+      const spend = (more: number): void => {
+        units += more;
+      };
+      await answerTo({ ...question(path + hashes[kind]), spend }, service);
+      return units % FILE_COST;
+    };
+    expect(await spent(10_000, 'row')).toBeGreaterThan(0.5);
+    expect(await spent(10_000, 'row')).toBeLessThan(2);
+    expect(await spent(40_000, 'row')).toBeGreaterThan(2);
+    // Of a longer file the end is parsed alone.
+    expect(await spent(4_000_000, 'citation')).toBe(0);
+    expect(await spent(4_000_000, 'row')).toBe(0);
+  });
+
+  it.each([
     [10_000, true],
     [4_000_000, false],
   ])('says of a row whether it was recomputed out of %i bytes', async (bytes, recomputed) => {
@@ -110,7 +172,7 @@ describe('lookUpHash() of a long body', () => {
       record_status: { state: 'current' },
       verified: recomputed,
       recomputed_hash: recomputed ? hashes.row : null,
-      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too long'),
+      note: expect.stringContaining(recomputed ? 'recomputed just now' : 'too large'),
       statement: expect.not.stringContaining('superseded'),
     });
     const proven = jsonOf(await proof(question(`/proof/${hashes.row}`), service));
@@ -124,8 +186,8 @@ describe('lookUpHash() of a long body', () => {
       body: {
         value: (path: string) =>
           path.startsWith('census/')
-            ? other.service.release.body(path)
-            : service.release.body(path),
+            ? other.service.release.body(path, FOR_EVERYBODY)
+            : service.release.body(path, FOR_EVERYBODY),
       },
     });
     const digits = hashes.citation.slice('sha256:'.length);

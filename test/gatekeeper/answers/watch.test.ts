@@ -8,6 +8,7 @@ import {
   watchSchema,
 } from '../../../compiler/contract/watch-bodies.ts';
 import { watch } from '../../../gatekeeper/answers/watch.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { smallSet } from '../../small-set.ts';
 import {
@@ -60,7 +61,7 @@ describe('watch()', () => {
   it('gives each row the hash and the age that the record itself has', async () => {
     for (const row of (await watched(DENVER)).items[0]?.rows ?? []) {
       const path = `record/${row.signal_id}/${row.entity}.json`;
-      const record = JSON.parse((await service.release.body(path)).bytes.toString());
+      const record = JSON.parse((await service.release.body(path, FOR_EVERYBODY)).bytes.toString());
       expect(row.record_hash).toBe(record.record_hash);
       expect(row.current).toEqual(record.current);
       const hours = (Date.parse(NOW) - Date.parse(row.observed_at)) / 3_600_000;
@@ -189,7 +190,7 @@ describe('watch()', () => {
     let reads = 0;
     const body = (path: string) => {
       if (path.startsWith('record/')) reads += 1;
-      return coined.release.body(path);
+      return coined.release.body(path, FOR_EVERYBODY);
     };
     const release = Object.create(coined.release, { body: { value: body } }) as Service['release'];
     const cost = async (count: number): Promise<number> => {

@@ -24,8 +24,8 @@ describe('relayerKey()', () => {
 
   it('relayerKey() refuses everything else and repeats none of it', () => {
     const refused: [string, RegExp][] = [
-      [HEX.slice(1), /no such file/],
-      [join(folder, 'absent'), /no such file/],
+      [HEX.slice(1), /neither an existing file nor 64 hex digits/],
+      [join(folder, 'absent'), /neither an existing file nor 64 hex digits/],
       [keyFile('shared', HEX, 0o640), /others may read it/],
       [keyFile('wrong', `${HEX}00`), /not 64 hex digits/],
     ];

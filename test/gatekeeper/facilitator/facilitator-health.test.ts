@@ -33,8 +33,8 @@ describe('facilitatorTrouble()', () => {
     const trouble = (await troubleOf(kinds)) ?? '';
     const listed = other === '1' ? '2' : '1';
     expect(trouble).toBe(
-      `Payments of x402 version ${other} are translated: the facilitator lists version ${listed} alone on ` +
-        '"base-sepolia"; what buyers sign is the same in both, so both are sold and there is nothing to do',
+      `Payments of x402 version ${other} are translated: the facilitator lists only version ${listed} on ` +
+        '"base-sepolia"; buyers sign the same data in both, so both are accepted and there is nothing to do',
     );
   });
 
@@ -77,7 +77,9 @@ describe('facilitatorTrouble()', () => {
     expect(trouble).toContain(`status ${status}; payments may be answered 503`);
     expect(trouble?.includes('SIGNALPRESS_FACILITATOR_AUTH')).toBe(setting === 'AUTH');
     expect(trouble?.includes('SIGNALPRESS_FACILITATOR_URL')).toBe(setting === 'URL');
-    expect(trouble?.includes('it fails by itself: wait')).toBe(status === 429 || status >= 500);
+    expect(trouble?.includes('the fault is on its side: wait')).toBe(
+      status === 429 || status >= 500,
+    );
   });
 
   it('names the facilitator among several, and no other way', async () => {
@@ -85,7 +87,7 @@ describe('facilitatorTrouble()', () => {
     const outcomes: [SupportedOutcome, string][] = [
       [{ verdict: 'none', detail: 'status 500' }, `yet through ${name}: status 500;`],
       [{ verdict: 'supported', kinds: [] }, `on "base-sepolia": ${name} does not list it`],
-      [{ verdict: 'supported', kinds: [V1] }, `translated: ${name} lists version 1 alone on`],
+      [{ verdict: 'supported', kinds: [V1] }, `translated: ${name} lists only version 1 on`],
     ];
     for (const [outcome, words] of outcomes) {
       const facilitator = listing(outcome);

@@ -68,7 +68,7 @@ describe('openSettlers()', () => {
   it('openSettlers() refuses a node of another chain, or without the token', async () => {
     const options = { relayer_key: KEY, rpc_url: node.url };
     node.answer = () => '0x1';
-    expect(await refusal(options)).toMatch(/serves chain 1, "base" is chain 8453; set/);
+    expect(await refusal(options)).toMatch(/serves chain 1, but "base" is chain 8453; set/);
     node.answer = (method) => (method === 'eth_chainId' ? numberToHex(chainId) : '0x');
     expect(await refusal(options)).toMatch(/no contract at "0x8335/);
   });
@@ -89,7 +89,7 @@ describe('openSettlers()', () => {
     expect(await settlers.trouble()).toBeNull();
     expect(settlers.evidence).toBeTypeOf('function');
     node.answer = (method) => (method === 'eth_getBalance' ? '0x0' : '0x60');
-    expect(await settlers.trouble()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has nothing/);
+    expect(await settlers.trouble()).toMatch(/relayer "0x[0-9a-fA-F]{40}" has no money for gas/);
     await settlers.close();
   });
 
@@ -119,7 +119,7 @@ describe('openSettlers()', () => {
     const both = await open({ facilitator_url: `${good.url},${bad.url}`, rpc_url: node.url });
     expect(await both.trouble()).toBe(
       `Cannot settle on "base": "${bad.url}" (2 of 2) does not list it; payments may be refused or answered 503, ` +
-        'and nobody is charged then; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator',
+        'and in either case nobody is charged; set SIGNALPRESS_NETWORK to one of its networks, or use another facilitator',
     );
     const keyed = await open({ facilitator_url: `${bad.url}/hunter2`, rpc_url: node.url });
     expect(await keyed.trouble()).not.toMatch(/hunter2|127\.0\.0\.1/);
@@ -141,7 +141,10 @@ describe('openSettlers()', () => {
   });
 
   it.each([
-    [500, 'status 500; .*; it fails by itself: wait or tell its operator, or set _FACILITATOR_URL'],
+    [
+      500,
+      'status 500; .*; the fault is on its side: wait, tell its operator, or set _FACILITATOR_URL',
+    ],
     [302, 'status 302; .*; check _FACILITATOR_URL'],
   ])('openSettlers() says what to do when a facilitator answers %i', async (status, want) => {
     const server = createServer((_, response) => response.writeHead(status).end('{}'));

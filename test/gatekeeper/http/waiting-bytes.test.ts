@@ -54,6 +54,39 @@ describe('WaitingBytes', () => {
     ]);
   });
 
+  it('listens for the end of a connection once, however many answers it gets', () => {
+    const waiting = new WaitingBytes(1000);
+    const socket = socketOf('1.1.1.1');
+    for (let at = 0; at < 100; at += 1) {
+      const answer = unread(10);
+      waiting.hold(socket, answer);
+      answer.emit('finish');
+    }
+    expect([waiting.of(socket), waiting.total]).toEqual([0, 0]);
+    expect(socket.listenerCount('close')).toBe(1);
+    socket.emit('close');
+    expect(socket.listenerCount('close')).toBe(0);
+  });
+
+  it('I43: cuts nobody who has read everything, and lets him wait anew', () => {
+    const waiting = new WaitingBytes(1000);
+    const [reader, returned, slow] = [
+      socketOf('1.1.1.1'),
+      socketOf('1.1.1.1'),
+      socketOf('1.1.1.1'),
+    ];
+    for (const socket of [reader, returned]) {
+      const answer = unread(100);
+      waiting.hold(socket, answer);
+      answer.emit('finish');
+    }
+    waiting.hold(slow, unread(500));
+    waiting.hold(returned, unread(400));
+    waiting.hold(socketOf('1.1.1.1'), unread(200));
+    expect([reader.destroyed, returned.destroyed, slow.destroyed]).toEqual([false, false, true]);
+    expect(waiting.total).toBe(600);
+  });
+
   it('holds one answer that is longer than its bound for nobody', () => {
     const waiting = new WaitingBytes(1000);
     const socket = socketOf('1.1.1.1');

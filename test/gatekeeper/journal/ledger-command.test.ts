@@ -120,7 +120,7 @@ describe('ledger', () => {
     await fresh.sell(claim(2, '9'.repeat(31)), NOW_MS);
     const { out, notes } = fresh.said('revenue');
     expect(out).toMatch(/,1,5000,0\.005\r\n$/);
-    expect(notes).toMatch(/^left out: settled payments of amounts that do not exist \(1\);/);
+    expect(notes).toMatch(/^left out: settled payments with impossible amounts \(1\);/);
     expect(fresh.said('export').out).toContain(`${'9'.repeat(31)},,0xt`);
   });
 
@@ -195,7 +195,9 @@ describe('ledger', () => {
     expect(() => ledger('accept-clock', '--utc', '2026-11-21T12:34')).toThrow(
       /^Cannot accept clock .* correct the clock of this machine first$/,
     );
-    expect(() => ledger('accept-clock', '--utc', '12:34')).toThrow(/give 2026-01-31T12:34, UTC/);
+    expect(() => ledger('accept-clock', '--utc', '12:34')).toThrow(
+      /not a time in UTC; give one such as 2026-01-31T12:34/,
+    );
     expect(journal.newestMs()).toBe(now + 7 * DAY_MS);
     expect(accepted()).toMatch(/^accepted the clock at .* stay as they are \(2504\)/);
     expect(journal.newestMs()).toBe(now);
@@ -212,10 +214,12 @@ describe('ledger', () => {
 
   it('says what to do where there is no journal, and for wrong options', () => {
     expect(() => ledger('list', '--state', join(folder, 'none'))).toThrow(/with --state/);
-    expect(() => ledger('list', '--since', 'yesterday')).toThrow(/give 2026-01-31/);
-    expect(() => ledger('list', '--until', '2026-02-29')).toThrow(/"2026-02-29": not a day/);
+    expect(() => ledger('list', '--since', 'yesterday')).toThrow(/give one such as 2026-01-31/);
+    expect(() => ledger('list', '--until', '2026-02-29')).toThrow(
+      /"2026-02-29": not a calendar day/,
+    );
     expect(ledger('list', '--since', '2024-02-29')).not.toBe('');
-    expect(() => ledger('accept-clock', '--utc', '2026-02-31T12:34')).toThrow(/not a minute/);
-    expect(() => ledger('list', '--limit', '0')).toThrow(/give 50/);
+    expect(() => ledger('accept-clock', '--utc', '2026-02-31T12:34')).toThrow(/not a time in UTC/);
+    expect(() => ledger('list', '--limit', '0')).toThrow(/give one such as 50/);
   });
 });

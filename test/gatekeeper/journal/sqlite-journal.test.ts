@@ -205,7 +205,7 @@ describe('sqliteJournal()', () => {
     const other = new Database(path);
     other.exec('PRAGMA user_version = 99');
     other.close();
-    expect(() => sqliteJournal({ path, clock })).toThrow(/format 99/);
+    expect(() => sqliteJournal({ path, clock })).toThrow(/format is 99/);
   });
 });
 

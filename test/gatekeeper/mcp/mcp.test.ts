@@ -5,6 +5,7 @@ import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { loggedFiles } from '../logged-service.ts';
 import { payer } from '../payer.ts';
 import { rawHttp } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
@@ -45,7 +46,7 @@ function watched(): Facilitator {
 }
 
 beforeAll(async () => {
-  gate = await tinyGate({ facilitator: watched() });
+  gate = await tinyGate({ facilitator: watched(), release: { files: loggedFiles() } });
   const challenge = (await (await fetch(gate.url + PAID)).json()) as { accepts: [never] };
   payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
 });
@@ -206,7 +207,7 @@ describe('I44: POST /mcp', () => {
     ['find_signal', { industry: 'enviroment' }, /did you mean "environment"/],
     ['find_signal', { signal_id: 'airquality.aq' }, /did you mean "airquality.aqi"/],
     ['find_signal', { entity: 'us-nowhere' }, /find_signal with signal_id and full=true/],
-    ['find_signal', { limit: 1 }, /legal are industry, signal_id, entity, full/],
+    ['find_signal', { limit: 1 }, /legal arguments: industry, signal_id, entity, full/],
     ['verify_citation', {}, /argument missing: record_hash/],
     [
       'verify_citation',

@@ -19,7 +19,11 @@ describe('wrongArgument()', () => {
   });
 
   it.each<[string, JsonObject, string]>([
-    ['get_official_record', { entity: 'b' }, 'argument missing: signal_id; legal are signal_id'],
+    [
+      'get_official_record',
+      { entity: 'b' },
+      'argument missing: signal_id; legal arguments: signal_id',
+    ],
     ['get_official_record', { signal_id: 'a', entity: null }, 'argument "entity" is not a string'],
     ['get_official_record', { signal_id: 'a', entity: '' }, 'argument "entity" is empty'],
     [
@@ -28,7 +32,7 @@ describe('wrongArgument()', () => {
       'argument "dim" is "x"; send one of gauge',
     ],
     ['find_signal', { full: 1 }, 'argument "full" is not a boolean; send true'],
-    ['find_signal', { toString: 'x' }, 'no argument "toString"; legal are industry'],
+    ['find_signal', { toString: 'x' }, 'unknown argument "toString"; legal arguments: industry'],
     ['find_signal', { entity: `${long}a` }, 'argument "entity" is longer than 200 characters'],
   ])('says of %s %j: %s', (name, given, words) => {
     expect(wrong(name, given)).toMatch(new RegExp(`^${words}`));

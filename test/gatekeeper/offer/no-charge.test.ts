@@ -68,7 +68,9 @@ describe('noCharge()', () => {
     const text = body(`${path}?signal_id=${signalId}&entity=${entity}`, release);
     const sold = `/gauge/catalog?signal_id=${signalId}`;
     expect(text).toMatchObject({ no_charge: true, preview: sold });
-    expect(String(text.error).endsWith(`- ${why}; ${sold} lists what is sold for it`)).toBe(true);
+    expect(String(text.error).endsWith(`- ${why}; ${sold} lists what you can buy for it`)).toBe(
+      true,
+    );
   });
 
   it('says of a reading that is not stored that it is not, whatever its signal could have', async () => {
@@ -112,7 +114,7 @@ describe('noCharge()', () => {
     const empty = body(asked('grid-reliability.realized-strain'), release);
     expect(empty.miss).toBe('empty_line');
     expect(empty.error).toContain(
-      '- grid-reliability.realized-strain is empty until its operator has a data key;',
+      '- grid-reliability.realized-strain has no data until the operator gets a data key for its source;',
     );
     expect(empty.error).not.toContain('nothing is stored');
   });
@@ -130,7 +132,7 @@ describe('noCharge()', () => {
     expect(body(target, release)).toMatchObject({
       miss: 'illegal_value',
       error: expect.stringMatching(
-        /entity "us-denver" is not legal: issuer, its other name, has another value; send one of them$/,
+        /entity "us-denver" is not legal: its other name issuer has a different value; send only one of them$/,
       ),
     });
     expect(body(target.replace('issuer=us-chicago', 'x=1'), release).miss).toBe('no_data');

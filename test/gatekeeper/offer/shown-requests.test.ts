@@ -3,6 +3,7 @@ import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
@@ -65,6 +66,7 @@ describe('a challenge', () => {
   it('shows a request exactly where the manifest says that something is sold', async () => {
     const { bytes } = await service.release.body(
       filePath(endpointAt('/manifest'), { all: '1' }) ?? '',
+      FOR_EVERYBODY,
     );
     const entries: { path: string; sells_now: boolean }[] = JSON.parse(bytes.toString()).entries;
     const selling = entries.filter((entry) => entry.sells_now).map(({ path }) => path);

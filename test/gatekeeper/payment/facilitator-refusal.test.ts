@@ -20,7 +20,7 @@ describe('facilitatorRefusal()', () => {
     const { error } = facilitatorRefusal(reason);
     expect(error).not.toMatch(/sen[dt] (it )?again/);
     expect(error).not.toMatch(/nothing was charged/);
-    expect(error).toMatch(/look for the transfer in your wallet before you sign a new one$/);
+    expect(error).toMatch(/check your wallet for the transfer before you sign a new one$/);
   });
 
   it.each([
@@ -31,12 +31,14 @@ describe('facilitatorRefusal()', () => {
       'exceeds balance??Contract Call:?  function:  transferWithAuthorization(bytes32 nonce)',
     'insufficient funds for gas * price + value: balance 0',
   ])('says of missing money that the same authorization can be sent again: %s', (reason) => {
-    expect(errorOf(reason)).toMatch(/nothing was charged and the authorization can be sent again/);
+    expect(errorOf(reason)).toMatch(
+      /nothing was charged; add funds, then send the same authorization again/,
+    );
   });
 
   it.each([
-    ['payment_expired', /run out; nothing was charged; sign a new one$/],
-    ['invalid_exact_evm_payload_authorization_valid_before', /run out/],
+    ['payment_expired', /expired; nothing was charged; sign a new one$/],
+    ['invalid_exact_evm_payload_authorization_valid_before', /has expired/],
     ['invalid_exact_evm_payload_authorization_valid_after', /not valid yet/],
     ['FiatTokenV2: authorization is not yet valid', /not valid yet/],
     ['invalid_payload', /plain externally-owned account/],

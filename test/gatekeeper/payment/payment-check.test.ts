@@ -55,7 +55,7 @@ describe('checkPayment()', () => {
       );
       expect(refusal?.reason).toBe('invalid_exact_evm_payload_authorization_value');
       expect(refusal?.error).toBe(
-        '"authorization.value" is more than 100 times the price of 10000; sign the price',
+        '"authorization.value" is more than 100 times the price of 10000; sign for 10000',
       );
     }
   });

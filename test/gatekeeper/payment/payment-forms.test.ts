@@ -8,6 +8,7 @@ import type {
   SettleOutcome,
   VerifyOutcome,
 } from '../../../gatekeeper/facilitator/facilitator.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
@@ -219,7 +220,7 @@ describe('I1: a property of every request', () => {
       [state.verify, state.settle] = [pick(VERIFY), pick(SETTLE)];
       const headers = await payment(service, target, next(9));
       const facts = headerFacts(['Host', 'gate', ...headers]);
-      const visit = { method: pick(METHODS), target, facts, readBody };
+      const visit = { method: pick(METHODS), target, facts, spend: FOR_EVERYBODY, readBody };
       const before = state.moved;
       const { reply } = await respond(visit, service);
       const sold = reply.status === 200 && target !== FREE;

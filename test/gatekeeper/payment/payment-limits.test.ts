@@ -20,7 +20,7 @@ describe('I33: a clock that was set back', () => {
       if (restarted) desk.restart();
       const reply = await desk.pay({ header });
       expect(reply.status).toBe(503);
-      expect(json(reply).error).toMatch(/^Not charged\. The clock of the server is wrong/);
+      expect(json(reply).error).toMatch(/^Not charged\. The server's clock is wrong/);
       expect((await desk.pay({ header: paid })).status).toBe(200);
     }
     expect(desk.calls.settle).toHaveLength(2);

@@ -163,7 +163,7 @@ describe('receiptReader()', () => {
     const reply = await buy(fresh);
     expect([reply.status, await reply.text()]).toEqual([
       503,
-      expect.stringContaining('Not charged. The clock of the server is wrong'),
+      expect.stringContaining("Not charged. The server's clock is wrong"),
     ]);
     expect((await buy(bought)).status).toBe(200);
     gate.now += CLOCK_BACK_MS_MAX + 1;
@@ -175,11 +175,13 @@ describe('receiptReader()', () => {
     const payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
     const headers = { 'X-RECEIPT': issue(), 'X-PAYMENT': payment };
     const reply = await fetch(gate.url + TARGET, { headers });
-    expect(await refusalOf(reply)).toContain('send one of');
+    expect(await refusalOf(reply)).toContain('send only one of');
   });
 
   it('is off where no processor is named', async () => {
-    expect(await refusalOf(await buy(issue(), TARGET, plain))).toContain('takes no receipts');
+    expect(await refusalOf(await buy(issue(), TARGET, plain))).toContain(
+      'does not accept receipts',
+    );
     const channels = JSON.parse(await (await fetch(`${plain.url}/gauge/channels`)).text());
     expect(channels.fiat).toMatchObject({ configured: false, available: false });
     const open = JSON.parse(await (await fetch(`${gate.url}/gauge/channels`)).text());
@@ -288,7 +290,7 @@ describe('issueReceipt()', () => {
   });
 
   it('refuses what buys nothing, and says what is wrong', () => {
-    expect(() => issue('/gauge')).toThrow('it buys nothing without "signal_id", "entity"');
+    expect(() => issue('/gauge')).toThrow('it would buy nothing without "signal_id", "entity"');
     expect(() => issue(`${TARGET}&dim=rule`)).toThrow('the value of "dim" is not legal');
     expect(() => issue(`${TARGET}&entity=a`)).toThrow('"entity" is repeated; send it once');
   });

@@ -177,7 +177,7 @@ describe('a running gatekeeper', () => {
     const state = makeFolder();
     keepNewest(state, await opened(rotated(1, 2), { seed: 2, sequence: 6 }));
     const older = await opened(null, { seed: 1, sequence: 5 });
-    expect(() => refuseOlder(state, older)).toThrow('older than 6');
+    expect(() => refuseOlder(state, older)).toThrow('older than release 6');
     refuseOlder(state, await opened(rotated(1, 2), { seed: 1, sequence: 7 }));
   });
 });

@@ -28,9 +28,9 @@ describe('refuseOlder()', () => {
     const state = stateDir();
     keepNewest(state, await releaseOf({ sequence: 5 }));
     const older = await releaseOf({ sequence: 4 });
-    expect(() => refuseOlder(state, older)).toThrow('release 4: older than 5');
+    expect(() => refuseOlder(state, older)).toThrow('release 4: older than release 5');
     const other = await releaseOf({ sequence: 5, head: { as_of: '2026-11-21T11:30:00Z' } });
-    expect(() => refuseOlder(state, other)).toThrow('another one of this number');
+    expect(() => refuseOlder(state, other)).toThrow('a different release with this number');
   });
 
   it('does not compare releases of another issuer: which issuer is served is settled elsewhere', async () => {

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formatFiles } from '../../../compiler/contract/release.ts';
+import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { OFFERS_PATH } from '../../../gatekeeper/release/offers.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
 import { bytesAt, openRelease } from '../../../gatekeeper/release/release-index.ts';
@@ -26,7 +28,7 @@ describe('openRelease()', () => {
     const release = await openRelease({ dataDir, ...ANY });
     writeTinyRelease(dataDir, { sequence: 2, files: new Map() });
     expect(release.root).toBe(root);
-    expect((await release.body(RECORD)).bytes).toEqual(tinyFiles().get(RECORD));
+    expect((await release.body(RECORD, FOR_EVERYBODY)).bytes).toEqual(tinyFiles().get(RECORD));
     expect((await openRelease({ dataDir, ...ANY })).head.sequence).toBe(2);
   });
 
@@ -39,6 +41,20 @@ describe('openRelease()', () => {
     const dataDir = tinyDataDir();
     rmSync(join(writeTinyRelease(dataDir), 'files.txt'));
     await expect(openRelease({ dataDir, ...ANY })).rejects.toThrow(/compile again/);
+  });
+
+  it('I47: refuses a release without its manifest, for nothing would be for sale', async () => {
+    const dataDir = tinyDataDir();
+    const listed = parseFiles(readFileSync(join(writeTinyRelease(dataDir), 'files.txt'), 'utf8'));
+    const entries = listed.filter(({ path }) => path !== OFFERS_PATH);
+    expect(entries).toHaveLength(listed.length - 1);
+    const text = formatFiles(entries);
+    const digest = createHash('sha256').update(text).digest('hex');
+    const counted = { files_sha256: `sha256:${digest}`, files_count: entries.length };
+    const root = writeTinyRelease(dataDir, { sequence: 2, head: counted });
+    writeFileSync(join(root, 'files.txt'), text);
+    const opening = openRelease({ dataDir, ...ANY });
+    await expect(opening).rejects.toThrow(`it has no "${OFFERS_PATH}"; compile again`);
   });
 
   it('reads a list of 100,000 files in well under a second', () => {
@@ -67,9 +83,9 @@ describe('ReleaseIndex.body()', () => {
     const flipped = Buffer.from(whole);
     flipped[100] = (flipped[100] ?? 0) ^ 1;
     writeFileSync(tinyFilePath(root, RECORD), flipped);
-    await expect(release.body(RECORD)).rejects.toThrow(DamagedFileError);
+    await expect(release.body(RECORD, FOR_EVERYBODY)).rejects.toThrow(DamagedFileError);
     writeFileSync(tinyFilePath(root, RECORD), whole);
-    expect((await release.body(RECORD)).bytes).toEqual(whole);
+    expect((await release.body(RECORD, FOR_EVERYBODY)).bytes).toEqual(whole);
   });
 
   it('I38: throws for a planted link', async () => {
@@ -78,7 +94,7 @@ describe('ReleaseIndex.body()', () => {
     const release = await openRelease({ dataDir, ...ANY });
     rmSync(tinyFilePath(root, RECORD));
     symlinkSync('/etc/hostname', tinyFilePath(root, RECORD));
-    await expect(release.body(RECORD)).rejects.toThrow(DamagedFileError);
+    await expect(release.body(RECORD, FOR_EVERYBODY)).rejects.toThrow(DamagedFileError);
   });
 
   it('I38: looks nothing up that is not listed', async () => {
@@ -87,7 +103,7 @@ describe('ReleaseIndex.body()', () => {
     const release = await openRelease({ dataDir, ...ANY });
     for (const path of ['../../current/release.json', 'release.json', '/etc/passwd', '', '.']) {
       expect(release.has(path)).toBe(false);
-      await expect(release.body(path)).rejects.toThrow(RangeError);
+      await expect(release.body(path, FOR_EVERYBODY)).rejects.toThrow(RangeError);
     }
   });
 
@@ -100,8 +116,10 @@ describe('ReleaseIndex.body()', () => {
       return readFileSync(path);
     };
     const release = await openRelease({ dataDir, ...ANY, read });
-    const bodies = await Promise.all(Array.from({ length: 50 }, () => release.body(RECORD)));
-    await release.body(RECORD);
+    const bodies = await Promise.all(
+      Array.from({ length: 50 }, () => release.body(RECORD, FOR_EVERYBODY)),
+    );
+    await release.body(RECORD, FOR_EVERYBODY);
     expect(new Set(bodies).size).toBe(1);
     expect(reads).toBe(1);
   });
@@ -110,7 +128,7 @@ describe('ReleaseIndex.body()', () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
     const release = await openRelease({ dataDir, ...ANY });
-    const body = await release.body('bundle/environment/us-denver.json');
+    const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     expect(body.points).toHaveLength(3);
     expect(JSON.parse(bytesAt(body, TINY_NOW).toString())).toMatchObject({
       legs: { 'air-quality': { freshness: 'fresh' }, river: { freshness: 'stale' } },
@@ -127,7 +145,7 @@ describe('ReleaseIndex.body()', () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
     const release = await openRelease({ dataDir, ...ANY });
-    const body = await release.body('bundle/environment/us-denver.json');
+    const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     const first = bytesAt(body, TINY_NOW);
     expect(bytesAt(body, TINY_NOW + 1)).toBe(first);
     for (const later of [3_600_000, 7_200_000, 0]) {

@@ -40,10 +40,10 @@ describe('currentRelease()', () => {
   it('I27: refuses to begin a log anew when the one before is missing, torn or not listed as signed', async () => {
     writeFileSync(checkpointFile(), 'torn');
     expect(() => currentRelease(data)?.read('log/checkpoint')).toThrow(CompileError);
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never begun anew');
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never restarted');
     rmSync(checkpointFile());
     rmSync(join(data, 'log-checkpoint'));
-    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never begun anew');
+    await expect(compileFolder(snapshots, { data })).rejects.toThrow('never restarted');
     appendFileSync(join(data, 'current', 'files.txt'), 'more\n');
     expect(() => currentRelease(data)).toThrow(CompileError);
   });

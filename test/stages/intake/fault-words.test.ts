@@ -34,7 +34,7 @@ describe('what is said of a bad line', () => {
   it.each(['[{}]', '5', '"text"', 'null'])(
     'tells how a line is written where it is %s',
     async (line) => {
-      const words = 'line: not an object; write one reading or row a line, each as a JSON object';
+      const words = 'line: not an object; write one reading or row per line, each as a JSON object';
       expect(await ofReading(line)).toEqual([words]);
     },
   );
@@ -95,10 +95,10 @@ describe('what is said of a bad line', () => {
       'source_tier: missing; give it in the line or in the header',
     ]);
     expect(await ofReading(TEXT.replace('13.6', '1e400'))).toEqual([
-      'current.stage_ft: beyond what a number can hold; correct it, or store null',
+      'current.stage_ft: too large for a number; correct it, or store null',
     ]);
     expect(await ofReading('{"header":{"grade":"A"}}')).toEqual([
-      'header: a header may only be the first line; start another file; the lines behind it were not read',
+      'header: a header may only be the first line; start another file; the lines after it were not read',
     ]);
   });
 
@@ -118,7 +118,7 @@ describe('what is said of a bad line', () => {
       'capture_date: missing; give it in the line or in the header',
     ]);
     expect(await ofRow('mcp.server', good, { header: { grade: 'A' } })).toEqual([
-      'header: a header may only be the first line; start another file; the lines behind it were not read',
+      'header: a header may only be the first line; start another file; the lines after it were not read',
     ]);
     const late = listingRow({ collected_at: '2026-11-20T11:00Z' });
     expect(await ofRow('filing.submission', listingRow(), late)).toEqual([

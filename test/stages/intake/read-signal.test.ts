@@ -52,7 +52,7 @@ describe('readSignal()', () => {
     ['a byte order mark in the middle', price('\ufeff1'), 'byte order mark', 'current.price_usd'],
     ['a key twice', price('1,"price_usd":2'), 'twice', 'current'],
     ['a key twice in two spellings', price('1,"\\u0070rice_usd":2'), 'twice', 'current'],
-    ['1e400', price('1e400'), 'beyond what a number can hold', 'current.price_usd'],
+    ['1e400', price('1e400'), 'too large for a number', 'current.price_usd'],
     ['2^53+1', price('9007199254740993'), 'integer beyond', 'current.price_usd'],
     [
       'more digits than a double has',
@@ -124,7 +124,7 @@ describe('readSignal()', () => {
     if (isTaken) return expect(problems).toEqual([]);
     expect(problems).toMatchObject([{ file: FILE, line: 2, field: 'collected_at' }]);
     expect(problems[0]?.message).toBe(
-      `"${collected_at}" is after this compile, as of ${AS_OF}; correct it, or the clock or --as-of`,
+      `"${collected_at}" is later than this compile, as of ${AS_OF}; correct it, the clock or --as-of`,
     );
   });
 

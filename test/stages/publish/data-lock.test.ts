@@ -22,8 +22,8 @@ describe('lockData()', () => {
     writeFileSync(join(data, '.lock'), String(process.ppid));
     expect(() => lockData(data)).toThrow(
       `Cannot write into "${data}": another command (process ${process.ppid}) is writing there; ` +
-        'nothing was changed, run this again when it has ended, ' +
-        `or remove "${join(data, '.lock')}" if that process is something else`,
+        'nothing was changed; run this again when it has ended, ' +
+        `or remove "${join(data, '.lock')}" if that process is another program`,
     );
     expect(readFileSync(join(data, '.lock'), 'utf8')).toBe(String(process.ppid));
     expect(readdirSync(data)).toEqual(['.lock']);

@@ -268,9 +268,17 @@ describe('openStaging()', () => {
   });
 
   it.each([
-    ['gone', (link: string) => rmSync(link), 'names no release that is there'],
-    ['left dangling', (link: string) => relink(link, 'releases/000009-x'), 'names no release'],
-    ['a folder, as a copy may make it', copied, 'is no link, as after a copy that follows links'],
+    ['gone', (link: string) => rmSync(link), 'names a release that is not there'],
+    [
+      'left dangling',
+      (link: string) => relink(link, 'releases/000009-x'),
+      'names a release that is not there',
+    ],
+    [
+      'a folder, as a copy may make it',
+      copied,
+      'is not a link, perhaps because a copy followed links',
+    ],
   ])(
     'I27: refuses a "current" that is %s, says how to mend it, and removes nothing',
     async (_, damage, what) => {

@@ -1,12 +1,9 @@
-import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
-import { hashCore } from '../../../compiler/contract/record-hash.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
-import { coreFields, entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
-import { seriesRow } from '../../../compiler/stages/assemble/series.ts';
+import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
+import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
 import { chainRows } from '../../../compiler/stages/assemble/series-chain.ts';
 import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
@@ -19,7 +16,12 @@ import {
   type Grown,
   growPast,
 } from '../../../compiler/stages/remember/entity-past.ts';
-import { formatKnown, parseKnown } from '../../../compiler/stages/remember/past-text.ts';
+import {
+  formatKnown,
+  parseKnown,
+  parseLatest,
+} from '../../../compiler/stages/remember/past-text.ts';
+import { groundOf, segmentKey } from '../../grown-of.ts';
 import { reading } from '../../snapshot-folder.ts';
 import { buildTimeline, type Timeline } from '../../whole-timeline.ts';
 
@@ -37,30 +39,6 @@ interface Said {
 
 /** Batches, one an hour or so, of one entity. */
 type Life = readonly { readonly hour: number; readonly said: readonly Said[] }[];
-
-function ground(
-  signalId: string,
-  batches: readonly string[],
-  segments: Map<string, Buffer>,
-): Ground {
-  const signal = signalOf(signalId);
-  if (signal === undefined) throw new RangeError(`Cannot test "${signalId}": not in the table`);
-  const hashOf = (item: Reading): string =>
-    `sha256:${createHash('sha256')
-      .update(canonicalJson(hashCore(coreFields(signal, item))))
-      .digest('hex')}`;
-  return {
-    signal,
-    batches,
-    hashOf,
-    rowOf: (item, record_hash) => seriesRow(signal, item, record_hash),
-    readSegment: (_, segment) => {
-      const bytes = segments.get(`${segment.before.rows}-${segment.count}`);
-      if (bytes === undefined) throw new RangeError('Cannot read a segment: not written');
-      return bytes;
-    },
-  };
-}
 
 function linesOf(life: Life, metric: string): StoredReading[][] {
   return life.map(({ hour, said }, batch) =>
@@ -90,11 +68,17 @@ interface Outcome {
   readonly hashes: ReadonlySet<string>;
 }
 
+function latestOf({ recent, past: { looked_at } }: Grown): Latest {
+  const newest = recent.at(-1);
+  if (newest === undefined) throw new RangeError('Cannot tell the latest reading: none');
+  return { reading: toldOf(newest), record_hash: newest.record_hash, looked_at };
+}
+
 /** Grows an entity batch by batch, each time from what the text of its past tells; all lines where it falls behind. */
 function grownHourly(life: Life, signalId: string, metric: string): Outcome | null {
   const lines = linesOf(life, metric);
   const segments = new Map<string, Buffer>();
-  const here = ground(
+  const here = groundOf(
     signalId,
     life.map(({ hour }) => batchName(hour)),
     segments,
@@ -112,11 +96,18 @@ function grownHourly(life: Life, signalId: string, metric: string): Outcome | nu
     if (!('ok' in growth)) return null;
     grown = growth.ok;
     for (const { segment, bytes } of grown.segments) {
-      segments.set(`${segment.before.rows}-${segment.count}`, bytes);
+      segments.set(segmentKey(segment), bytes);
     }
     for (const { record_hash } of grown.fresh) hashes.add(record_hash);
-    const published = { said: '', record_hash: '', observed_at: '' };
-    past = parseKnown(formatKnown({ past: grown.past, published })).past;
+    const latest = latestOf(grown);
+    const line = formatKnown({ latest, past: grown.past, said: 'x' });
+    const known = parseKnown(line.slice('one	'.length, -1));
+    expect([known.latest, known.said, parseLatest(line.slice('one	'.length))]).toEqual([
+      latest,
+      'x',
+      latest,
+    ]);
+    past = known.past;
     expect(past).toEqual(JSON.parse(JSON.stringify(grown.past)));
   }
   return grown === null ? null : { grown, lookedBack, hashes };
@@ -144,7 +135,7 @@ function expected(timeline: Timeline, signalId: string, here: Ground) {
   };
 }
 
-function told({ grown, hashes }: Outcome, signalId: string, here: Ground) {
+function told({ grown, hashes }: Outcome, here: Ground) {
   const { past, recent, rows } = grown;
   const facts = entityFacts(here.signal, grown, here.hashOf);
   const newest = recent.at(-1);
@@ -164,16 +155,15 @@ function told({ grown, hashes }: Outcome, signalId: string, here: Ground) {
 
 function check(life: Life, signalId = 'crypto.spot', metric = 'price_usd'): Outcome | null {
   const lines = linesOf(life, metric).flat();
-  const here = ground(
+  const here = groundOf(
     signalId,
     life.map(({ hour }) => batchName(hour)),
-    new Map(),
   );
   const whole = buildTimeline('one', lines);
   const outcome = grownHourly(life, signalId, metric);
   expect(outcome === null).toBe('problem' in whole);
   if (outcome === null || 'problem' in whole) return null;
-  const { season, ...rest } = told(outcome, signalId, here);
+  const { season, ...rest } = told(outcome, here);
   const { season: seen, ...wanted } = expected(whole.ok, signalId, here);
   expect(rest).toEqual(wanted);
   expect([season?.n, season?.percentile]).toEqual([seen?.n, seen?.percentile]);

@@ -40,7 +40,7 @@ export function rowHash(core: RosterCore): string {
   return recordHashText(hash('sha256', jcs(core), 'hex'));
 }
 
-/** What was told of a key so far: the row that stands, and the one that spoke last, be it a repeat. */
+/** What is known of a key so far: the row that counts, and the latest one, even if it is a repeat. */
 interface Told<Row extends OriginRow> {
   readonly kept: HashedRow<Row>;
   readonly said: HashedRow<Row>;

@@ -1,0 +1,113 @@
+import { describe, expect, it, vi } from 'vitest';
+import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import { respond } from '../../../gatekeeper/respond.ts';
+import type { Service } from '../../../gatekeeper/service.ts';
+import { loggedService, tinyHashes } from '../logged-service.ts';
+import { tinyRecord } from '../tiny-release.ts';
+import { tinyTokens } from '../tiny-tokens.ts';
+
+const [HASH = ''] = tinyHashes();
+const PAIR = 'signal_id=airquality.aqi&entity=us-denver';
+const RECORD = tinyRecord('airquality.aqi', 'us-denver', { aqi_index: 42, band: 'good' });
+const TOKENS = tinyTokens();
+
+interface Asked {
+  readonly target: string;
+  readonly body?: string;
+}
+
+/** The status of an answer, and the units that it cost beyond a plain one. */
+async function asked({ target, body }: Asked, service: Service): Promise<[number, number]> {
+  const { token } = TOKENS.mint();
+  let units = 0;
+  const { reply } = await respond(
+    {
+      method: body === undefined ? 'GET' : 'POST',
+      target,
+      facts: headerFacts([
+        ...['Host', 'localhost', 'Content-Type', 'application/json'],
+        ...['Authorization', `Bearer ${token}`],
+      ]),
+      spend: (more) => {
+        units += more;
+      },
+      readBody: async () => Buffer.from(body ?? ''),
+    },
+    service,
+  );
+  return [reply.status, units];
+}
+
+const call = (record_hash: string): object => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'verify_citation', arguments: { record_hash } },
+});
+
+/** Each with the files that it reads at least. */
+const CASES: readonly (readonly [string, Asked, number])[] = [
+  ['a file of the log', { target: '/log/tile/0/000' }, 1],
+  ['a stored body', { target: `/gauge/history-preview?${PAIR}` }, 1],
+  ['the price of a record', { target: `/gauge?${PAIR}` }, 1],
+  ['a hash', { target: `/gauge/verify?hash=${HASH}` }, 2],
+  ['a hash in a path', { target: `/v/${HASH}` }, 2],
+  ['a proof', { target: `/proof/${HASH}` }, 5],
+  ['the inclusion of a hash', { target: `/gauge/anchor?hash=${HASH}` }, 3],
+  ['a list of batches', { target: '/gauge/anchor' }, 1],
+  ['the inclusion of a body', { target: '/verify', body: JSON.stringify(RECORD) }, 1],
+  ['a row of a watchlist', { target: '/gauge/watch?items=environment:us-denver' }, 1],
+  ['a tool call', { target: '/mcp', body: JSON.stringify(call(HASH)) }, 2],
+];
+
+describe('what an answer spends', () => {
+  it.each(CASES)('I54: counts the files that %s makes be read, once', async (...one) => {
+    const [, ask, files] = one;
+    const plain = await loggedService();
+    const service = { ...plain, operator: { ...plain.operator, tokens: TOKENS } };
+    const [status, cold] = await asked(ask, service);
+    expect([200, 402]).toContain(status);
+    const [again, warm] = await asked({ ...ask, target: spelledAnew(ask) }, service);
+    expect(again).toBe(status);
+    expect((cold - warm) / FILE_COST).toBeGreaterThanOrEqual(files);
+  });
+
+  it('I54: parses the list of batches once for all hashes', async () => {
+    const service = await loggedService();
+    const parsed = vi.spyOn(JSON, 'parse');
+    const batches: number[] = [];
+    for (const hash of tinyHashes()) {
+      await asked({ target: `/proof/${hash}` }, service);
+      batches.push(parsed.mock.calls.filter(([text]) => text.includes('"size_before"')).length);
+    }
+    parsed.mockRestore();
+    expect(batches).toEqual([3, 3, 3, 3]);
+  });
+
+  it('I54: counts each tool call of a batch as what it asks', async () => {
+    const hashes = tinyHashes();
+    const one = await asked(
+      { target: '/mcp', body: JSON.stringify(call(HASH)) },
+      await loggedService(),
+    );
+    const batch = JSON.stringify(hashes.map(call));
+    const all = await asked({ target: '/mcp', body: batch }, await loggedService());
+    expect(all[1]).toBeGreaterThan(one[1] + hashes.length - 1);
+  });
+
+  it.each(['[]', '{"jsonrpc":"2.0","id":1,"method":"ping"}'])(
+    'gives nothing back for %s',
+    async (body) => {
+      expect(await asked({ target: '/mcp', body }, await loggedService())).toEqual([
+        expect.any(Number),
+        0,
+      ]);
+    },
+  );
+});
+
+/** The same target with a parameter that nobody knows, so that no answer is ready. */
+function spelledAnew({ target }: Asked): string {
+  return target.includes('?') ? `${target}&x=1` : target;
+}
