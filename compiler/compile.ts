@@ -39,7 +39,7 @@ import {
   stateKey,
 } from './merge-plan.ts';
 import { dueSignal, EntityNotes, knownSignals } from './next-state.ts';
-import { publishRun, type Run } from './publish-run.ts';
+import { previousCatalog, publishRun, type Run } from './publish-run.ts';
 import type { ReadBack } from './read-back.ts';
 import { refuseNothing, refuseShrink } from './refuse-shrink.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
@@ -52,9 +52,11 @@ import { byPlace, CompileError, type Problem } from './stages/intake/compile-err
 import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import type { ChangeCounts } from './stages/publish/catalog-changes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
+import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
@@ -97,6 +99,8 @@ export interface CompileOptions {
   readonly maxRejectsPpm?: number;
   /** How much of the release is read back before it is published; 'sample' by default. */
   readonly readBack?: ReadBack;
+  /** Which releases stay once this one is published; the newest few by default. */
+  readonly retention?: Retention;
   readonly progress?: (step: Progress) => void;
 }
 
@@ -117,6 +121,8 @@ export interface CompileSummary {
   readonly rejects: string | null;
   /** Whether it went on from the previous release instead of reading everything. */
   readonly wentOn: boolean;
+  /** How the latest readings differ from those of the previous release; null where those cannot be read. */
+  readonly changes: ChangeCounts | null;
   /** Snapshot files of closed batches that hold something else than when they were read first; only a full compile looks. */
   readonly changed: readonly string[];
   /** Errors after the release was published: what the next compile would have used could not be put away. */
@@ -133,7 +139,8 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
   const isAnew = options.full === true || options.acceptClock === true;
   const listed = listStored(options.data, options.snapshots, isAnew);
   refuseProblems(futureBatches(listed.stored, options.asOf));
-  const staging = openStaging(options.data, { anew: options.full === true });
+  const { retention = RETENTION } = options;
+  const staging = openStaging(options.data, { anew: options.full === true, retention });
   try {
     refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);
@@ -212,16 +219,6 @@ function previousBytes({ previous, data }: Staging, path: string): Buffer | null
   }
 }
 
-/** Nothing can be compared with a catalog that cannot be read. */
-function catalogBefore(staging: Staging): Buffer {
-  try {
-    return previousBytes(staging, CATALOG_PATH) ?? Buffer.alloc(0);
-  } catch (error) {
-    if (error instanceof ForgottenError) return Buffer.alloc(0);
-    throw error;
-  }
-}
-
 async function compileRun(options: CompileOptions, run: Run): Promise<CompileSummary> {
   const { memory, stored } = run;
   const results = await runJobs(options, run);
@@ -257,7 +254,9 @@ function refuseLoss(
 ): void {
   if (memory === null) {
     const counted = stateOf(data)?.signals ?? {};
-    refuseShrink({ catalog: catalogBefore(staging), signals: counted }, known);
+    // Nothing can be compared with a catalog that cannot be read.
+    const catalog = previousCatalog(staging) ?? Buffer.alloc(0);
+    refuseShrink({ catalog, signals: counted }, known);
   }
   const readings = [...known.values()].reduce((sum, signal) => sum + signal.readings, 0);
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);

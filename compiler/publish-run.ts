@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import type { CompileOptions, CompileSummary } from './compile.ts';
 import { DAY_MS, isoTime } from './contract/iso-time.ts';
 import type { KeyHistory } from './contract/key-history.ts';
-import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+  type Release,
+} from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
 import { shelvesOf } from './merge-plan.ts';
 import type { EntityNotes } from './next-state.ts';
@@ -18,15 +23,16 @@ import { describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
 import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import { type ChangeCounts, countChanges } from './stages/publish/catalog-changes.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
-import { readStored } from './stages/publish/listed-files.ts';
+import { readCatalog, readStored } from './stages/publish/listed-files.ts';
 import { nextPlace } from './stages/publish/next-place.ts';
 import { type CountedPress, makePress, type Press } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
-import { errorsOf, type Staging } from './stages/publish/release-store.ts';
+import { errorsOf, type Published, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
 import { type KnownBatches, noteBatches } from './stages/remember/known-batches.ts';
 import type { Shelves } from './stages/remember/known-entities.ts';
@@ -109,18 +115,49 @@ export async function publishRun(
     bytes,
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
+  // Once it is published, the previous release may be removed.
+  const changes = changesSince(staging, list);
+  const { folder, untidy } = await switchTo(options, staging, { release, list, log });
+  const hasRejects = release.counts.rejects !== undefined;
+  const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
+  const wentOn = memory !== null;
+  return { release, folder, files: count, bytes, rejects, wentOn, changes, untidy };
+}
+
+/** A release of which every file is written. */
+interface WholeRelease {
+  readonly release: Release;
+  readonly list: ReleaseList;
+  readonly log: WrittenLog;
+}
+
+/** Reads back what was written, waits until it is on the disk, and makes it the current release. */
+async function switchTo(
+  options: CompileOptions,
+  staging: Staging,
+  { release, list, log }: WholeRelease,
+): Promise<Published> {
   const { root, data } = staging;
   const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
-  const published = settled.publish(releaseName(release));
-  const kept = errorsOf([() => keepLastCheckpoint(options.data, log.checkpoint)]);
-  const untidy = [...published.untidy, ...kept];
-  const hasRejects = release.counts.rejects !== undefined;
-  const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
-  const { folder } = published;
-  return { release, folder, files: count, bytes, rejects, wentOn: memory !== null, untidy };
+  const { folder, untidy } = settled.publish(releaseName(release));
+  const kept = errorsOf([() => keepLastCheckpoint(data, log.checkpoint)]);
+  return { folder, untidy: [...untidy, ...kept] };
+}
+
+/** Null where the previous release cannot be read. */
+function changesSince(staging: Staging, list: ReleaseList): ChangeCounts | null {
+  const [before, after] = [previousCatalog(staging), readCatalog(staging.data, list)];
+  return before === null || after === null ? null : countChanges(before, after);
+}
+
+/** The catalog that this release supersedes, empty before the first release; null where it cannot be read. */
+export function previousCatalog({ previous, data }: Staging): Buffer | null {
+  if (previous === null) return Buffer.alloc(0);
+  const files = previous.files();
+  return files === null ? null : readCatalog(data, files);
 }
 
 interface Output {
