@@ -13,6 +13,8 @@ import { progressReporter, summaryText, verifyProgress } from './commands/progre
 import { ACCEPT_CLOCK, instant, publicationTime } from './commands/publication-time.ts';
 import { addReleasesCommand } from './commands/releases-cli.ts';
 import { repeated } from './commands/repeated.ts';
+import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './commands/retention.ts';
+import { statsText } from './commands/stats-command.ts';
 import { compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
@@ -37,7 +39,7 @@ const WORKERS_MAX = 8;
 /** A file of which more is bad, of a million lines, is not a file with some bad lines. */
 const MAX_REJECTS_PPM = 500_000;
 
-interface CompileFlags {
+interface CompileFlags extends RetentionFlags {
   readonly snapshots: string;
   readonly data: string;
   readonly key?: string;
@@ -98,6 +100,8 @@ program
     '0%',
   )
   .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
+  .option(...KEEP_LAST)
+  .option(...KEEP_DAYS)
   .action(runCompile);
 
 const importer = program
@@ -151,6 +155,12 @@ addReleasesCommand(program, {
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
 });
+
+program
+  .command('stats')
+  .description('how large what in the data folder is, and how fast it grows')
+  .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
+  .action(({ data }: { readonly data: string }) => console.log(statsText(data)));
 
 addKeyCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
@@ -225,6 +235,7 @@ async function runCompile(flags: CompileFlags): Promise<void> {
       readBack: readBackOf(flags.verify),
       allowShrink: flags.allowShrink === true,
       maxRejectsPpm: rejectsPpm(flags.maxRejects),
+      retention: retentionOf(flags),
       progress: progress.step,
     });
     progress.done();

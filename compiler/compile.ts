@@ -20,18 +20,26 @@
  * changed costs a full compile.
  */
 import { join, relative, resolve, sep } from 'node:path';
-import { type ChangePlan, planChange, stateKey } from './change-plan.ts';
 import { keyIdOf } from './contract/citation.ts';
 import { firstHistory, type KeyHistory } from './contract/key-history.ts';
 import { CATALOG_PATH, type Release, tables } from './contract/release.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import { inlineRunner, type JobRunner, workerRunner } from './jobs/job-runner.ts';
-import type { JobResult, SignalJob } from './jobs/signal-job.ts';
+import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { joinShares, type SharedSignal, signalShares, wholeSignals } from './jobs/signal-shares.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
-import { knownSignals, PlaceNotes } from './next-state.ts';
-import { publishRun, type Run } from './publish-run.ts';
+import {
+  changedSince,
+  type Listed,
+  listStored,
+  type Plan,
+  planMerge,
+  shelvesOf,
+  stateKey,
+} from './merge-plan.ts';
+import { dueSignal, EntityNotes, knownSignals } from './next-state.ts';
+import { previousCatalog, publishRun, type Run } from './publish-run.ts';
 import type { ReadBack } from './read-back.ts';
 import { refuseNothing, refuseShrink } from './refuse-shrink.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
@@ -41,16 +49,19 @@ import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
-import { listSnapshots, type SignalFiles, type Snapshots } from './stages/intake/list-snapshots.ts';
+import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import type { ChangeCounts } from './stages/publish/catalog-changes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
+import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
-import { type KnownSignal, Notes, stateOf } from './stages/remember/memory.ts';
+import { knownDigests } from './stages/remember/known-batches.ts';
+import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
 import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
@@ -88,6 +99,8 @@ export interface CompileOptions {
   readonly maxRejectsPpm?: number;
   /** How much of the release is read back before it is published; 'sample' by default. */
   readonly readBack?: ReadBack;
+  /** Which releases stay once this one is published; the newest few by default. */
+  readonly retention?: Retention;
   readonly progress?: (step: Progress) => void;
 }
 
@@ -108,20 +121,30 @@ export interface CompileSummary {
   readonly rejects: string | null;
   /** Whether it went on from the previous release instead of reading everything. */
   readonly wentOn: boolean;
+  /** How the latest readings differ from those of the previous release; null where those cannot be read. */
+  readonly changes: ChangeCounts | null;
+  /** Snapshot files of closed batches that hold something else than when they were read first; only a full compile looks. */
+  readonly changed: readonly string[];
   /** Errors after the release was published: what the next compile would have used could not be put away. */
   readonly untidy: readonly unknown[];
 }
 
-/** Snapshots in, one new release out: signal by signal, then what joins signals, then the switch. */
+/**
+ * Snapshots in, one new release out. New lines are settled upon what is remembered of their entities, signal by signal; then
+ * comes what joins signals; then the switch. With nothing remembered every line is new.
+ */
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
   refuseNesting(options);
-  const stored = listSnapshots(options.snapshots);
-  refuseProblems(futureBatches(stored, options.asOf));
-  const staging = openStaging(options.data, { anew: options.full === true });
+  // What an earlier compile read and accepted, it accepted by its clock.
+  const isAnew = options.full === true || options.acceptClock === true;
+  const listed = listStored(options.data, options.snapshots, isAnew);
+  refuseProblems(futureBatches(listed.stored, options.asOf));
+  const { retention = RETENTION } = options;
+  const staging = openStaging(options.data, { anew: options.full === true, retention });
   try {
     refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);
-    return await compileInto(options, staging, stored);
+    return await compileInto(options, staging, { ...listed, isAnew });
   } catch (error) {
     staging.discard();
     throw error;
@@ -135,46 +158,54 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
-  stored: Snapshots,
+  { isAnew, ...listed }: Listed & { readonly isAnew: boolean },
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
   const tableDigest = canonicalDigest(tables());
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
-  const { asOf } = options;
-  const open = { staging, issuer, keys, tableDigest, stateKey: key, asOf };
-  // What an earlier compile read and accepted, it accepted by its clock.
-  const isAnew = options.full === true || options.acceptClock === true;
+  const open = { staging, issuer, keys, tableDigest, stateKey: key };
   const isWhole = !isAnew && staging.previous?.files() !== null;
-  const plan = isWhole ? planChange(options.data, key, stored.signals) : null;
+  const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
     try {
-      return await compileRun(options, openRun(open, stored, plan), stored);
+      return await compileRun(options, openRun(options, open, plan));
     } catch (error) {
       if (!(error instanceof ForgottenError)) throw error;
       staging.restart();
     }
   }
-  return compileRun(options, openRun(open, stored, null), stored);
+  const stored = isAnew ? listed.stored : listSnapshots(options.snapshots);
+  const anew = { memory: null, known: listed.known, stored, added: allFiles(stored) };
+  return compileRun(options, openRun(options, open, anew));
 }
 
-type OpenRun = Pick<Run, 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'> &
-  Pick<CompileOptions, 'asOf'>;
+function allFiles({ signals }: Snapshots): Source['added'] {
+  return new Map(signals.map(({ signal_id, files }) => [signal_id, files]));
+}
 
-function openRun({ asOf, ...open }: OpenRun, stored: Snapshots, plan: ChangePlan | null): Run {
+/** What is to be compiled, and upon what. */
+type Source = Omit<Plan, 'memory'> & { readonly memory: Memory | null };
+type OpenRun = Pick<Run, 'staging' | 'issuer' | 'keys' | 'tableDigest' | 'stateKey'>;
+
+function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
+  const { stored, added, memory } = source;
   const { staging } = open;
   const { scratch, writer, state } = staging;
   const before = (path: string): Buffer | null =>
-    plan === null ? null : previousBytes(staging, path);
+    memory === null ? null : previousBytes(staging, path);
   const shards = verifyShards(`${scratch}/verify`, before);
   const leaves = leafStore(`${scratch}/leaves`);
-  const memory = plan?.memory ?? null;
   const catalog = before(CATALOG_PATH) ?? Buffer.alloc(0);
-  const assembly = new Assembly({ shards, leaves, writer, scratch, memory, catalog });
+  const assembly = new Assembly({ shards, leaves, writer, memory, catalog });
   const parts = PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
-  const places = new PlaceNotes(notes, plan);
-  return { ...open, plan, shards, leaves, writer, assembly, parts, notes, places };
+  const due = stored.signals.filter(({ signal_id }) => added.has(signal_id));
+  const entities = new EntityNotes(
+    `${scratch}/entities`,
+    due.map((signal) => dueSignal(signal, memory)),
+  );
+  return { ...open, ...source, shards, leaves, writer, assembly, parts, notes, entities };
 }
 
 /** A file of the previous release; null when it has none of that path. */
@@ -188,44 +219,44 @@ function previousBytes({ previous, data }: Staging, path: string): Buffer | null
   }
 }
 
-/** Nothing can be compared with a catalog that cannot be read. */
-function catalogBefore(staging: Staging): Buffer {
-  try {
-    return previousBytes(staging, CATALOG_PATH) ?? Buffer.alloc(0);
-  } catch (error) {
-    if (error instanceof ForgottenError) return Buffer.alloc(0);
-    throw error;
-  }
-}
-
-async function compileRun(
-  options: CompileOptions,
-  run: Run,
-  { signals }: Snapshots,
-): Promise<CompileSummary> {
-  const { plan } = run;
-  const due = signals.filter(({ signal_id }) => plan?.changes.has(signal_id) ?? true);
-  const results = await runJobs(options, run, due);
+async function compileRun(options: CompileOptions, run: Run): Promise<CompileSummary> {
+  const { memory, stored } = run;
+  const results = await runJobs(options, run);
   const problems = [...results, ...run.parts].flatMap((made) => made.problems);
-  if (problems.length > 0 && plan !== null) {
+  if (problems.length > 0 && memory !== null) {
     throw new ForgottenError('Cannot go on: only a full compile says everything that is wrong');
   }
   refuseProblems(problems);
   noteRejects(run, results);
-  const known = knownSignals(signals, results, plan);
-  if (options.allowShrink !== true) refuseLoss(options, run, known);
-  return publishRun(options, run, known);
+  const signals = knownSignals(stored.signals, results, memory);
+  if (options.allowShrink !== true) refuseLoss(options, run, signals);
+  const digests = digestsOf(run, results);
+  const changed = memory === null ? changedSince(run.known, digests, stored) : [];
+  return { ...(await publishRun(options, run, { signals, digests })), changed };
+}
+
+/** sha256 of every file of a signal by its name; what this compile goes on from must be what it was. */
+function digestsOf({ memory, known }: Run, results: readonly JobResult[]): Map<string, string> {
+  const digests = memory === null ? new Map<string, string>() : knownDigests(known);
+  for (const [name, digest] of results.flatMap((result) => Object.entries(result.digests))) {
+    const before = digests.get(name) ?? digest;
+    if (before !== digest) throw new ForgottenError(`Cannot go on: "${name}" holds something else`);
+    digests.set(name, digest);
+  }
+  return digests;
 }
 
 /** Refuses a release that lost much or is empty; an incremental compile cannot have lost anything. */
 function refuseLoss(
   { snapshots, data }: CompileOptions,
-  { plan, staging, parts }: Run,
+  { memory, staging, parts }: Run,
   known: ReadonlyMap<string, KnownSignal>,
 ): void {
-  if (plan === null) {
+  if (memory === null) {
     const counted = stateOf(data)?.signals ?? {};
-    refuseShrink({ catalog: catalogBefore(staging), signals: counted }, known);
+    // Nothing can be compared with a catalog that cannot be read.
+    const catalog = previousCatalog(staging) ?? Buffer.alloc(0);
+    refuseShrink({ catalog, signals: counted }, known);
   }
   const readings = [...known.values()].reduce((sum, signal) => sum + signal.readings, 0);
   const rows = parts.reduce((sum, part) => sum + part.rows, 0);
@@ -272,17 +303,16 @@ function issuerKeys(options: CompileOptions, { previous }: Staging, issuer: Issu
 }
 
 /** Jobs start with the most work, their output is joined in any order. */
-async function runJobs(
-  options: CompileOptions,
-  run: Run,
-  signals: readonly SignalFiles[],
-): Promise<JobResult[]> {
-  const queue = sharedOut(options, run, signals);
-  const runner = runnerFor(options, run, queue);
+async function runJobs(options: CompileOptions, run: Run): Promise<JobResult[]> {
+  const due = [...run.added].map(([signal_id, files]) => signalFiles(signal_id, files));
+  const { workers, maxRejectsPpm = 0 } = options;
+  // How many lines of a file may be left out is for one job to judge.
+  const queue = maxRejectsPpm === 0 ? signalShares(due, workers) : wholeSignals(due);
+  const runner = runnerFor(options, queue);
   const report = progressOf(options, queue);
   const take = (chunk: JobChunk): void => {
     run.assembly.add(chunk);
-    run.places.add(chunk);
+    run.entities.add(chunk);
   };
   try {
     const jobs = queue.map(async (shared) => {
@@ -296,16 +326,6 @@ async function runJobs(
   }
 }
 
-/** Changes are small, and how many lines of a file may be left out is for one job to judge. */
-function sharedOut(
-  { workers, maxRejectsPpm = 0 }: CompileOptions,
-  { plan }: Run,
-  signals: readonly SignalFiles[],
-): SharedSignal[] {
-  const mayShare = plan === null && maxRejectsPpm === 0;
-  return mayShare ? signalShares(signals, workers) : wholeSignals(signals);
-}
-
 function joinedBySignal(results: readonly JobResult[]): JobResult[] {
   const bySignal = new Map<string, [JobResult, ...JobResult[]]>();
   for (const result of results) {
@@ -316,23 +336,14 @@ function joinedBySignal(results: readonly JobResult[]): JobResult[] {
   return [...bySignal.values()].map(joinShares);
 }
 
-function runnerFor(
-  { workers }: CompileOptions,
-  { plan }: Run,
-  queue: readonly SharedSignal[],
-): JobRunner {
-  const isSmall = plan !== null && addedBytes(plan) < INLINE_BYTES_MAX;
-  if (workers === 0 || isSmall) return inlineRunner();
+function runnerFor({ workers }: CompileOptions, queue: readonly SharedSignal[]): JobRunner {
+  const bytes = queue.reduce((sum, shared) => sum + bytesOf(shared), 0);
+  if (workers === 0 || bytes < INLINE_BYTES_MAX) return inlineRunner();
   const isLong = queue.some((shared) => bytesOf(shared) > SIGNAL_BYTES_IN_MEMORY);
   return workerRunner({
     count: Math.min(workers, queue.length),
     grouping: isLong ? 'partitioned' : 'inMemory',
   });
-}
-
-function addedBytes({ changes }: ChangePlan): number {
-  const files = [...changes.values()].flatMap((change) => change.added);
-  return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
 function bytesOf({ signal, share }: SharedSignal): number {
@@ -341,15 +352,22 @@ function bytesOf({ signal, share }: SharedSignal): number {
 
 function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSignal): SignalJob {
   const ppm = options.maxRejectsPpm ?? 0;
+  const { signal_id, files: added } = signal;
+  const { stored, memory, staging } = run;
+  const files = stored.signals.find((all) => all.signal_id === signal_id)?.files ?? added;
   return {
-    signal,
+    signal_id,
+    added,
+    files,
+    shelves: memory === null ? null : shelvesOf(memory, signal_id),
+    unsureUntil: memory === null ? ALWAYS : memory.state.unsure_until,
+    data: staging.data,
     share,
     issuer: run.issuer,
     seed: options.seed,
-    scratch: run.staging.scratch,
-    change: run.plan?.changes.get(signal.signal_id) ?? null,
+    scratch: staging.scratch,
     asOf: options.asOf,
-    rejects: ppm === 0 ? null : { ppm, folder: join(run.staging.state, REJECTS_FOLDER) },
+    rejects: ppm === 0 ? null : { ppm, folder: join(staging.state, REJECTS_FOLDER) },
   };
 }
 

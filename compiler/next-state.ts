@@ -1,83 +1,86 @@
-import type { ChangePlan } from './change-plan.ts';
+import { join } from 'node:path';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import type { JobResult } from './jobs/signal-job.ts';
+import { shelfName, shelvesOf } from './merge-plan.ts';
 import type { SignalFiles } from './stages/intake/list-snapshots.ts';
-import { replacePlaces } from './stages/remember/line-places.ts';
-import type { KnownSignal, Notes } from './stages/remember/memory.ts';
+import { ShelfNotes, type Shelves, shelvesFor } from './stages/remember/known-entities.ts';
+import type { KnownSignal, Memory, Notes } from './stages/remember/memory.ts';
 
-const NOTHING: KnownSignal = {
-  files: [],
-  readings: 0,
-  rejects: 0,
-  entities: 0,
-  revisions: 0,
-  repeats: 0,
-  sample: null,
-};
+/** A signal of which this compile is to read files. */
+export interface DueSignal {
+  readonly signal_id: string;
+  /** Its entities as the previous compile left them; null where nothing is remembered. */
+  readonly before: Shelves | null;
+  /** On how many shelves they are to stand. */
+  readonly shelves: number;
+}
 
-/** Notes where the lines of each entity stand, as the chunks come. */
-export class PlaceNotes {
-  readonly #notes: Notes;
-  readonly #plan: ChangePlan | null;
-  readonly #changed = new Map<string, Map<string, string>>();
+/** Once a signal has its shelves, it keeps their number. */
+export function dueSignal({ signal_id, bytes }: SignalFiles, memory: Memory | null): DueSignal {
+  const before = memory === null ? null : shelvesOf(memory, signal_id);
+  return { signal_id, before, shelves: before?.files.length ?? shelvesFor(bytes) };
+}
 
-  constructor(notes: Notes, plan: ChangePlan | null) {
-    this.#notes = notes;
-    this.#plan = plan;
+/** Notes what the next compile is to know of each entity, as the chunks come. */
+export class EntityNotes {
+  readonly #signals: ReadonlyMap<string, ShelfNotes>;
+
+  /** `folder` holds what is too much for the memory. */
+  constructor(folder: string, due: readonly DueSignal[]) {
+    const notes = due.map(({ signal_id, before, shelves }) => {
+      return [
+        signal_id,
+        new ShelfNotes(join(folder, signal_id), before, {
+          count: shelves,
+          signals: due.length,
+        }),
+      ] as const;
+    });
+    this.#signals = new Map(notes);
   }
 
-  add({ signal_id, places }: JobChunk): void {
-    if (this.#plan === null) {
-      this.#notes.append(`places/${signal_id}`, places);
-      return;
-    }
-    const lines = this.#changed.get(signal_id) ?? new Map<string, string>();
-    for (const line of places.split('\n').slice(0, -1)) {
-      lines.set(line.slice(0, line.indexOf('\t')), `${line}\n`);
-    }
-    this.#changed.set(signal_id, lines);
+  add({ signal_id, known }: Pick<JobChunk, 'signal_id' | 'known'>): void {
+    this.#signals.get(signal_id)?.add(known);
   }
 
-  finish(): void {
-    const memory = this.#plan?.memory;
-    for (const [id, lines] of this.#changed) {
-      const name = `places/${id}`;
-      const before = memory?.has(name) === true ? memory.read(name) : Buffer.alloc(0);
-      this.#notes.write(name, replacePlaces(before, lines));
-    }
+  /** Writes the shelves that changed. Returns those of these signals as they are now. */
+  finish(notes: Notes): ReadonlyMap<string, Shelves> {
+    const shelves = [...this.#signals].map(([id, own]) => [id, written(id, own, notes)] as const);
+    return new Map(shelves);
   }
+}
+
+function written(id: string, shelves: ShelfNotes, notes: Notes): Shelves {
+  const files = [...shelves.before];
+  for (const [shelf, bytes] of shelves.changed()) {
+    files[shelf] = notes.write(shelfName(id, shelf), bytes);
+  }
+  return { files };
 }
 
 /** What is known of every signal now: what the previous release knew, and what the jobs counted. */
 export function knownSignals(
   signals: readonly SignalFiles[],
   results: readonly JobResult[],
-  plan: ChangePlan | null,
+  memory: Memory | null,
 ): Map<string, KnownSignal> {
   const counted = new Map(results.map((result) => [result.signal_id, result]));
   const known = signals.map((signal): [string, KnownSignal] => {
-    const before = plan?.memory.state.signals[signal.signal_id] ?? NOTHING;
-    const result = counted.get(signal.signal_id);
-    return [signal.signal_id, withResult(before, signal, result)];
+    const { signal_id } = signal;
+    const before = memory?.state.signals[signal_id];
+    const result = counted.get(signal_id);
+    return [
+      signal_id,
+      {
+        shelves: before?.shelves ?? shelvesFor(signal.bytes),
+        readings: (before?.readings ?? 0) + (result?.readings ?? 0),
+        rejects: (before?.rejects ?? 0) + (result?.rejects.count ?? 0),
+        entities: (before?.entities ?? 0) + (result?.entities ?? 0),
+        revisions: (before?.revisions ?? 0) + (result?.revisions ?? 0),
+        repeats: (before?.repeats ?? 0) + (result?.repeats ?? 0),
+        sample: before?.sample ?? null,
+      },
+    ];
   });
   return new Map(known);
-}
-
-function withResult(
-  before: KnownSignal,
-  { files }: SignalFiles,
-  result: JobResult | undefined,
-): KnownSignal {
-  const stamps = new Map(files.map((file) => [file.name, file.stamp]));
-  const read = Object.entries(result?.digests ?? {}).map(([name, sha256]) => ({ name, sha256 }));
-  const all = [...before.files, ...read];
-  return {
-    files: all.map(({ name, sha256 }) => ({ name, sha256, stamp: stamps.get(name) ?? '' })),
-    readings: before.readings + (result?.readings ?? 0),
-    rejects: before.rejects + (result?.rejects.count ?? 0),
-    entities: before.entities + (result?.entities ?? 0),
-    revisions: before.revisions + (result?.revisions ?? 0),
-    repeats: before.repeats + (result?.repeats ?? 0),
-    sample: before.sample,
-  };
 }

@@ -1,30 +1,47 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { ChangePlan } from './change-plan.ts';
 import type { CompileOptions, CompileSummary } from './compile.ts';
+import { DAY_MS, isoTime } from './contract/iso-time.ts';
 import type { KeyHistory } from './contract/key-history.ts';
-import { CONTRACT_VERSION, HEAD_BYTES_MAX, RELEASE_NAME } from './contract/release.ts';
+import {
+  CONTRACT_VERSION,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+  type Release,
+} from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
-import type { PlaceNotes } from './next-state.ts';
+import { shelvesOf } from './merge-plan.ts';
+import type { EntityNotes } from './next-state.ts';
 import { readBack } from './read-back.ts';
 import { continueLog } from './stages/anchor/continue-log.ts';
 import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
-import type { Assembly } from './stages/assemble/assembly.ts';
+import type { WrittenLog } from './stages/anchor/write-log.ts';
+import type { Assembly, Material } from './stages/assemble/assembly.ts';
+import { LatestTable } from './stages/assemble/latest-table.ts';
 import type { Part } from './stages/assemble/part.ts';
 import { describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
+import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
+import { type ChangeCounts, countChanges } from './stages/publish/catalog-changes.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
-import { readStored } from './stages/publish/listed-files.ts';
+import { readCatalog, readStored } from './stages/publish/listed-files.ts';
 import { nextPlace } from './stages/publish/next-place.ts';
-import { type CountedPress, makePress } from './stages/publish/press.ts';
+import { type CountedPress, makePress, type Press } from './stages/publish/press.ts';
 import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
-import { errorsOf, type Staging } from './stages/publish/release-store.ts';
+import { errorsOf, type Published, type Staging } from './stages/publish/release-store.ts';
 import type { VerifyShards } from './stages/publish/verify-shards.ts';
-import { type KnownSignal, type Notes, STATE_FOLDER } from './stages/remember/memory.ts';
+import { type KnownBatches, noteBatches } from './stages/remember/known-batches.ts';
+import type { Shelves } from './stages/remember/known-entities.ts';
+import {
+  type KnownSignal,
+  type Memory,
+  type Notes,
+  STATE_FOLDER,
+} from './stages/remember/memory.ts';
 import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
 import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
 import { readPlain } from './verify/plain-file.ts';
@@ -41,58 +58,106 @@ export interface Run {
   readonly writer: FileWriter;
   readonly parts: readonly Part[];
   readonly notes: Notes;
-  readonly places: PlaceNotes;
+  readonly entities: EntityNotes;
   /** Digest of the tables, and of everything else that bodies follow from. */
   readonly tableDigest: string;
   readonly stateKey: string;
-  /** What this compile takes over from the previous release; null for a full compile. */
-  readonly plan: ChangePlan | null;
+  readonly stored: Snapshots;
+  /** The batches as the previous compile remembers them, whether or not this one goes on from it. */
+  readonly known: KnownBatches;
+  /** Files that no earlier compile read, by signal. */
+  readonly added: ReadonlyMap<string, readonly SnapshotFile[]>;
+  /** What this compile takes over from the previous one; null for a compile from nothing. */
+  readonly memory: Memory | null;
+}
+
+/** What was read. */
+interface Counted {
+  readonly signals: ReadonlyMap<string, KnownSignal>;
+  /** sha256 of every file of a signal, hex, by its name. */
+  readonly digests: ReadonlyMap<string, string>;
 }
 
 /** Writes what follows from all signals together, then the head, then switches. */
 export async function publishRun(
   options: CompileOptions,
   run: Run,
-  signals: ReadonlyMap<string, KnownSignal>,
-): Promise<CompileSummary> {
-  const { staging, notes, plan } = run;
+  { signals, digests }: Counted,
+): Promise<Omit<CompileSummary, 'changed'>> {
+  const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
-  const before = plan === null ? null : staging.previous;
+  const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
   const press = () => makePress({ ...run, sealer, asOf: options.asOf });
-  writeJoined(run, { list, press: press() }, signals);
-  const checkpoint = writeParts(options, run, { list, press: press() });
+  list.remove(run.assembly.gone);
+  list.add(run.assembly.files);
+  const table = latestTable(run, run.entities.finish(notes));
+  const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
+  const shelf = shelfOf(options.data, list);
+  writeJoined(run, { list, press: press() }, { table, entities, read: shelf.read });
+  const log = writeParts(options, run, { list, press: press() });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
   const head = unsignedHead(options, run, signals);
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
-  const bytes = (plan?.memory.state.bytes ?? 0) + bytesAdded;
+  const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
   store.save();
-  run.assembly.save(notes);
-  run.places.finish();
+  noteBatches(notes, run.stored.batches, { digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,
     release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),
     since: staging.openedMs,
+    unsure_until: unsureUntil(options, memory, log),
     signals: Object.fromEntries(withSamples(signals, run.assembly)),
     bundles: run.assembly.bundles,
     bytes,
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
+  // Once it is published, the previous release may be removed.
+  const changes = changesSince(staging, list);
+  const { folder, untidy } = await switchTo(options, staging, { release, list, log });
+  const hasRejects = release.counts.rejects !== undefined;
+  const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
+  const wentOn = memory !== null;
+  return { release, folder, files: count, bytes, rejects, wentOn, changes, untidy };
+}
+
+/** A release of which every file is written. */
+interface WholeRelease {
+  readonly release: Release;
+  readonly list: ReleaseList;
+  readonly log: WrittenLog;
+}
+
+/** Reads back what was written, waits until it is on the disk, and makes it the current release. */
+async function switchTo(
+  options: CompileOptions,
+  staging: Staging,
+  { release, list, log }: WholeRelease,
+): Promise<Published> {
   const { root, data } = staging;
   const written = { data, root, entries: list.added(), issuerDid: release.issuer_did };
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
-  const published = settled.publish(releaseName(release));
-  const kept = errorsOf([() => keepLastCheckpoint(options.data, checkpoint)]);
-  const untidy = [...published.untidy, ...kept];
-  const hasRejects = release.counts.rejects !== undefined;
-  const rejects = hasRejects ? join(data, STATE_FOLDER, REJECTS_FOLDER) : null;
-  const { folder } = published;
-  return { release, folder, files: count, bytes, rejects, wentOn: plan !== null, untidy };
+  const { folder, untidy } = settled.publish(releaseName(release));
+  const kept = errorsOf([() => keepLastCheckpoint(data, log.checkpoint)]);
+  return { folder, untidy: [...untidy, ...kept] };
+}
+
+/** Null where the previous release cannot be read. */
+function changesSince(staging: Staging, list: ReleaseList): ChangeCounts | null {
+  const [before, after] = [previousCatalog(staging), readCatalog(staging.data, list)];
+  return before === null || after === null ? null : countChanges(before, after);
+}
+
+/** The catalog that this release supersedes, empty before the first release; null where it cannot be read. */
+export function previousCatalog({ previous, data }: Staging): Buffer | null {
+  if (previous === null) return Buffer.alloc(0);
+  const files = previous.files();
+  return files === null ? null : readCatalog(data, files);
 }
 
 interface Output {
@@ -100,17 +165,20 @@ interface Output {
   readonly press: CountedPress;
 }
 
+/** The latest readings as they are now; of a signal without new lines as the previous compile left them. */
+function latestTable({ memory }: Run, now: ReadonlyMap<string, Shelves>): LatestTable {
+  return new LatestTable((id) => now.get(id) ?? (memory === null ? null : shelvesOf(memory, id)));
+}
+
 /** What joins signals; of a change only what it touches. */
 function writeJoined(
-  { assembly, shards, notes, plan }: Run,
+  { assembly, shards, notes, memory }: Run,
   { list, press }: Output,
-  signals: ReadonlyMap<string, KnownSignal>,
+  material: Material,
 ): void {
-  const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
-  assembly.write(press, entities);
-  list.remove(assembly.gone);
-  list.add([...assembly.files, ...press.files]);
-  const text = plan?.memory.read('joined').toString('utf8') ?? '';
+  assembly.write(press, material);
+  list.add(press.files);
+  const text = memory?.read('joined').toString('utf8') ?? '';
   const lookUps = new Map(text.split('\n').slice(0, -1).map(splitAtTab));
   for (const [file, line] of press.lookUps) {
     const before = lookUps.get(file);
@@ -126,16 +194,19 @@ function splitAtTab(line: string): [string, string] {
 }
 
 /** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
-function writeParts(options: CompileOptions, run: Run, { list, press }: Output): string {
-  const { plan, shards, notes } = run;
-  if (plan !== null) {
-    list.remove(plan.memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
-    shards.remove(plan.memory.read('parts-look-ups').toString('utf8'));
+function writeParts(options: CompileOptions, run: Run, { list, press }: Output): WrittenLog {
+  const { memory, shards, notes } = run;
+  if (memory !== null) {
+    list.remove(memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
+    shards.remove(memory.read('parts-look-ups').toString('utf8'));
   }
   const isStored = (path: string): boolean => list.find(path) !== null;
-  for (const part of run.parts) part.write(press, isStored);
-  const log = continueLog(run.staging, { press, leaves: run.leaves, mayResume: plan !== null });
-  if (plan !== null) list.remove(pathsBefore(run.staging, log.stands));
+  const leaves = new PartLeaves(press, memory);
+  for (const part of run.parts) part.write({ ...press, leaf: leaves.take }, isStored);
+  notes.write('parts-leaves', leaves.text());
+  const resumeSince = memory?.state.since ?? null;
+  const log = continueLog(run.staging, { press, leaves: run.leaves, resumeSince });
+  if (memory !== null) list.remove(log.gone);
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
@@ -144,16 +215,42 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
   const written = press.files.filter(({ path }) => !isOfLog(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));
   notes.write('parts-look-ups', press.lookUps.map(([, line]) => line).join(''));
-  return log.checkpoint;
+  return log;
+}
+
+/** Leaves of the collections, which each compile reads whole: those of the previous one are in the log. */
+class PartLeaves {
+  readonly #press: Press;
+  readonly #before: ReadonlySet<string>;
+  readonly #given = new Set<string>();
+
+  constructor(press: Press, memory: Memory | null) {
+    this.#press = press;
+    this.#before = new Set(memory?.read('parts-leaves').toString('latin1').split('\n'));
+  }
+
+  readonly take: Press['leaf'] = (leaf) => {
+    this.#given.add(leaf.record_hash);
+    if (!this.#before.has(leaf.record_hash)) this.#press.leaf(leaf);
+  };
+
+  text(): string {
+    return [...this.#given].join('\n');
+  }
+}
+
+/** A log of more than the snapshots give may hold what comes back to them, but nothing that was collected later. */
+function unsureUntil(
+  { asOf }: CompileOptions,
+  memory: Memory | null,
+  { hasOrphans }: WrittenLog,
+): string | null {
+  if (memory !== null) return memory.state.unsure_until;
+  // A batch may be named after the day before its last line, and clocks differ.
+  return hasOrphans ? isoTime(Date.parse(asOf) + DAY_MS).slice(0, 'YYYY-MM-DD'.length) : null;
 }
 
 const isOfLog = (path: string): boolean => path.startsWith(`${LOG_FOLDER}/`);
-
-/** Log files of the previous release, except those that are still valid. */
-function pathsBefore({ previous }: Staging, stands: (path: string) => boolean): string[] {
-  const paths = [...(previous?.files()?.under(`${LOG_FOLDER}/`) ?? [])];
-  return paths.filter((path) => !stands(path));
-}
 
 /** What is stored so far, as the descriptions look at it. */
 function shelfOf(data: string, list: ReleaseList): Shelf {

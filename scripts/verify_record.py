@@ -49,7 +49,7 @@ ROSTER_CORES = {
                          "lifespan_days", "pre_death_payload", "death_context") + SOURCED,
     "document": ("operation", "params", "title", "text", "rows", "observed_at") + SOURCED,
 }
-SERIES_CUT = ("days", "count", "before", "rows", "cuts")
+SERIES_CUT = ("days", "count", "before", "rows", "cuts", "segments")
 SERIES_COLUMNS = ("snapshot_date", "observed_at", "data_age_hours", "current", "band", "record_hash")
 SERIES_DAYS_MAX = 1000
 CHAIN_ORIGIN = {"rows": 0, "snapshot_date": None, "chain": "sha256:" + "0" * 64}
@@ -248,6 +248,8 @@ def check_series(body):
     """The rows lead from the state before them to the signed end of the chain, and reach back far enough."""
     if not is_series(body) or "retained" not in body:
         return
+    if body.get("segments", []) != []:
+        raise Refused("rows: more of them stand in segments")
     rows, before, retained = body.get("rows"), body.get("before"), body["retained"]
     if not isinstance(rows, list) or not rows or any(not is_row(row) for row in rows):
         raise Refused("rows: not rows of exactly the columns of a series")
@@ -276,22 +278,26 @@ def check_state(before):
 
 
 def check_reach(body, before, rows):
-    """A first row that is not there would have stood inside of days: the state before tells its date."""
+    """A first row that is not there would have stood inside of days: the state before tells its date.
+
+    Where older rows of that date are not delivered at all, the signature says so.
+    """
     days, newest = body.get("days"), time_of(body["retained"].get("to"))
     if not isinstance(days, int) or isinstance(days, bool) or not 1 <= days <= SERIES_DAYS_MAX or newest is None:
         raise Refused("days: not 1 to %d" % SERIES_DAYS_MAX)
     start = iso(newest - datetime.timedelta(days=days - 1))
     if str(rows[0]["snapshot_date"]) < start:
         raise Refused("rows: one is older than %d days" % days)
-    if before["snapshot_date"] is not None and before["snapshot_date"] >= start:
+    is_signed = body["retained"].get("older_chain") == before["chain"]
+    if before["snapshot_date"] is not None and before["snapshot_date"] >= start and not is_signed:
         raise Refused("rows: some of the last %d days are missing" % days)
 
 
 def cuts_of(before, rows, states):
-    """Where a stored series can be cut: each date that begins, with the state before it."""
+    """Where a stored series can be cut: its first row and each date that begins, with the state before it."""
     cuts = []
     for state, row in zip([before] + states, rows):
-        if row["snapshot_date"] != state["snapshot_date"]:
+        if not cuts or row["snapshot_date"] != state["snapshot_date"]:
             cuts.append([row["snapshot_date"], state["rows"], state["chain"]])
     return cuts
 

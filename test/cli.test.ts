@@ -33,7 +33,15 @@ const USER_INFO = 'Cannot publish at "https://x.example": a user, password, quer
 const COMPILE = ['compile', '--snapshots', snapshots, '--workers', '0', '--as-of', AS_OF];
 
 describe('signalpress --help', () => {
-  it.each([['compile'], ['verify'], ['import', 'sec-edgar'], ['receipt', 'issue']])(
+  it.each([
+    ['compile'],
+    ['verify'],
+    ['releases', 'diff'],
+    ['releases', 'prune'],
+    ['stats'],
+    ['import', 'sec-edgar'],
+    ['receipt', 'issue'],
+  ])(
     'shows at %s %s what it does, an example with its own options, and its exit codes',
     (...words) => {
       const { status, stdout } = run([...words, '--help']);
@@ -259,6 +267,8 @@ describe('signalpress compile', () => {
     ['a name of two lines', ['--issuer-name', 'a\nb'], {}, 'Cannot publish as "a\\nb": a control'],
     ['too many workers', ['--workers', '99'], {}, 'workers'],
     ['half a worker', ['--workers', '0.5'], {}, 'workers'],
+    ['to keep no release', ['--keep-last', '0'], {}, 'Cannot use --keep-last "0"'],
+    ['to keep for no time', ['--keep-days', 'long'], {}, 'Cannot use --keep-days "long"'],
     ['a share without its sign', ['--max-rejects', '0.5'], {}, 'a share from 0% to 50%'],
     ['more than half of the lines', ['--max-rejects', '50.1%'], {}, 'a share from 0% to 50%'],
     [

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CompileOptions } from '../compiler/compile.ts';
+import { SERIES_TAIL } from '../compiler/contract/series-segments.ts';
 import { rotateKey } from '../compiler/keys/key-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { FILINGS, filingRow, listingRow } from './filing-rows.ts';
@@ -192,6 +193,43 @@ describe('compile() on what is remembered', () => {
     }
   }, 120_000);
 
+  it('I18: joins segments of a series into one, as a full compile does', async () => {
+    const btc = (batch: string, from: number, count: number) =>
+      file(
+        batch,
+        SPOT,
+        Array.from({ length: count }, (_, index) => {
+          const observed_at = new Date(Date.parse('2026-11-01') + (from + index) * 3_600_000);
+          return reading('btc', { price_usd: from + index }, { observed_at });
+        }),
+      );
+    const settled = 16 * 16 - 2;
+    const base = writeSnapshots({
+      ...btc('2026-11-16', 0, settled + SERIES_TAIL),
+      ...file('2026-11-17', SPOT, coins('2026-11-17', 600)),
+      ...file('2026-11-18', SPOT, coins('2026-11-18', 600)),
+    });
+    const here = { snapshots: base, data: (await compileFolder(base)).data };
+    const segments = () =>
+      [...filesBelow(join(here.data, 'current')).keys()].flatMap(
+        (path) => /^segment\/crypto.spot\/btc\/(.*).txt$/.exec(path)?.[1] ?? [],
+      );
+    expect(segments()).toHaveLength(6);
+    const revised = reading('btc', { price_usd: 0.5 }, { observed_at: '2026-11-01T03:00:00.000Z' });
+    for (const [more, expected] of [
+      [btc('2026-11-21T00Z', settled + SERIES_TAIL, 2), ['0-256']],
+      [btc('2026-11-21T01Z', settled + SERIES_TAIL + 2, 15), ['0-256']],
+      [btc('2026-11-21T02Z', settled + SERIES_TAIL + 17, 1), ['0-256', '256-16']],
+      [file('2026-11-21T03Z', SPOT, [revised]), ['0-256', '256-16']],
+    ] as const) {
+      writeSnapshots(more, here.snapshots);
+      const { wentOn, folder, release } = await both(here);
+      expect([wentOn, segments()]).toEqual([true, expected]);
+      const { faults, strayCount } = await verifyRelease(folder, { trust: [release.issuer_did] });
+      expect([faults, strayCount]).toEqual([[], 0]);
+    }
+  }, 120_000);
+
   it('I18: leaves no line from the future out, so that a later compile has nothing to take up', async () => {
     const here = copied();
     const ahead = reading('coin-1', { price_usd: 7 }, at('2026-11-23'));
@@ -243,7 +281,7 @@ describe('compile() on what is remembered', () => {
     60_000,
   );
 
-  it.each(['places/crypto.spot', 'joined', 'parts-files', 'census/crypto.spot'])(
+  it.each(['entities/crypto.spot/0', 'joined', 'parts-files', 'batches/2026-11-18'])(
     'reads everything again when "%s" of the state is damaged',
     async (name) => {
       const here = copied();
@@ -256,9 +294,9 @@ describe('compile() on what is remembered', () => {
   );
 
   it.each([
-    ['places of the signal that changed', 'places/crypto.spot'],
-    ['places of one that did not', 'places/airquality.aqi'],
-    ['legs of bundles', 'legs'],
+    ['entities of the signal that changed', 'entities/crypto.spot'],
+    ['entities of one that did not', 'entities/airquality.aqi'],
+    ['batches', 'batches'],
   ])(
     'reads everything again when the state lacks the %s',
     async (_, name) => {

@@ -6,7 +6,11 @@ const ROOT = join(import.meta.dirname, '..');
 /** The files that may open others for reading, one in each program. */
 const READERS = ['compiler/verify/plain-file.ts', 'gatekeeper/plain-file.ts'];
 /** A folder is opened for a sync, and the journal for its own, after it was written here. */
-const SYNCS = ['compiler/stages/publish/replace-file.ts', 'gatekeeper/journal/group-commit.ts'];
+const SYNCS = [
+  'compiler/stages/publish/replace-file.ts',
+  'gatekeeper/journal/group-commit.ts',
+  'gatekeeper/replace-file.ts',
+];
 const IMPORTS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g;
 /** What opens a file and waits for it, where it is a pipe. */
 const WAITING = ['readFile', 'readFileSync', 'createReadStream', 'open'];

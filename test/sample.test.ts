@@ -10,6 +10,7 @@ import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './compiled-sample.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';
 import { question } from './gatekeeper/tiny-service.ts';
+import { logLinesIn } from './log-lines.ts';
 import { sha256Text } from './sha256-text.ts';
 import { removeFolders } from './snapshot-folder.ts';
 
@@ -123,8 +124,9 @@ describe('one reading of the sample', () => {
     }
     expect([...places].sort()).toEqual([...PLACES].sort());
     expect([...byKey].filter(([, hashes]) => hashes.size !== 1)).toEqual([]);
-    const listed = lookUps(sample);
-    for (const [key, [hash = '']] of byKey) expect(listed.get(hash)?.kind, key).toBe('reading');
+    const files = sample.paths.map((path) => [path, sample.text(path)] as const);
+    const logged = new Map(logLinesIn(files).map((line) => [line.record_hash, line.facts]));
+    for (const [key, [hash = '']] of byKey) expect(logged.get(hash)?.kind, key).toBe('reading');
     expect(byKey.size).toBeGreaterThan(4000);
   });
 

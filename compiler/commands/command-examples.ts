@@ -5,6 +5,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   compile: [
     'signalpress compile --key issuer.key --base-url https://signals.example.org',
     'signalpress compile --key issuer.key --as-of 2026-11-20T12:00:00Z --verify full',
+    'signalpress compile --key issuer.key --keep-last 24 --keep-days 7',
   ],
   'import usgs-earthquakes': ['signalpress import usgs-earthquakes all_week.geojson'],
   'import usgs-nwis': ['signalpress import usgs-nwis iv.json --note iv.note.json'],
@@ -21,12 +22,19 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'anchor stamp': ['signalpress anchor stamp'],
   'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],
   'releases list': ['signalpress releases list'],
-  'releases diff': ['signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z'],
-  'releases prune': ['signalpress releases prune'],
+  'releases diff': [
+    'signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z',
+    'signalpress releases diff 000001-20261120T120000Z 000002-20261121T120000Z --files',
+  ],
+  'releases prune': [
+    'signalpress releases prune',
+    'signalpress releases prune --keep-last 24 --keep-days 7',
+  ],
   'releases rollback': [
     'signalpress releases rollback 000001-20261120T120000Z --key issuer.key',
     'signalpress releases rollback 000001-20261120T120000Z --accept-clock 2026-11-20T12:34',
   ],
+  stats: ['signalpress stats', 'signalpress stats --data dist-data'],
   'key list': ['signalpress key list'],
   'key rotate': ['signalpress key rotate --key issuer.key --to next.key'],
   'key revoke': [

@@ -1,4 +1,9 @@
 import type { CompileSummary, Progress } from '../compile.ts';
+import {
+  CHANGE_KINDS,
+  type ChangeCounts,
+  type ChangeKind,
+} from '../stages/publish/catalog-changes.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
 import { errorText } from './error-text.ts';
 
@@ -43,11 +48,20 @@ export function verifyProgress(screen: Screen): (step: VerifyProgress) => void {
   };
 }
 
+/** Most snapshot files that a warning names. */
+const NAMES_SHOWN_MAX = 5;
+const CHANGE_TEXT: Readonly<Record<ChangeKind, string>> = {
+  new: 'new',
+  newer: 'with a new reading',
+  revised: 'revised',
+  older: 'back at an earlier reading',
+  gone: 'gone',
+};
+
 /** The closing words of a compile. `ms` is how long it took. */
 export function summaryText(summary: CompileSummary, ms: number): string {
-  const { release, folder, files, bytes } = summary;
+  const { release, folder, files, bytes, changes } = summary;
   const { counts } = release;
-  const number = (value: number): string => value.toLocaleString('en-US');
   const notes = [
     counts.revisions > 0 ? `${number(counts.revisions)} revised` : '',
     counts.repeats > 0 ? `${number(counts.repeats)} seen again` : '',
@@ -57,14 +71,42 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `Release ${release.sequence} is published.`,
     `  readings  ${number(counts.readings)} of ${number(counts.entities)} series${tail}`,
     `  records   ${number(counts.records)}, bundles ${number(counts.bundles)}`,
+    `  changed   ${changes === null ? 'not known: the previous release is damaged' : changesText(changes)}`,
     `  files     ${number(files)}, ${(bytes / 1e6).toFixed(1)} MB`,
     `  issuer    ${release.issuer_name}, ${release.issuer_did}`,
     `  as of     ${release.as_of}`,
     `  folder    ${folder}`,
     `  took      ${(ms / 1000).toFixed(1)} s`,
     ...rejectsText(summary),
+    ...changedText(summary.changed),
     ...untidyText(summary.untidy),
   ].join('\n');
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** How one release differs from another, in one line. */
+export function changesText(changes: ChangeCounts): string {
+  const kinds = CHANGE_KINDS.filter((kind) => changes[kind] > 0);
+  const parts = kinds.map((kind, at) => {
+    const count = changes[kind];
+    const subject = at > 0 ? '' : count === 1 ? ' record' : ' records';
+    return `${number(count)}${subject} ${CHANGE_TEXT[kind]}`;
+  });
+  return parts.length === 0 ? 'no record' : parts.join(', ');
+}
+
+/** A warning about snapshot files that are no longer what an earlier compile read. */
+function changedText(changed: readonly string[]): string[] {
+  if (changed.length === 0) return [];
+  const names = changed.slice(0, NAMES_SHOWN_MAX).map((name) => `"${name}"`);
+  const rest = changed.length - names.length;
+  const list = rest > 0 ? `${names.join(', ')} and ${number(rest)} more` : names.join(', ');
+  return [
+    `Warning: snapshot files changed after an earlier compile read them: ${list}; this release holds what they hold now. Store a correction in a new batch`,
+  ];
 }
 
 /** Warnings after a release that was published anyway. */

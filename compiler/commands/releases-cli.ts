@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { untidyText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
-import { diffText, listText, prune, rollBack } from './releases-command.ts';
+import { listText, prune, rollBack } from './releases-command.ts';
+import { filesDiffText, readingsDiffText } from './releases-diff.ts';
+import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
 
 /** What the commands are given from outside. */
 export interface ReleasesSettings {
@@ -16,6 +18,10 @@ export interface ReleasesSettings {
 
 interface DataFlag {
   readonly data: string;
+}
+
+interface DiffFlags extends DataFlag {
+  readonly files?: boolean;
 }
 
 interface RollbackFlags extends DataFlag, Pick<TimeFlags, 'acceptClock'> {
@@ -37,15 +43,19 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
   add('list', 'list every release and mark the current one').action(({ data }: DataFlag) => {
     print(listText(data));
   });
-  add('diff <one> <other>', 'show how the files of two releases differ').action(
-    (one: string, other: string, { data }: DataFlag) => print(diffText(data, [one, other])),
-  );
-  add('prune', 'remove releases that are no longer kept, and their files').action(
-    ({ data }: DataFlag) => {
-      const gone = prune(data);
+  add('diff <one> <other>', 'show how the readings of two releases differ')
+    .option('--files', 'show how their lists of files differ instead')
+    .action((one: string, other: string, { data, files }: DiffFlags) => {
+      const text = files === true ? filesDiffText : readingsDiffText;
+      print(text(data, [one, other]));
+    });
+  add('prune', 'remove releases that are no longer kept, and their files')
+    .option(...KEEP_LAST)
+    .option(...KEEP_DAYS)
+    .action(({ data, ...flags }: DataFlag & RetentionFlags) => {
+      const gone = prune(data, retentionOf(flags));
       print(gone.length === 0 ? 'nothing to prune' : `pruned ${gone.join(', ')}`);
-    },
-  );
+    });
   add('rollback <name>', 'publish the files of an older release as the newest')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
     .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')

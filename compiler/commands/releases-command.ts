@@ -24,6 +24,7 @@ import {
   currentName,
   pruneReleases,
   RELEASES_FOLDER,
+  type Retention,
   readRelease,
   releaseFiles,
   releaseName,
@@ -39,9 +40,6 @@ import { nodeDisk } from '../verify/disk.ts';
 import { Faults } from '../verify/release-fault.ts';
 import { readHeadAlone } from '../verify/release-head.ts';
 import { errorText } from './error-text.ts';
-
-/** Paths of each kind that a difference spells out. */
-const PATHS_SHOWN_MAX = 20;
 
 /** One line per release, oldest first; the current one is marked. */
 export function listText(data: string): string {
@@ -62,37 +60,13 @@ function headText(data: string, name: string): string {
   }
 }
 
-/** How the file lists of two releases differ, by path. */
-export function diffText(data: string, [one, other]: readonly [string, string]): string {
-  const [before, after] = [filesOf(data, one), filesOf(data, other)];
-  const only = (a: ListedFiles, b: ListedFiles): string[] =>
-    [...onlyIn(a.bytes, b.bytes)].map(({ path }) => path);
-  const left = new Set(only(before, after));
-  const right = only(after, before);
-  const changed = right.filter((path) => left.delete(path));
-  const kept = new Set(changed);
-  const added = right.filter((path) => !kept.has(path));
-  return [
-    `${one} -> ${other}: ${added.length} added, ${changed.length} changed, ${left.size} gone`,
-    ...shown('+', added),
-    ...shown('~', changed),
-    ...shown('-', [...left]),
-  ].join('\n');
-}
-
-function shown(mark: string, paths: readonly string[]): string[] {
-  const rest = paths.length - PATHS_SHOWN_MAX;
-  const lines = paths.slice(0, PATHS_SHOWN_MAX).map((path) => `${mark} ${path}`);
-  return rest > 0 ? [...lines, `${mark} … and ${rest} more`] : lines;
-}
-
 /** Releases that were removed, by name. */
-export function prune(data: string): readonly string[] {
+export function prune(data: string, retention: Retention): readonly string[] {
   if (!existsSync(data))
     throw new RangeError(`Cannot prune "${data}": no such folder; correct --data`);
   const staging = openStaging(data);
   try {
-    return pruneReleases(data);
+    return pruneReleases(data, retention);
   } finally {
     staging.discard();
   }
@@ -117,7 +91,8 @@ export interface RolledBack extends Pick<Published, 'untidy'> {
  * signed by another key, and a KeyError when the key may not sign now.
  */
 export async function rollBack(rollback: Rollback): Promise<RolledBack> {
-  const staging = openStaging(rollback.data);
+  // Only a compile knows how many releases are to stay.
+  const staging = openStaging(rollback.data, { retention: null });
   try {
     const release = writeAgain(staging, rollback);
     const settled = await staging.settle();
@@ -244,7 +219,8 @@ function takeLogOf(
   list.add(lasting(current).flatMap((path) => current.find(path) ?? []));
 }
 
-function filesOf(data: string, name: string): ListedFiles {
+/** Throws a RangeError where there is no such release, or its list is damaged. */
+export function filesOf(data: string, name: string): ListedFiles {
   const files = releaseNames(data).includes(name) ? releaseFiles(data, name) : null;
   if (files !== null) return files;
   throw new RangeError(

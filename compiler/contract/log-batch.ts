@@ -3,9 +3,9 @@ import { LOG_FOLDER } from './tiles.ts';
 
 /** Rows of one file of the list of batches. */
 export const BATCHES_PER_FILE = 256;
-/** Bytes of one line of the look-up index: a digest and its position in the log, big-endian. */
-export const LOG_INDEX_BYTES = 36;
-/** Most entries of a log: a position of the look-up index has 32 bits. */
+/** Folder of those files in a release. */
+export const BATCHES_FOLDER = `${LOG_FOLDER}/batches/`;
+/** Most entries of a log. */
 export const LOG_SIZE_MAX = 2 ** 32 - 1;
 /** Path of the verifier key of the log in a release. */
 export const LOG_KEY_PATH = `${LOG_FOLDER}/vkey`;
@@ -27,7 +27,7 @@ export type LogBatch = z.infer<typeof logBatch>;
 
 /** Where the rows from `number * BATCHES_PER_FILE` on stand in a release. */
 export function logBatchesPath(number: number): string {
-  return `${LOG_FOLDER}/batches/${String(number).padStart(6, '0')}.txt`;
+  return `${BATCHES_FOLDER}${String(number).padStart(6, '0')}.txt`;
 }
 
 /** Text of one row, a JSON object with its line end. */
@@ -46,11 +46,6 @@ export function parseLogBatches(text: string): LogBatch[] {
     throw new RangeError('Cannot read a list of batches: not spelled as compile writes it');
   }
   return rows;
-}
-
-/** Where the look-up shard of a record hash stands: digest and position of every entry with that first byte, sorted. */
-export function logIndexPath(recordHash: string): string {
-  return `${LOG_FOLDER}/index/${recordHash.slice('sha256:'.length, 'sha256:'.length + 2)}.bin`;
 }
 
 const anchorState = z.strictObject({

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { LINES } from './lines.ts';
+import type { LeafFacts } from './log-runs.ts';
 import { RECORD_HASH } from './record-hash.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
-export const CONTRACT_VERSION = 2;
+export const CONTRACT_VERSION = 3;
 
 /** Longest head that is read: a head is some hundred bytes. */
 export const HEAD_BYTES_MAX = 65_536;
@@ -103,7 +104,7 @@ function isReleasePath(path: string): boolean {
   return !/(^|\/)(\.|\/|$)/.test(path);
 }
 
-/** One line of a verify shard: what a record hash stands for. */
+/** What a record hash stands for. */
 export interface VerifyEntry {
   readonly record_hash: string;
   /** Hash core of a reading, hash core of a roster row, or signed statement of a citation. */
@@ -117,34 +118,41 @@ export interface VerifyEntry {
   readonly observed_at: string;
 }
 
-/** A shard line holds the members as a JSON array, so that any entity text survives. */
-export function formatVerifyEntry(entry: VerifyEntry): string {
-  const { record_hash, kind, state, file, signal_id, entity, observed_at } = entry;
-  const cells = [record_hash, kind, state, file, signal_id, entity, observed_at];
+/** One line of a verify shard: the release carries the hash now. */
+export interface CurrentEntry extends VerifyEntry {
+  readonly state: 'current';
+  readonly file: string;
+}
+
+/** A shard line holds the members but the state as a JSON array, so that any entity text survives. */
+export function formatVerifyEntry(entry: CurrentEntry): string {
+  const { record_hash, kind, file, signal_id, entity, observed_at } = entry;
+  const cells = [record_hash, kind, file, signal_id, entity, observed_at];
   return `${JSON.stringify(cells)}\n`;
 }
 
 const verifyLine = z.tuple([
   hash,
   z.enum(['reading', 'row', 'citation']),
-  z.enum(['current', 'superseded']),
-  z.string().nullable(),
+  z.string(),
   z.string().nullable(),
   z.string(),
   z.string(),
 ]);
 
 /** The inverse of formatVerifyEntry, of one line without its line end. */
-export function parseVerifyEntry(line: string): VerifyEntry {
+export function parseVerifyEntry(line: string): CurrentEntry {
   const row = verifyLine.parse(JSON.parse(line));
-  const [record_hash, kind, state, file, signal_id, entity, observed_at] = row;
-  return { record_hash, kind, state, file, signal_id, entity, observed_at };
+  const [record_hash, kind, file, signal_id, entity, observed_at] = row;
+  return { record_hash, kind, state: 'current', file, signal_id, entity, observed_at };
 }
 
-/** A record hash that belongs into the log, with the write batch that it first came with. */
-export interface Leaf {
+/** A record hash that belongs into the log, with the write batch that it came with and what it stands for. */
+export interface Leaf extends LeafFacts {
   readonly batch: string;
   readonly record_hash: string;
+  /** Says that the log cannot hold it yet; any other leaf is looked up there. */
+  readonly isNew?: true;
 }
 
 /** One latest reading in a compiled list, for coverage, catalog and previews. */

@@ -17,10 +17,10 @@ export const SERIES_COLUMNS = [
 /** First line of a series as CSV, without its end; no signature is in such a series. */
 export const SERIES_CSV_HEADER = SERIES_COLUMNS.join(',');
 
-/** Most rows that a series retains: 1000 days of an hourly source, with room for doubled snapshots. */
+/** Most rows that a series delivers: 1000 days of an hourly source, with room for doubled snapshots. */
 export const SERIES_ROWS_MAX = 25_000;
 
-/** Chain value in front of the first retained row. */
+/** Chain value in front of the first row. */
 export const CHAIN_START = `sha256:${'0'.repeat(64)}`;
 
 const dateTime = z.iso.datetime();
@@ -45,7 +45,7 @@ export interface ChainState {
   readonly chain: string;
 }
 
-/** The state before the first retained row. */
+/** The state before the first row. */
 export const CHAIN_ORIGIN: ChainState = { rows: 0, snapshot_date: null, chain: CHAIN_START };
 
 /** What is hashed for the next chain value: the canonical JSON of the state before a row, and the row. */
@@ -54,7 +54,7 @@ export function chainLink<Row>(before: ChainState, row: Row): readonly [ChainSta
 }
 
 /** Members of a delivered series that its signature does not cover; the signed chain proves them. */
-const SERIES_CUT_FIELDS = ['days', 'count', 'before', 'rows', 'cuts'] as const;
+const SERIES_CUT_FIELDS = ['days', 'count', 'before', 'rows', 'cuts', 'segments'] as const;
 
 /** What the citation of a series signs: the body without the members that a cut changes. */
 export function seriesHead(body: object): Readonly<Record<string, unknown>> {
@@ -64,7 +64,7 @@ export function seriesHead(body: object): Readonly<Record<string, unknown>> {
   return Object.fromEntries(members);
 }
 
-/** `/gauge/history-series`; `cuts` stands in the stored form alone. */
+/** `/gauge/history-series`; `segments` and `cuts` stand in the stored form alone. */
 export const seriesSchema = z.strictObject({
   nature: z.string(),
   tier: z.literal('history-series'),
@@ -79,13 +79,17 @@ export const seriesSchema = z.strictObject({
     from: dateTime,
     to: dateTime,
     chain: hash,
+    /** Rows of the chain in front of `from`, which are not delivered any more. */
     older_rows: count,
+    /** Where the chain stands behind them; absent where there is none. */
+    older_chain: hash.exactOptional(),
   }),
   note: z.string(),
   record_hash_verifiable: recordSchema.shape.record_hash_verifiable,
   provenance: provenanceSchema,
   grade: z.string().nullable(),
   scope: z.string().nullable(),
+  segments: z.array(z.tuple([count, count, dateTime, dateTime])).optional(),
   cuts: z.array(z.tuple([dateTime, count, hash])).optional(),
   days: z.int().min(1).max(SERIES_DAYS_MAX),
   count,
@@ -99,16 +103,22 @@ export function seriesFrom(newest: string, days: number): string {
   return isoTime(Date.parse(newest) - (days - 1) * DAY_MS);
 }
 
-/** The earliest day that a series with this newest snapshot retains. */
+/** The earliest day that a series with this newest snapshot delivers. */
 export function retainedFrom(newest: string): string {
   return seriesFrom(newest, SERIES_DAYS_MAX);
 }
 
-/** Where a series can be cut: a snapshot date, with the rows before it and the chain value there. */
+/** Where a series can be cut: its first row, or the first one of a snapshot date, with the rows before it and the chain value there. */
 export type SeriesCut = readonly [snapshot_date: string, rows: number, chain: string];
 
-/** The state that a body carries as `before` when it begins at the cut in this place of the list. */
-export function stateAt(cuts: readonly SeriesCut[], at: number): ChainState {
-  const [, rows, chain] = cuts[at] ?? ['', 0, CHAIN_START];
-  return { rows, snapshot_date: cuts[at - 1]?.[0] ?? null, chain };
+/**
+ * The state that a body carries as `before` when it begins where a date does. The row in front of the cut has the latest
+ * earlier date that is known: `known` must hold that one, and may hold dates of any other rows.
+ */
+export function stateBefore([date, rows, chain]: SeriesCut, known: readonly string[]): ChainState {
+  let snapshot_date: string | null = null;
+  for (const each of known) {
+    if (each < date && (snapshot_date === null || each > snapshot_date)) snapshot_date = each;
+  }
+  return { rows, snapshot_date, chain };
 }

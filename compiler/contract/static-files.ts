@@ -55,7 +55,6 @@ export const STATIC_FILES: readonly StaticRow[] = [
   named('public key of the log checkpoints', logFile('/log/vkey')),
   { url: '/log/tile/', path: 'log/tile/', contentType: BYTES, cache: 'immutable' },
   { url: '/log/batches/', path: 'log/batches/', contentType: TEXT, cache: 'release' },
-  { url: '/log/index/', path: 'log/index/', contentType: BYTES, cache: 'release' },
   {
     url: '/log/anchor/',
     path: 'log/anchor/',

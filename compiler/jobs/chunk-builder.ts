@@ -1,18 +1,17 @@
-import {
-  type FileEntry,
-  formatCatalogRow,
-  formatVerifyEntry,
-  type Leaf,
-} from '../contract/release.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
+import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
+import { type SeriesSubject, segmentPath } from '../contract/series-segments.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
-import type { LegReading } from '../stages/assemble/leg.ts';
-import type { Reading } from '../stages/intake/reading.ts';
+import type { Segment } from '../stages/assemble/series-segments.ts';
+import { bandOf } from '../stages/derive/ruler.ts';
+import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
-import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
+import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
+import type { Grown } from '../stages/remember/entity-past.ts';
+import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
+import { citationOf } from '../stages/seal/sealer.ts';
 import type { ChunkMemory } from './chunk-memory.ts';
-import type { SaidFile } from './said-files.ts';
+import { formatSaid, parseSaid, type SaidFile } from './said-files.ts';
 
 /** What a job hands over while it runs; its bytes are valid until as many more chunks were taken as there are ChunkMemories. */
 export interface JobChunk {
@@ -21,53 +20,50 @@ export interface JobChunk {
   readonly files: readonly FileEntry[];
   readonly bytes: Uint8Array;
   readonly catalog: string;
-  /** Rows of the census of the signal, as censusLine writes them. */
-  readonly census: string;
   /** Look-up entries, see formatVerifyEntry. */
   readonly verify: Uint8Array;
-  /** What goes into the log. */
+  /** What the log is to hold. */
   readonly leaves: LeafLines;
-  /** LegReading of each entity that some bundle reads: `<entity>` tab JSON. */
-  readonly legs: string;
-  /** CityReading of each entity, where the signal is read by a city add-on: `<entity>` tab JSON. */
-  readonly cities: string;
-  /** Where the lines of each entity stand, see formatPlaces. */
-  readonly places: string;
-  readonly sample: { readonly entity: string; readonly record: object };
-  /** What the previous release had about these entities and this one does not. */
+  /** What the next compile is to know of each entity, see formatKnown. */
+  readonly known: Uint8Array;
+  /** Entities that some joined body reads; true for those that the previous release does not have. */
+  readonly joined: readonly (readonly [entity: string, isNew: boolean])[];
+  /** The first entity by name. */
+  readonly first: string;
+  /** What the previous release said of these entities and this one does not. */
   readonly gone: { readonly paths: readonly string[]; readonly verify: string };
 }
 
-/** What look-up entries are about. */
-type Subject = Pick<EntityFacts, 'signal' | 'timeline' | 'latest'>;
-
-/** What the look-up entries and leaves of readings are made of. */
-export interface Origins {
-  readonly hashOf: (reading: Reading) => string;
-  /** Names of the batches, in batch order. */
-  readonly batches: readonly string[];
+/** What becomes of one entity. */
+interface Outcome {
+  readonly grown: Grown;
+  readonly files: readonly PublishedFile[];
+  /** The entity as the previous release has it; null for a new one. */
+  readonly known: KnownEntity | null;
+  /** Last day whose readings the log may hold already; null for none. */
+  readonly unsureUntil: string | null;
 }
 
 /** What a chunk holds at most before it is handed over, so that memory does not grow with the history of an entity. */
 const ENTITIES_MAX = 64;
 const READINGS_MAX = 2048;
+/** Of a batch: `2026-11-20`. */
+const DAY_CHARS = 10;
 
 /** Gathers the output of some entities. */
 export class ChunkBuilder {
   readonly #signalId: string;
-  readonly #files: FileEntry[] = [];
   readonly #memory: ChunkMemory;
-  readonly #paths: string[] = [];
+  readonly #files: FileEntry[] = [];
+  readonly #goneFiles: string[] = [];
+  readonly #verify: string[] = [];
+  readonly #goneVerify: string[] = [];
+  readonly #batches = new Set<string>();
+  readonly #joined: (readonly [string, boolean])[] = [];
+  #catalog = '';
   #entities = 0;
   #readings = 0;
-  census = '';
-  places = '';
-  #legs = '';
-  #cities = '';
-  #catalog = '';
-  #verify: string[] = [];
-  readonly #leaves: Leaf[] = [];
-  #sample: JobChunk['sample'] | null = null;
+  #first: string | null = null;
 
   constructor(signalId: string, memory: ChunkMemory) {
     this.#signalId = signalId;
@@ -78,108 +74,123 @@ export class ChunkBuilder {
     return this.#entities >= ENTITIES_MAX || this.#readings >= READINGS_MAX;
   }
 
-  file({ path, body, text }: PublishedFile): void {
-    const bytes = this.#memory.bodies.add(text ?? JSON.stringify(body));
-    this.#files.push(fileEntry(path, bytes));
-    this.#paths.push(path);
-  }
-
-  /** A file that only needs to exist. */
-  path(path: string): void {
-    this.#paths.push(path);
-  }
-
-  sample({ latest }: EntityFacts, record: object): void {
-    this.#sample ??= { entity: latest.entity, record };
-  }
-
-  leg(leg: LegReading): void {
-    this.#legs += `${leg.entity}\t${JSON.stringify(leg)}\n`;
-  }
-
-  city(city: CityReading): void {
-    this.#cities += `${city.leg.entity}\t${JSON.stringify(city)}\n`;
-  }
-
-  catalog(leg: LegReading): void {
-    const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
+  /** Takes over what is made of an entity. */
+  entity(facts: EntityFacts, { grown, files, known, unsureUntil }: Outcome): void {
+    const { entity } = facts.latest;
     this.#entities += 1;
-    this.#catalog += formatCatalogRow({
-      signal_id,
-      entity,
-      entity_name,
-      observed_at,
-      band,
-      record_hash,
-      last_looked_at: leg.last_collected_at,
-    });
-  }
-
-  /** Every citation has a look-up entry, since its verify_url names its own hash. */
-  citation({ signal, latest }: Subject, { path, record_hash }: SaidFile): void {
-    if (record_hash === undefined) return;
-    this.#lookUp({
-      record_hash,
-      kind: 'citation',
-      state: 'current',
-      file: path,
-      signal_id: signal.id,
-      entity: latest.entity,
-      observed_at: latest.observed_at,
-    });
-  }
-
-  /** Every reading has a look-up entry: the latest as current, all others as superseded. */
-  readings({ signal, timeline, latest }: Subject, { hashOf, batches }: Origins): void {
-    const file = recordPath(signal.id, latest.entity);
-    for (const reading of [...timeline.replaced, ...timeline.readings]) {
-      const record_hash = hashOf(reading);
-      this.#readings += 1;
-      const batch = batches[timeline.batchOf.get(reading) ?? 0] ?? '';
-      this.#leaves.push({ batch, record_hash });
-      this.#lookUp({
-        record_hash,
-        kind: 'reading',
-        state: reading === latest ? 'current' : 'superseded',
-        file: reading === latest ? file : null,
-        signal_id: signal.id,
-        entity: reading.entity,
-        observed_at: reading.observed_at,
-      });
+    this.#readings += grown.fresh.length;
+    if (this.#first === null || entity < this.#first) this.#first = entity;
+    this.#catalog += catalogLine(facts);
+    for (const file of files) this.#file(file.path, file.text ?? JSON.stringify(file.body));
+    for (const { segment, bytes } of grown.segments) {
+      this.#file(pathOf({ signal_id: this.#signalId, entity }, segment), bytes);
     }
+    const said = files.map(({ path, body }) => {
+      return { path, record_hash: citationOf(body)?.record_hash };
+    });
+    for (const held of grown.fresh) this.#leaf(held, entity, unsureUntil);
+    this.#lookUps(facts, said);
+    if (known !== null) this.#takeBack(facts, known, { grown, said });
+    const { latest, looked_at, record_hash } = facts;
+    const now = { reading: latest, record_hash, looked_at };
+    const text = formatKnown({ latest: now, past: grown.past, said: formatSaid(said) });
+    this.#memory.known.add(text);
   }
 
-  #lookUp(entry: Parameters<typeof formatVerifyEntry>[0]): void {
-    this.#verify.push(formatVerifyEntry(entry));
+  /** Notes that some joined body reads an entity. */
+  join(entity: string, isNew: boolean): void {
+    this.#joined.push([entity, isNew]);
   }
 
-  /** `former` is the output of the same entities as the previous release has it. */
-  build(former: ChunkBuilder): JobChunk | null {
-    if (this.#sample === null) return null;
-    const { bodies, lookUps, leaves } = this.#memory;
-    for (const line of without(this.#verify, former.#verify)) lookUps.add(line);
+  build(): JobChunk | null {
+    if (this.#first === null) return null;
+    const { bodies, lookUps, leaves, known } = this.#memory;
+    for (const line of this.#verify) lookUps.add(line);
     return {
       signal_id: this.#signalId,
       files: this.#files,
       bytes: bodies.all(),
       catalog: this.#catalog,
-      census: this.census,
       verify: lookUps.all(),
-      leaves: leafLines(this.#leaves, leaves),
-      legs: this.#legs,
-      cities: this.#cities,
-      places: this.places,
-      sample: this.#sample,
-      gone: {
-        paths: without(former.#paths, this.#paths),
-        verify: without(former.#verify, this.#verify).join(''),
-      },
+      leaves: { batches: [...this.#batches], lines: leaves.all() },
+      known: known.all(),
+      joined: this.#joined,
+      first: this.#first,
+      gone: { paths: this.#goneFiles, verify: this.#goneVerify.join('') },
     };
+  }
+
+  #file(path: string, content: string | Uint8Array): void {
+    this.#files.push(fileEntry(path, this.#memory.bodies.add(content)));
+  }
+
+  #leaf(
+    { record_hash, batch, observed_at }: HeldHash,
+    entity: string,
+    unsureUntil: string | null,
+  ): void {
+    this.#batches.add(batch);
+    const isNew = unsureUntil === null || batch.slice(0, DAY_CHARS) > unsureUntil;
+    const facts = { kind: 'reading', signal_id: this.#signalId, entity, observed_at } as const;
+    const line = formatLeaf({ record_hash, batch, ...facts, ...(isNew ? { isNew } : {}) });
+    this.#memory.leaves.add(line);
+  }
+
+  /** The latest reading has a look-up entry, and so has every citation, since its verify_url names its own hash. */
+  #lookUps(facts: EntityFacts, said: readonly SaidFile[]): void {
+    const { signal, latest, record_hash } = facts;
+    const subject = { signal: signal.id, entity: latest.entity, observed_at: latest.observed_at };
+    this.#verify.push(...linesOf(subject, record_hash, said));
+  }
+
+  /** What the previous release says of an entity goes, unless it is said again. */
+  #takeBack(
+    { signal, latest }: EntityFacts,
+    { latest: was, past, said }: KnownEntity,
+    now: { readonly grown: Grown; readonly said: readonly SaidFile[] },
+  ): void {
+    const { entity } = latest;
+    const before = parseSaid(recordPath(signal.id, entity), said);
+    const pathsOf = (said: readonly SaidFile[], { series }: Grown['past']): string[] => [
+      ...said.map(({ path }) => path),
+      ...series.segments.map((segment) => pathOf({ signal_id: signal.id, entity }, segment)),
+    ];
+    const there = new Set(pathsOf(now.said, now.grown.past));
+    this.#goneFiles.push(...pathsOf(before, past).filter((path) => !there.has(path)));
+    const subject = { signal: signal.id, entity, observed_at: was.reading.observed_at };
+    this.#goneVerify.push(...linesOf(subject, was.record_hash, before));
   }
 }
 
-function without(texts: readonly string[], others: readonly string[] = []): readonly string[] {
-  if (texts.length === 0 || others.length === 0) return texts;
-  const known = new Set(others);
-  return texts.filter((text) => !known.has(text));
+function catalogLine({ signal, latest, record_hash, looked_at }: EntityFacts): string {
+  return formatCatalogRow({
+    signal_id: signal.id,
+    entity: latest.entity,
+    entity_name: latest.entity_name ?? null,
+    observed_at: latest.observed_at,
+    band: bandOf(signal, latest),
+    record_hash,
+    last_looked_at: looked_at,
+  });
+}
+
+function pathOf(subject: SeriesSubject, { before, count }: Segment): string {
+  return segmentPath(subject, { start: before.rows, count });
+}
+
+/** Look-up lines of an entity: of its latest reading, and of every body that is signed. */
+function linesOf(
+  { signal, entity, observed_at }: { signal: string; entity: string; observed_at: string },
+  record_hash: string,
+  said: readonly SaidFile[],
+): string[] {
+  const subject = { state: 'current', signal_id: signal, entity, observed_at } as const;
+  const file = recordPath(signal, entity);
+  const reading = formatVerifyEntry({ record_hash, kind: 'reading', file, ...subject });
+  const citations = said.flatMap(({ path, record_hash }) =>
+    record_hash === undefined
+      ? []
+      : [formatVerifyEntry({ record_hash, kind: 'citation', file: path, ...subject })],
+  );
+  return [reading, ...citations];
 }

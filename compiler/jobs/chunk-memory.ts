@@ -1,5 +1,3 @@
-import { ReusedBytes } from '../stages/publish/reused-bytes.ts';
-import { sharedBytes } from './shared-bytes.ts';
 import { TextBytes } from './text-bytes.ts';
 
 /** Chunks of one worker that may wait to be written; a faster worker waits for the disk. */
@@ -9,14 +7,16 @@ export const CHUNKS_WAITING_MAX = 4;
 export interface ChunkMemory {
   readonly bodies: TextBytes;
   readonly lookUps: TextBytes;
-  readonly leaves: ReusedBytes;
+  readonly known: TextBytes;
+  readonly leaves: TextBytes;
 }
 
 export function chunkMemory(): ChunkMemory {
   return {
     bodies: new TextBytes(),
     lookUps: new TextBytes(),
-    leaves: new ReusedBytes(sharedBytes),
+    known: new TextBytes(),
+    leaves: new TextBytes(),
   };
 }
 
@@ -33,6 +33,8 @@ export class ChunkMemories {
     this.#turn += 1;
     memory.bodies.clear();
     memory.lookUps.clear();
+    memory.known.clear();
+    memory.leaves.clear();
     return memory;
   }
 }

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { JobChunk } from './chunk-builder.ts';
 import { type JobFailure, thrownFailure } from './job-failure.ts';
-import { runJob } from './run-job.ts';
-import type { JobResult, SignalJob } from './signal-job.ts';
+import { type JobResult, runSignalJob, type SignalJob } from './signal-job.ts';
 
 /** Runs signal jobs, in this thread or in workers; the output is the same. */
 export interface JobRunner {
@@ -32,7 +31,7 @@ export type WorkerMessage =
 /** Everything in this thread: small inputs, tests, and machines with one core. */
 export function inlineRunner(): JobRunner {
   return {
-    run: async (job, emit) => runJob(job, emit),
+    run: async (job, emit) => runSignalJob(job, emit),
     close: async () => undefined,
   };
 }

@@ -1,57 +1,50 @@
 import { join } from 'node:path';
 import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
-import { censusLine } from '../stages/assemble/census.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
-import { entityFiles, recordPath } from '../stages/assemble/entity-files.ts';
-import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
-import { legReading } from '../stages/assemble/leg.ts';
+import type { FileEntry } from '../contract/release.ts';
+import { segmentPath } from '../contract/series-segments.ts';
+import { entityFiles } from '../stages/assemble/entity-files.ts';
+import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
+import { seriesRow } from '../stages/assemble/series.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
-import type { SignalFiles, SnapshotFile } from '../stages/intake/list-snapshots.ts';
+import type { SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
 import type { Rejects } from '../stages/intake/quarantine.ts';
 import { type IntakeRules, readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { buildTimeline, type Timeline } from '../stages/intake/timeline.ts';
-import { formatPlaces, type LinePlace } from '../stages/remember/line-places.ts';
-import {
-  citationOf,
-  type Issuer,
-  makeSealer,
-  type Sealer,
-  signingKey,
-} from '../stages/seal/sealer.ts';
+import { readStored } from '../stages/publish/listed-files.ts';
+import { type Ground, type Grown, growPast } from '../stages/remember/entity-past.ts';
+import { ForgottenError } from '../stages/remember/forgotten-error.ts';
+import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
+import type { KnownEntity } from '../stages/remember/past-text.ts';
+import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../stages/seal/signature-store.ts';
 import { ChunkBuilder, type JobChunk } from './chunk-builder.ts';
-import { ChunkMemories, chunkMemory } from './chunk-memory.ts';
-import { formatSaid, parseSaid } from './said-files.ts';
+import { ChunkMemories } from './chunk-memory.ts';
+
+/** Behind every day. */
+export const ALWAYS = '9999-12-31';
 
 /** Everything that the job of one signal needs; plain data, so that it can go to a worker. */
 export interface SignalJob extends IntakeRules {
-  readonly signal: SignalFiles;
+  readonly signal_id: string;
+  /** Files that no earlier compile read, oldest batch first; all of them where nothing is remembered. */
+  readonly added: readonly SnapshotFile[];
+  /** Every file of the signal, for an entity of which something old changes. */
+  readonly files: readonly SnapshotFile[];
+  /** What the previous compile remembers of its entities; null where nothing is. */
+  readonly shelves: Shelves | null;
+  /** Last day whose readings the log may hold already; null for none, ALWAYS where nothing is remembered. */
+  readonly unsureUntil: string | null;
+  /** The data folder: segments of series are read there. */
+  readonly data: string;
   readonly issuer: Issuer;
   readonly seed: Uint8Array;
   /** Folder for what only this compile needs. */
   readonly scratch: string;
-  /** Set when the output of the previous release is kept, except for the entities that some new files name. */
-  readonly change: SignalChange | null;
 }
 
-export interface SignalChange {
-  /** Files as the remembered places number them; the added ones go on from there. */
-  readonly known: readonly SnapshotFile[];
-  readonly added: readonly SnapshotFile[];
-  /** The remembered list of places; null for a signal that is new. */
-  readonly places: string | null;
-}
-
-/** An entity as the previous release has it: its readings, and what was said, see formatSaid. */
-export interface Former {
-  readonly stored: readonly StoredReading[];
-  readonly said: string;
-}
-
-/** What a job counted; of a change only the difference to the previous release. */
+/** What a job counted; of what is remembered only the difference. */
 export interface JobResult {
   readonly signal_id: string;
   readonly readings: number;
@@ -65,179 +58,171 @@ export interface JobResult {
 }
 
 /**
- * Intake, derive, assemble and seal of a share of one signal. The bytes of its files are handed over too: creating
+ * Settles the new lines of a share of one signal upon what is remembered of their entities, and makes every file that follows
+ * from an entity alone. A whole compile is the same with an empty memory. The bytes of the files are handed over too: creating
  * files from several threads makes the file system's locks cost more than the threads save.
  */
 export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): JobResult {
-  const id = job.signal.signal_id;
-  const { index, of } = job.share;
-  const groups = grouping(job.signal.bytes / of, join(job.scratch, `${id}-${index}`));
-  try {
-    const read = readSignal(job.signal, (stored) => groups.add(stored), job);
-    const run = new SignalRun(job, emit);
-    if (read.problems.length > 0) return { ...run.result(read), problems: read.problems };
-    for (const group of groups.groups()) run.group(group);
-    return run.result(read);
-  } finally {
-    groups.dispose();
-  }
+  const run = new SignalRun(job, emit);
+  const read = run.settle(job.added);
+  const again = run.isBehind ? run.lookBack() : {};
+  return run.result({ ...read, digests: { ...again, ...read.digests } });
 }
 
-type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests'>;
+type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests' | 'problems'>;
 
 /** The state of one running job: its output so far and its counts. */
-export class SignalRun {
+class SignalRun {
+  readonly #job: SignalJob;
   readonly #signal: Signal;
   readonly #line: Line;
-  /** Names of the batches, in batch order. */
-  readonly #batches: readonly string[];
-  readonly #numberOf: ReadonlyMap<string, number>;
+  readonly #known: KnownEntities;
   readonly #sealer: Sealer;
   readonly #emit: (chunk: JobChunk) => void;
   readonly #problems: Problem[] = [];
   readonly #memories = new ChunkMemories();
-  /** Of the readings of the entities that are held. */
-  #hashes = new Map<Reading, string>();
+  /** Entities that only all of their lines tell about. */
+  readonly #behind = new Set<string>();
   #held: ChunkBuilder;
-  #former: ChunkBuilder;
   #entities = 0;
   #revisions = 0;
   #repeats = 0;
 
   constructor(job: SignalJob, emit: (chunk: JobChunk) => void) {
-    const id = job.signal.signal_id;
-    const signal = signalOf(id);
-    const line = lineOf(id);
+    const signal = signalOf(job.signal_id);
+    const line = lineOf(job.signal_id);
     if (signal === undefined || line === undefined)
-      throw new RangeError(`Cannot run the job of signal "${id}": not in the table`);
-    const { files } = job.signal;
-    const numbered = job.change === null ? files : [...job.change.known, ...job.change.added];
+      throw new RangeError(`Cannot run the job of signal "${job.signal_id}": not in the table`);
+    this.#job = job;
     this.#signal = signal;
     this.#line = line;
-    this.#batches = files.map((file) => file.batch);
-    this.#numberOf = new Map(numbered.map(({ name }, number) => [name, number]));
+    this.#known = new KnownEntities(job.shelves);
     // Bodies of a signal are made only when they changed, so a remembered signature would never be used.
     this.#sealer = makeSealer(job.issuer, signingKey(job.seed), NO_SIGNATURES);
     this.#emit = emit;
-    this.#held = new ChunkBuilder(id, this.#memories.next());
-    this.#former = new ChunkBuilder(id, chunkMemory());
+    this.#held = new ChunkBuilder(job.signal_id, this.#memories.next());
   }
 
-  /** Entities in the order of their ids, whatever order they were stored in. */
-  group(stored: ReadonlyMap<string, readonly StoredReading[]>): void {
-    for (const entity of [...stored.keys()].sort()) this.#add(entity, stored.get(entity) ?? []);
-    this.#flush();
+  get isBehind(): boolean {
+    return this.#behind.size > 0 && this.#problems.length === 0;
   }
 
-  /** Entities, of which the previous release has those of `former`, with the same readings. */
-  change(
-    stored: ReadonlyMap<string, readonly StoredReading[]>,
-    former: ReadonlyMap<string, Former>,
-  ): void {
-    for (const [entity, readings] of stored) {
-      const before = former.get(entity);
-      if (before !== undefined) this.#takeAway(entity, before);
-      this.#add(entity, readings);
-    }
-    this.#flush();
+  /** Reads files, and settles what they say. */
+  settle(files: readonly SnapshotFile[]): Read {
+    return this.#read(files, this.#job, (entity, lines, batches) => {
+      const known = this.#known.get(entity);
+      const growth = growPast(known?.past ?? null, lines, this.#ground(batches));
+      if ('isBehind' in growth) this.#behind.add(entity);
+      else if ('problem' in growth) this.#problems.push(growth.problem);
+      else this.#publish(growth.ok, known, this.#job.unsureUntil);
+    });
   }
 
-  result({ readings, rejects, digests }: Read): JobResult {
+  /** Reads all lines of the entities that are behind. Returns the digests of the files, which must be what they were. */
+  lookBack(): Read['digests'] {
+    const only = this.#behind;
+    // Their lines were judged when they were read first.
+    const { digests } = this.#read(
+      this.#job.files,
+      { ...this.#job, only },
+      (entity, lines, batches) => {
+        const growth = growPast(null, lines, this.#ground(batches));
+        if ('problem' in growth) this.#problems.push(growth.problem);
+        else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
+        else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
+      },
+    );
+    return digests;
+  }
+
+  result({ readings, rejects, digests, problems }: Read): JobResult {
     return {
-      signal_id: this.#signal.id,
+      signal_id: this.#job.signal_id,
       readings,
       entities: this.#entities,
       revisions: this.#revisions,
       repeats: this.#repeats,
       rejects,
-      problems: this.#problems,
+      problems: [...problems, ...this.#problems],
       digests,
     };
   }
 
-  #add(entity: string, stored: readonly StoredReading[]): void {
-    const outcome = buildTimeline(entity, stored);
-    if ('problem' in outcome) {
-      this.#problems.push(outcome.problem);
-      return;
+  #read(
+    files: readonly SnapshotFile[],
+    rules: IntakeRules,
+    take: (entity: string, lines: readonly StoredReading[], batches: readonly string[]) => void,
+  ): Read {
+    const { signal_id, scratch, share } = this.#job;
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const groups = grouping(bytes / share.of, join(scratch, `${signal_id}-${share.index}`));
+    try {
+      const read = readSignal({ signal_id, files, bytes }, (stored) => groups.add(stored), rules);
+      if (read.problems.length > 0) return read;
+      const batches = files.map((file) => file.batch);
+      for (const group of groups.groups()) {
+        for (const entity of this.#known.byShelf([...group.keys()])) {
+          const lines = group.get(entity) ?? [];
+          take(entity, lines, batches);
+        }
+        this.#flush();
+      }
+      return read;
+    } finally {
+      groups.dispose();
     }
-    const timeline = outcome.ok;
-    const said = this.#entity(timeline);
-    const places = stored.map((line) => this.#placeOf(line));
-    this.#held.places += formatPlaces(entity, { places, said });
-    this.#count(timeline, 1);
+  }
+
+  #ground(batches: readonly string[]): Ground {
+    const { data } = this.#job;
+    return {
+      signal: this.#signal,
+      batches,
+      hashOf: this.#hashOf,
+      rowOf: (reading, record_hash) => seriesRow(this.#signal, reading, record_hash),
+      readSegment: (entity, { before, count, size, sha256 }) => {
+        const place = { start: before.rows, count };
+        const path = segmentPath({ signal_id: this.#signal.id, entity }, place);
+        return storedSegment(data, { path, size, sha256 });
+      },
+    };
+  }
+
+  /** Hands over what follows from an entity, and takes back what the previous release says of it. */
+  #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
+    const facts = entityFacts(this.#signal, grown, this.#hashOf);
+    const { entity } = facts.latest;
+    const files = entityFiles(facts, grown, this.#sealer);
+    this.#held.entity(facts, { grown, files, known, unsureUntil });
+    if (isJoined(this.#line, this.#signal.id, entity)) this.#held.join(entity, known === null);
+    this.#entities += known === null ? 1 : 0;
+    this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);
+    this.#repeats += grown.past.repeats - (known?.past.repeats ?? 0);
     if (this.#held.isFull) this.#flush();
   }
 
-  #takeAway(entity: string, { stored, said }: Former): void {
-    const outcome = buildTimeline(entity, stored);
-    const latest = 'problem' in outcome ? undefined : outcome.ok.readings.at(-1);
-    if ('problem' in outcome || latest === undefined) {
-      throw new RangeError(`Cannot take "${entity}" away: refused`);
-    }
-    const facts = { signal: this.#signal, timeline: outcome.ok, latest };
-    for (const file of parseSaid(recordPath(this.#signal.id, entity), said)) {
-      this.#former.path(file.path);
-      this.#former.citation(facts, file);
-    }
-    this.#former.readings(facts, { hashOf: this.#hashOf, batches: this.#batches });
-    this.#count(outcome.ok, -1);
-  }
-
-  #placeOf({ file, at, size }: StoredReading): LinePlace {
-    return [this.#numberOf.get(file) ?? -1, at, size];
-  }
-
-  readonly #hashOf = (reading: Reading): string => {
-    const known = this.#hashes.get(reading);
-    if (known !== undefined) return known;
-    const hash = this.#sealer.recordHash(coreFields(this.#signal, reading));
-    this.#hashes.set(reading, hash);
-    return hash;
-  };
-
-  /** Returns what is said, for the next compile. */
-  #entity(timeline: Timeline): string {
-    const hashOf = this.#hashOf;
-    const facts = entityFacts(this.#signal, timeline, hashOf);
-    const { bare, record, files } = entityFiles(facts, this.#sealer, hashOf);
-    const said = files.map(({ path, body }) => {
-      return { path, record_hash: citationOf(body)?.record_hash };
-    });
-    for (const file of files) this.#held.file(file);
-    for (const file of said) this.#held.citation(facts, file);
-    this.#held.sample(facts, record);
-    this.#held.readings(facts, { hashOf, batches: this.#batches });
-    this.#join(facts, bare);
-    return formatSaid(said);
-  }
-
-  #join(facts: EntityFacts, record: CityReading['record']): void {
-    const leg = legReading(facts);
-    this.#held.catalog(leg);
-    this.#held.census += censusLine(facts);
-    if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
-    const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
-    if (inCity.includes(leg.signal_id)) this.#held.city({ record, leg });
-  }
-
-  #count(timeline: Timeline, sign: 1 | -1): void {
-    this.#entities += sign;
-    this.#revisions += sign * timeline.replaced.length;
-    this.#repeats += sign * timeline.repeats;
-  }
+  readonly #hashOf = (reading: Reading): string =>
+    this.#sealer.recordHash(coreFields(this.#signal, reading));
 
   #flush(): void {
-    const chunk = this.#held.build(this.#former);
+    const chunk = this.#held.build();
     if (chunk !== null) this.#emit(chunk);
     this.#held = new ChunkBuilder(this.#signal.id, this.#memories.next());
-    this.#former = new ChunkBuilder(this.#signal.id, chunkMemory());
-    this.#hashes = new Map();
   }
 }
 
-/** True when some bundle of the line, or its life-cycle answer, reads this entity. */
-function isJoined(line: Line, entity: string): boolean {
+/** A segment of the previous release, which this compile goes on from. */
+function storedSegment(data: string, entry: FileEntry): Buffer {
+  try {
+    return readStored(data, entry);
+  } catch (cause) {
+    throw new ForgottenError(`Cannot go on from "${entry.path}"`, { cause });
+  }
+}
+
+/** True when some joined body reads this entity: a bundle of the line, its life-cycle answer or a city add-on. */
+function isJoined(line: Line, signalId: string, entity: string): boolean {
+  if ((Object.values(CITY_ADD_ONS).flat() as string[]).includes(signalId)) return true;
   if (line.bundle === undefined) return false;
   if (line.open || line.entities.includes(entity)) return true;
   const mapped = Object.values(line.entityOf ?? {});

@@ -3,7 +3,7 @@ import type { JobChunk } from './chunk-builder.ts';
 import { CHUNKS_WAITING_MAX } from './chunk-memory.ts';
 import { jobFailure } from './job-failure.ts';
 import type { WorkerMessage, WorkerOrder } from './job-runner.ts';
-import { runJob } from './run-job.ts';
+import { runSignalJob } from './signal-job.ts';
 
 const port = parentPort;
 
@@ -23,7 +23,7 @@ function handOver(chunk: JobChunk, waiting: WorkerOrder['waiting']): void {
 
 port?.on('message', ({ job, waiting }: WorkerOrder) => {
   try {
-    send({ result: runJob(job, (chunk) => handOver(chunk, waiting)) });
+    send({ result: runSignalJob(job, (chunk) => handOver(chunk, waiting)) });
   } catch (failure) {
     send({ failure: jobFailure(failure) });
   }

@@ -9,11 +9,17 @@ export class TextBytes {
   #memory = sharedBytes(0);
   #end = 0;
 
-  /** Adds a text; the bytes of it are valid until the next one is added. */
-  add(text: string): Uint8Array {
-    this.#makeRoom(text.length * UNIT_BYTES_MAX);
+  /** Adds a text, or one that is UTF-8 already; the bytes of it are valid until the next one is added. */
+  add(text: string | Uint8Array): Uint8Array {
     const start = this.#end;
-    this.#end += this.#memory.write(text, start, 'utf8');
+    if (typeof text === 'string') {
+      this.#makeRoom(text.length * UNIT_BYTES_MAX);
+      this.#end += this.#memory.write(text, start, 'utf8');
+    } else {
+      this.#makeRoom(text.length);
+      this.#memory.set(text, start);
+      this.#end += text.length;
+    }
     return this.#memory.subarray(start, this.#end);
   }
 

@@ -1,14 +1,19 @@
 import { HOUR_MS } from '../contract/iso-time.ts';
 import {
   anchorStatePath,
-  LOG_INDEX_BYTES,
   type LogBatch,
   logBatchesPath,
-  logIndexPath,
   parseAnchorState,
   parseLogBatches,
 } from '../contract/log-batch.ts';
-import { HASH_BYTES } from '../contract/merkle.ts';
+import {
+  leadOf,
+  logLineStart,
+  parseLogLine,
+  runPath,
+  runsOf,
+  shardOfLead,
+} from '../contract/log-runs.ts';
 import { verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
 import type { Disk } from './disk.ts';
@@ -83,7 +88,7 @@ class LogRows {
     this.#rows ??= this.#read();
     const last = this.#rows.at(-1);
     if (last === undefined) return open('the release has no log');
-    const entry = this.#entry(hash);
+    const entry = this.#entry(hash, last.size);
     if (entry === null) return { state: 'forged', detail: `"${hash}" is not in the log` };
     const row = this.#rows.find(({ size }) => size > entry);
     if (row === undefined) return open('the log is cut short');
@@ -113,14 +118,13 @@ class LogRows {
     }
   }
 
-  #entry(hash: string): number | null {
-    const bytes = this.#bodies.bytes(logIndexPath(hash));
-    const index = Buffer.from(bytes ?? new Uint8Array(0));
-    const digest = hash.slice('sha256:'.length);
-    for (let at = 0; at < index.length; at += LOG_INDEX_BYTES) {
-      if (index.toString('hex', at, at + HASH_BYTES) === digest) {
-        return index.readUInt32BE(at + HASH_BYTES);
-      }
+  /** Position of an entry of a log of so many. */
+  #entry(hash: string, size: number): number | null {
+    const hex = hash.slice('sha256:'.length);
+    for (const run of runsOf(size)) {
+      const text = this.#bodies.text(runPath(run, shardOfLead(run, leadOf(hex))));
+      const line = text?.split('\n').find((each) => each.startsWith(logLineStart(hex)));
+      if (line !== undefined) return parseLogLine(line).position;
     }
     return null;
   }

@@ -1,14 +1,14 @@
+import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { type LogRun, logLineStart, runPaths, runsOf } from '../contract/log-runs.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
-import { SHARD_STARTS, verifyShardPath } from '../contract/path.ts';
-import { parseVerifyEntry } from '../contract/release.ts';
-import { decodeUtf8 } from '../contract/strict-json.ts';
-import { type Disk, lines } from './disk.ts';
+import { CHECKPOINT_PATH } from '../contract/tiles.ts';
+import type { Disk } from './disk.ts';
 import type { FileList } from './file-list.ts';
-import { placeOfFile } from './release-tree.ts';
+import { StoredBodies } from './stored-bodies.ts';
 
-const LINE_BYTES_MAX = 65_536;
+const HEX_AT = logLineStart('').length;
 
-/** The record hashes of readings and rows that the look-ups of a release list, 32 bytes each. */
+/** The record hashes of readings and rows that the log of a release holds, 32 bytes each. */
 export class KnownHashes {
   readonly #digests: Buffer;
 
@@ -33,29 +33,71 @@ export class KnownHashes {
   }
 }
 
-/** Digests of every reading and row in the look-ups, or null where these cannot be read; they are named elsewhere. */
-export function readKnownHashes(disk: Disk, root: string, list: FileList) {
-  const shards: Buffer[] = [];
+/** Digests of every entry in the index of the log, or null where that is not as listed; what is wrong is named elsewhere. */
+export function readKnownHashes(
+  disk: Disk,
+  root: string,
+  list: FileList,
+): SharedArrayBuffer | null {
+  const bodies = new StoredBodies(disk, root, list);
   try {
-    for (const start of SHARD_STARTS) {
-      const listed = list.find(verifyShardPath(start));
-      if (listed !== null) shards.push(digestsOf(disk.chunks(placeOfFile(root, listed))));
-    }
+    return sharedDigests(runsOf(sizeOfLog(bodies)).map((run) => digestsIn(bodies, run)));
   } catch {
     return null;
   }
-  const all = Buffer.concat(shards);
-  const shared = new SharedArrayBuffer(all.length);
-  new Uint8Array(shared).set(all);
+}
+
+function sizeOfLog(bodies: StoredBodies): number {
+  if (bodies.list.find(CHECKPOINT_PATH) === null) return 0;
+  const note = parseNote(textOf(bodies, CHECKPOINT_PATH));
+  const checkpoint = note === null ? null : parseCheckpoint(note.text);
+  if (checkpoint === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}"`);
+  return checkpoint.size;
+}
+
+function textOf(bodies: StoredBodies, path: string): string {
+  const text = bodies.text(path);
+  if (text === null) throw new RangeError(`Cannot read "${path}": not as listed`);
+  return text;
+}
+
+/** Sorted, since the lines of a run are. */
+function digestsIn(bodies: StoredBodies, run: LogRun): Buffer {
+  const digests = runPaths(run).flatMap((path) =>
+    textOf(bodies, path)
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => Buffer.from(line.slice(HEX_AT, HEX_AT + 2 * HASH_BYTES), 'hex')),
+  );
+  return Buffer.concat(digests);
+}
+
+/** Sorted lists of digests as one, which threads can share. */
+export function sharedDigests(lists: readonly Buffer[]): SharedArrayBuffer {
+  const shared = new SharedArrayBuffer(lists.reduce((sum, { length }) => sum + length, 0));
+  const left = [...lists];
+  while (left.length > 1) {
+    left.sort((a, b) => b.length - a.length);
+    left.push(merged(left.pop() ?? Buffer.alloc(0), left.pop() ?? Buffer.alloc(0)));
+  }
+  new Uint8Array(shared).set(left[0] ?? []);
   return shared;
 }
 
-/** Sorted, since the lines of a shard begin with the hash and are sorted. */
-function digestsOf(chunks: Iterable<Uint8Array>): Buffer {
-  const digests: Buffer[] = [];
-  for (const line of lines(chunks, LINE_BYTES_MAX)) {
-    const { kind, record_hash } = parseVerifyEntry(decodeUtf8(line));
-    if (kind !== 'citation') digests.push(Buffer.from(record_hash.slice('sha256:'.length), 'hex'));
+function merged(one: Buffer, other: Buffer): Buffer {
+  const both = Buffer.allocUnsafe(one.length + other.length);
+  let from = 0;
+  for (let at = 0, to = 0; to < both.length; to += HASH_BYTES) {
+    const isOne =
+      at === other.length ||
+      (from < one.length && one.compare(other, at, at + HASH_BYTES, from, from + HASH_BYTES) < 0);
+    if (isOne) {
+      one.copy(both, to, from, from + HASH_BYTES);
+      from += HASH_BYTES;
+    } else {
+      other.copy(both, to, at, at + HASH_BYTES);
+      at += HASH_BYTES;
+    }
   }
-  return Buffer.concat(digests);
+  return both;
 }

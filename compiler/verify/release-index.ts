@@ -3,11 +3,11 @@ import { filePath, verifyShardPath } from '../contract/path.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
+  type CurrentEntry,
   formatCatalogRow,
   formatVerifyEntry,
   parseCatalogRow,
   parseVerifyEntry,
-  type VerifyEntry,
 } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
@@ -77,9 +77,9 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
   return null;
 }
 
-/** How many lines of a look-up shard are marked current, by what their hash belongs to. */
+/** How many lines of a look-up shard there are, by what their hash belongs to. */
 export interface Listed {
-  /** All lines, current or not. */
+  /** All of them. */
   readonly lines: number;
   readonly reading: number;
   readonly row: number;
@@ -88,7 +88,7 @@ export interface Listed {
   readonly citation: number;
 }
 
-/** Compares the current lines of one look-up shard with their files; returns how many there are. */
+/** Compares the lines of one look-up shard with their files; returns how many there are. */
 export function checkShard(index: IndexCheck, path: string): Listed {
   let last = '';
   let lastHash = '';
@@ -102,7 +102,6 @@ export function checkShard(index: IndexCheck, path: string): Listed {
     }
     last = line;
     lastHash = entry.record_hash;
-    if (entry.state === 'superseded') return supersededFault(entry, where);
     listed[entry.kind] += 1;
     listed.subject += ownFile(entry);
     return currentFault(index, entry, where);
@@ -110,27 +109,23 @@ export function checkShard(index: IndexCheck, path: string): Listed {
   return { ...listed, lines };
 }
 
-function ownFile({ kind, file }: VerifyEntry): 0 | 1 {
-  return kind === 'row' && SUBJECT.test(file ?? '') ? 1 : 0;
+function ownFile({ kind, file }: CurrentEntry): 0 | 1 {
+  return kind === 'row' && SUBJECT.test(file) ? 1 : 0;
 }
 
-function supersededFault({ kind, file }: VerifyEntry, where: string): LineFault {
-  return kind !== 'citation' && file === null ? null : [where, 'superseded, but names a file'];
-}
-
-function currentFault(index: IndexCheck, entry: VerifyEntry, where: string): LineFault {
+function currentFault(index: IndexCheck, entry: CurrentEntry, where: string): LineFault {
   const { kind, file, record_hash } = entry;
   if (kind === 'row') return rowEntryFault(index, entry, where);
-  const body = file === null ? null : bodyOf(index, file);
-  if (body === null) return [where, 'listed as current, but there is no such file'];
+  const body = bodyOf(index, file);
+  if (body === null) return [where, 'listed, but there is no such file'];
   const carrier = kind === 'reading' ? body : body._citation;
   if (!isObject(carrier) || carrier.record_hash !== record_hash) {
-    return [where, `listed as current, but "${file}" carries another hash`];
+    return [where, `listed, but "${file}" carries another hash`];
   }
   const known = kind === 'reading' ? entry : { observed_at: entry.observed_at };
   const named = { observed_at: body.observed_at, signal_id: body.signal_id, entity: body.entity };
   for (const [name, value] of Object.entries(named)) {
-    const said = (known as Partial<VerifyEntry>)[name as keyof typeof named];
+    const said = (known as Partial<CurrentEntry>)[name as keyof typeof named];
     if (value !== undefined && said !== undefined && said !== value) {
       return [`${where} ${name}`, `differs from "${file}"`];
     }
@@ -139,13 +134,11 @@ function currentFault(index: IndexCheck, entry: VerifyEntry, where: string): Lin
 }
 
 /** A row stands anywhere in its file; that its hash recomputes is checked with the file. */
-function rowEntryFault(index: IndexCheck, entry: VerifyEntry, where: string): LineFault {
+function rowEntryFault(index: IndexCheck, entry: CurrentEntry, where: string): LineFault {
   const { file, record_hash } = entry;
-  const held = file === null ? null : rowHashes(index, file);
-  if (held === null) return [where, 'listed as current, but there is no such file'];
-  return held.has(record_hash)
-    ? null
-    : [where, `listed as current, but "${file}" carries another hash`];
+  const held = rowHashes(index, file);
+  if (held === null) return [where, 'listed, but there is no such file'];
+  return held.has(record_hash) ? null : [where, `listed, but "${file}" carries another hash`];
 }
 
 /** Row hashes by file; a roster holds thousands, and shards are in the order of hashes. */
@@ -172,19 +165,19 @@ function rowHashesOf(body: JsonObject): ReadonlySet<string> {
   return new Set(hashes);
 }
 
-/** Names files whose hash no shard lists as current; asked only when some are missing. */
+/** Names files whose hash no shard lists; asked only when some are missing. */
 export function unlistedFiles(index: IndexCheck, shards: readonly string[]): void {
   const listed = listedAsCurrent(index, shards);
   for (const { path } of listedFiles(index.disk, index.root)) {
     const body = path.endsWith('.json') ? bodyOf(index, path) : null;
     const owed = body === null ? [] : owedHashes(path, body);
     for (const [kind, where] of owed.filter(([kind]) => !listed.has(`${kind} ${path}`))) {
-      index.faults.add(path, where, `not listed as a current ${kind}`);
+      index.faults.add(path, where, `not listed as a ${kind}`);
     }
   }
 }
 
-type Owed = readonly [kind: VerifyEntry['kind'], where: string];
+type Owed = readonly [kind: CurrentEntry['kind'], where: string];
 
 /** Hashes of a file that must be found in a look-up shard. */
 function owedHashes(path: string, body: JsonObject): Owed[] {
@@ -204,8 +197,8 @@ function listedAsCurrent(index: IndexCheck, shards: readonly string[]): Readonly
   const listed = new Set<string>();
   for (const path of shards) {
     eachLine(index, path, (line) => {
-      const { kind, state, file } = parseVerifyEntry(line);
-      if (state === 'current') listed.add(`${kind} ${file}`);
+      const { kind, file } = parseVerifyEntry(line);
+      listed.add(`${kind} ${file}`);
       return null;
     });
   }

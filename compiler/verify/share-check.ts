@@ -19,7 +19,9 @@ import { hasOwnTables } from './release-head.ts';
 import { isHashedSubject, RECORD } from './release-index.ts';
 import { placeOfFile } from './release-tree.ts';
 import { checkRoster } from './roster-relations.ts';
+import { isSeries } from './series-checks.ts';
 import { BODY_BYTES_MAX, StoredBodies } from './stored-bodies.ts';
+import { isSegment, strayFault, wholeSeries } from './stored-series.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { count, type Tally } from './tally.ts';
 
@@ -103,12 +105,19 @@ class Share {
   /** Any other file; `record` is the one that it should be a view of. */
   single(entry: FileEntry, record: string | null): void {
     const related = this.#file(entry);
+    if (isSegment(entry.path)) this.#segment(entry.path);
     if (record !== null) this.#faults.add(entry.path, '', `is of "${record}", which is not listed`);
     if (related === null) return;
     checkJoined(related);
     checkForm(related);
     checkRoster(related);
     checkFiler(related);
+  }
+
+  /** A file of rows, which are judged with the series that names it. */
+  #segment(path: string): void {
+    const fault = strayFault(path, this.#bodies);
+    if (fault !== null) this.#faults.add(path, '', fault);
   }
 
   /** The body of a file that is the listed one; null for any other file. */
@@ -123,7 +132,7 @@ class Share {
         this.#describe(path, body);
         return null;
       }
-      return this.#body(path, body);
+      return isObject(body) && isSeries(body) ? this.#series(path, body) : this.#body(path, body);
     } catch (error) {
       this.#damage(path, '', reason(error));
       return null;
@@ -163,6 +172,14 @@ class Share {
     const faults = checkDescription(path, body, { head, isSignature, card });
     for (const [where, detail] of faults) this.#faults.add(path, where, detail);
     count(this.#tally, 'descriptions');
+  }
+
+  /** A series with the rows of its segments; null where one of those is damaged. */
+  #series(path: string, stored: JsonObject): Related | null {
+    const whole = wholeSeries(stored, this.#bodies);
+    if (whole === null) return null;
+    for (const [where, detail] of whole.faults) this.#faults.add(path, where, detail);
+    return this.#body(path, whole.body);
   }
 
   #body(path: string, body: JsonValue): Related | null {

@@ -3,7 +3,8 @@ import type { Route, Trouble } from '../../compiler/contract/route.ts';
 import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { inclusionOf } from '../release/inclusion.ts';
-import { anchorWords, batchRows, findLeaf, logOutline } from '../release/log-files.ts';
+import { anchorWords, batchRows, logOutline } from '../release/log-files.ts';
+import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import {
   type Answered,

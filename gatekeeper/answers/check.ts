@@ -10,7 +10,7 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 // The one judge of bodies: what this service says and what the command says cannot drift apart.
 import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { messageOf } from '../message-of.ts';
-import { findLeaf } from '../release/log-files.ts';
+import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';

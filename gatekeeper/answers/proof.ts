@@ -1,5 +1,5 @@
 import { inclusionOf } from '../release/inclusion.ts';
-import { findLeaf } from '../release/log-files.ts';
+import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import {

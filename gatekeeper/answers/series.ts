@@ -1,35 +1,25 @@
 import { SERIES_DAYS_DEFAULT } from '../../compiler/contract/endpoints.ts';
 import {
+  type ChainState,
   SERIES_COLUMNS,
   SERIES_CSV_HEADER,
-  type SeriesCut,
   seriesFrom,
-  stateAt,
+  stateBefore,
 } from '../../compiler/contract/series.ts';
+import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
 import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from '../service.ts';
+import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
 
-const NEWLINE = 0x0a;
-const CUTS = '"cuts":';
 /** Of RFC 4180. */
 const LINE_END = '\r\n';
 /** What a spreadsheet would run instead of showing. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Where the lines of a stored series stand: the head, the cuts, then the rows, then the citation. */
-interface SeriesLayout {
-  /** End of the head, behind its line end. */
-  readonly headEnd: number;
-  readonly cuts: readonly SeriesCut[];
-  /** Offset of every row, and behind the last of them that of the closing line. */
-  readonly rows: readonly number[];
-}
-
-const layouts = new WeakMap<Body, SeriesLayout>();
 /** Bytes of series that are kept as CSV, each about as long as its body. */
 const TABLES_BYTES_MAX = 16 * 1024 * 1024;
 const tables = new BoundedCache<Body, CsvTable>(TABLES_BYTES_MAX);
@@ -39,88 +29,113 @@ export async function series(question: Question, service: Service): Promise<Answ
   const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;
   const { signal_id, entity } = values;
-  const path = signal_id && entity ? requestFile(endpoint, { signal_id, entity }) : null;
+  if (signal_id === undefined || entity === undefined) return MISS;
+  const subject = { signal_id, entity };
+  const path = requestFile(endpoint, subject);
   if (!service.release.has(path)) return MISS;
-  const body = await service.release.body(path, spend);
+  const layout = layoutOf(await service.release.body(path, spend));
   if (isProbe) return IS_THERE;
   const days = Number(values.days ?? SERIES_DAYS_DEFAULT);
+  const open: OpenSegment = async (segment) => {
+    const [start, count] = segment;
+    const file = segmentPath(subject, { start, count });
+    return segmentLayout(await service.release.body(file, spend), start);
+  };
+  const cut = await cutOf(layout, days, open);
   if (mediaTypeOf(endpoint, target) === CSV_MEDIA_TYPE) {
-    return content(csvCut(body, days), `${CSV_MEDIA_TYPE}; charset=utf-8`);
+    return content(csvCut(cut), `${CSV_MEDIA_TYPE}; charset=utf-8`);
   }
-  return content(jsonCut(body, { days, now: service.clock() }), JSON_MEDIA_TYPE);
+  return content(jsonCut(layout, cut, { days, now: service.clock() }), JSON_MEDIA_TYPE);
 }
 
 function content(body: Buffer, contentType: string): Answered {
   return { kind: 'content', content: { body, contentType, keepMs: 0 } };
 }
 
-/** The stored bytes with fewer rows: the chain state in front of them is listed in the file. */
-function jsonCut(body: Body, { days, now }: { days: number; now: number }): Buffer {
-  const layout = layoutOf(body);
-  const before = stateAt(layout.cuts, cutPlace(layout, days));
-  const count = layout.rows.length - 1 - before.rows;
+type OpenSegment = (segment: StoredSegment) => Promise<Stretch>;
+
+/** What is delivered: the state in front of the first row, and the files that hold it and those behind it. */
+interface Cut {
+  readonly before: ChainState;
+  readonly stretches: readonly Stretch[];
+}
+
+async function cutOf(layout: SeriesLayout, days: number, open: OpenSegment): Promise<Cut> {
+  const before = await beginning(layout, days, open);
+  const reached = layout.segments.filter(([start, count]) => start + count > before.rows);
+  const stretches = await Promise.all(reached.map(open));
+  return { before, stretches: [...stretches, layout] };
+}
+
+/** The state in front of the first row that `days` reach, counted back from the newest snapshot. */
+async function beginning(
+  { segments, cuts, before }: SeriesLayout,
+  days: number,
+  open: OpenSegment,
+): Promise<ChainState> {
+  const ends = segments.flatMap(([, , first_date, last_date]) => [first_date, last_date]);
+  const [first] = cuts;
+  if (first === undefined) throw new RangeError('Cannot cut a series: it lists no snapshot');
+  const [begin] = first;
+  const newest = [...ends, ...cuts.map(([date]) => date)].reduce((a, b) => (a > b ? a : b));
+  const from = seriesFrom(newest, days);
+  if (begin >= from) return before;
+  const segment = segments.find(([, , , last_date]) => last_date >= from);
+  const near = segment === undefined ? cuts : (await open(segment)).cuts;
+  const cut = near.find(([date]) => date >= from);
+  if (cut === undefined) throw new RangeError('Cannot cut a series: its dates do not fit its rows');
+  return stateBefore(cut, [begin, ...ends, ...near.map(([date]) => date)]);
+}
+
+/** The stored bytes with fewer rows: the chain state in front of them is listed in the files. */
+function jsonCut(
+  { body, headEnd, end }: SeriesLayout,
+  { before, stretches }: Cut,
+  { days, now }: { days: number; now: number },
+): Buffer {
+  const count = end - before.rows;
   const members = `${JSON.stringify({ days, count, before }).slice(1, -1)},"rows":[\n`;
-  const head = body.bytes.subarray(0, layout.headEnd);
   return Buffer.concat([
-    spliceRequestTime(head, body.points, now),
+    spliceRequestTime(body.bytes.subarray(0, headEnd), body.points, now),
     Buffer.from(members),
-    body.bytes.subarray(layout.rows[before.rows]),
+    ...stretches.map((stretch) =>
+      stretch.body.bytes.subarray(offsetIn(stretch.rows, stretch, before)),
+    ),
   ]);
 }
 
-/** Place of the first cut that `days` reach, counted back from the newest snapshot. */
-function cutPlace({ cuts }: SeriesLayout, days: number): number {
-  const newest = cuts.at(-1);
-  if (newest === undefined) throw new RangeError('Cannot cut a series: it lists no snapshot');
-  const from = seriesFrom(newest[0], days);
-  return cuts.findIndex(([snapshot_date]) => snapshot_date >= from);
+/** Where the rows behind a state begin, out of the offsets of all rows of a stretch. */
+function offsetIn(
+  offsets: readonly number[],
+  { start }: Stretch,
+  { rows }: ChainState,
+): number | undefined {
+  return offsets[Math.max(0, rows - start)];
 }
 
-function layoutOf(body: Body): SeriesLayout {
-  const known = layouts.get(body);
-  if (known !== undefined) return known;
-  const made = readLayout(body.bytes);
-  layouts.set(body, made);
-  return made;
-}
-
-function readLayout(bytes: Buffer): SeriesLayout {
-  const headEnd = bytes.indexOf(NEWLINE) + 1;
-  const cutsEnd = bytes.indexOf(NEWLINE, headEnd);
-  const cuts: SeriesCut[] = JSON.parse(
-    bytes.toString('utf8', headEnd + CUTS.length, cutsEnd).slice(0, -1),
-  );
-  const rows: number[] = [];
-  let at = bytes.indexOf(NEWLINE, cutsEnd + 1);
-  for (; at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) rows.push(at + 1);
-  return { headEnd, cuts, rows };
-}
-
-/** The whole series as CSV, and where each of its rows begins. */
+/** Rows of one file as CSV, and where each of them begins. */
 interface CsvTable {
   readonly bytes: Buffer;
   readonly rows: readonly number[];
 }
 
-function csvCut(body: Body, days: number): Buffer {
-  const layout = layoutOf(body);
-  const table = csvTable(body, layout);
-  const { rows } = stateAt(layout.cuts, cutPlace(layout, days));
-  return Buffer.concat([
-    Buffer.from(SERIES_CSV_HEADER + LINE_END),
-    table.bytes.subarray(table.rows[rows]),
-  ]);
+function csvCut({ before, stretches }: Cut): Buffer {
+  const parts = stretches.map((stretch) => {
+    const { bytes, rows } = csvTable(stretch);
+    return bytes.subarray(offsetIn(rows, stretch, before));
+  });
+  return Buffer.concat([Buffer.from(SERIES_CSV_HEADER + LINE_END), ...parts]);
 }
 
 /** Made once for a stored body: many ask for the end of the same rows. */
-function csvTable(body: Body, layout: SeriesLayout): CsvTable {
+function csvTable({ body, rows: offsets }: Stretch): CsvTable {
   const known = tables.get(body);
   if (known !== undefined) return known;
   const rows: number[] = [];
   const lines: Buffer[] = [];
   let size = 0;
-  for (const [index, start] of layout.rows.slice(0, -1).entries()) {
-    const line = Buffer.from(csvRow(body.bytes.toString('utf8', start, layout.rows[index + 1])));
+  for (const [index, start] of offsets.slice(0, -1).entries()) {
+    const line = Buffer.from(csvRow(body.bytes.toString('utf8', start, offsets[index + 1])));
     rows.push(size);
     lines.push(line);
     size += line.length;

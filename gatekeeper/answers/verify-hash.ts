@@ -8,12 +8,15 @@ import { parseVerifyEntry, type VerifyEntry } from '../../compiler/contract/rele
 import { costOfParsing } from '../http/cost.ts';
 import { citationOf } from '../release/citation-text.ts';
 import { linesFrom } from '../release/lines-from.ts';
+import { findEntries } from '../release/log-index.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { storedCore } from '../release/stored-core.ts';
 import type { Service } from '../service.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;
+
+const HASH_DIGITS = 64;
 
 /** Longest stored body that a free look-up parses: a few milliseconds of the serving thread. */
 export const RECOMPUTED_BYTES_MAX = 256 * 1024;
@@ -47,7 +50,7 @@ export interface Recomputed {
 export type LookUpReader = ReleaseReader & Pick<Service, 'sold'>;
 
 /**
- * Looks a hash up in its shard and recomputes it from the stored record, or, where a newer release has
+ * Looks a hash up and recomputes it from the stored record, or, where a newer release has
  * replaced what it signed, from the body that was sold; throws when the disk does not allow it.
  */
 export async function lookUpHash(digits: string, reader: LookUpReader): Promise<LookUp> {
@@ -60,14 +63,27 @@ export async function lookUpHash(digits: string, reader: LookUpReader): Promise<
   return { state: 'listed', entry, check };
 }
 
-async function listed(
+/** What a release lists now, and, of what only its log holds, what that stands for. */
+async function listed(digits: string, reader: ReleaseReader): Promise<readonly VerifyEntry[]> {
+  const current = await listedNow(digits, reader);
+  if (digits.length === HASH_DIGITS && current.length > 0) return current;
+  const known = new Set(current.map(({ record_hash }) => record_hash));
+  const entries = await findEntries(digits, reader);
+  const earlier = entries.flatMap(({ record_hash, facts }): VerifyEntry[] => {
+    if (facts === null || known.has(record_hash)) return [];
+    return [{ record_hash, state: 'superseded', file: null, ...facts }];
+  });
+  return [...current, ...earlier];
+}
+
+async function listedNow(
   digits: string,
   { release, spend }: ReleaseReader,
 ): Promise<readonly VerifyEntry[]> {
   const shard = verifyShardPath(`sha256:${digits}`);
   if (!release.has(shard)) return [];
   const { bytes } = await release.body(shard, spend);
-  return matching(bytes, digits);
+  return linesFrom(bytes, `["sha256:${digits}`).map(parseVerifyEntry);
 }
 
 /** Of bodies of an earlier release only their citations, since what else they say is known under other hashes. */
@@ -95,16 +111,6 @@ function soldEntry({ record_hash, source, retrieved_at }: Citation): VerifyEntry
     entity: asked.get('loc') ?? asked.get('entity') ?? [...asked.values()][0] ?? '',
     observed_at: source.published_at ?? retrieved_at,
   };
-}
-
-/** Entries of a shard whose hash starts with the digits, one for each hash. */
-function matching(shard: Buffer, digits: string): readonly VerifyEntry[] {
-  const found = new Map<string, VerifyEntry>();
-  for (const line of linesFrom(shard, `["sha256:${digits}`)) {
-    const entry = parseVerifyEntry(line);
-    if (found.get(entry.record_hash)?.state !== 'current') found.set(entry.record_hash, entry);
-  }
-  return [...found.values()];
 }
 
 async function recompute(

@@ -4,10 +4,8 @@ import {
   anchorProofPath,
   anchorStatePath,
   BATCHES_PER_FILE,
-  LOG_INDEX_BYTES,
   type LogBatch,
   logBatchesPath,
-  logIndexPath,
   parseAnchorState,
   parseLogBatches,
 } from '../../compiler/contract/log-batch.ts';
@@ -89,31 +87,6 @@ export async function batchRows(
 /** Number of the row that brought an entry into the log. */
 export function rowOfEntry(index: number, { sizes }: LogOutline): number {
   return firstWhere(sizes.length - 1, (row) => (sizes[row] ?? 0) > index);
-}
-
-/** Where a whole or shortened hash stands in the log. */
-export type LeafLookUp =
-  | { readonly state: 'not_found' }
-  | { readonly state: 'ambiguous'; readonly matches: number }
-  | { readonly state: 'found'; readonly hash: string; readonly index: number };
-
-/** Looks hex digits up in the index of the log; throws when the disk does not allow it. */
-export async function findLeaf(
-  digits: string,
-  { release, spend }: ReleaseReader,
-): Promise<LeafLookUp> {
-  const path = logIndexPath(`sha256:${digits}`);
-  if (!release.has(path)) return { state: 'not_found' };
-  const { bytes } = await release.body(path, spend);
-  const hexAt = (line: number): string =>
-    bytes.toString('hex', line * LOG_INDEX_BYTES, line * LOG_INDEX_BYTES + HASH_BYTES);
-  const start = firstWhere(bytes.length / LOG_INDEX_BYTES, (line) => hexAt(line) >= digits);
-  let end = start;
-  while (end * LOG_INDEX_BYTES < bytes.length && hexAt(end).startsWith(digits)) end += 1;
-  if (end === start) return { state: 'not_found' };
-  if (end - start > 1) return { state: 'ambiguous', matches: end - start };
-  const index = bytes.readUInt32BE(start * LOG_INDEX_BYTES + HASH_BYTES);
-  return { state: 'found', hash: `sha256:${hexAt(start)}`, index };
 }
 
 /** The inclusion proof of an entry in the tree of `size` entries, made from tiles; hashes in hex. */

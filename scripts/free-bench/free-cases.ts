@@ -113,7 +113,6 @@ const FILE_TARGETS: readonly string[] = [
   '/log/vkey',
   '/log/tile/entries/000',
   '/log/batches/000000.txt',
-  '/log/index/00.bin',
 ];
 
 /** Values that a paid row is asked for so that nothing is stored for them, and the table allows them. */

@@ -207,6 +207,13 @@ describe('anchorStore()', () => {
     expect(anchorStore(data).read(two)).not.toBeNull();
   });
 
+  it('knows what was written since a time, by root, and nothing where nobody stamped', async () => {
+    expect(anchorStore(data).changedSince(0)).toEqual([]);
+    await stamp();
+    expect(anchorStore(data).changedSince(Date.now() - 60_000)).toEqual([...ROOTS].sort());
+    expect(anchorStore(data).changedSince(Date.now() + 60_000)).toEqual([]);
+  });
+
   it('knows from the release what the folder lost, and takes of two the one that is confirmed', async () => {
     await stamp();
     const [root = ''] = ROOTS;

@@ -127,7 +127,6 @@ describe('FORMAT.md', () => {
     const entry = {
       record_hash: 'record_hash',
       kind: 'kind',
-      state: 'state',
       file: 'file',
       signal_id: 'signal_id',
       entity: 'entity',

@@ -3,7 +3,6 @@ import {
   formatAnchorState,
   formatLogBatch,
   logBatchesPath,
-  logIndexPath,
   parseAnchorState,
   parseLogBatches,
 } from '../../compiler/contract/log-batch.ts';
@@ -68,6 +67,5 @@ describe('parseAnchorState()', () => {
 describe('log paths', () => {
   it('stand below log/', () => {
     expect(logBatchesPath(12)).toBe('log/batches/000012.txt');
-    expect(logIndexPath(`sha256:${'ab'.repeat(32)}`)).toBe('log/index/ab.bin');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../compiler/contract/endpoints.ts';
+import { runPaths, runsOf } from '../../compiler/contract/log-runs.ts';
 import { findStaticFile, STATIC_FILES } from '../../compiler/contract/static-files.ts';
 
 describe('findStaticFile()', () => {
@@ -16,6 +17,12 @@ describe('findStaticFile()', () => {
   it('knows nothing of other paths', () => {
     const urls = ['/', '/log', '/log/', '/log/checkpoint/', '/log/anchor/ab', '/gauge', 'log/vkey'];
     for (const url of urls) expect([url, findStaticFile(url)]).toEqual([url, null]);
+  });
+
+  it('I52: gives nobody the index of the log, which tells times that are sold', () => {
+    for (const path of runsOf(70_000).flatMap(runPaths)) {
+      expect(findStaticFile(`/${path}`)).toBeNull();
+    }
   });
 
   it('takes no path from an operation, and no path of a release that is sold', () => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseVerifyEntry } from '../../compiler/contract/release.ts';
 import { STATIC_FILES } from '../../compiler/contract/static-files.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from '../compiled-sample.ts';
 import { OPERATIONS } from '../conformance-table.ts';
+import { logLinesIn } from '../log-lines.ts';
 import { sampleGate } from '../sample-gate.ts';
 import {
   compileFolder,
@@ -137,14 +139,16 @@ const SCHEMA_WORDS = [
   '"comparable":"the same index is the same official position at any station of this signal"',
 ];
 
-/** The hashes that the look-up shards of the release list: more than any client can find, but through the log. */
+/** The hashes that the look-ups and the log of the release list: more than any client can find, but through the log. */
 function listedHashes(): readonly { readonly hash: string; readonly kind: string }[] {
   const shards = sample.paths.filter((path) => path.startsWith('verify/'));
   const lines = shards.flatMap((path) => sample.text(path).split('\n').slice(0, -1));
-  return lines.map((line) => {
-    const [hash = '', kind = ''] = JSON.parse(line) as string[];
-    return { hash, kind };
-  });
+  const citations = lines.map(parseVerifyEntry).filter(({ kind }) => kind === 'citation');
+  const logged = logLinesIn(sample.paths.map((path) => [path, sample.text(path)]));
+  return [
+    ...citations.map(({ record_hash, kind }) => ({ hash: record_hash, kind })),
+    ...logged.map(({ record_hash, facts }) => ({ hash: record_hash, kind: facts?.kind ?? '' })),
+  ];
 }
 
 /** Readings and citations are many and alike: not each of them is asked for. */

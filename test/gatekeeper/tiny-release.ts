@@ -142,19 +142,6 @@ export function tinyFiles(): Map<string, Buffer> {
     const row = { signal_id, entity, entity_name: `Name of ${entity}`, observed_at: OBSERVED_AT };
     catalog += formatCatalogRow({ ...row, band: null, record_hash, last_looked_at: LOOKED_AT });
   }
-  const old = { record_hash: SUPERSEDED_HASH, kind: 'reading', state: 'superseded' } as const;
-  const [signal_id, entity] = ['airquality.aqi', 'us-denver'];
-  shards.set(
-    verifyShardPath(SUPERSEDED_HASH),
-    (shards.get(verifyShardPath(SUPERSEDED_HASH)) ?? '') +
-      formatVerifyEntry({
-        ...old,
-        file: null,
-        signal_id,
-        entity,
-        observed_at: OBSERVED_AT,
-      }),
-  );
   for (const [path, text] of shards) put(path, text);
   put(
     CATALOG_PATH,
@@ -185,9 +172,6 @@ export function tinyFiles(): Map<string, Buffer> {
   put('lifecycle/kyoto-protocol.json', { nature: 'descriptive', lifecycle: { state: 'ended' } });
   return files;
 }
-
-/** A hash that the tiny release lists as superseded. */
-export const SUPERSEDED_HASH = `sha256:${'ab'.repeat(32)}`;
 
 export interface TinyOptions {
   readonly files?: ReadonlyMap<string, Buffer>;

@@ -118,9 +118,10 @@ describe('verifyRelease() names what one body says against another', () => {
       descriptions: 15,
       releases: 1,
       log_entries: expect.any(Number),
-      logged_hashes: expect.any(Number),
+      // One for each record; the others in the log were superseded.
+      logged_hashes: 6,
     });
-    expect(checked.logged_hashes).toBe(checked.log_entries);
+    expect(checked.log_entries).toBeGreaterThan(6);
   });
 });
 

@@ -89,6 +89,14 @@ describe('seriesChecks()', () => {
     expect(verdict({ ...stored, cuts })).toBe('failed');
   });
 
+  it('accepts a stored form without segments, and refuses one whose rows stand elsewhere', () => {
+    expect(stored.segments).toEqual([]);
+    for (const segments of [[[0, 16, '2026-11-18T00:00:00Z', '2026-11-19T00:00:00Z']], null, 0]) {
+      expect(verdict({ ...stored, segments })).toBe('failed');
+      expect(verdict({ ...delivered, segments })).toBe('failed');
+    }
+  });
+
   it('I30: refuses a cut with any single member altered, request-time members and equal look-backs apart', () => {
     const accepted = [...alterations(delivered as unknown as JsonValue)].filter(
       ({ altered }) => verdict(altered) === 'verified',

@@ -73,7 +73,7 @@ describe('verifyLog()', () => {
     expect(report).toMatchObject({ verdict: 'verified', evidence: [] });
     const { counts } = readJson(join(data, 'current'), 'release.json');
     expect(report.records).toBeGreaterThanOrEqual(counts.records);
-    expect(report.entries).toBe(report.records);
+    expect(report.entries).toBeGreaterThan(report.records);
     expect(report.checkpoints).toBeGreaterThan(2);
   });
 

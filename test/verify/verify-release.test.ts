@@ -11,10 +11,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { storedPath } from '../../compiler/contract/path.ts';
-import { formatFiles, parseFiles, type Release } from '../../compiler/contract/release.ts';
+import { parseLogLine } from '../../compiler/contract/log-runs.ts';
+import { storedPath, verifyShardPath } from '../../compiler/contract/path.ts';
+import {
+  formatFiles,
+  formatVerifyEntry,
+  parseFiles,
+  type Release,
+} from '../../compiler/contract/release.ts';
 import { jcs } from '../../compiler/stages/seal/jcs.ts';
 import { makeSealer } from '../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../compiler/stages/seal/signature-store.ts';
@@ -36,6 +42,11 @@ const judge = (folder: string): Promise<ReleaseReport> =>
 const FAULTS_NAMED = 80;
 const named = ({ faults }: ReleaseReport): string[] =>
   faults.map(({ file, where }) => `${file} ${where}`.trim());
+
+/** Files of the index of the log, and their lines. */
+const indexPaths = () => listed.filter((path) => path.startsWith('log/index/'));
+const indexLines = () =>
+  indexPaths().flatMap((path) => release.text(path).split('\n').slice(0, -1));
 
 const RECORD = 'record/hydrology.river-level/07010000.json';
 const AQI = 'record/airquality.aqi/us-denver.json';
@@ -303,22 +314,57 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
     expect(named(await judge(copy))).toEqual(['index/catalog.txt']);
   });
 
-  it('names the record whose hash is not listed as current', async () => {
+  it('names the record whose hash is not listed', async () => {
     const shard = shardOf(RECORD);
-    republish({
-      [shard]: (text) => text.replace(/"reading","current","[^"]*"/, '"reading","superseded",null'),
-    });
+    republish({ [shard]: (text) => text.replace(/^.*"reading",.*\n/m, '') });
     expect(named(await judge(copy))).toEqual([`${RECORD} record_hash`]);
   });
 
   it('names the look-up line that calls a superseded reading current', async () => {
-    const shard = listed.find(
-      (path) => path.startsWith('verify/') && release.text(path).includes('"superseded",null'),
-    );
+    const old = indexLines()
+      .map(parseLogLine)
+      .find(({ record_hash }) => {
+        const path = verifyShardPath(record_hash);
+        return listed.includes(path) && !release.text(path).includes(record_hash);
+      });
+    if (old?.facts == null) throw new Error('nothing is superseded');
+    const { record_hash, facts } = old;
+    const line = formatVerifyEntry({ ...facts, record_hash, state: 'current', file: RECORD });
+    const shard = verifyShardPath(record_hash);
     republish({
-      [shard ?? '']: (text) => text.replace('"superseded",null', `"current","${RECORD}"`),
+      [shard]: (text) =>
+        `${text}${line}`
+          .split(/(?<=\n)/)
+          .sort()
+          .join(''),
     });
     expect(named(await judge(copy))).toEqual([expect.stringMatching(`${shard} line \\d+`)]);
+  });
+
+  it('I24: names what in the index of the log is not as the entries give it', async () => {
+    const path = indexPaths()[0] ?? '';
+    const folder = dirname(path);
+    const edits: readonly [(lines: string[]) => string[], readonly string[]][] = [
+      [(lines) => lines.toSpliced(2, 1), [folder]],
+      [([one = '', ...lines]) => [one, one, ...lines], [folder, `${path} line 2`]],
+      [([one = '', two = '', ...lines]) => [two, one, ...lines], [`${path} line 2`]],
+      [([one = '', ...lines]) => [one.replace(/,\d+,/, ',100000,'), ...lines], [`${path} line 1`]],
+      [([one = '', ...lines]) => [one.replace('","', '", "'), ...lines], [`${path} line 1`]],
+      [
+        ([one = '', ...lines]) => [one.replace('"reading"', '"citation"'), ...lines],
+        [folder, path],
+      ],
+    ];
+    for (const [edit, want] of edits) {
+      const changed = (text: string): string =>
+        edit(text.split('\n').slice(0, -1))
+          .map((line) => `${line}\n`)
+          .join('');
+      republish({ [path]: changed });
+      expect(named(await judge(copy)).filter((name) => name.startsWith('log/'))).toEqual(want);
+      republish({ [path]: () => release.text(path) });
+    }
+    expect(named(await judge(copy))).toEqual([]);
   });
 
   it('names the count of the head that differs', async () => {

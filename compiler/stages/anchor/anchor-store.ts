@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type AnchorState,
@@ -15,6 +15,8 @@ import type { PreviousRelease } from './previous-log.ts';
 
 /** Folder of timestamp proofs beside the releases: what the operator's stamps and upgrades brought. */
 const FOLDER = 'anchors';
+/** A file that was written about when it was asked for counts as changed. */
+const FRESH_MS = 2000;
 /** A state is a few hundred bytes. */
 const STATE_BYTES_MAX = 65_536;
 
@@ -28,6 +30,8 @@ export interface Anchor {
 export interface AnchorStore {
   /** Null while the root is unstamped; throws a CompileError for files that are damaged. */
   read(rootHex: string): Anchor | null;
+  /** Roots of which the folder holds something that was written since a time of the clock of the disk. */
+  changedSince(timeMs: number): string[];
   /** Replaces both files, the proof first: a state never speaks of a proof that is not there. */
   write(anchor: Anchor): void;
 }
@@ -44,6 +48,13 @@ export function anchorStore(
       if (stored?.state.ots_state === 'confirmed') return stored;
       const published = release === null ? null : publishedAnchor(release, rootHex);
       return published?.state.ots_state === 'confirmed' ? published : (stored ?? published);
+    },
+    changedSince(timeMs) {
+      const names = existsSync(folder) ? readdirSync(folder) : [];
+      const changed = names.filter((name) => {
+        return statSync(join(folder, name)).ctimeMs >= timeMs - FRESH_MS;
+      });
+      return [...new Set(changed.map((name) => name.replace(/\.[a-z]+$/, '')))].sort();
     },
     write({ state, proof }) {
       mkdirSync(folder, { recursive: true });

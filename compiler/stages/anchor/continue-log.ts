@@ -8,17 +8,16 @@ import { type LogParts, type WrittenLog, writeLog } from './write-log.ts';
 /** Writes the log into a release: the data folder's log so far, plus the new leaves. */
 export function continueLog(
   { data, previous, scratch }: Pick<Staging, 'data' | 'previous' | 'scratch'>,
-  { press, leaves, mayResume }: Pick<LogParts, 'press' | 'leaves' | 'mayResume'>,
+  { press, leaves, resumeSince }: Pick<LogParts, 'press' | 'leaves' | 'resumeSince'>,
 ): WrittenLog {
   const release = currentRelease(data, previous);
-  const anchors = anchorStore(data, release);
   return writeLog({
     press,
     leaves,
-    mayResume,
+    resumeSince,
     scratch: join(scratch, 'log'),
     previous: release,
     lastSigned: readLastCheckpoint(data),
-    anchorOf: (rootHex) => anchors.read(rootHex),
+    anchors: anchorStore(data, release),
   });
 }

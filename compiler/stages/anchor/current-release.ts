@@ -19,6 +19,7 @@ export function currentRelease(
       const entry = listed.find(path);
       return entry === null ? null : storedOrRefuse(data, entry);
     },
+    under: (prefix) => listed.under(prefix),
   };
 }
 

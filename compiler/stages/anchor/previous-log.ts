@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../contract/checkpoint.ts';
 import {
+  BATCHES_FOLDER,
   LOG_SIZE_MAX,
   type LogBatch,
   logBatchesPath,
@@ -13,8 +14,6 @@ import {
   tilePath,
 } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
-import { repeatedAt, sortedLines } from '../publish/digest-lines.ts';
-import { type DigestSpill, FIRST_BYTES } from '../publish/digest-spill.ts';
 import { openCheckpoint } from './log-signer.ts';
 import { hexOf, type LogTree } from './log-tree.ts';
 
@@ -23,11 +22,20 @@ export interface PreviousRelease {
   /** Who signed it. */
   readonly issuerDid: string;
   read(path: string): Buffer | null;
+  /** Its paths that begin with a prefix, in order. */
+  under(prefix: string): Iterable<string>;
+}
+
+/** Rows of one file of the list of batches. */
+export interface BatchFile {
+  readonly number: number;
+  readonly rows: readonly LogBatch[];
 }
 
 /** What the log of a previous release says of itself. */
 export interface SignedLog {
-  readonly batches: readonly LogBatch[];
+  /** The last file of its list of batches. */
+  readonly newest: BatchFile;
   /** What the signed note of its newest checkpoint states. */
   readonly signed: Checkpoint;
 }
@@ -46,57 +54,68 @@ export function readSignedLog(
   if (signed === null) {
     throw broken(CHECKPOINT_PATH, 'not a checkpoint that this issuer signed');
   }
-  const batches = readBatches(previous);
-  const last = batches.at(-1);
+  const newest = newestFile(previous);
+  const last = newest.rows.at(-1);
   if (
     (last?.size ?? 0) !== signed.size ||
     (last?.root ?? hexOf(signed.root)) !== hexOf(signed.root)
   ) {
-    throw broken(logBatchesPath(0), 'its last batch is not the one of the checkpoint');
+    throw broken(logBatchesPath(newest.number), 'its last batch is not the one of the checkpoint');
   }
-  return { batches, signed };
+  return { newest, signed };
 }
+
+function newestFile(previous: PreviousRelease): BatchFile {
+  const number = Math.max(0, [...previous.under(BATCHES_FOLDER)].length - 1);
+  return { number, rows: readRows(previous, number, null) };
+}
+
+/** Takes an entry of a log and its position. */
+export type TakeEntry = (recordHash: string, position: number) => void;
 
 /**
  * Replays the log of the previous release into an empty tree: every entry is hashed again, and every checkpoint that was
- * signed must come out of it. Throws a CompileError when it is not what was signed.
+ * signed must come out of it. Answers the list of batches; throws a CompileError when it is not what was signed.
  */
 export function replayLog(
   previous: PreviousRelease,
-  { batches, signed }: SignedLog,
-  into: { readonly tree: LogTree; readonly digests: DigestSpill },
-): void {
+  { signed }: SignedLog,
+  into: { readonly tree: LogTree; readonly take: TakeEntry },
+): LogBatch[] {
   const entries = entriesOf(previous, signed.size);
+  const batches = readBatches(previous);
   for (const row of batches) {
     growTo(row.size, entries, into);
     const isSame = into.tree.size === row.size && hexOf(into.tree.root()) === row.root;
     if (!isSame) throw broken(`batch "${row.batch}"`, `${row.size} entries do not give its root`);
     into.tree.cut();
   }
-  refuseRepeats(into.digests);
-}
-
-function refuseRepeats(digests: DigestSpill): void {
-  for (let first = 0; first < FIRST_BYTES; first += 1) {
-    const position = repeatedAt(sortedLines(digests.group(first)));
-    if (position !== null) throw broken(`entry ${position}`, 'it is in the log twice');
-  }
+  return batches;
 }
 
 /** The rows of the list of batches of a release; empty when it has no log. */
 export function readBatches(previous: PreviousRelease): LogBatch[] {
   const batches: LogBatch[] = [];
   for (let number = 0; ; number += 1) {
-    const path = logBatchesPath(number);
-    const text = previous.read(path)?.toString('utf8');
-    if (text === undefined) return batches;
-    for (const row of parsedBatches(path, text)) {
-      if (row.size_before !== (batches.at(-1)?.size ?? 0) || row.size <= row.size_before) {
-        throw broken(path, `batch "${row.batch}" does not follow the one before`);
-      }
-      batches.push(row);
-    }
+    const rows = readRows(previous, number, batches.at(-1)?.size ?? 0);
+    if (rows.length === 0) return batches;
+    batches.push(...rows);
   }
+}
+
+/** Rows of a file of the list, the first of which begins at a size, where that is known; none where there is no file. */
+function readRows(previous: PreviousRelease, number: number, from: number | null): LogBatch[] {
+  const path = logBatchesPath(number);
+  const text = previous.read(path)?.toString('utf8');
+  const rows = text === undefined ? [] : parsedBatches(path, text);
+  let size = from ?? rows[0]?.size_before;
+  for (const row of rows) {
+    if (row.size_before !== size || row.size <= row.size_before) {
+      throw broken(path, `batch "${row.batch}" does not follow the one before`);
+    }
+    size = row.size;
+  }
+  return rows;
 }
 
 function parsedBatches(path: string, text: string): LogBatch[] {
@@ -131,17 +150,18 @@ function decoded(path: string, bytes: Buffer): string[] {
 function growTo(
   size: number,
   entries: Generator<string>,
-  { tree, digests }: { readonly tree: LogTree; readonly digests: DigestSpill },
+  { tree, take }: { readonly tree: LogTree; readonly take: TakeEntry },
 ): void {
   while (tree.size < size) {
     const step = entries.next();
     if (step.done === true) return;
-    digests.add(Buffer.from(step.value.slice('sha256:'.length), 'hex'), tree.size);
+    take(step.value, tree.size);
     tree.append(logEntry(step.value));
   }
 }
 
-function broken(file: string, state: string): CompileError {
+/** That the log of the previous release is not what was signed. */
+export function broken(file: string, state: string): CompileError {
   const message =
     `the log of the previous release cannot be continued: ${state}; nothing was signed. Restore that release from ` +
     'a copy: a log never shrinks or forks';

@@ -1,4 +1,3 @@
-import type { LogBatch } from '../../contract/log-batch.ts';
 import { HASH_BYTES, leafHash, nodeHash, subtreesOf } from '../../contract/merkle.ts';
 import {
   TILE_HEIGHT,
@@ -29,11 +28,11 @@ const TILES_SAMPLED = 16;
  */
 export function resumeLog(
   previous: PreviousRelease,
-  { signed, batches }: SignedLog,
+  { signed }: SignedLog,
   put: PutTile,
 ): LogTree | null {
   if (!isSampleThere(previous, signed)) return null;
-  const rows = rowsOf(previous, signed.size, batches);
+  const rows = rowsOf(previous, signed.size);
   if (rows === null || !areEntriesHashed(rows)) return null;
   const tree = new LogTree(put, { size: signed.size, peaks: peaksOf(rows, signed.size), rows });
   return hexOf(tree.root()) === hexOf(signed.root) ? tree : null;
@@ -52,22 +51,31 @@ function isSampleThere(previous: PreviousRelease, { size, root }: SignedLog['sig
 
 type Rows = ReadonlyMap<Tile['level'], Row>;
 
-function rowsOf(
-  previous: PreviousRelease,
-  size: number,
-  batches: readonly LogBatch[],
-): Map<Tile['level'], Row> | null {
+function rowsOf(previous: PreviousRelease, size: number): Map<Tile['level'], Row> | null {
   const rows = new Map<Tile['level'], Row>();
-  const levels: Tile['level'][] = size > 0 ? ['entries'] : [];
-  for (let level = 0; size >= TILE_WIDTH ** level; level += 1) levels.push(level);
-  for (const level of levels) {
+  for (const level of levelsOf(size)) {
     const count = countAt(level, size);
     const row = emptyRow(level, Math.floor(count / TILE_WIDTH));
     if (!fillRow(row, count % TILE_WIDTH, previous)) return null;
-    addCuts(row, batches);
     rows.set(level, row);
   }
   return rows;
+}
+
+function levelsOf(size: number): Tile['level'][] {
+  const levels: Tile['level'][] = size > 0 ? ['entries'] : [];
+  for (let level = 0; size >= TILE_WIDTH ** level; level += 1) levels.push(level);
+  return levels;
+}
+
+/** Paths of tiles of the previous release that were partial, and are full now. */
+export function filledTiles(previous: PreviousRelease, before: number, size: number): string[] {
+  return levelsOf(before).flatMap((level) => {
+    const index = Math.floor(countAt(level, before) / TILE_WIDTH);
+    const isFull = countAt(level, size) >= (index + 1) * TILE_WIDTH;
+    const full = tilePath({ level, index, width: TILE_WIDTH });
+    return isFull ? [...previous.under(`${full}.p/`)] : [];
+  });
 }
 
 /** Hashes that a row of tiles has, or entries of the row of bundles. */
@@ -83,14 +91,6 @@ function fillRow(row: Row, width: number, previous: PreviousRelease): boolean {
   row.bytes.set(bytes);
   row.width = width;
   return true;
-}
-
-/** Adds the widths at which the checkpoints of batches cut the last tile of a row. */
-function addCuts({ level, index, cuts }: Row, batches: readonly LogBatch[]): void {
-  for (const { size } of batches) {
-    const count = countAt(level, size);
-    if (Math.floor(count / TILE_WIDTH) === index) cuts.add(count % TILE_WIDTH);
-  }
 }
 
 function areEntriesHashed(rows: Rows): boolean {

@@ -12,28 +12,28 @@ import {
   type LogBatch,
   logBatchesPath,
 } from '../../contract/log-batch.ts';
-import { HASH_BYTES } from '../../contract/merkle.ts';
-import {
-  CHECKPOINT_PATH,
-  ENTRY_BYTES,
-  LOG_FOLDER,
-  logEntry,
-  parseTilePath,
-  TILE_WIDTH,
-} from '../../contract/tiles.ts';
+import { isSameRun, type LogRun, runPaths, runsOf } from '../../contract/log-runs.ts';
+import { CHECKPOINT_PATH, ENTRY_BYTES, logEntry } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
-import { DIGEST_LINE_BYTES } from '../publish/digest-lines.ts';
-import { DigestSpill } from '../publish/digest-spill.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
-import type { Anchor } from './anchor-store.ts';
-import { freshDigests, type HeldDigests } from './fresh-digests.ts';
-import { gatheredDigests, logShards, storedDigests } from './held-digests.ts';
+import type { AnchorStore } from './anchor-store.ts';
+import { type FreshLeaves, freshLeaves } from './fresh-leaves.ts';
 import { openCheckpoint, signCheckpoint } from './log-signer.ts';
-import { hexOf, LogTree, sha256 } from './log-tree.ts';
-import { type PreviousRelease, readSignedLog, replayLog, type SignedLog } from './previous-log.ts';
-import { resumeLog } from './resume-log.ts';
+import { hexOf, type LogTree, sha256 } from './log-tree.ts';
+import { emptyLog, type OpenLog, replayedLog, resumedLog } from './open-log.ts';
+import {
+  type BatchFile,
+  type PreviousRelease,
+  readBatches,
+  readSignedLog,
+  type SignedLog,
+} from './previous-log.ts';
+import { filledTiles } from './resume-log.ts';
+import { HEX_DIGITS } from './run-lines.ts';
+import { RunSpill } from './run-spill.ts';
+import { runFiles } from './write-runs.ts';
 
 export interface LogParts {
   readonly press: Press;
@@ -44,10 +44,12 @@ export interface LogParts {
   readonly previous: PreviousRelease | null;
   /** Signed note of the newest checkpoint that left this folder, where that is remembered. */
   readonly lastSigned: string | null;
-  /** Whether the log may be resumed from its right edge; otherwise every entry is hashed again. */
-  readonly mayResume: boolean;
-  /** The timestamp of a root, or null while it is unstamped. */
-  readonly anchorOf: (rootHex: string) => Anchor | null;
+  /**
+   * When the compile of the previous release began, where its log may be resumed from its right edge. Null to hash every entry
+   * again.
+   */
+  readonly resumeSince: number | null;
+  readonly anchors: Pick<AnchorStore, 'read' | 'changedSince'>;
 }
 
 /** What was written. */
@@ -55,55 +57,62 @@ export interface WrittenLog {
   readonly size: number;
   /** Signed note of the newest checkpoint. */
   readonly checkpoint: string;
-  /** Whether a log file of the previous release stays valid where this compile wrote none at that path. */
-  readonly stands: (path: string) => boolean;
+  /** Files of the log of the previous release that a resumed one no longer has; all others stand where none was written anew. */
+  readonly gone: readonly string[];
+  /** Whether the log of the previous release was resumed: otherwise every file of this one was written. */
+  readonly isResumed: boolean;
+  /** Whether a log that was replayed holds entries that no snapshot gives any more. */
+  readonly hasOrphans: boolean;
 }
 
-/** Continues the log of the previous release with the hashes that it does not hold yet, one signed checkpoint for each batch. */
+/**
+ * Continues the log of the previous release with the hashes that it does not hold yet, one signed checkpoint for each batch.
+ * A log that is resumed costs what is new: full tiles, closed runs and older batches stay as they are. Throws a
+ * ForgottenError where it cannot be resumed.
+ */
 export function writeLog(parts: LogParts): WrittenLog {
   const { press, previous } = parts;
   const old = previous === null ? null : readSignedLog(previous, [press.issuer.did]);
-  refuseForgetting(parts, old?.batches ?? []);
-  const { tree, held, stands } = openLog(parts, old);
-  const added = DigestSpill.byFirstByte(join(parts.scratch, 'added'));
-  const origin = logOrigin(press.issuer.baseUrl);
-  const batches = [...(old?.batches ?? []), ...appendBatches(parts, { tree, held, added })];
+  refuseForgetting(parts, old);
+  const log = openLog(parts, old);
+  const { tree } = log;
+  const before = tree.size;
+  const batches = appendBatches(parts, log);
   tree.finish();
-  for (const [path, bytes] of logShards({ held, added, stands })) press.file(path, bytes);
   writeBatches(batches, press);
-  writeAnchors(batches, parts);
+  writeAnchors(anchoredRoots(parts, log, batches), parts);
   // Signatures of Ed25519 are deterministic: where nothing was added, this is the last batch's own.
+  const origin = logOrigin(press.issuer.baseUrl);
   const checkpoint = signCheckpoint({ origin, size: tree.size, root: tree.root() }, press);
   press.file(CHECKPOINT_PATH, checkpoint);
   const key = verifierKey(origin, parseDidKey(press.issuer.did), sha256);
   press.file(LOG_KEY_PATH, `${key}\n`);
-  return { size: tree.size, checkpoint, stands };
+  return {
+    size: tree.size,
+    checkpoint,
+    gone: goneFiles(parts, log, before),
+    isResumed: log.isResumed,
+    hasOrphans: log.hasOrphans(),
+  };
 }
 
-interface OpenLog extends Pick<WrittenLog, 'stands'> {
-  readonly tree: LogTree;
-  /** Digests of the log so far. */
-  readonly held: HeldDigests;
-}
-
-/** The log so far: its right edge where that can be gone on from, else all of it. */
+/** The log so far: its right edge where that is to be gone on from, else all of it. */
 function openLog(
-  { press, previous, mayResume, scratch }: LogParts,
+  { press, previous, resumeSince, scratch }: LogParts,
   old: SignedLog | null,
 ): OpenLog {
-  const isKnown = mayResume && previous !== null && old !== null;
-  const resumed = isKnown ? resumeLog(previous, old, press.file) : null;
-  if (isKnown && resumed !== null) {
-    return { tree: resumed, held: storedDigests(previous), stands: isFullTileOrShard };
-  }
-  const tree = new LogTree(press.file);
-  const digests = DigestSpill.byFirstByte(join(scratch, 'replayed'));
-  if (previous !== null && old !== null) replayLog(previous, old, { tree, digests });
-  return { tree, held: gatheredDigests(digests), stands: () => false };
+  const put = press.file;
+  if (previous === null || old === null) return emptyLog(put);
+  if (resumeSince !== null) return resumedLog(previous, old, put);
+  return replayedLog(previous, old, { put, folder: join(scratch, 'replayed') });
 }
 
-function isFullTileOrShard(path: string): boolean {
-  return parseTilePath(path)?.width === TILE_WIDTH || path.startsWith(`${LOG_FOLDER}/index/`);
+/** Runs that were merged into larger ones, and tiles that were partial. */
+function goneFiles({ previous }: LogParts, { tree, runs, isResumed }: OpenLog, before: number) {
+  if (previous === null || !isResumed) return [];
+  const standing = runsOf(tree.size);
+  const merged = runs.runs.filter((run) => !standing.some((other) => isSameRun(run, other)));
+  return [...merged.flatMap(runPaths), ...filledTiles(previous, before, tree.size)];
 }
 
 function inOrder(batches: readonly string[]): string[] {
@@ -112,31 +121,35 @@ function inOrder(batches: readonly string[]): string[] {
   return [...batches].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-interface Append extends Omit<OpenLog, 'stands'> {
-  /** The digests that are appended, with their positions. */
-  readonly added: DigestSpill;
-}
-
-/** Appends what is new, batch by batch in the order of the digests; answers a row for each batch that adds something. */
-function appendBatches(parts: LogParts, { tree, held, added }: Append): LogBatch[] {
-  const { leaves, scratch } = parts;
+/** Appends what is new, batch by batch in the order of the digests; answers the list with a row for each batch that adds something. */
+function appendBatches({ leaves, press, scratch }: LogParts, log: OpenLog): BatchFile {
+  const { tree, withhold, runs: before, isResumed } = log;
   const batches = inOrder(leaves.batches());
-  const fresh = freshDigests(leaves, held, { batches, folder: join(scratch, 'fresh') });
-  return batches.flatMap((batch, rank) => {
+  const fresh = freshLeaves(leaves, { batches, folder: join(scratch, 'fresh'), withhold });
+  const size = tree.size + fresh.count;
+  if (size > LOG_SIZE_MAX) throw refused('log', `more than ${LOG_SIZE_MAX} entries`);
+  const added = new RunSpill(join(scratch, 'added'), runsOf(size));
+  const rows = batches.flatMap((batch, rank) => {
     const size_before = tree.size;
-    for (const lines of fresh.pieces(rank)) appendDigests(tree, lines, added);
-    if (tree.size === size_before) return [];
-    if (tree.size > LOG_SIZE_MAX) throw refused(batch, `more than ${LOG_SIZE_MAX} entries`);
-    return [signedBatch({ batch, size_before }, tree, parts.press)];
+    appendBatch({ tree, added }, fresh, rank);
+    return tree.size === size_before ? [] : [signedBatch({ batch, size_before }, tree, press)];
   });
+  const stands = (run: LogRun): boolean =>
+    isResumed && before.runs.some((other) => isSameRun(run, other));
+  for (const [path, lines] of runFiles({ before, added, stands })) press.file(path, lines);
+  return { ...log.batches, rows: [...log.batches.rows, ...rows] };
 }
 
-function appendDigests(tree: LogTree, lines: Buffer, added: DigestSpill): void {
-  const entry = Buffer.from(logEntry(`sha256:${'0'.repeat(2 * HASH_BYTES)}`));
-  for (let at = 0; at < lines.length; at += DIGEST_LINE_BYTES) {
-    const digest = lines.subarray(at, at + HASH_BYTES);
-    entry.write(digest.toString('hex'), ENTRY_BYTES - 2 * HASH_BYTES, 'latin1');
-    added.add(digest, tree.size);
+interface Appended {
+  readonly tree: LogTree;
+  readonly added: RunSpill;
+}
+
+function appendBatch({ tree, added }: Appended, fresh: FreshLeaves, rank: number): void {
+  const entry = Buffer.from(logEntry(`sha256:${'0'.repeat(HEX_DIGITS)}`));
+  for (const [hex, facts] of fresh.ofBatch(rank)) {
+    added.add(hex, tree.size, facts);
+    entry.write(hex, ENTRY_BYTES - HEX_DIGITS, 'latin1');
     tree.append(entry);
   }
 }
@@ -158,7 +171,7 @@ function signedBatch(
 /**
  * A log that is shorter than a signed one, or differs from it, would be a fork: the wrong release is being continued.
  */
-function refuseForgetting({ lastSigned, press, previous }: LogParts, batches: readonly LogBatch[]) {
+function refuseForgetting({ lastSigned, press, previous }: LogParts, old: SignedLog | null): void {
   if (lastSigned === null) return;
   const issuers = [press.issuer.did, ...(previous === null ? [] : [previous.issuerDid])];
   const signed = openCheckpoint(lastSigned, issuers);
@@ -166,12 +179,14 @@ function refuseForgetting({ lastSigned, press, previous }: LogParts, batches: re
     throw refused('checkpoint', 'the newest checkpoint, kept beside the releases, is damaged');
   }
   if (signed.size === 0) return;
-  const row = batches.find(({ size }) => size === signed.size);
-  if (row?.root === hexOf(signed.root)) return;
+  const isSigned = ({ size, root }: LogBatch): boolean =>
+    size === signed.size && root === hexOf(signed.root);
+  if (old?.newest.rows.some(isSigned)) return;
+  if (previous !== null && readBatches(previous).some(isSigned)) return;
   throw refused(
     'checkpoint',
     `a log of ${signed.size} entries was already signed, but the release to continue from holds ` +
-      `${batches.at(-1)?.size ?? 0}`,
+      `${old?.signed.size ?? 0}`,
   );
 }
 
@@ -182,16 +197,36 @@ function refused(file: string, state: string): CompileError {
   return new CompileError([{ code: 'log_refused', file, message }]);
 }
 
-function writeBatches(batches: readonly LogBatch[], press: Press): void {
-  for (let start = 0; start < batches.length; start += BATCHES_PER_FILE) {
-    const rows = batches.slice(start, start + BATCHES_PER_FILE);
-    press.file(logBatchesPath(start / BATCHES_PER_FILE), rows.map(formatLogBatch).join(''));
+/** Writes a list of batches from one of its files on. */
+function writeBatches({ number, rows }: BatchFile, press: Press): void {
+  for (let start = 0; start < rows.length; start += BATCHES_PER_FILE) {
+    const held = rows.slice(start, start + BATCHES_PER_FILE);
+    press.file(
+      logBatchesPath(number + start / BATCHES_PER_FILE),
+      held.map(formatLogBatch).join(''),
+    );
   }
 }
 
-function writeAnchors(batches: readonly LogBatch[], { press, anchorOf }: LogParts): void {
-  for (const { root } of batches) {
-    const anchor = anchorOf(root);
+/** Roots that may have a timestamp which the release does not have yet. */
+function anchoredRoots(
+  { previous, resumeSince, anchors }: LogParts,
+  log: OpenLog,
+  { rows }: BatchFile,
+): string[] {
+  if (!log.isResumed || previous === null || resumeSince === null) return rows.map(rootOf);
+  const fresh = rows.slice(log.batches.rows.length).map(rootOf);
+  const changed = anchors.changedSince(resumeSince);
+  if (changed.length === 0) return fresh;
+  const known = new Set(readBatches(previous).map(rootOf));
+  return [...fresh, ...changed.filter((root) => known.has(root))];
+}
+
+const rootOf = ({ root }: LogBatch): string => root;
+
+function writeAnchors(roots: readonly string[], { press, anchors }: LogParts): void {
+  for (const root of roots) {
+    const anchor = anchors.read(root);
     if (anchor === null) continue;
     press.file(anchorStatePath(root), formatAnchorState(anchor.state));
     press.file(anchorProofPath(root), anchor.proof);

@@ -1,6 +1,7 @@
 import { CITY_LOCS } from '../../contract/entities.ts';
-import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
+import { type BundlePath, LINES, type Line, type Signal, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
+import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
 import { catalogOrder, place } from '../publish/catalog-order.ts';
@@ -11,29 +12,38 @@ import type { Press } from '../publish/press.ts';
 import { editLines, type LineEdit } from '../publish/sorted-lines.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
-import { KeptRows } from '../remember/kept-rows.ts';
-import type { Memory, Notes } from '../remember/memory.ts';
+import type { Memory } from '../remember/memory.ts';
 import { bundleBody, legReadings, type PlacedLeg, placeLegs, thinBundle } from './bundle.ts';
-import { CENSUS_ROWS_MAX, CensusStore, censusEntity, writeCensuses } from './census.ts';
+import { CENSUS_ROWS_MAX, writeCensus } from './census.ts';
 import { type CityReading, cityBody } from './city-readings.ts';
+import { recordPath } from './entity-files.ts';
 import { merkleSpec } from './free-bodies.ts';
 import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
-import type { LegReading } from './leg.ts';
+import type { LatestTable } from './latest-table.ts';
+import { type LegReading, legReading } from './leg.ts';
 import { lifecycleBody } from './lifecycle-body.ts';
 
 const SAMPLE_DEFAULT = 'airquality.aqi';
+const LIFECYCLES = (LINES as readonly Line[]).map((line) => `${line.id}.lifecycle`);
 
 /** Where an assembly puts what the signal jobs made. */
 export interface AssemblyOutput {
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
   readonly writer: FileWriter;
-  /** Folder for what only this compile needs. */
-  readonly scratch: string;
   /** What the previous release was made of, where this one goes on from it. */
   readonly memory: Memory | null;
   /** The catalog of that release. */
   readonly catalog: Buffer;
+}
+
+/** What bodies that join entities are made of. */
+export interface Material {
+  readonly table: LatestTable;
+  /** How many entities each signal has now. */
+  readonly entities: ReadonlyMap<string, number>;
+  /** The bytes of a file of the release. */
+  readonly read: (path: string) => Uint8Array;
 }
 
 /** Gathers what the signal jobs hand over and writes everything that joins signals and has changed. */
@@ -44,23 +54,20 @@ export class Assembly {
   readonly gone: string[] = [];
   readonly #output: AssemblyOutput;
   readonly #files: FileEntry[] = [];
-  readonly #census: CensusStore;
-  readonly #censusEntities = new Map<string, Set<string>>();
   readonly #catalog: LineEdit[] = [];
-  readonly #legs: KeptRows;
-  readonly #cities: KeptRows;
-  readonly #samples = new Map<string, JobChunk['sample']>();
+  /** Entities with new lines that some joined body reads, by signal; true for those that are new themselves. */
+  readonly #joined = new Map<string, Map<string, boolean>>();
+  /** The first entity by name of those with new lines, by signal. */
+  readonly #first = new Map<string, string>();
 
   constructor(output: AssemblyOutput) {
-    this.#census = new CensusStore(`${output.scratch}/census`);
-    this.#legs = new KeptRows('legs', output.memory);
-    this.#cities = new KeptRows('cities', output.memory);
     this.#output = output;
   }
 
   /** Writes the files of a chunk and keeps what joins signals. */
   add(chunk: JobChunk): void {
     const { shards, leaves, writer } = this.#output;
+    const { signal_id } = chunk;
     let at = 0;
     for (const entry of chunk.files) {
       writer.store(entry, chunk.bytes.subarray(at, at + entry.size));
@@ -74,38 +81,28 @@ export class Assembly {
     for (const line of chunk.catalog.split('\n')) {
       if (line !== '') this.#catalog.push({ key: catalogPlace(line), line: `${line}\n` });
     }
-    this.#addCensus(chunk);
-    this.#legs.add(chunk.signal_id, chunk.legs);
-    this.#cities.add(chunk.signal_id, chunk.cities);
-    const known = this.#samples.get(chunk.signal_id);
-    if (known === undefined || chunk.sample.entity < known.entity) {
-      this.#samples.set(chunk.signal_id, chunk.sample);
-    }
+    const joined = this.#joined.get(signal_id) ?? new Map<string, boolean>();
+    for (const [entity, isNew] of chunk.joined) joined.set(entity, isNew);
+    this.#joined.set(signal_id, joined);
+    const first = this.#first.get(signal_id);
+    if (first === undefined || chunk.first < first) this.#first.set(signal_id, chunk.first);
   }
 
-  /** Writes what joins signals, as far as it has changed. `entities` counts those of each signal now. */
-  write(press: Press, entities: ReadonlyMap<string, number>): void {
-    this.#writeBundles(press);
-    this.#writeCities(press);
-    this.#writeLifecycles(press);
-    this.#writeSamples(press);
-    this.#recallCensus(entities);
-    writeCensuses(this.#census, press);
+  /** Writes what joins signals, as far as it has changed. */
+  write(press: Press, material: Material): void {
+    this.#writeBundles(press, material);
+    this.#writeCities(press, material);
+    this.#writeLifecycles(press, material);
+    this.#writeSamples(press, material);
+    this.#writeCensuses(press, material);
     press.put('/merkle/spec', {}, merkleSpec());
     press.file(CATALOG_PATH, this.#catalogBytes());
-  }
-
-  /** Writes down what the next compile needs of this. */
-  save(notes: Notes): void {
-    this.#legs.save(notes);
-    this.#cities.save(notes);
-    for (const id of this.#census.signals()) notes.write(`census/${id}`, this.#census.text(id));
   }
 
   /** Entity of the free sample of a signal. */
   sampleOf(signalId: string): string | null {
     const known = this.#output.memory?.state.signals[signalId]?.sample ?? null;
-    const fresh = this.#samples.get(signalId)?.entity ?? null;
+    const fresh = this.#first.get(signalId) ?? null;
     return known !== null && (fresh === null || known < fresh) ? known : fresh;
   }
 
@@ -114,27 +111,8 @@ export class Assembly {
     return this.#files;
   }
 
-  #addCensus({ signal_id, census }: JobChunk): void {
-    this.#census.add(signal_id, census);
-    if (this.#output.memory === null) return;
-    const known = this.#censusEntities.get(signal_id) ?? new Set<string>();
-    for (const line of census.split('\n')) if (line !== '') known.add(censusEntity(line));
-    this.#censusEntities.set(signal_id, known);
-  }
-
-  /** Adds the rows that did not change, for a signal of which some did. */
-  #recallCensus(entities: ReadonlyMap<string, number>): void {
-    const { memory } = this.#output;
-    if (memory === null) return;
-    for (const [id, changed] of this.#censusEntities) {
-      const before = memory.state.signals[id]?.entities ?? 0;
-      const isListed = (entities.get(id) ?? 0) <= CENSUS_ROWS_MAX;
-      if (!isListed && before > 0 && before <= CENSUS_ROWS_MAX) {
-        throw new ForgottenError(`Cannot keep the census of "${id}": it ends here`);
-      }
-      if (!isListed) this.#census.drop(id);
-      else if (before > 0) this.#census.add(id, rowsBefore(memory, id, changed));
-    }
+  #hasChanged(signalId: string): boolean {
+    return (this.#joined.get(signalId)?.size ?? 0) > 0;
   }
 
   #catalogBytes(): Buffer {
@@ -145,35 +123,29 @@ export class Assembly {
     return lines.take();
   }
 
-  #leg(signalId: string, entity: string): LegReading | undefined {
-    const row = this.#legs.get(signalId, entity);
-    return row === undefined ? undefined : JSON.parse(row);
-  }
-
-  #writeBundles(press: Press): void {
-    const changed = new Set(this.#legs.changedSignals());
+  #writeBundles(press: Press, { table }: Material): void {
     const before = this.#output.memory?.state.bundles ?? {};
     for (const line of LINES as readonly Line<BundlePath>[]) {
       const signals = line.bundle?.legs.flatMap((leg) => leg.signals) ?? [];
-      if (signals.some((id) => changed.has(id))) this.#writeLine(line, press);
+      if (signals.some((id) => this.#hasChanged(id))) this.#writeLine(line, press, table);
       else if (before[line.id] !== undefined) this.bundles[line.id] = before[line.id] ?? 0;
     }
   }
 
   /** The bundles of a line that read a changed leg; all of them when there is a new subject, since each names all. */
-  #writeLine(line: Line<BundlePath>, { put, sealer }: Press): void {
+  #writeLine(line: Line<BundlePath>, { put, sealer }: Press, table: LatestTable): void {
     if (line.bundle === undefined) return;
     const { path, param } = line.bundle;
-    const find = (signalId: string, entity: string) => this.#leg(signalId, entity);
-    const all = this.#subjects(line).map((subject) => {
+    const find = (signalId: string, entity: string) => legOf(table, signalId, entity);
+    const all = subjectsOf(line, table).map((subject) => {
       return { subject, placed: placeLegs(line, subject, find) };
     });
     const read = all.filter(({ placed }) => legReadings(placed).length > 0);
     const subjects = read.map(({ subject }) => subject);
-    const isNew = read.some(({ placed }) => !this.#some(placed, 'wasThere'));
+    const isNew = read.some(({ placed }) => this.#states(placed).every((state) => state === true));
     this.bundles[line.id] = read.length;
     for (const { subject, placed } of read) {
-      if (!isNew && !this.#some(placed, 'isChanged')) continue;
+      if (!isNew && this.#states(placed).every((state) => state === undefined)) continue;
       const bundle = bundleBody(line, { subject, placed, subjects });
       if (bundle === null) continue;
       const values = { [param]: subject };
@@ -184,73 +156,94 @@ export class Assembly {
     }
   }
 
-  #some(placed: readonly PlacedLeg[], what: 'isChanged' | 'wasThere'): boolean {
-    return legReadings(placed).some((leg) => this.#legs[what](leg.signal_id, leg.entity));
+  /** Of each leg: true where its entity is new, false where it has new lines, undefined where nothing is new. */
+  #states(placed: readonly PlacedLeg[]): (boolean | undefined)[] {
+    return legReadings(placed).map((leg) => this.#joined.get(leg.signal_id)?.get(leg.entity));
   }
 
-  /** Listed subjects; of an open line also every id that one of its legs has a reading of. */
-  #subjects(line: Line): string[] {
-    const subjects = new Set(line.entities);
-    if (line.open) {
-      for (const id of line.bundle?.legs.flatMap((leg) => leg.signals) ?? []) {
-        for (const entity of this.#legs.entities(id)) subjects.add(entity);
-      }
-    }
-    return [...subjects].sort();
-  }
-
-  #writeCities({ put, sealer }: Press): void {
-    const changed = new Set(this.#cities.changedSignals());
+  #writeCities({ put, sealer }: Press, { table, read }: Material): void {
     for (const addon of ['air', 'precip'] as const) {
-      if (!CITY_ADD_ONS[addon].some((id) => changed.has(id))) continue;
-      const cities = CITY_LOCS.map((loc) => ({ loc, readings: this.#cityReadings(addon, loc) }));
-      const read = cities.filter(({ readings }) => readings.length > 0);
-      const locs = read.map(({ loc }) => loc);
-      for (const { loc, readings } of read) {
+      const signals = CITY_ADD_ONS[addon];
+      if (!signals.some((id) => this.#hasChanged(id))) continue;
+      const cities = CITY_LOCS.map((loc) => {
+        const readings = signals.flatMap((id) => cityReading(legOf(table, id, loc), read));
+        return { loc, readings };
+      });
+      const known = cities.filter(({ readings }) => readings.length > 0);
+      const locs = known.map(({ loc }) => loc);
+      for (const { loc, readings } of known) {
         const body = cityBody(addon, { loc, readings, locs });
         put(`/gauge/${addon}`, { loc }, sealer.seal(body, cityStatement(addon, loc, readings)));
       }
     }
   }
 
-  #cityReadings(addon: keyof typeof CITY_ADD_ONS, loc: string): CityReading[] {
-    return CITY_ADD_ONS[addon].flatMap((signalId) => {
-      const found = this.#cities.get(signalId, loc);
-      return found === undefined ? [] : [JSON.parse(found)];
-    });
-  }
-
-  #writeLifecycles({ put, sealer }: Press): void {
-    const signals = (LINES as readonly Line[]).map((line) => `${line.id}.lifecycle`);
-    const changed = new Set(this.#legs.changedSignals());
-    if (!signals.some((id) => changed.has(id))) return;
-    const entities = new Set(signals.flatMap((id) => [...this.#legs.entities(id)]));
-    for (const entity of entities) {
-      if (!signals.some((id) => this.#legs.isChanged(id, entity))) continue;
-      const subjects = signals.flatMap((id) => this.#leg(id, entity) ?? []);
+  #writeLifecycles({ put, sealer }: Press, { table }: Material): void {
+    const changed = new Set(LIFECYCLES.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]));
+    for (const entity of changed) {
+      const subjects = LIFECYCLES.flatMap((id) => legOf(table, id, entity) ?? []);
       const says = lifecycleStatement(entity, subjects);
       put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), says));
     }
   }
 
   /** One whole record of each signal is free; the one for no signal is the usual default. */
-  #writeSamples({ put }: Press): void {
+  #writeSamples({ put }: Press, { read }: Material): void {
     const known = Object.keys(this.#output.memory?.state.signals ?? {});
-    const all = [...new Set([...known, ...this.#samples.keys()])].sort();
+    const all = [...new Set([...known, ...this.#first.keys()])].sort();
     const usual = all.includes(SAMPLE_DEFAULT) ? SAMPLE_DEFAULT : all[0];
-    for (const [signal_id, { entity, record }] of this.#samples) {
+    for (const [signal_id, entity] of this.#first) {
       if (this.sampleOf(signal_id) !== entity) continue;
-      put('/gauge/sample', { signal_id }, { sample: record });
-      if (signal_id === usual) put('/gauge/sample', {}, { sample: record });
+      const sample: SignalRecord = recordAt(read, signal_id, entity);
+      put('/gauge/sample', { signal_id }, { sample });
+      if (signal_id === usual) put('/gauge/sample', {}, { sample });
+    }
+  }
+
+  /** Of each signal with new lines, unless it has too many entities. */
+  #writeCensuses(press: Press, { table, entities }: Material): void {
+    for (const id of [...this.#first.keys()].sort()) {
+      const before = this.#output.memory?.state.signals[id]?.entities ?? 0;
+      const fits = (entities.get(id) ?? 0) <= CENSUS_ROWS_MAX;
+      if (!fits && before > 0 && before <= CENSUS_ROWS_MAX) {
+        throw new ForgottenError(`Cannot keep the census of "${id}": it ends here`);
+      }
+      if (fits) writeCensus(knownSignal(id), table.all(id), press);
     }
   }
 }
 
-/** Census lines of a signal from the previous compile, except for some entities. */
-function rowsBefore(memory: Memory, signalId: string, changed: ReadonlySet<string>): string {
-  const lines = memory.read(`census/${signalId}`).toString('utf8').split('\n').slice(0, -1);
-  const same = lines.filter((line) => !changed.has(censusEntity(line)));
-  return same.map((line) => `${line}\n`).join('');
+function knownSignal(id: string): Signal {
+  const signal = signalOf(id);
+  if (signal === undefined) throw new RangeError(`Cannot join "${id}": not in the table`);
+  return signal;
+}
+
+function legOf(table: LatestTable, signalId: string, entity: string): LegReading | undefined {
+  const latest = table.get(signalId, entity);
+  return latest === null ? undefined : legReading(knownSignal(signalId), latest);
+}
+
+/** Listed subjects; of an open line also every id that one of its legs has a reading of. */
+function subjectsOf(line: Line, table: LatestTable): string[] {
+  const subjects = new Set(line.entities);
+  if (line.open) {
+    for (const id of line.bundle?.legs.flatMap((leg) => leg.signals) ?? []) {
+      for (const entity of table.whole(id).keys()) subjects.add(entity);
+    }
+  }
+  return [...subjects].sort();
+}
+
+/** The whole record of a leg, as it is sold. */
+function cityReading(leg: LegReading | undefined, read: Material['read']): CityReading[] {
+  if (leg === undefined) return [];
+  const { _citation, ...record } = recordAt(read, leg.signal_id, leg.entity);
+  return [{ record, leg }];
+}
+
+function recordAt(read: Material['read'], signalId: string, entity: string): SignalRecord {
+  return JSON.parse(Buffer.from(read(recordPath(signalId, entity))).toString('utf8'));
 }
 
 function compare(a: string, b: string): number {

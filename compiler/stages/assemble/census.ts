@@ -1,28 +1,17 @@
-import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { type Signal, signalOf } from '../../contract/lines.ts';
+import type { Signal } from '../../contract/lines.ts';
 import type { CensusBody, CensusRow } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
-import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Press } from '../publish/press.ts';
 import type { Statement } from '../seal/sealer.ts';
-import { type EntityFacts, orderedCurrent } from './entity-record.ts';
-import {
-  byTime,
-  GRADE,
-  joinedProvenance,
-  type LineagePart,
-  lineageOf,
-  NATURE,
-  SCOPE,
-} from './provenance.ts';
+import { orderedCurrent } from './entity-record.ts';
+import type { Latest } from './latest.ts';
+import { byTime, GRADE, joinedProvenance, lineagePart, NATURE, SCOPE } from './provenance.ts';
 
 /** Most entities of one census, about 14 MB; a signal with more has none, for a part of it would be no census. */
 export const CENSUS_ROWS_MAX = 20_000;
 
-const FLUSH_CHARS = 4_000_000;
 const LINEAGE_NOTE =
   'as fresh as the oldest row; the lineage names the oldest and the newest row, and each row its own source';
 const VERIFIABLE = {
@@ -30,151 +19,80 @@ const VERIFIABLE = {
   note: 'each row carries the whole hash core of its reading, so its record hash recomputes from the row alone',
 } as const;
 
-/** What a census takes from one entity; travels between workers as a line of JSON. */
-export interface CensusEntry {
-  readonly row: CensusRow;
-  readonly part: LineagePart;
-  readonly collected_at: string;
-}
-
-/** The latest reading of an entity as a line for the census of its signal. */
-export function censusLine(facts: EntityFacts): string {
-  const { signal, latest, record_hash } = facts;
-  const row: CensusRow = {
+/** The latest reading of an entity as a row. */
+export function censusRow(signal: Signal, { reading, record_hash }: Latest): CensusRow {
+  return {
     signal_id: signal.id,
-    entity: latest.entity,
-    entity_name: latest.entity_name ?? null,
-    snapshot_date: snapshotDate(latest),
-    observed_at: latest.observed_at,
-    data_age_hours: dataAgeHours(latest),
-    current: orderedCurrent(signal, latest),
-    band: bandOf(signal, latest),
-    lifecycle: latest.lifecycle ?? null,
-    sources: latest.sources,
-    source_ref: latest.source_ref,
-    source_tier: latest.source_tier,
+    entity: reading.entity,
+    entity_name: reading.entity_name ?? null,
+    snapshot_date: snapshotDate(reading),
+    observed_at: reading.observed_at,
+    data_age_hours: dataAgeHours(reading),
+    current: orderedCurrent(signal, reading),
+    band: bandOf(signal, reading),
+    lifecycle: reading.lifecycle ?? null,
+    sources: reading.sources,
+    source_ref: reading.source_ref,
+    source_tier: reading.source_tier,
     hash_core_version: HASH_CORE_VERSION,
     record_hash,
   };
-  const part: LineagePart = {
-    cadence: signal.cadence,
-    observed_at: latest.observed_at,
-    data_age_hours: row.data_age_hours,
-    validation_status: latest.validation_status ?? null,
-    lineage: lineageOf(signal, latest, record_hash),
-  };
-  return `${JSON.stringify({ row, part, collected_at: latest.collected_at } satisfies CensusEntry)}\n`;
 }
 
-/** The entity of a census line. */
-export function censusEntity(line: string): string {
-  const { row } = JSON.parse(line) as CensusEntry;
-  return row.entity;
-}
-
-/** Collects the lines of every census in memory that does not grow; `folder` holds what is too long. */
-export class CensusStore {
-  readonly #folder: string;
-  readonly #held = new Map<string, string[]>();
-  readonly #counts = new Map<string, number>();
-  #chars = 0;
-
-  constructor(folder: string) {
-    this.#folder = folder;
-    mkdirSync(folder, { recursive: true });
-  }
-
-  /** Lines of one signal, each as censusLine writes it. */
-  add(signalId: string, lines: string): void {
-    const held = this.#held.get(signalId);
-    if (held === undefined) this.#held.set(signalId, [lines]);
-    else held.push(lines);
-    this.#counts.set(signalId, (this.#counts.get(signalId) ?? 0) + lines.split('\n').length - 1);
-    this.#chars += lines.length;
-    if (this.#chars > FLUSH_CHARS) this.#flush();
-  }
-
-  /** Signals with at least one entity and no more than a census may have. */
-  signals(): string[] {
-    const fit = [...this.#counts].filter(([, count]) => count <= CENSUS_ROWS_MAX);
-    return fit.map(([signalId]) => signalId).sort();
-  }
-
-  /** The lines of a signal, in no order. */
-  text(signalId: string): string {
-    const path = join(this.#folder, signalId);
-    const stored = existsSync(path) ? readPlain(path, STORED_BYTES_MAX).toString('utf8') : '';
-    return stored + (this.#held.get(signalId) ?? []).join('');
-  }
-
-  /** Every entity of a signal, by its id. */
-  entries(signalId: string): CensusEntry[] {
-    const entries: CensusEntry[] = this.text(signalId)
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line));
-    return entries.sort((a, b) => (a.row.entity < b.row.entity ? -1 : 1));
-  }
-
-  /** Forgets a signal of which not every entity is here. */
-  drop(signalId: string): void {
-    this.#counts.delete(signalId);
-    this.#held.delete(signalId);
-  }
-
-  #flush(): void {
-    for (const [signalId, lines] of this.#held) {
-      if ((this.#counts.get(signalId) ?? 0) > CENSUS_ROWS_MAX) continue;
-      appendFileSync(join(this.#folder, signalId), lines.join(''));
-    }
-    this.#held.clear();
-    this.#chars = 0;
-  }
-}
-
-/** Writes `/gauge/census` of every signal. */
-export function writeCensuses(store: CensusStore, { put, sealer }: Press): void {
-  for (const signal_id of store.signals()) {
-    const signal = signalOf(signal_id);
-    if (signal === undefined) throw new RangeError(`Cannot count "${signal_id}": not in the table`);
-    const entries = store.entries(signal_id);
-    const body = censusBody(signal, entries);
-    put('/gauge/census', { signal_id }, sealer.seal(body, censusStatement(signal, entries)));
-  }
+/** Writes `/gauge/census` of a signal: all of its entities, at least one. */
+export function writeCensus(signal: Signal, all: Iterable<Latest>, { put, sealer }: Press): void {
+  const latest = [...all].sort((a, b) => (a.reading.entity < b.reading.entity ? -1 : 1));
+  const body = sealer.seal(censusBody(signal, latest), censusStatement(signal, latest));
+  put('/gauge/census', { signal_id: signal.id }, body);
 }
 
 /** All entities of one signal at their latest reading; needs at least one. */
 export function censusBody(
   signal: Signal,
-  entries: readonly CensusEntry[],
+  latest: readonly Latest[],
 ): Omit<CensusBody, '_citation'> {
-  const parts = entries.map(({ part }) => part);
-  const ends = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
-  const named = new Set([ends[0], ends.at(-1)].filter((part) => part !== undefined));
-  const { observed_at: oldest = '' } = ends[0] ?? {};
+  const { oldest, newest } = endsOf(signal, latest);
+  const parts = [...new Set([oldest, newest])].map(({ reading, record_hash }) =>
+    lineagePart(signal, reading, record_hash),
+  );
   return {
     nature: NATURE,
     signal_id: signal.id,
     measures: signal.measures,
-    count: entries.length,
-    observed_at: oldest,
-    rows: entries.map(({ row }) => row),
+    count: latest.length,
+    observed_at: oldest.reading.observed_at,
+    rows: latest.map((each) => censusRow(signal, each)),
     record_hash_verifiable: VERIFIABLE,
-    provenance: joinedProvenance([...named], { lineage_note: LINEAGE_NOTE }),
+    provenance: joinedProvenance(parts, { lineage_note: LINEAGE_NOTE }),
     grade: GRADE,
     scope: SCOPE,
   };
 }
 
-function censusStatement(signal: Signal, entries: readonly CensusEntry[]): Statement {
-  const observed = entries.map(({ row }) => row.observed_at).sort(byTime);
-  const collected = entries.map((entry) => entry.collected_at).sort(byTime);
-  const [oldest = ''] = observed;
+/** The first of the oldest readings, and the last of the newest. */
+function endsOf({ id }: Signal, latest: readonly Latest[]): { oldest: Latest; newest: Latest } {
+  const [first] = latest;
+  if (first === undefined) throw new RangeError(`Cannot count "${id}": no entities`);
+  let [oldest, newest] = [first, first];
+  for (const each of latest) {
+    const { observed_at } = each.reading;
+    if (byTime(observed_at, oldest.reading.observed_at) < 0) oldest = each;
+    if (byTime(observed_at, newest.reading.observed_at) >= 0) newest = each;
+  }
+  return { oldest, newest };
+}
+
+function censusStatement(signal: Signal, latest: readonly Latest[]): Statement {
+  const { oldest, newest } = endsOf(signal, latest);
+  const { observed_at } = oldest.reading;
+  const retrieved_at = latest
+    .map(({ reading }) => reading.collected_at)
+    .reduce((last, time) => (byTime(time, last) >= 0 ? time : last));
   return {
     claim: `census of ${signal.measures}`,
-    fact: `${signal.id}: ${entries.length} entities, read from ${oldest} to ${observed.at(-1)}`,
+    fact: `${signal.id}: ${latest.length} entities, read from ${observed_at} to ${newest.reading.observed_at}`,
     target: `/gauge/census?signal_id=${signal.id}`,
-    observed_at: oldest,
-    retrieved_at: collected.at(-1) ?? '',
+    observed_at,
+    retrieved_at,
   };
 }

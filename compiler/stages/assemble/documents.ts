@@ -99,12 +99,12 @@ function putDocumentHashes(
 ): void {
   const seen = new Set<string>();
   const put = (stored: StoredDocument, file: string | null): void => {
-    const state = file === null ? ('superseded' as const) : ('current' as const);
-    for (const entry of hashesOf(press, stored)) {
-      if (seen.has(entry.record_hash)) continue;
-      seen.add(entry.record_hash);
-      press.lookUp({ ...entry, kind: 'row', state, file });
-      press.leaf({ batch: stored.batch, record_hash: entry.record_hash });
+    for (const { record_hash, signal_id, entity, observed_at } of hashesOf(press, stored)) {
+      if (seen.has(record_hash)) continue;
+      seen.add(record_hash);
+      const facts = { record_hash, kind: 'row', signal_id, entity, observed_at } as const;
+      if (file !== null) press.lookUp({ ...facts, state: 'current', file });
+      press.leaf({ ...facts, batch: stored.batch });
     }
   };
   for (const stored of settled.kept) {

@@ -1,7 +1,7 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import type { SignalRecord } from '../../contract/record.ts';
-import type { Reading } from '../intake/reading.ts';
+import type { Grown } from '../remember/entity-past.ts';
 import type { Sealer, Statement } from '../seal/sealer.ts';
 import { addOns, thinCalibrated } from './add-ons.ts';
 import { type EntityFacts, recordBody } from './entity-record.ts';
@@ -25,18 +25,19 @@ export function recordPath(signal_id: string, entity: string): string {
 /** The record of an entity as sold, and every other file that follows from it alone. */
 export function entityFiles(
   facts: EntityFacts,
+  grown: Grown,
   sealer: Sealer,
-  hashOf: (reading: Reading) => string,
-) {
+): readonly PublishedFile[] {
   const bare = recordBody(facts);
   const record = sealer.seal(bare, statementOf(facts, '/gauge'));
   const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, bare, sealer)];
-  const series = seriesFile(facts, { hashOf, sealer });
+  const rows = { past: grown.past.series, tail: grown.rows };
+  const series = seriesFile(facts, rows, sealer);
   files.push({ ...at(facts, '/gauge/history-series', series.body), text: series.text });
-  files.push(at(facts, '/gauge/history-preview', historyPreview(facts, hashOf)));
+  files.push(at(facts, '/gauge/history-preview', historyPreview(facts)));
   const rawSignals = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
   if (rawSignals.includes(facts.signal.id)) files.push(at(facts, '/gauge/raw', rawBody(bare)));
-  return { bare, record, files };
+  return files;
 }
 
 function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): PublishedFile[] {

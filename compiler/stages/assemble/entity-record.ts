@@ -7,20 +7,31 @@ import { changeOf, previousOf } from '../derive/change.ts';
 import { bandOf, standardRuler } from '../derive/ruler.ts';
 import { historyOf, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
-import type { Timeline } from '../intake/timeline.ts';
+import { type HashOf, toldOf } from '../intake/timeline.ts';
+import type { Grown } from '../remember/entity-past.ts';
 import { recordDecisions } from './decision-points.ts';
-import { GRADE, type Lineage, lineageOf, NATURE, provenanceOf, SCOPE } from './provenance.ts';
+import { GRADE, lineageOf, NATURE, provenanceOf, SCOPE } from './provenance.ts';
 import { summaryEn, summaryZh } from './summary.ts';
 
 /** Points of `trend_7d`, the current reading included. */
 const TREND_POINTS = 7;
+const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
-/** The latest reading of an entity with everything derived from its timeline. */
+/** A reading with its record hash. */
+export interface Told {
+  readonly reading: Reading;
+  readonly record_hash: string;
+}
+
+/** The latest reading of an entity with everything derived from its past. */
 export interface EntityFacts {
   readonly signal: Signal;
-  readonly timeline: Timeline;
   readonly latest: Reading;
   readonly previous: Reading | undefined;
+  /** The newest readings, oldest first. */
+  readonly recent: readonly Told[];
+  /** When the source was last looked at for this entity, also without anything new. */
+  readonly looked_at: string;
   readonly ruler: StandardRuler | null;
   readonly season: Season | null;
   readonly strata: ReturnType<typeof strataOf>;
@@ -34,34 +45,48 @@ export interface EntityFacts {
 /** Derives what records and add-ons of one entity share. `hashOf` seals the core of a reading. */
 export function entityFacts(
   signal: Signal,
-  timeline: Timeline,
-  hashOf: (reading: Reading) => string,
+  { recent: instants, past, fact }: Pick<Grown, 'recent' | 'past' | 'fact'>,
+  hashOf: HashOf,
 ): EntityFacts {
-  const latest = timeline.readings.at(-1);
-  if (latest === undefined) throw new RangeError(`Cannot derive "${timeline.entity}": no readings`);
-  const season = seasonOf(signal, latest, timeline.readings);
-  const record_hash = hashOf(latest);
+  const recent = instants.map((instant) => {
+    return { reading: toldOf(instant), record_hash: instant.record_hash };
+  });
+  const newest = recent.at(-1);
+  if (newest === undefined) throw new RangeError(`Cannot derive "${past.entity}": no readings`);
+  const { reading: latest, record_hash } = newest;
+  const season = seasonOf(signal, latest, [
+    ...(past.season?.readings ?? []),
+    ...recent.map(({ reading }) => reading),
+  ]);
+  const provenance = provenanceOf(signal, latest, lineageOf(signal, latest, record_hash));
+  const isRevised = instants.at(-1)?.others.length !== 0;
   return {
     signal,
-    timeline,
     latest,
-    previous: timeline.readings.at(-2),
+    previous: recent.at(-2)?.reading,
+    recent,
+    looked_at: past.looked_at,
     ruler: standardRuler(signal, latest),
     season,
     strata: strataOf(signal, latest, season),
     history: historyOf(latest, season),
     record_hash,
-    last_fact: lastFact(signal, timeline, hashOf),
-    provenance: recordProvenance(signal, timeline, lineageOf(signal, latest, record_hash)),
+    last_fact: lastFact(
+      signal,
+      recent,
+      fact === null ? null : { reading: fact, record_hash: hashOf(fact) },
+    ),
+    provenance: isRevised ? { ...provenance, revision_note: REVISION_NOTE } : provenance,
   };
 }
 
 /** The newest reading with a value, where the latest one was published without; null otherwise. */
-function lastFact(signal: Signal, { readings }: Timeline, hashOf: (reading: Reading) => string) {
+function lastFact(signal: Signal, recent: readonly Told[], older: Told | null) {
   const [metric] = signal.metrics;
-  const at = readings.findLastIndex((reading) => reading.current[metric] !== null);
-  const reading = readings[at];
-  if (reading === undefined || at === readings.length - 1) return null;
+  const hasValue = ({ reading }: Told): boolean => reading.current[metric] !== null;
+  const found = recent.findLast(hasValue) ?? older;
+  if (found === null || found === recent.at(-1)) return null;
+  const { reading, record_hash } = found;
   return {
     signal_id: signal.id,
     entity: reading.entity,
@@ -69,7 +94,7 @@ function lastFact(signal: Signal, { readings }: Timeline, hashOf: (reading: Read
     observed_at: reading.observed_at,
     current: orderedCurrent(signal, reading),
     band: bandOf(signal, reading),
-    record_hash: hashOf(reading),
+    record_hash,
     note: 'the newest official reading with a value; the latest one was published without',
   };
 }
@@ -113,7 +138,7 @@ function dimsOf(facts: EntityFacts): string[] {
  * are in the order of the specification; `update_status` goes in before `official_cadence`.
  */
 export function recordBody(facts: EntityFacts): SignalRecord {
-  const { signal, latest, previous, timeline, ruler, season, record_hash } = facts;
+  const { signal, latest, previous, ruler, season, record_hash } = facts;
   const summary_en = summaryEn(signal, latest, { ruler, season });
   return {
     nature: NATURE,
@@ -124,7 +149,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     snapshot_date: snapshotDate(latest),
     observed_at: latest.observed_at,
     official_cadence: signal.cadence,
-    last_looked_at: timeline.lastCollectedAt,
+    last_looked_at: facts.looked_at,
     data_age_hours: dataAgeHours(latest),
     current: orderedCurrent(signal, latest),
     previous: previousOf(latest, previous),
@@ -160,18 +185,9 @@ export function disclosures(reading: Reading): { grade: string; scope: string } 
   return { grade: reading.grade ?? GRADE, scope: reading.scope ?? SCOPE };
 }
 
-/** Provenance of a record, with a note when its reading replaced an earlier one. */
-function recordProvenance(signal: Signal, timeline: Timeline, lineage: Lineage) {
-  const latest = timeline.readings.at(-1);
-  if (latest === undefined) throw new RangeError(`Cannot trace "${timeline.entity}": no readings`);
-  const provenance = provenanceOf(signal, latest, lineage);
-  if (!timeline.revisedAt.has(latest.observed_at)) return provenance;
-  return { ...provenance, revision_note: 'replaces an earlier value of the same observation' };
-}
-
-function trendOf({ signal, timeline }: EntityFacts): NonNullable<SignalRecord['trend_7d']> {
+function trendOf({ signal, recent }: EntityFacts): NonNullable<SignalRecord['trend_7d']> {
   const [metric] = signal.metrics;
-  return timeline.readings.slice(-TREND_POINTS).map((reading) => ({
+  return recent.slice(-TREND_POINTS).map(({ reading }) => ({
     observed_at: reading.observed_at,
     value: reading.current[metric] ?? null,
   }));

@@ -87,10 +87,10 @@ function putHash(
   { record_hash, batch, core }: HashedCore,
   file: string | null,
 ): void {
-  const state = file === null ? 'superseded' : 'current';
   const { entity, observed_at } = core;
-  press.lookUp({ record_hash, kind: 'row', state, file, signal_id: null, entity, observed_at });
-  press.leaf({ batch, record_hash });
+  const facts = { record_hash, kind: 'row', signal_id: null, entity, observed_at } as const;
+  if (file !== null) press.lookUp({ ...facts, state: 'current', file });
+  press.leaf({ ...facts, batch });
 }
 
 function writeFiling(filer: Filer, { row, batch, hashed }: SealedFiling, press: Press): void {

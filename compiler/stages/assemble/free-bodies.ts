@@ -1,6 +1,5 @@
 import type { SignalRecord } from '../../contract/record.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
-import type { Reading } from '../intake/reading.ts';
 import { type EntityFacts, orderedCurrent } from './entity-record.ts';
 import { NATURE } from './provenance.ts';
 
@@ -8,14 +7,13 @@ import { NATURE } from './provenance.ts';
 const HISTORY_PREVIEW_ROWS = 7;
 
 /** `/gauge/history-preview`: the last snapshots, oldest first, each with its own record hash. */
-export function historyPreview(facts: EntityFacts, hashOf: (reading: Reading) => string) {
-  const { signal, timeline, latest } = facts;
-  const rows = timeline.readings.slice(-HISTORY_PREVIEW_ROWS).map((reading) => ({
+export function historyPreview({ signal, recent, latest }: EntityFacts) {
+  const rows = recent.slice(-HISTORY_PREVIEW_ROWS).map(({ reading, record_hash }) => ({
     snapshot_date: snapshotDate(reading),
     observed_at: reading.observed_at,
     data_age_hours: dataAgeHours(reading),
     current: orderedCurrent(signal, reading),
-    record_hash: hashOf(reading),
+    record_hash,
   }));
   const identity = { nature: NATURE, signal_id: signal.id, entity: latest.entity };
   return { ...identity, entity_name: latest.entity_name ?? null, count: rows.length, rows };

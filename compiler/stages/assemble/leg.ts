@@ -1,11 +1,12 @@
+import type { Signal } from '../../contract/lines.ts';
 import type { Lifecycle, SignalRecord } from '../../contract/record.ts';
-import { dataAgeHours } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
-import { type EntityFacts, orderedCurrent } from './entity-record.ts';
-import { type LineagePart, lineageOf } from './provenance.ts';
+import { orderedCurrent } from './entity-record.ts';
+import type { Latest } from './latest.ts';
+import { type LineagePart, lineagePart } from './provenance.ts';
 import { nameOf, valueText } from './summary.ts';
 
-/** What a joined body takes from one entity's latest reading; travels between workers. */
+/** What a joined body takes from one entity's latest reading. */
 export interface LegReading extends LineagePart {
   readonly signal_id: string;
   readonly measures: string;
@@ -26,28 +27,26 @@ export interface LegReading extends LineagePart {
   readonly scope: string | null;
 }
 
-export function legReading(facts: EntityFacts): LegReading {
-  const { signal, latest, timeline, record_hash } = facts;
+export function legReading(
+  signal: Signal,
+  { reading, record_hash, looked_at }: Latest,
+): LegReading {
   return {
     signal_id: signal.id,
     measures: signal.measures,
-    entity: latest.entity,
-    entity_name: latest.entity_name ?? null,
-    current: orderedCurrent(signal, latest),
-    lifecycle: latest.lifecycle ?? null,
+    entity: reading.entity,
+    entity_name: reading.entity_name ?? null,
+    current: orderedCurrent(signal, reading),
+    lifecycle: reading.lifecycle ?? null,
     record_hash,
-    collected_at: latest.collected_at,
-    band: bandOf(signal, latest),
-    text: valueText(signal, latest),
-    name: nameOf(latest),
-    last_collected_at: timeline.lastCollectedAt,
-    grade: latest.grade ?? null,
-    scope: latest.scope ?? null,
-    cadence: signal.cadence,
-    observed_at: latest.observed_at,
-    data_age_hours: dataAgeHours(latest),
-    validation_status: latest.validation_status ?? null,
-    lineage: lineageOf(signal, latest, record_hash),
+    collected_at: reading.collected_at,
+    band: bandOf(signal, reading),
+    text: valueText(signal, reading),
+    name: nameOf(reading),
+    last_collected_at: looked_at,
+    grade: reading.grade ?? null,
+    scope: reading.scope ?? null,
+    ...lineagePart(signal, reading, record_hash),
   };
 }
 

@@ -52,6 +52,17 @@ export interface LineagePart {
   readonly lineage: Lineage;
 }
 
+/** One reading as a part of a body that joins readings. */
+export function lineagePart(signal: Signal, reading: Reading, record_hash: string): LineagePart {
+  return {
+    cadence: signal.cadence,
+    observed_at: reading.observed_at,
+    data_age_hours: dataAgeHours(reading),
+    validation_status: reading.validation_status ?? null,
+    lineage: lineageOf(signal, reading, record_hash),
+  };
+}
+
 const AGE_LINEAGE =
   'each judged by its own cadence; age and basis here are those of the oldest, freshness_leg names the worst';
 export const LEGS_LINEAGE = `as fresh as the worst leg, ${AGE_LINEAGE}`;

@@ -1,22 +1,21 @@
-import { hash } from 'node:crypto';
 import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
+import type { Signal } from '../../contract/lines.ts';
 import {
-  CHAIN_ORIGIN,
   type ChainState,
-  chainLink,
   retainedFrom,
   SERIES_COLUMNS,
-  SERIES_ROWS_MAX,
   type SeriesCut,
   type SeriesRow,
+  stateBefore,
 } from '../../contract/series.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Reading } from '../intake/reading.ts';
-import { jcs } from '../seal/jcs.ts';
 import type { Sealer, Statement } from '../seal/sealer.ts';
 import { disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
 import { NATURE } from './provenance.ts';
+import { type ChainedRows, chainRows } from './series-chain.ts';
+import type { SeriesPast } from './series-segments.ts';
 import { nameOf } from './summary.ts';
 
 const NOTE =
@@ -26,42 +25,81 @@ const VERIFIABLE = {
   note: 'the signed chain proves every row here; each row hash looks up at /gauge/verify',
 } as const;
 
+/** What the head of a series says of its entity. */
+export type SeriesFacts = Pick<EntityFacts, 'signal' | 'latest' | 'record_hash' | 'provenance'>;
+
 /** The series of one entity: the sealed head, and the text of the whole file, one row a line. */
 export interface SeriesFile {
   readonly body: object;
   readonly text: string;
 }
 
-/** Everything that `/gauge/history-series` delivers of an entity; a shorter answer is cut out of this text. */
-export function seriesFile(
-  facts: EntityFacts,
-  { hashOf, sealer }: { hashOf: (reading: Reading) => string; sealer: Sealer },
-): SeriesFile {
-  const { all, kept } = retainedReadings(facts);
-  const chained = chain(kept.map((reading) => seriesRow(facts, reading, hashOf(reading))));
-  const head = seriesHeadBody(facts, chained, all - kept.length);
-  const { _citation, ...rest } = sealer.seal(head, seriesStatement(facts, chained));
-  const cut = { days: SERIES_DAYS_MAX, count: chained.lines.length, before: CHAIN_ORIGIN };
+/** The rows of a series: what is settled, for the newest date of the tail, and the tail. */
+export interface SeriesRows {
+  readonly past: SeriesPast;
+  /** The newest rows, at least one. */
+  readonly tail: readonly SeriesRow[];
+}
+
+/** The file of a series: its head, and the rows that are in no segment. Every answer is cut out of this text and the segments. */
+export function seriesFile(facts: SeriesFacts, rows: SeriesRows, sealer: Sealer): SeriesFile {
+  const chained = chainRows(rows.past.chain, rows.tail);
+  const begin = beginOf(rows.past, chained);
+  const head = seriesHeadBody(facts, begin, chained.end);
+  const { _citation, ...rest } = sealer.seal(head, seriesStatement(facts, begin, chained.end));
   const text = [
     `${JSON.stringify(rest).slice(0, -1)},`,
-    `"cuts":${JSON.stringify(chained.cuts)},`,
-    `${JSON.stringify(cut).slice(1, -1)},"rows":[`,
-    chained.lines.join(',\n'),
+    ...placeLines(rows.past, chained, begin),
+    shownLines(rows.past, chained, begin).join(',\n'),
     `],"_citation":${JSON.stringify(_citation)}}`,
   ].join('\n');
   return { body: { ...rest, _citation }, text };
 }
 
-/** Readings of the retained days by snapshot date, the newest ones where there are too many. */
-function retainedReadings({ timeline }: EntityFacts) {
-  const dated = timeline.readings.map((reading) => ({ reading, date: snapshotDate(reading) }));
-  dated.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
-  const from = retainedFrom(dated.at(-1)?.date ?? '');
-  const reached = dated.filter(({ date }) => date >= from).slice(-SERIES_ROWS_MAX);
-  return { all: dated.length, kept: reached.map(({ reading }) => reading) };
+/** Where the delivered rows begin: their date, and the state in front of them. */
+interface Begin {
+  readonly from: string;
+  readonly before: ChainState;
 }
 
-function seriesRow({ signal }: EntityFacts, reading: Reading, record_hash: string): SeriesRow {
+function beginOf({ delivered, chain }: SeriesPast, { cuts, end }: ChainedRows): Begin {
+  const { before, snapshot_date } = delivered;
+  if (snapshot_date !== null) return { from: snapshot_date, before };
+  if (end.snapshot_date === null) throw new RangeError('Cannot write a series: it has no rows');
+  // No settled row is delivered, so the first one that is begins a date of the tail.
+  const earliest = retainedFrom(end.snapshot_date);
+  const cut = cuts.find(([date]) => date >= earliest);
+  if (cut === undefined) throw new RangeError('Cannot write a series: its past is of another day');
+  const known = chain.snapshot_date === null ? [] : [chain.snapshot_date];
+  return { from: cut[0], before: stateBefore(cut, [...known, ...cuts.map(([date]) => date)]) };
+}
+
+/** The lines between the head and the rows: which segments go before these rows, and where an answer can begin. */
+function placeLines(
+  past: SeriesPast,
+  { cuts, end }: ChainedRows,
+  { from, before }: Begin,
+): string[] {
+  const segments = past.segments.map(({ before, count, first_date, last_date }) => {
+    return [before.rows, count, first_date, last_date];
+  });
+  const first: SeriesCut = [from, before.rows, before.chain];
+  const others = [...past.cuts, ...cuts].filter(([, rows]) => rows > before.rows);
+  const answer = { days: SERIES_DAYS_MAX, count: end.rows - before.rows, before };
+  return [
+    `"segments":${JSON.stringify(segments)},`,
+    `"cuts":${JSON.stringify([first, ...others])},`,
+    `${JSON.stringify(answer).slice(1, -1)},"rows":[`,
+  ];
+}
+
+/** Rows that are in no segment, as far as they are delivered. */
+function shownLines({ openBefore, open }: SeriesPast, { lines }: ChainedRows, { before }: Begin) {
+  return [...open, ...lines].slice(Math.max(0, before.rows - openBefore.rows));
+}
+
+/** One reading as a row. */
+export function seriesRow(signal: Signal, reading: Reading, record_hash: string): SeriesRow {
   return {
     snapshot_date: snapshotDate(reading),
     observed_at: reading.observed_at,
@@ -72,27 +110,8 @@ function seriesRow({ signal }: EntityFacts, reading: Reading, record_hash: strin
   };
 }
 
-interface Chained {
-  readonly lines: readonly string[];
-  readonly cuts: readonly SeriesCut[];
-  readonly end: ChainState;
-}
-
-/** Runs the chain over the rows and notes where each snapshot date begins. */
-function chain(rows: readonly SeriesRow[]): Chained {
-  const cuts: SeriesCut[] = [];
-  let state = CHAIN_ORIGIN;
-  for (const row of rows) {
-    const { snapshot_date } = row;
-    if (snapshot_date !== state.snapshot_date) cuts.push([snapshot_date, state.rows, state.chain]);
-    const digest = hash('sha256', jcs(chainLink(state, row)), 'hex');
-    state = { rows: state.rows + 1, snapshot_date, chain: `sha256:${digest}` };
-  }
-  return { lines: rows.map((row) => JSON.stringify(row)), cuts, end: state };
-}
-
 /** What the citation signs: who the series is about, and where its chain ends. */
-function seriesHeadBody(facts: EntityFacts, { cuts, end }: Chained, older_rows: number) {
+function seriesHeadBody(facts: SeriesFacts, { from, before }: Begin, end: ChainState) {
   const { signal, latest, record_hash, provenance } = facts;
   return {
     nature: NATURE,
@@ -105,10 +124,11 @@ function seriesHeadBody(facts: EntityFacts, { cuts, end }: Chained, older_rows: 
     columns: [...SERIES_COLUMNS],
     retained: {
       rows: end.rows,
-      from: cuts[0]?.[0] ?? '',
-      to: end.snapshot_date ?? '',
+      from,
+      to: end.snapshot_date,
       chain: end.chain,
-      older_rows,
+      older_rows: before.rows,
+      ...(before.rows === 0 ? {} : { older_chain: before.chain }),
     },
     note: NOTE,
     record_hash_verifiable: VERIFIABLE,
@@ -117,11 +137,12 @@ function seriesHeadBody(facts: EntityFacts, { cuts, end }: Chained, older_rows: 
   };
 }
 
-function seriesStatement({ signal, latest }: EntityFacts, { cuts, end }: Chained): Statement {
-  const { rows, snapshot_date: to } = end;
+function seriesStatement(facts: SeriesFacts, { from, before }: Begin, end: ChainState): Statement {
+  const { signal, latest } = facts;
+  const rows = end.rows - before.rows;
   return {
     claim: `series of ${signal.measures} at ${nameOf(latest)}`,
-    fact: `${signal.id} of ${latest.entity}: ${rows} stored readings, snapshots of ${cuts[0]?.[0]} to ${to}`,
+    fact: `${signal.id} of ${latest.entity}: ${rows} stored readings, snapshots of ${from} to ${end.snapshot_date}`,
     target: `/gauge/history-series?entity=${encodeURIComponent(latest.entity)}&signal_id=${signal.id}`,
     observed_at: latest.observed_at,
     retrieved_at: latest.collected_at,

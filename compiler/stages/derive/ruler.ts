@@ -8,7 +8,15 @@ import type { Reading } from '../intake/reading.ts';
 /** The official ruler that holds for a reading on its own day, or null when no agency has one. */
 export function rulerFor(signal: Signal, reading: Reading): Ruler | null {
   if (signal.ownThresholds !== undefined) return ownRuler(signal, reading);
-  const day = reading.observed_at.slice(0, 10);
+  return officialRuler(signal, reading);
+}
+
+/** The ruler of the table that holds on the day of a reading. */
+export function officialRuler(
+  signal: Signal,
+  { observed_at }: Pick<Reading, 'observed_at'>,
+): Ruler | null {
+  const day = observed_at.slice(0, 10);
   return signal.rulers?.findLast((ruler) => (ruler.since ?? '') <= day) ?? null;
 }
 

@@ -2,16 +2,19 @@ import { roundDecimal } from '../../contract/decimal.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import type { Signal } from '../../contract/lines.ts';
 import type { Reading } from '../intake/reading.ts';
-import { classify, rulerFor } from './ruler.ts';
+import { classify, officialRuler, rulerFor } from './ruler.ts';
 
 /** Same-season years that statistics look back. */
 const WINDOW_YEARS = 5;
 /** Days on either side of the same calendar day. */
-const WINDOW_DAYS = 15;
+export const WINDOW_DAYS = 15;
 /** With fewer readings in the window, no statistics are given. */
 export const WINDOW_READINGS_MIN = 10;
 
 const TABLE = [5, 10, 25, 50, 75, 90, 95];
+
+/** What statistics look at of an earlier reading. */
+export type SeasonReading = Pick<Reading, 'observed_at' | 'current'>;
 
 /** Statistics of one reading against its season; null where the history does not carry them. */
 export interface Season {
@@ -20,7 +23,7 @@ export interface Season {
   readonly years: number;
   readonly n: number;
   readonly values: readonly number[];
-  readonly readings: readonly Reading[];
+  readonly readings: readonly SeasonReading[];
 }
 
 /** The same calendar day in another year; 29 February stands for 28 February in a common year. */
@@ -33,19 +36,30 @@ export function sameDayInYear(time: number, year: number): number {
 }
 
 /** Readings within WINDOW_DAYS of the same calendar day in each of the WINDOW_YEARS years before. */
-export function seasonWindow(current: Reading, history: readonly Reading[]): readonly Reading[] {
-  const centres = seasonCentres(current);
+export function seasonWindow(
+  current: Reading,
+  history: readonly SeasonReading[],
+): readonly SeasonReading[] {
+  const centres = seasonCentres(Date.parse(current.observed_at));
   return history.filter((reading) => seasonIndex(centres, reading) >= 0);
 }
 
-function seasonCentres(current: Reading): readonly number[] {
-  const now = Date.parse(current.observed_at);
+/** The windows of a time, each as long as it takes to serve every time until another. */
+export function seasonSpans(now: number, until: number) {
+  const [first, last] = [seasonCentres(now), seasonCentres(until)];
+  return first.map((centre, back) => ({
+    from: centre - WINDOW_DAYS * DAY_MS,
+    to: (last[back] ?? centre) + (WINDOW_DAYS + 1) * DAY_MS,
+  }));
+}
+
+function seasonCentres(now: number): readonly number[] {
   const year = new Date(now).getUTCFullYear();
   return Array.from({ length: WINDOW_YEARS }, (_, back) => sameDayInYear(now, year - back - 1));
 }
 
 /** Which of the seasons a reading belongs to, -1 for none; a season may span a year end. */
-function seasonIndex(centres: readonly number[], reading: Reading): number {
+function seasonIndex(centres: readonly number[], reading: SeasonReading): number {
   const at = Date.parse(reading.observed_at);
   return centres.findIndex(
     (centre) => at >= centre - WINDOW_DAYS * DAY_MS && at < centre + (WINDOW_DAYS + 1) * DAY_MS,
@@ -72,19 +86,18 @@ export function frequencyLabel(percentile: number): string {
 export function seasonOf(
   signal: Signal,
   current: Reading,
-  history: readonly Reading[],
+  history: readonly SeasonReading[],
 ): Season | null {
   const [metric] = signal.metrics;
   const value = current.current[metric];
   if (!signal.seasonal || typeof value !== 'number') return null;
-  if (history.length < WINDOW_READINGS_MIN) return null;
   const readings = seasonWindow(current, history).filter(
     (reading) => typeof reading.current[metric] === 'number',
   );
   const values = readings.map((reading) => Number(reading.current[metric]));
   if (values.length < WINDOW_READINGS_MIN) return null;
   const percentile = percentileOf(value, values);
-  const centres = seasonCentres(current);
+  const centres = seasonCentres(Date.parse(current.observed_at));
   const years = new Set(readings.map((reading) => seasonIndex(centres, reading))).size;
   return {
     percentile,
@@ -109,7 +122,7 @@ export function strataOf(signal: Signal, current: Reading, season: Season | null
   const value = ruler === null ? null : current.current[ruler.metric];
   if (season === null || ruler === null || typeof value !== 'number') return null;
   const bands = season.readings.map((reading) => {
-    const own = signal.ownThresholds === undefined ? rulerFor(signal, reading) : ruler;
+    const own = signal.ownThresholds === undefined ? officialRuler(signal, reading) : ruler;
     return classify(own ?? ruler, Number(reading.current[ruler.metric])).band;
   });
   const shares = ruler.steps.map(({ band }) => {

@@ -10,6 +10,8 @@ const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
 
 /** One snapshot file of a signal. */
 export interface SnapshotFile {
+  /** Its signal or collection. */
+  readonly id: string;
   readonly batch: string;
   readonly path: string;
   /** Path that problems name. */
@@ -32,15 +34,35 @@ export interface Snapshots {
   readonly signals: readonly SignalFiles[];
   /** Oldest batch first; empty for a collection that nothing is stored of. */
   readonly collections: Readonly<Record<CollectionId, readonly SnapshotFile[]>>;
+  readonly batches: readonly ListedBatch[];
 }
 
+/** A batch folder as it is now. */
+export interface ListedBatch {
+  readonly batch: string;
+  /** Of the folder: it changes when a file comes or goes. */
+  readonly stamp: string;
+  readonly changedMs: number;
+  readonly files: readonly SnapshotFile[];
+  /** Whether its files are those that were remembered, and were not looked at again. */
+  readonly isClosed: boolean;
+}
+
+/** The files of a batch as they were remembered; null where each has to be looked at. */
+export type ClosedFiles = (batch: string, stamp: string) => readonly SnapshotFile[] | null;
+
+/** The newest batches, of which each file is looked at: corrections come to these. */
+export const OPEN_BATCHES = 168;
+
 /**
- * Lists what is stored, by signal, in table order and batch order, whatever order the disk has.
+ * Lists what is stored, by signal, in table order and batch order, whatever order the disk has. Of batches before the newest
+ * ones only the folder is looked at where `closed` knows their files.
  * Throws a CompileError that names every folder or file that is not part of the format.
  */
-export function listSnapshots(root: string): Snapshots {
+export function listSnapshots(root: string, closed: ClosedFiles = () => null): Snapshots {
   const problems: Problem[] = [];
-  const files = existsSync(root) ? listBatches(root, problems) : [];
+  const batches = existsSync(root) ? listBatches(root, { problems, closed }) : [];
+  const files = batches.flatMap((listed) => listed.files);
   if (problems.length > 0) throw new CompileError(problems);
   if (files.length === 0) throw new CompileError([nothingStored(root)]);
   const groups = groupById(files);
@@ -49,10 +71,15 @@ export function listSnapshots(root: string): Snapshots {
     return own === undefined ? [] : [signalFiles(id, own)];
   });
   const collections = COLLECTIONS.map(({ id }) => [id, groups.get(id) ?? []] as const);
-  return { signals, collections: Object.fromEntries(collections) as Snapshots['collections'] };
+  return {
+    signals,
+    collections: Object.fromEntries(collections) as Snapshots['collections'],
+    batches,
+  };
 }
 
-function signalFiles(signal_id: string, files: readonly SnapshotFile[]): SignalFiles {
+/** Files of a signal, with what they weigh. */
+export function signalFiles(signal_id: string, files: readonly SnapshotFile[]): SignalFiles {
   return { signal_id, files, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
@@ -73,11 +100,11 @@ export function batchOrder(batch: string): string {
 }
 
 /** Files by signal or collection, oldest batch first. */
-function groupById(files: readonly Listed[]): ReadonlyMap<string, readonly SnapshotFile[]> {
+function groupById(files: readonly SnapshotFile[]): ReadonlyMap<string, readonly SnapshotFile[]> {
   const groups = new Map<string, SnapshotFile[]>();
-  for (const { id, ...file } of files) {
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, [file]);
+  for (const file of files) {
+    const group = groups.get(file.id);
+    if (group === undefined) groups.set(file.id, [file]);
     else group.push(file);
   }
   for (const group of groups.values()) {
@@ -86,24 +113,28 @@ function groupById(files: readonly Listed[]): ReadonlyMap<string, readonly Snaps
   return groups;
 }
 
-type Listed = SnapshotFile & { readonly id: string };
+interface Listing {
+  readonly problems: Problem[];
+  readonly closed: ClosedFiles;
+}
 
-function listBatches(root: string, problems: Problem[]): Listed[] {
-  const files: Listed[] = [];
+function listBatches(root: string, listing: Listing): ListedBatch[] {
+  const names: string[] = [];
   for (const entry of readdirSync(root, { withFileTypes: true })) {
     if (isLitter(entry)) continue;
     if (entry.isFile() && (entry.name === 'README.md' || entry.name.startsWith('.'))) continue;
     if (entry.isDirectory() && isBatch(entry.name)) {
-      files.push(...listBatch(root, entry.name, problems));
+      names.push(entry.name);
     } else {
-      problems.push({
+      listing.problems.push({
         code: 'bad_name',
         file: entry.name,
         message: 'not a batch folder; name it after its day (2026-11-20) or hour (2026-11-20T06Z)',
       });
     }
   }
-  return files;
+  const open = names.sort().length - OPEN_BATCHES;
+  return names.map((batch, at) => listBatch(root, batch, { ...listing, mayBeClosed: at < open }));
 }
 
 function isBatch(name: string): boolean {
@@ -112,8 +143,20 @@ function isBatch(name: string): boolean {
   return BATCH.test(name) && real && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
-function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
-  const files: Listed[] = [];
+function listBatch(
+  root: string,
+  batch: string,
+  { problems, closed, mayBeClosed }: Listing & { readonly mayBeClosed: boolean },
+): ListedBatch {
+  const folder = join(root, batch);
+  const { stamp, changedMs } = stampOf(folder);
+  const known = mayBeClosed ? closed(batch, stamp) : null;
+  const isClosed = known !== null;
+  return { batch, stamp, changedMs, isClosed, files: known ?? filesIn(root, batch, problems) };
+}
+
+function filesIn(root: string, batch: string, problems: Problem[]): SnapshotFile[] {
+  const files: SnapshotFile[] = [];
   for (const entry of readdirSync(join(root, batch), { withFileTypes: true })) {
     if (isLitter(entry)) continue;
     const found = snapshotFile(root, batch, entry);
@@ -124,12 +167,15 @@ function listBatch(root: string, batch: string, problems: Problem[]): Listed[] {
   return files;
 }
 
-function snapshotFile(root: string, batch: string, entry: Dirent): Listed | null {
+function snapshotFile(root: string, batch: string, entry: Dirent): SnapshotFile | null {
   const id = storedId(entry.name);
   if (!entry.isFile() || id === null) return null;
   const path = join(root, batch, entry.name);
+  return { id, batch, path, name: `${batch}/${entry.name}`, ...stampOf(path) };
+}
+
+function stampOf(path: string): Pick<SnapshotFile, 'bytes' | 'stamp' | 'changedMs'> {
   const { ino, size, mtimeNs, ctimeNs, ctimeMs } = statSync(path, { bigint: true });
   const stamp = [ino, size, mtimeNs, ctimeNs].join(' ');
-  const name = `${batch}/${entry.name}`;
-  return { id, batch, path, name, bytes: Number(size), stamp, changedMs: Number(ctimeMs) };
+  return { bytes: Number(size), stamp, changedMs: Number(ctimeMs) };
 }

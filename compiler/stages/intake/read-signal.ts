@@ -58,6 +58,8 @@ export interface IntakeRules {
   readonly asOf: string;
   /** The entities that are read; all others are left to other jobs. */
   readonly share: Share;
+  /** Lines of other entities are left aside, and so is what is wrong with any: they were judged when they were read first. */
+  readonly only?: ReadonlySet<string>;
 }
 
 const RESTED_ON =
@@ -76,12 +78,13 @@ export function readSignal(
   for (const [batch, file] of signal.files.entries()) {
     const quarantine = new Quarantine(file, rules.rejects);
     const judgeTime = batchTimes(rules.asOf, file.batch);
-    const reader = new ReadingReader(signal.signal_id, { share: rules.share, judgeTime });
+    const { share, only } = rules;
+    const reader = new ReadingReader(signal.signal_id, { share, judgeTime, ...(only && { only }) });
     const take = (line: Line): boolean => {
       const read = reader.read(line);
       if (read === null) return false;
       if ('faults' in read) {
-        quarantine.add(line, read);
+        if (only === undefined) quarantine.add(line, read);
         return false;
       }
       const { number, at, bytes } = line;
@@ -122,8 +125,8 @@ function joined(rejects: readonly Rejects[]): Rejects {
 export interface ReaderRules {
   /** The entities that are read; all without it. */
   readonly share?: Share;
-  /** Only new lines are asked for their time: what was accepted once was so by a clock that never goes back. */
   readonly judgeTime?: JudgeTime;
+  readonly only?: ReadonlySet<string>;
 }
 
 /** Reads the lines of one file, whose header it keeps. */
@@ -131,15 +134,17 @@ export class ReadingReader {
   readonly #signalId: string;
   readonly #share: Share;
   readonly #judgeTime: JudgeTime;
+  readonly #only: ReadonlySet<string> | null;
   #header: Partial<Fields> = {};
   #headerFaults = new HeaderFaults({});
   /** Further lines cannot be judged: the fault of the file was already reported. */
   #isClosed = false;
 
-  constructor(signalId: string, { share = WHOLE, judgeTime = () => null }: ReaderRules = {}) {
+  constructor(signalId: string, { share = WHOLE, judgeTime = () => null, only }: ReaderRules = {}) {
     this.#signalId = signalId;
     this.#share = share;
     this.#judgeTime = judgeTime;
+    this.#only = only ?? null;
   }
 
   /**
@@ -153,7 +158,7 @@ export class ReadingReader {
     if ('faults' in parsed) return this.#unparsed(line, parsed.faults);
     const header = headerIn(parsed.ok, isFirst);
     if (header !== null) return this.#readHeader(header);
-    if (!takes(this.#share, this.#entityOf(parsed.ok))) return null;
+    if (!this.#isAsked(this.#entityOf(parsed.ok))) return null;
     const outcome = parseReading(parsed.ok, this.#header, this.#signalId);
     if ('ok' in outcome) return this.#inTime(outcome.ok, parsed.ok);
     return this.#bad(outcome.faults, { value: parsed.ok, stops: isFirst ? RESTED_ON : null });
@@ -201,6 +206,11 @@ export class ReadingReader {
   /** Faults that every share of the signal sees are reported by one of them. */
   #shared(bad: BadLine): LineRead {
     return takes(this.#share, null) ? bad : null;
+  }
+
+  #isAsked(entity: string | null): boolean {
+    if (this.#only !== null && (entity === null || !this.#only.has(entity))) return false;
+    return takes(this.#share, entity);
   }
 
   #entityOf(value: unknown): string | null {

@@ -28,6 +28,11 @@ export function storedId(name: string): string | null {
   return IDS.includes(id) ? id : null;
 }
 
+/** The name of the file of a signal or collection. */
+export function snapshotName(id: string): string {
+  return `${id}${ENDING}`;
+}
+
 /** Why an entry of a batch is not a snapshot file, and how to make it one. */
 export function nameFault(entry: Dirent): string {
   if (storedId(entry.name) !== null) {

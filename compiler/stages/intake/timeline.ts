@@ -7,69 +7,103 @@ import type { Reading } from './reading.ts';
 /** Most readings that one entity of one signal may have. */
 export const ENTITY_READINGS_MAX = 200_000;
 
-/** The readings of one entity in time order, one per observation time. */
-export interface Timeline {
-  readonly entity: string;
-  /** Oldest first, strictly growing `observed_at`. */
-  readonly readings: readonly Reading[];
-  /** Values that a later batch replaced; their record hashes stay known as superseded. */
-  readonly replaced: readonly Reading[];
-  /** Observation times of the readings that are revisions. */
-  readonly revisedAt: ReadonlySet<string>;
-  /** When the source was last looked at for this entity, also without anything new. */
-  readonly lastCollectedAt: string;
-  readonly repeats: number;
-  /** Position in batch order of the batch that each reading, replaced or not, came with. */
-  readonly batchOf: ReadonlyMap<Reading, number>;
+/** A reading with the name of the batch that it came with. */
+export interface Batched {
+  readonly reading: Reading;
+  readonly batch: string;
 }
 
-export type TimelineOutcome = { readonly ok: Timeline } | { readonly problem: Problem };
+/** A record hash that stands, or once stood, at an observation time. */
+export interface HeldHash {
+  readonly record_hash: string;
+  readonly batch: string;
+  readonly observed_at: string;
+}
+
+/** What all batches so far say of one observation time; a later batch is settled upon it. */
+export interface Instant {
+  /** The first reading of the fact that stands. */
+  readonly kept: Batched;
+  /** Its newest repeat; null for a fact that was not said again. */
+  readonly said: Batched | null;
+  /** Of the fact that stands. */
+  readonly record_hash: string;
+  /** Other facts that stood here before, each hash once. */
+  readonly others: readonly HeldHash[];
+  readonly repeats: number;
+}
+
+export type Settled = { readonly ok: Instant } | { readonly problem: Problem };
+
+/** Seals the core of a reading. */
+export type HashOf = (reading: Reading) => string;
 
 /**
- * Orders the readings of one entity. The same observation time with the same fact is one reading
- * (the first collected one stands, with the newest disclosures); with another fact in a later batch it is a revision; with
- * another fact in the same batch it is a conflict. The outcome does not depend on arrival order.
+ * Settles readings of one observation time, in the order of `byCollection`, upon what earlier batches said of it. The same
+ * fact again is a repeat: the first collected reading stands, with the newest disclosures. Another fact in a later batch is
+ * a revision. Another fact in the same batch is a conflict.
  */
-export function buildTimeline(entity: string, stored: readonly StoredReading[]): TimelineOutcome {
-  const first = stored[0];
-  if (first === undefined) throw new RangeError(`Cannot order readings of "${entity}": none`);
-  if (stored.length > ENTITY_READINGS_MAX) return { problem: tooMany(entity, first) };
-  const readings: Reading[] = [];
-  const replaced: Reading[] = [];
-  const revisedAt = new Set<string>();
-  const batchOf = new Map<Reading, number>();
-  let repeats = 0;
-  for (const group of groupByTime(stored)) {
-    const settled = settle(group);
-    if ('problem' in settled) return settled;
-    readings.push(settled.kept.reading);
-    replaced.push(...settled.replaced.map(({ reading }) => reading));
-    for (const { reading, batch } of [settled.kept, ...settled.replaced])
-      batchOf.set(reading, batch);
-    repeats += settled.repeats;
-    if (settled.replaced.length > 0) revisedAt.add(settled.kept.reading.observed_at);
+export function settle(
+  before: Instant | null,
+  group: readonly StoredReading[],
+  { batches, hashOf }: { readonly batches: readonly string[]; readonly hashOf: HashOf },
+): Settled {
+  let at = before;
+  let last: StoredReading | null = null;
+  for (const item of group) {
+    const problem = last === null ? null : conflict(last, item);
+    if (problem !== null) return { problem };
+    at = settleOne(at, { reading: item.reading, batch: batches[item.batch] ?? '' }, hashOf);
+    last = item;
   }
-  const lastCollectedAt = stored.map((item) => item.reading.collected_at).reduce(laterTime);
-  return {
-    ok: { entity, readings, replaced, revisedAt, lastCollectedAt, repeats, batchOf },
-  };
+  if (at === null) throw new RangeError('Cannot settle readings: empty group');
+  return { ok: at };
 }
 
-function tooMany(entity: string, first: StoredReading): Problem {
-  const message =
-    `"${entity}" has more than ${ENTITY_READINGS_MAX} readings; ` +
-    'remove some of its oldest readings';
-  return { code: 'too_many_readings', file: first.file, field: 'entity', message };
+function settleOne(at: Instant | null, fresh: Batched, hashOf: HashOf): Instant {
+  const { reading } = fresh;
+  if (at === null) {
+    return { kept: fresh, said: null, record_hash: hashOf(reading), others: [], repeats: 0 };
+  }
+  if (factText(reading) === factText(at.kept.reading)) {
+    return { ...at, said: fresh, repeats: at.repeats + 1 };
+  }
+  const record_hash = hashOf(reading);
+  return { kept: fresh, said: null, record_hash, others: othersOf(at), repeats: at.repeats };
 }
 
-/** The later of two times; of two spellings of one instant the same one, whatever their order. */
-function laterTime(a: string, b: string): string {
-  const lead = Date.parse(b) - Date.parse(a);
-  return lead > 0 || (lead === 0 && b < a) ? b : a;
+function othersOf({ kept, record_hash, others }: Instant): readonly HeldHash[] {
+  if (others.some((other) => other.record_hash === record_hash)) return others;
+  const { observed_at } = kept.reading;
+  return [...others, { record_hash, batch: kept.batch, observed_at }];
 }
 
-/** Groups by instant, oldest instant first; inside a group oldest batch, then first collected. */
-function groupByTime(stored: readonly StoredReading[]): StoredReading[][] {
+/** Facts that were replaced, without one that stands again. */
+export function replacedOf({ record_hash, others }: Instant): readonly HeldHash[] {
+  return others.filter((other) => other.record_hash !== record_hash);
+}
+
+/**
+ * The reading that stands, with what its newest repeat says beside the fact: names, thresholds, grades. Nothing of that is
+ * hashed.
+ */
+export function toldOf({ kept, said }: Pick<Instant, 'kept' | 'said'>): Reading {
+  if (said === null) return kept.reading;
+  const { entity, observed_at, collected_at, lifecycle, ...others } = kept.reading;
+  const { current, sources, source_ref, source_tier } = others;
+  const fact = { entity, observed_at, collected_at, current, sources, source_ref, source_tier };
+  return { ...said.reading, ...fact, ...(lifecycle === undefined ? {} : { lifecycle }) };
+}
+
+/** When an instant was observed, in milliseconds. */
+export function timeOf({ kept }: Instant): number {
+  return Date.parse(kept.reading.observed_at);
+}
+
+/** Stored readings by observation time, oldest time first; at one time oldest batch first, then first collected. */
+export function groupByTime(
+  stored: readonly StoredReading[],
+): readonly (readonly [time: number, group: readonly StoredReading[]])[] {
   const byTime = new Map<number, StoredReading[]>();
   for (const item of stored) {
     const at = Date.parse(item.reading.observed_at);
@@ -77,8 +111,26 @@ function groupByTime(stored: readonly StoredReading[]): StoredReading[][] {
     if (group === undefined) byTime.set(at, [item]);
     else group.push(item);
   }
-  const times = [...byTime.keys()].sort((a, b) => a - b);
-  return times.map((at) => (byTime.get(at) ?? []).sort(byCollection));
+  for (const group of byTime.values()) if (group.length > 1) group.sort(byCollection);
+  return [...byTime].sort(([a], [b]) => a - b);
+}
+
+/** The problem of an entity with too many readings; null for any other. */
+export function tooMany(
+  entity: string,
+  { lines, file }: { readonly lines: number; readonly file: string },
+): Problem | null {
+  if (lines <= ENTITY_READINGS_MAX) return null;
+  const message =
+    `"${entity}" has more than ${ENTITY_READINGS_MAX} readings; ` +
+    'remove some of its oldest readings';
+  return { code: 'too_many_readings', file, field: 'entity', message };
+}
+
+/** The later of two times; of two spellings of one instant the same one, whatever their order. */
+export function laterTime(a: string, b: string): string {
+  const lead = Date.parse(b) - Date.parse(a);
+  return lead > 0 || (lead === 0 && b < a) ? b : a;
 }
 
 function byCollection(a: StoredReading, b: StoredReading): number {
@@ -97,76 +149,15 @@ function byWholeText(a: Reading, b: Reading): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-type Settled =
-  | {
-      readonly kept: StoredReading;
-      readonly replaced: readonly StoredReading[];
-      readonly repeats: number;
-    }
-  | { readonly problem: Problem };
-
-/** Every batch speaks with one voice, and the last batch has the last word. */
-function settle(group: readonly StoredReading[]): Settled {
-  const [first] = group;
-  if (first === undefined) throw new RangeError('Cannot settle readings: empty group');
-  let kept = first;
-  let said = first;
-  const replaced: StoredReading[] = [];
-  for (const item of group.slice(1)) {
-    const fact = factText(item.reading);
-    if (item.batch === said.batch && fact !== factText(said.reading)) {
-      return { problem: conflict(said, item) };
-    }
-    if (fact !== factText(kept.reading)) {
-      replaced.push(disclosed(kept, said));
-      kept = item;
-    }
-    said = item;
-  }
-  const repeats = group.length - 1 - replaced.length;
-  const told = disclosed(kept, said);
-  return { kept: told, replaced: otherHashes(told, replaced), repeats };
-}
-
-/** A reading with what its newest repeat says beside the fact: names, thresholds, grades. Nothing of that is hashed. */
-function disclosed(first: StoredReading, newest: StoredReading): StoredReading {
-  if (newest === first) return first;
-  const { entity, observed_at, collected_at, lifecycle, ...others } = first.reading;
-  const { current, sources, source_ref, source_tier } = others;
-  const times = { observed_at, collected_at };
-  const fact = { entity, ...times, current, sources, source_ref, source_tier };
-  const state = lifecycle === undefined ? {} : { lifecycle };
-  return { ...first, reading: { ...newest.reading, ...fact, ...state } };
-}
-
-/** Replaced readings that hash differently from the kept one and from each other. */
-function otherHashes(
-  kept: StoredReading,
-  replaced: readonly StoredReading[],
-): readonly StoredReading[] {
-  if (replaced.length < 2) return replaced;
-  const seen = new Set([hashedText(kept.reading)]);
-  return replaced.filter(({ reading }) => {
-    const text = hashedText(reading);
-    const fresh = !seen.has(text);
-    seen.add(text);
-    return fresh;
-  });
-}
-
-function conflict(one: StoredReading, other: StoredReading): Problem {
+/** A batch speaks with one voice. */
+function conflict(one: StoredReading, other: StoredReading): Problem | null {
+  if (one.batch !== other.batch || factText(one.reading) === factText(other.reading)) return null;
   const { entity, observed_at } = other.reading;
   const message =
     `"${entity}" at ${observed_at} differs from line ${Math.min(one.line, other.line)} ` +
     'of the same batch; keep one of them, or put the revision into a later batch';
   const line = Math.max(one.line, other.line);
   return { code: 'conflict', file: other.file, line, field: 'current', message };
-}
-
-/** What is hashed of a reading; compared only, never hashed here. */
-function hashedText({ observed_at, collected_at, ...reading }: Reading): string {
-  const day = new Date(Date.parse(collected_at)).toISOString().slice(0, 10);
-  return `${day} ${observed_at} ${factText(reading)}`;
 }
 
 /** What makes two readings of one instant the same fact: the hash core without its times. */

@@ -1,4 +1,3 @@
-import { withSpare } from './reused-bytes.ts';
 import type { LineSink } from './sorted-lines.ts';
 
 /** Room for what is added. */
@@ -35,12 +34,6 @@ export class GatheredLines implements LineSink {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
     return taken;
-  }
-
-  /** Makes room for so many bytes at once, where growing step by step would take up to three times as much. */
-  reserve(more: number): void {
-    const needed = this.#length + more;
-    if (needed > this.#bytes.length) this.#grow(withSpare(needed));
   }
 
   #makeRoom(more: number): void {

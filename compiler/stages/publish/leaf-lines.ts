@@ -1,35 +1,45 @@
+import { factsText } from '../../contract/log-runs.ts';
+import { RECORD_HASH } from '../../contract/record-hash.ts';
 import type { Leaf } from '../../contract/release.ts';
-import { DIGEST_LINE_BYTES, writeDigestLine } from './digest-lines.ts';
-import { ReusedBytes } from './reused-bytes.ts';
 
-/** Leaves as bytes: digests, each with the place of its batch in `batches`; see DIGEST_LINE_BYTES. */
+const PREFIX = 'sha256:';
+const HEX_DIGITS = 64;
+const SURE = '+';
+const UNSURE = '?';
+
+/** Leaves as bytes, one a line, with the batches that they name. */
 export interface LeafLines {
   readonly batches: readonly string[];
   readonly lines: Uint8Array;
 }
 
-/** Numbers names in the order in which they first come. */
-export class Numbering {
-  readonly #numbers = new Map<string, number>();
-
-  of(name: string): number {
-    const known = this.#numbers.get(name);
-    if (known !== undefined) return known;
-    this.#numbers.set(name, this.#numbers.size);
-    return this.#numbers.size - 1;
-  }
-
-  names(): readonly string[] {
-    return [...this.#numbers.keys()];
-  }
+/** A leaf as its line says it. */
+export interface LeafLine {
+  /** Of the record hash. */
+  readonly hex: string;
+  readonly batch: string;
+  readonly isNew: boolean;
+  /** See factsText. */
+  readonly facts: string;
 }
 
-/** The lines stand in `memory`, and are valid as long as that is not taken again. */
-export function leafLines(leaves: readonly Leaf[], memory = new ReusedBytes()): LeafLines {
-  const batches = new Numbering();
-  const lines = memory.take(leaves.length * DIGEST_LINE_BYTES);
-  for (const [at, { batch, record_hash }] of leaves.entries()) {
-    writeDigestLine(lines, at * DIGEST_LINE_BYTES, [record_hash, batches.of(batch)]);
+/** A line that begins with the digits of the hash: `<64 hex> <+ or ?> <batch> <facts>`. */
+export function formatLeaf({ record_hash, batch, isNew, ...facts }: Leaf): string {
+  if (!RECORD_HASH.test(record_hash)) {
+    throw new RangeError(`Cannot log "${record_hash.slice(0, 120)}": not a record hash`);
   }
-  return { batches: batches.names(), lines };
+  const hex = record_hash.slice(PREFIX.length);
+  return `${hex} ${isNew === true ? SURE : UNSURE} ${batch} ${factsText(facts)}\n`;
+}
+
+/** The inverse of formatLeaf, of one line without its line end. */
+export function parseLeaf(line: string): LeafLine {
+  const batchAt = HEX_DIGITS + 3;
+  const factsAt = line.indexOf(' ', batchAt) + 1;
+  return {
+    hex: line.slice(0, HEX_DIGITS),
+    isNew: line[HEX_DIGITS + 1] === SURE,
+    batch: line.slice(batchAt, factsAt - 1),
+    facts: line.slice(factsAt),
+  };
 }

@@ -1,36 +1,35 @@
-import { HASH_BYTES } from '../../contract/merkle.ts';
 import type { Leaf } from '../../contract/release.ts';
-import { DIGEST_LINE_BYTES, numberAt } from './digest-lines.ts';
-import { DigestSpill } from './digest-spill.ts';
-import { type LeafLines, leafLines, Numbering } from './leaf-lines.ts';
+import { byteAt, FIRST_BYTES } from './hash-lines.ts';
+import { formatLeaf, type LeafLines } from './leaf-lines.ts';
+import { LineSpill } from './line-spill.ts';
+import { endOf } from './sorted-lines.ts';
 
-/** Collects what the log is to hold, by write batch, in memory that does not grow. */
+/** Of lines in memory, before they go to the disk. */
+const HELD_BYTES_MAX = 4_000_000;
+
+/** Collects what the log is to hold, in memory that does not grow. */
 export interface LeafStore {
   add(leaf: Leaf): void;
   addLines(leaves: LeafLines): void;
   /** Every batch that has leaves, in no order. */
   batches(): readonly string[];
-  /** Digests that begin with a byte, each with the place of its batch in `batches()`; see DigestSpill. */
+  /** Lines of the leaves whose hash begins with a byte, see formatLeaf; valid until others are asked for, or one is added. */
   startingWith(first: number): Buffer;
 }
 
 /** `folder` holds what is too much for the memory. */
 export function leafStore(folder: string): LeafStore {
-  const spill = DigestSpill.byFirstByte(folder);
-  const known = new Numbering();
+  const form = { endOf, groupOf: byteAt, groups: FIRST_BYTES };
+  const spill = new LineSpill(folder, form, HELD_BYTES_MAX);
+  const known = new Set<string>();
   const addLines = ({ batches, lines }: LeafLines): void => {
-    const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
-    const numbers = batches.map((batch) => known.of(batch));
-    for (let at = 0; at < bytes.length; at += DIGEST_LINE_BYTES) {
-      const number = numbers[numberAt(bytes, at)];
-      if (number === undefined) throw new RangeError('Cannot log a digest: of no batch');
-      spill.add(bytes.subarray(at, at + HASH_BYTES), number);
-    }
+    for (const batch of batches) known.add(batch);
+    spill.add(lines);
   };
   return {
-    add: (leaf) => addLines(leafLines([leaf])),
+    add: (leaf) => addLines({ batches: [leaf.batch], lines: Buffer.from(formatLeaf(leaf)) }),
     addLines,
-    batches: () => known.names(),
-    startingWith: (first) => spill.group(first),
+    batches: () => [...known],
+    startingWith: (first) => spill.take(first),
   };
 }

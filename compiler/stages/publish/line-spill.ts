@@ -1,8 +1,12 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, mkdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { openPlain } from '../../verify/plain-file.ts';
 import { ReusedBytes } from './reused-bytes.ts';
 
 const ROOM_AT_FIRST = 32_768;
+/** Of a group at a time; no line is as long. */
+const PIECE_BYTES = 2_097_152;
+const NEWLINE = 0x0a;
 
 /** How lines stand in bytes, and in which groups. */
 export interface LineForm {
@@ -44,16 +48,23 @@ export class LineSpill {
 
   /** All lines of a group in the order in which they were added; valid until others are taken or one is added. */
   take(group: number): Buffer {
-    return this.#taken.file(this.pathOf(group), this.heldOf(group));
+    return this.#taken.file(this.#pathOf(group), this.#heldOf(group));
+  }
+
+  /** The same, some lines at a time, of a group of lines of text that may be too long for the memory. */
+  *pieces(group: number): Generator<Buffer> {
+    const path = this.#pathOf(group);
+    if (existsSync(path)) yield* piecesOf(path);
+    yield this.#heldOf(group);
   }
 
   /** File of the lines of a group that are not held; there is none where all are. Lines in it come before those that are held. */
-  pathOf(group: number): string {
+  #pathOf(group: number): string {
     return join(this.#folder, String(group));
   }
 
   /** Lines of a group that are held; valid until one is added. */
-  heldOf(group: number): Buffer {
+  #heldOf(group: number): Buffer {
     this.#ends ??= this.#arrange();
     const from = group === 0 ? 0 : this.#ends[group - 1];
     return this.#held.subarray(from, this.#ends[group]);
@@ -95,8 +106,8 @@ export class LineSpill {
   #flush(): void {
     mkdirSync(this.#folder, { recursive: true });
     for (let group = 0; group < this.#form.groups; group += 1) {
-      const lines = this.heldOf(group);
-      if (lines.length > 0) appendFileSync(this.pathOf(group), lines);
+      const lines = this.#heldOf(group);
+      if (lines.length > 0) appendFileSync(this.#pathOf(group), lines);
     }
     this.#length = 0;
     // Room that one long piece took is not kept.
@@ -113,5 +124,22 @@ export class LineSpill {
     const grown = Buffer.allocUnsafe(Math.max(ROOM_AT_FIRST, doubled, needed));
     this.#held.copy(grown, 0, 0, this.#length);
     this.#held = grown;
+  }
+}
+
+/** Whole lines of a file, each piece valid until the next one is asked for. */
+function* piecesOf(path: string): Generator<Buffer> {
+  const file = openPlain(path);
+  const room = Buffer.allocUnsafe(PIECE_BYTES);
+  try {
+    for (let at = 0; ; ) {
+      const piece = room.subarray(0, readSync(file, room, 0, room.length, at));
+      const whole = piece.lastIndexOf(NEWLINE) + 1;
+      if (whole === 0) return;
+      yield piece.subarray(0, whole);
+      at += whole;
+    }
+  } finally {
+    closeSync(file);
   }
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { storedPath } from '../../contract/path.ts';
 import {
+  CATALOG_PATH,
   FILE_LINE_BYTES_MAX,
   FILES_NAME,
   type FileEntry,
@@ -10,7 +11,7 @@ import {
   type Release,
 } from '../../contract/release.ts';
 import { readPlain } from '../../verify/plain-file.ts';
-import { endOf, findLine, lineAt, textOrder } from './sorted-lines.ts';
+import { differentLines, endOf, findLine, lineAt, textOrder } from './sorted-lines.ts';
 
 /** The list of files of a release as its bytes: nothing of it is parsed before it is asked for. */
 export interface ListedFiles {
@@ -25,6 +26,8 @@ export interface ListedFiles {
 function pathOfLine(line: string): string {
   return line.slice(line.indexOf(' ', line.indexOf(' ') + 1) + 1);
 }
+
+const LISTED_LINES = { parse: (line: string): string => line, key: pathOfLine };
 
 const SPACE = 0x20;
 const DIGIT_ZERO = 0x30;
@@ -81,6 +84,17 @@ export function readStored(data: string, { path, size, sha256 }: FileEntry): Buf
   throw new Error(`Cannot read "${path}": its bytes are not the listed ones; compile with --full`);
 }
 
+/** The catalog of a release; null where it is not listed, or is damaged or gone. */
+export function readCatalog(data: string, files: Pick<ListedFiles, 'find'>): Buffer | null {
+  const entry = files.find(CATALOG_PATH);
+  if (entry === null) return null;
+  try {
+    return readStored(data, entry);
+  } catch {
+    return null;
+  }
+}
+
 /** The list in the folder of a release; null when it is missing, or not the one that the head signs. */
 export function readListed(
   folder: string,
@@ -92,38 +106,23 @@ export function readListed(
   return `sha256:${hash('sha256', bytes, 'hex')}` === head.files_sha256 ? listedFiles(bytes) : null;
 }
 
-/** The entries of one list that another does not have. Both are sorted, so equal stretches are skipped whole. */
+/** The entries of one list that another does not have. */
 export function* onlyIn(one: Buffer, other: Buffer): Generator<FileEntry> {
-  let at = 0;
-  let beside = 0;
-  while (at < one.length) {
-    const equal = equalLines(one.subarray(at), other.subarray(beside));
-    at += equal;
-    beside += equal;
-    if (at >= one.length) return;
-    const line = lineAt(one, at);
-    const facing = beside < other.length ? lineAt(other, beside) : null;
-    if (facing !== null && pathOfLine(facing) < pathOfLine(line)) {
-      beside = endOf(other, beside);
-      continue;
-    }
-    yield entryOf(line);
-    at = endOf(one, at);
+  for (const pair of differentLines(one, other, LISTED_LINES)) {
+    if (pair.one !== null) yield entryOf(pair.one);
   }
 }
 
-/** Bytes of the whole lines that two texts begin with alike. */
-function equalLines(one: Buffer, other: Buffer): number {
-  const most = Math.min(one.length, other.length);
-  let same = 0;
-  for (let step = 64; same < most && step > 0; ) {
-    const end = Math.min(same + step, most);
-    if (one.compare(other, same, end, same, end) === 0) {
-      same = end;
-      step *= 2;
-    } else {
-      step = step >> 1;
-    }
+/** What became of a listed path from one list to another. */
+export interface ListedChange {
+  readonly path: string;
+  readonly change: 'added' | 'changed' | 'gone';
+}
+
+/** Every path that two lists do not list alike, in order. */
+export function* listedChanges(before: Buffer, after: Buffer): Generator<ListedChange> {
+  for (const { one, other } of differentLines(before, after, LISTED_LINES)) {
+    if (one === null) yield { path: pathOfLine(other), change: 'added' };
+    else yield { path: pathOfLine(one), change: other === null ? 'gone' : 'changed' };
   }
-  return same === 0 ? 0 : one.lastIndexOf(0x0a, same - 1) + 1;
 }

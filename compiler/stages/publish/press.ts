@@ -1,10 +1,10 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
+  type CurrentEntry,
   type FileEntry,
   formatVerifyEntry,
   type Leaf,
-  type VerifyEntry,
 } from '../../contract/release.ts';
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
@@ -21,8 +21,8 @@ export interface Press {
   put(path: EndpointPath, values: Values, body: object): void;
   /** Writes a file whose path no operation spells: an index, a tile, a description. */
   file(path: string, content: string | Uint8Array): void;
-  /** Says what a record hash stands for. */
-  lookUp(entry: VerifyEntry): void;
+  /** Says what a record hash stands for that the release carries now. */
+  lookUp(entry: CurrentEntry): void;
   /** Puts a record hash into the log, under the write batch that it first came with. */
   leaf(leaf: Leaf): void;
 }
@@ -53,7 +53,7 @@ export function makePress(parts: PressParts): CountedPress {
   const lookUp: Press['lookUp'] = (entry) => {
     const line = formatVerifyEntry(entry);
     shards.add(line);
-    lookUps.push([entry.kind === 'citation' ? (entry.file ?? '') : '', line]);
+    lookUps.push([entry.kind === 'citation' ? entry.file : '', line]);
   };
   return {
     issuer,
@@ -75,7 +75,7 @@ export function makePress(parts: PressParts): CountedPress {
 }
 
 /** Every citation has a look-up entry, since its verify_url names its own hash. */
-function citationEntry(file: string, entity: string, body: object): VerifyEntry | null {
+function citationEntry(file: string, entity: string, body: object): CurrentEntry | null {
   const citation = citationOf(body);
   if (citation === undefined) return null;
   const { record_hash, source, retrieved_at } = citation;

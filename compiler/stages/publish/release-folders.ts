@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { DAY_MS } from '../../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../../contract/path.ts';
 import {
   type FileEntry,
@@ -13,8 +14,15 @@ import { readPlain } from '../../verify/plain-file.ts';
 import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
 import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
 
-/** Releases kept beside the current one, so that requests in flight and rollbacks find theirs. */
-export const RELEASES_KEPT = 3;
+/** Which releases stay, so that rollbacks find theirs: those that either member keeps. */
+export interface Retention {
+  /** How many of the newest stay, the current one among them; at least 1. */
+  readonly last: number;
+  /** How many days before the newest a release was current that stays; 0 for none. */
+  readonly days: number;
+}
+
+export const RETENTION: Retention = { last: 4, days: 0 };
 /** Twice the longest payment: a paid retry within it still finds the bytes that were bought. */
 const RELEASE_AGE_MIN_MS = 600_000;
 /** The link to the release that is served. */
@@ -83,15 +91,16 @@ export function releaseFiles(data: string, name: string): ListedFiles | null {
   }
 }
 
-/** Removes releases that are neither among the newest nor superseded lately, and the files that only they list. */
-export function pruneReleases(data: string, kept = RELEASES_KEPT): string[] {
+/** Removes releases that are neither to be kept nor superseded lately, and the files that only they list. */
+export function pruneReleases(data: string, { last, days }: Retention): string[] {
   const names = releaseNames(data);
   const current = currentName(data);
   const since = (name: string): number => statSync(join(data, RELEASES_FOLDER, name)).mtimeMs;
   const newest = names.at(-1) ?? '';
-  const doomed = names.slice(0, -1 - kept).filter((name, at) => {
+  const ageMin = Math.max(RELEASE_AGE_MIN_MS, days * DAY_MS);
+  const doomed = names.slice(0, -last).filter((name, at) => {
     const age = since(newest) - since(names[at + 1] ?? newest);
-    return name !== current && age >= RELEASE_AGE_MIN_MS;
+    return name !== current && age >= ageMin;
   });
   if (doomed.length > 0) removeReleases(data, doomed);
   return doomed;

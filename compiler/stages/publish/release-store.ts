@@ -31,6 +31,8 @@ import {
   currentName,
   pruneReleases,
   RELEASES_FOLDER,
+  RETENTION,
+  type Retention,
   readRelease,
   refuseLostCurrent,
   releaseFiles,
@@ -98,21 +100,28 @@ export interface PreviousFiles {
   files(): ListedFiles | null;
 }
 
-/**
- * Opens the data folder for one compile; throws a LockedError while another command writes there. Files that the release
- * before lists are trusted to be what they were, unless `anew`.
- */
-export function openStaging(data: string, { anew = false } = {}): Staging {
+export interface StagingOptions {
+  /** Files that the release before lists are not trusted to be what they were. */
+  readonly anew?: boolean;
+  /** Which releases stay once this one is published; all of them for null. */
+  readonly retention?: Retention | null;
+}
+
+/** Opens the data folder for one compile; throws a LockedError while another command writes there. */
+export function openStaging(data: string, options: StagingOptions = {}): Staging {
   const unlock = lockData(data);
   try {
-    return openLocked(data, { anew, unlock });
+    return openLocked(data, { ...options, unlock });
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-function openLocked(data: string, { anew, unlock }: { anew: boolean; unlock(): void }): Staging {
+function openLocked(
+  data: string,
+  { anew = false, retention = RETENTION, unlock }: StagingOptions & { unlock(): void },
+): Staging {
   mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
   refuseLostCurrent(data);
   const previous = previousFiles(data);
@@ -133,7 +142,7 @@ function openLocked(data: string, { anew, unlock }: { anew: boolean; unlock(): v
     const untidy = errorsOf([
       () => takeOver(data, staging, SIGNATURES),
       () => takeOver(data, staging, STATE_FOLDER),
-      () => void pruneReleases(data),
+      () => void (retention === null ? [] : pruneReleases(data, retention)),
       clear,
       unlock,
     ]);

@@ -5,16 +5,11 @@ const SPARE_PART = 1 / 8;
 
 /** Memory that serves for one piece after the other: pieces of many megabytes that are freed one by one leave holes. */
 export class ReusedBytes {
-  readonly #allocate: (size: number) => Buffer;
   #bytes: Buffer = Buffer.alloc(0);
-
-  constructor(allocate: (size: number) => Buffer = Buffer.allocUnsafe) {
-    this.#allocate = allocate;
-  }
 
   /** So many bytes of any content, valid until the next call. */
   take(size: number): Buffer {
-    if (size > this.#bytes.length) this.#bytes = this.#allocate(withSpare(size));
+    if (size > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(withSpare(size));
     return this.#bytes.subarray(0, size);
   }
 

@@ -98,3 +98,61 @@ export function editLines(lines: SortedLines, edits: Iterable<LineEdit>, out: Li
   }
   if (at < bytes.length) out.keep(bytes, at, bytes.length);
 }
+
+/** How lines are read that stand in the order of a key. */
+export interface LineForm<T> {
+  readonly parse: (line: string) => T;
+  readonly key: (parsed: T) => string;
+}
+
+/** A line that one text has, or the other, or each for itself under the same key. */
+export type LinePair<T> =
+  | { readonly one: T; readonly other: T | null }
+  | { readonly one: null; readonly other: T };
+
+/** Where two texts of sorted lines differ, in order. Stretches that are equal are skipped whole, without being parsed. */
+export function* differentLines<T>(
+  one: Buffer,
+  other: Buffer,
+  form: LineForm<T>,
+): Generator<LinePair<T>> {
+  let at = 0;
+  let beside = 0;
+  for (;;) {
+    const equal = equalLines(one.subarray(at), other.subarray(beside));
+    at += equal;
+    beside += equal;
+    const pair = pairAt(parsedAt(one, at, form), parsedAt(other, beside, form), form);
+    if (pair === null) return;
+    yield pair;
+    if (pair.one !== null) at = endOf(one, at);
+    if (pair.other !== null) beside = endOf(other, beside);
+  }
+}
+
+function parsedAt<T>(bytes: Buffer, at: number, { parse }: LineForm<T>): T | null {
+  return at < bytes.length ? parse(lineAt(bytes, at)) : null;
+}
+
+/** Of two next lines the earlier one, or both where neither is earlier. */
+function pairAt<T>(one: T | null, other: T | null, { key }: LineForm<T>): LinePair<T> | null {
+  if (one === null) return other === null ? null : { one: null, other };
+  if (other === null || key(one) < key(other)) return { one, other: null };
+  return key(one) === key(other) ? { one, other } : { one: null, other };
+}
+
+/** Bytes of the whole lines that two texts begin with alike. */
+function equalLines(one: Buffer, other: Buffer): number {
+  const most = Math.min(one.length, other.length);
+  let same = 0;
+  for (let step = 64; same < most && step > 0; ) {
+    const end = Math.min(same + step, most);
+    if (one.compare(other, same, end, same, end) === 0) {
+      same = end;
+      step *= 2;
+    } else {
+      step = step >> 1;
+    }
+  }
+  return same === 0 ? 0 : one.lastIndexOf(NEWLINE, same - 1) + 1;
+}

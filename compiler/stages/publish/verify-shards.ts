@@ -4,16 +4,13 @@ import type { FileEntry } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { FileWriter } from './file-writer.ts';
 import { GatheredLines } from './gathered-lines.ts';
-import { LEAD_BITS, leadingOrder } from './leading-order.ts';
+import { byteAt, sortedLines } from './hash-lines.ts';
 import { LineSpill } from './line-spill.ts';
+import { ReusedBytes } from './reused-bytes.ts';
 import { editLines, endOf, findLine, type LineEdit, textOrder } from './sorted-lines.ts';
 
 /** Of lines in memory, before they go to the disk. */
 const HELD_BYTES_MAX = 2_000_000;
-
-const NEWLINE = 0x0a;
-const DIGIT_0 = 0x30;
-const LETTER_A = 0x61;
 
 /** Collects look-up lines into sorted shards, in memory that does not grow. */
 export interface VerifyShards {
@@ -39,11 +36,11 @@ export function verifyShards(folder: string, before: ShardsBefore = () => null):
     add: (lines) => added.add(bytesOf(lines)),
     remove: (lines) => gone.add(bytesOf(lines)),
     write(writer) {
-      const lines = new GatheredLines('latin1');
+      const rooms = { edited: new GatheredLines('latin1'), sorted: new ReusedBytes() };
       const entries: FileEntry[] = [];
       for (const [path, edits] of editsByPath(added, gone)) {
-        if (!edit(before(path) ?? Buffer.alloc(0), edits, lines)) continue;
-        const bytes = lines.take();
+        const bytes = edited(before(path) ?? Buffer.alloc(0), edits, rooms);
+        if (bytes === null) continue;
         if (bytes.length === 0) emptied.push(path);
         else entries.push(writer.write(path, bytes));
       }
@@ -76,10 +73,9 @@ const HASH_END = DIGITS_AT + 64;
 const MASK = '*';
 /** Behind them the digits that lines of one shard are sorted by first. */
 const LEAD_AT = DIGITS_AT + 2;
-const LEAD_END = LEAD_AT + LEAD_BITS / 4;
 
 function shardSpill(folder: string): LineSpill {
-  const form = { endOf: endOfLine, groupOf: shardOf, groups: SHARD_STARTS.length };
+  const form = { endOf, groupOf: shardOf, groups: SHARD_STARTS.length };
   return new LineSpill(folder, form, HELD_BYTES_MAX);
 }
 
@@ -87,26 +83,19 @@ function bytesOf(lines: string | Uint8Array): Uint8Array {
   return typeof lines === 'string' ? Buffer.from(lines, 'utf8') : lines;
 }
 
-function endOfLine(lines: Buffer, start: number): number {
-  const end = lines.indexOf(NEWLINE, start);
-  return end < 0 ? lines.length : end + 1;
-}
-
 function shardOf(lines: Buffer, start: number): number {
-  const [high, low] = [lines[start + DIGITS_AT] ?? 0, lines[start + DIGITS_AT + 1] ?? 0];
-  return 16 * hexDigit(high) + hexDigit(low);
+  return byteAt(lines, start + DIGITS_AT);
 }
 
-function hexDigit(code: number): number {
-  return code < LETTER_A ? code - DIGIT_0 : code - LETTER_A + 10;
+/** Memory that serves for one shard after the other. */
+interface Rooms {
+  readonly edited: GatheredLines;
+  readonly sorted: ReusedBytes;
 }
 
-/** Gathers a shard with lines added and taken away; false when nothing of it changes. */
-function edit(before: Buffer, { added, gone }: ShardEdits, lines: GatheredLines): boolean {
-  if (before.length === 0 && gone.length === 0) {
-    sortLines(added, lines);
-    return true;
-  }
+/** A shard with lines added and taken away; null when nothing of it changes. */
+function edited(before: Buffer, { added, gone }: ShardEdits, rooms: Rooms): Buffer | null {
+  if (before.length === 0 && gone.length === 0) return sortedLines(added, LEAD_AT, rooms.sorted);
   const edits = new Map<string, LineEdit>();
   for (const line of linesOf(gone)) {
     const key = wholeLine(before, line);
@@ -116,14 +105,14 @@ function edit(before: Buffer, { added, gone }: ShardEdits, lines: GatheredLines)
     // A line that goes and comes back stays.
     if (!edits.delete(line)) edits.set(line, { key: line, line: `${line}\n` });
   }
-  if (edits.size === 0) return false;
+  if (edits.size === 0) return null;
   const sorted = [...edits.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   try {
-    editLines({ bytes: before, order: textOrder }, sorted, lines);
+    editLines({ bytes: before, order: textOrder }, sorted, rooms.edited);
   } catch (cause) {
     throw new ForgottenError('Cannot change the look-up lines: one is not there', { cause });
   }
-  return true;
+  return rooms.edited.take();
 }
 
 /** The shard line whose hash is known except for some digits. */
@@ -145,27 +134,4 @@ function wholeLine(shard: Buffer, line: string): string {
 /** One character for each byte, so that lines are in the order of their bytes. */
 function linesOf(bytes: Buffer): string[] {
   return bytes.toString('latin1').split('\n').slice(0, -1);
-}
-
-/** Where each line begins, and where the last one ends; an array that grew to so many would leave its smaller selves behind. */
-function startsOf(bytes: Buffer): Uint32Array {
-  let count = 0;
-  for (let at = 0; at < bytes.length; at = endOf(bytes, at)) count += 1;
-  const starts = new Uint32Array(count + 1);
-  for (let line = 0, at = 0; line <= count; line += 1, at = endOf(bytes, at)) starts[line] = at;
-  return starts;
-}
-
-/** Sorts by bytes without making a string of each line: a shard of a large release has tens of thousands. */
-function sortLines(bytes: Buffer, lines: GatheredLines): void {
-  const starts = startsOf(bytes);
-  const [from, to] = [(at: number) => starts[at] ?? 0, (at: number) => starts[at + 1] ?? 0];
-  const order = leadingOrder({
-    count: starts.length - 1,
-    lead: (at) =>
-      Number.parseInt(bytes.toString('latin1', from(at) + LEAD_AT, from(at) + LEAD_END), 16),
-    compare: (a, b) => bytes.compare(bytes, from(b), to(b), from(a), to(a)),
-  });
-  lines.reserve(bytes.length);
-  for (const at of order) lines.keep(bytes, from(at), to(at));
 }

@@ -1,23 +1,18 @@
-import { createHash, type Hash, hash } from 'node:crypto';
-import { appendFileSync, existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { HEAD_BYTES_MAX } from '../../contract/release.ts';
 import { NotPlainError, readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
-import type { SignalFiles, SnapshotFile } from '../intake/list-snapshots.ts';
-import { fileDigest } from '../publish/hashed-file.ts';
 import { ForgottenError } from './forgotten-error.ts';
 
 /** Folder of what one compile remembers for the next, below the data folder. */
 export const STATE_FOLDER = 'state';
 const STATE_NAME = 'state.json';
-/** A file that was changed so shortly before it was read may have been changed again without a trace. */
-const FRESH_MS = 2000;
 
-const knownFile = z.strictObject({ name: z.string(), stamp: z.string(), sha256: z.string() });
 const knownSignal = z.strictObject({
-  /** In the order in which they were first read: places of lines count on it. */
-  files: z.array(knownFile),
+  /** On how many shelves its entities stand, see known-entities.ts. */
+  shelves: z.int().min(1),
   readings: z.int(),
   /** Lines that were left out. */
   rejects: z.int(),
@@ -35,6 +30,11 @@ const stateSchema = z.strictObject({
   release: z.string(),
   /** When reading began, by the clock of the disk. */
   since: z.number(),
+  /**
+   * Last day whose readings the log may hold although no snapshot gives them; null where it holds no such entry. A later
+   * reading is in the log only if a snapshot gave it before.
+   */
+  unsure_until: z.iso.date().nullable(),
   signals: z.record(z.string(), knownSignal),
   /** Bundles of each line. */
   bundles: z.record(z.string(), z.int()),
@@ -56,11 +56,11 @@ export interface Memory {
   pathOf(name: string): string;
 }
 
-/** Reads what is remembered; null when there is nothing, or when it belongs to another release or other settings. */
-export function recall(data: string, key: string): Memory | null {
+/** Reads what is remembered; null when there is nothing, or when it belongs to another release. */
+export function recall(data: string): Memory | null {
   const folder = join(data, STATE_FOLDER);
   const state = stateOf(data);
-  if (state === null || state.key !== key) return null;
+  if (state === null) return null;
   const read = (name: string): Buffer => {
     const full = join(folder, name);
     const bytes = bytesAt(full, STORED_BYTES_MAX) ?? Buffer.alloc(0);
@@ -110,18 +110,19 @@ export class Notes {
   readonly #memory: Memory | null;
   readonly #files: Record<string, string> = {};
   readonly #folders = new Set<string>();
-  readonly #growing = new Map<string, Hash>();
 
   constructor(folder: string, memory: Memory | null) {
     this.#folder = folder;
     this.#memory = memory;
   }
 
-  write(name: string, content: string | readonly Uint8Array[]): void {
-    const bytes =
-      typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.concat(content);
-    writeFileSync(this.#placeFor(name), bytes, { flag: 'wx' });
-    this.#files[name] = hash('sha256', bytes, 'hex');
+  /** Returns where the file stands until the release is published, and its sha256, hex. */
+  write(name: string, content: string | Uint8Array): { path: string; sha256: string } {
+    const path = this.#placeFor(name);
+    writeFileSync(path, content, { flag: 'wx' });
+    const sha256 = hash('sha256', content, 'hex');
+    this.#files[name] = sha256;
+    return { path, sha256 };
   }
 
   /** Takes note of a file that somebody else wrote into the folder; `digest` is its sha256, hex. */
@@ -129,11 +130,10 @@ export class Notes {
     this.#files[name] = digest;
   }
 
-  /** Adds to a file that grows while a compile runs. */
-  append(name: string, text: string): void {
-    const digest = this.#growing.get(name) ?? createHash('sha256');
-    this.#growing.set(name, digest.update(text));
-    appendFileSync(this.#placeFor(name), text);
+  /** The same, unless the previous compile wrote the same. */
+  writeChanged(name: string, text: string): void {
+    const before = this.#memory?.state.files[name];
+    if (before !== hash('sha256', text, 'hex')) this.write(name, text);
   }
 
   /** Takes over what nobody wrote anew; such files are never changed in place, so both folders may share them. */
@@ -154,7 +154,6 @@ export class Notes {
   }
 
   finish(state: Omit<State, 'format' | 'files'>): void {
-    for (const [name, digest] of this.#growing) this.#files[name] = digest.digest('hex');
     this.#keepRest();
     const whole: State = { format: 'signalpress-state/1', ...state, files: this.#files };
     const text = JSON.stringify(whole);
@@ -170,18 +169,4 @@ export class Notes {
     this.#folders.add(folder);
     return path;
   }
-}
-
-/** Files of a signal that are new since the previous compile; null when others went or changed. */
-export function addedFiles(signal: SignalFiles, state: State): readonly SnapshotFile[] | null {
-  const known = new Map(state.signals[signal.signal_id]?.files.map((file) => [file.name, file]));
-  const added = signal.files.filter(({ name }) => !known.has(name));
-  if (signal.files.length - added.length !== known.size) return null;
-  const isSame = (file: SnapshotFile): boolean => {
-    const before = known.get(file.name);
-    if (before === undefined) return true;
-    const isSure = before.stamp === file.stamp && file.changedMs < state.since - FRESH_MS;
-    return isSure || fileDigest(file.path) === before.sha256;
-  };
-  return signal.files.every(isSame) ? added : null;
 }

@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
+import { NO_FACTS_TEXT } from '../../../compiler/contract/log-runs.ts';
 import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
 import { proof } from '../../../gatekeeper/answers/proof.ts';
+import { verify } from '../../../gatekeeper/answers/verify.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { hashes } from '../../stages/anchor/memory-log.ts';
-import { loggedFiles, loggedService, tinyHashes } from '../logged-service.ts';
-import { SUPERSEDED_HASH, tinyFiles } from '../tiny-release.ts';
+import { loggedFiles, loggedService, SUPERSEDED_HASH, tinyHashes } from '../logged-service.ts';
+import { tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const ask = async (hash: string, service?: Service) =>
@@ -69,14 +71,36 @@ describe('proof()', () => {
     });
   });
 
-  it('says of a superseded hash outside the log what it is, and proves nothing', async () => {
+  it('says of a superseded hash what it stands for, without its time, and proves its place', async () => {
     expect(await ask(SUPERSEDED_HASH)).toMatchObject({
       found: true,
+      kind: 'reading',
       record_status: { state: 'superseded' },
+      signal_id: 'a.b',
+      entity: 'entity of abab',
+      observed_at: null,
       hash_core: null,
-      inclusion: null,
-      anchor: null,
+      inclusion: { batch: '2026-11-19' },
     });
+  });
+
+  it('proves the place of an entry of which nothing but its hash is known any more', async () => {
+    const files = loggedFiles();
+    for (const [path, bytes] of files) {
+      if (!path.startsWith('log/index/')) continue;
+      const text = bytes.toString('utf8').replaceAll(/"reading",.*\]/g, `${NO_FACTS_TEXT}]`);
+      files.set(path, Buffer.from(text));
+    }
+    const service = await tinyService({ files });
+    expect(await ask(SUPERSEDED_HASH, service)).toMatchObject({
+      hash: SUPERSEDED_HASH,
+      found: true,
+      record_status: { state: 'superseded' },
+      inclusion: { batch: '2026-11-19' },
+      note: expect.stringContaining('no longer holds its record'),
+    });
+    const looked = await verify(question(`/v/${SUPERSEDED_HASH}`), service);
+    expect(jsonOf(looked)).toMatchObject({ record_status: { state: 'not_found' } });
   });
 
   it('says that nothing is published under a hash, with and without a log', async () => {

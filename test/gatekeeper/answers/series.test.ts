@@ -68,7 +68,7 @@ describe('series()', () => {
 
   it('says where the delivered rows begin, in their columns, oldest snapshot first', async () => {
     const body = await bodyOf('&days=2');
-    expect(body).toMatchObject({ tier: 'history-series', days: 2, count: 3, before: { rows: 3 } });
+    expect(body).toMatchObject({ tier: 'history-series', days: 2, count: 3, before: { rows: 4 } });
     expect(body).not.toHaveProperty('cuts');
     expect(body.rows.map((row) => row.observed_at)).toEqual([
       '2026-11-19T10:00:00Z',

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { citationStatement } from '../../../compiler/contract/citation.ts';
 import { verifyShardPath } from '../../../compiler/contract/path.ts';
-import { formatVerifyEntry, type VerifyEntry } from '../../../compiler/contract/release.ts';
+import { type CurrentEntry, formatVerifyEntry } from '../../../compiler/contract/release.ts';
 import { proof } from '../../../gatekeeper/answers/proof.ts';
 import { verify } from '../../../gatekeeper/answers/verify.ts';
 import {
@@ -13,7 +13,9 @@ import {
 } from '../../../gatekeeper/answers/verify-hash.ts';
 import { FILE_COST, FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { sha256Text } from '../../sha256-text.ts';
-import { SUPERSEDED_HASH, tinyFiles } from '../tiny-release.ts';
+import { hashes } from '../../stages/anchor/memory-log.ts';
+import { loggedFiles, loggedService, SUPERSEDED_HASH, tinyHashes } from '../logged-service.ts';
+import { tinyFiles } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const DIGITS = SUPERSEDED_HASH.slice('sha256:'.length);
@@ -34,13 +36,50 @@ describe('hashPrefix()', () => {
 
 describe('lookUpHash()', () => {
   it('finds by prefix at the start of a line only', async () => {
-    const service = { ...(await tinyService()), spend: FOR_EVERYBODY };
+    const service = { ...(await loggedService()), spend: FOR_EVERYBODY };
     expect(await lookUpHash(DIGITS.slice(0, 8), service)).toMatchObject({
       state: 'listed',
       entry: { record_hash: SUPERSEDED_HASH },
       check: null,
     });
     expect(await lookUpHash(`${DIGITS.slice(0, 8)}00`, service)).toEqual({ state: 'not_found' });
+  });
+
+  it('finds every hash of the log, and calls current what the release carries', async () => {
+    const service = { ...(await loggedService()), spend: FOR_EVERYBODY };
+    const state = async (hash: string) => {
+      const found = await lookUpHash(hash.slice('sha256:'.length), service);
+      return found.state === 'listed' ? found.entry.state : found.state;
+    };
+    for (const hash of tinyHashes()) expect(await state(hash)).toBe('current');
+    for (const hash of hashes(0, 299)) expect(await state(hash)).toBe('superseded');
+    for (const hash of hashes(1000, 50)) expect(await state(hash)).toBe('not_found');
+  });
+
+  it('reads no file of the log for a whole hash that the release carries', async () => {
+    const { release, ...rest } = { ...(await loggedService()), spend: FOR_EVERYBODY };
+    const read: string[] = [];
+    const noted = Object.create(release, {
+      body: { value: (path: string) => read.push(path) && release.body(path, FOR_EVERYBODY) },
+    });
+    const [hash = ''] = tinyHashes();
+    await lookUpHash(hash.slice('sha256:'.length), { ...rest, release: noted });
+    expect(read.filter((path) => path.startsWith('log/'))).toEqual([]);
+    await lookUpHash(DIGITS, { ...rest, release: noted });
+    expect(read.filter((path) => path.startsWith('log/index/'))).toEqual(['log/index/0-354/0.txt']);
+  });
+
+  it('asks for more digits where a hash of the release and one of the log begin alike', async () => {
+    const [current = ''] = tinyHashes();
+    const twin = `${current.slice(0, -1)}${current.endsWith('0') ? '1' : '0'}`;
+    const made = await tinyService({ files: loggedFiles({}, [twin]) });
+    const service = { ...made, spend: FOR_EVERYBODY };
+    const digits = current.slice('sha256:'.length);
+    const found = await lookUpHash(digits.slice(0, -1), service);
+    expect(found).toEqual({ state: 'ambiguous', matches: 2 });
+    expect(await lookUpHash(digits, service)).toMatchObject({ entry: { state: 'current' } });
+    const other = await lookUpHash(twin.slice('sha256:'.length), service);
+    expect(other).toMatchObject({ entry: { record_hash: twin, state: 'superseded' } });
   });
 });
 
@@ -65,7 +104,7 @@ async function longCensus(bytes: number) {
       entity: 'all',
       observed_at: '2026-11-21T10:45:00Z',
     };
-    const entry: VerifyEntry = {
+    const entry: CurrentEntry = {
       record_hash: hashes[kind],
       kind,
       state: 'current',

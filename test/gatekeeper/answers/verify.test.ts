@@ -5,7 +5,8 @@ import { formatVerifyEntry } from '../../../compiler/contract/release.ts';
 import { verify } from '../../../gatekeeper/answers/verify.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
-import { SUPERSEDED_HASH, tinyFiles, tinyRecord } from '../tiny-release.ts';
+import { loggedFiles, loggedService, SUPERSEDED_HASH } from '../logged-service.ts';
+import { tinyFiles, tinyRecord } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 const RECORD = tinyRecord('airquality.aqi', 'us-denver', { aqi_index: 42, band: 'good' });
@@ -39,7 +40,7 @@ describe('verify()', () => {
   });
 
   it('finds a superseded record and says that it is not recomputed', async () => {
-    expect(await looked(`/v/${SUPERSEDED_HASH}`)).toMatchObject({
+    expect(await looked(`/v/${SUPERSEDED_HASH}`, await loggedService())).toMatchObject({
       found: true,
       verified: false,
       recomputed_hash: null,
@@ -56,24 +57,14 @@ describe('verify()', () => {
   });
 
   it('says when a prefix is ambiguous', async () => {
-    const files = tinyFiles();
     const twin = `${SUPERSEDED_HASH.slice(0, -1)}c`;
-    const path = verifyShardPath(twin);
-    const entry = { kind: 'reading', state: 'superseded', file: null, signal_id: 'a.b' } as const;
-    const line = formatVerifyEntry({
-      ...entry,
-      record_hash: twin,
-      entity: 'x',
-      observed_at: '2026-11-21T10:45:00Z',
-    });
-    files.set(path, Buffer.concat([files.get(path) ?? Buffer.alloc(0), Buffer.from(line)]));
-    const service = await tinyService({ files });
+    const service = await tinyService({ files: loggedFiles({}, [twin]) });
     expect(await looked(`/v/${SUPERSEDED_HASH.slice(0, 20)}`, service)).toMatchObject({
       found: false,
       ambiguous: true,
       matches: 2,
     });
-    expect(await looked(`/v/${twin}`, service)).toMatchObject({ found: true, entity: 'x' });
+    expect(await looked(`/v/${twin}`, service)).toMatchObject({ found: true, hash: twin });
   });
 
   it('does not verify a stored record whose fields give another hash', async () => {
@@ -114,9 +105,11 @@ describe('verify()', () => {
   it('is a page for browsers, with nothing of the data as markup', async () => {
     const files = tinyFiles();
     const hash = `sha256:${'cd'.repeat(32)}`;
-    const entry = { kind: 'reading', state: 'superseded', file: null, signal_id: null } as const;
     const line = formatVerifyEntry({
-      ...entry,
+      kind: 'reading',
+      state: 'current',
+      file: 'record/airquality.aqi/us-denver.json',
+      signal_id: null,
       record_hash: hash,
       entity: '<script>alert("1")</script>',
       observed_at: '2026-11-21T10:45:00Z',

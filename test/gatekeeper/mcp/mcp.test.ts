@@ -5,6 +5,7 @@ import { TOOLS } from '../../../compiler/contract/tools.ts';
 import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { loggedFiles } from '../logged-service.ts';
 import { payer } from '../payer.ts';
 import { rawHttp } from '../raw-http.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
@@ -45,7 +46,7 @@ function watched(): Facilitator {
 }
 
 beforeAll(async () => {
-  gate = await tinyGate({ facilitator: watched() });
+  gate = await tinyGate({ facilitator: watched(), release: { files: loggedFiles() } });
   const challenge = (await (await fetch(gate.url + PAID)).json()) as { accepts: [never] };
   payment = await payer(NETWORKS['base-sepolia']).header(challenge.accepts[0]);
 });

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoint.ts';
 import { keyIdOf } from '../../../compiler/contract/citation.ts';
 import { parseLogBatches } from '../../../compiler/contract/log-batch.ts';
+import type { LeafFacts } from '../../../compiler/contract/log-runs.ts';
+import type { Leaf } from '../../../compiler/contract/release.ts';
 import { CHECKPOINT_PATH, decodeBundle, tilePath } from '../../../compiler/contract/tiles.ts';
+import type { Anchor } from '../../../compiler/stages/anchor/anchor-store.ts';
 import type { PreviousRelease } from '../../../compiler/stages/anchor/previous-log.ts';
 import { type LogParts, writeLog } from '../../../compiler/stages/anchor/write-log.ts';
 import { leafStore } from '../../../compiler/stages/publish/leaf-store.ts';
@@ -19,8 +22,17 @@ export type LogFiles = Map<string, Buffer>;
 /** Record hashes by batch. */
 export type Leaves = Readonly<Record<string, readonly string[]>>;
 
-export interface MemoryOptions
-  extends Partial<Pick<LogParts, 'lastSigned' | 'anchorOf' | 'mayResume'>> {
+export interface MemoryOptions extends Partial<Pick<LogParts, 'lastSigned'>> {
+  /** The timestamp of a root; none by default. */
+  readonly anchorOf?: (rootHex: string) => Anchor | null;
+  /** Roots that were stamped since the previous log. */
+  readonly stamped?: readonly string[];
+  readonly mayResume?: boolean;
+  /** What the leaves say beside their hash and batch, where that is not factsOf. */
+  readonly said?: (recordHash: string) => Partial<Leaf>;
+  /** Is told what is written, and what of the previous log is read. */
+  readonly onWrite?: (path: string) => void;
+  readonly onRead?: (path: string) => void;
   readonly previous?: LogFiles;
   readonly seed?: number;
   readonly baseUrl?: string;
@@ -33,24 +45,33 @@ export function didOf(seed = 7): string {
 
 /** Writes the log of these leaves after that of a previous release; answers its files. */
 export function memoryLog(leaves: Leaves, options: MemoryOptions = {}): LogFiles {
-  const { previous, lastSigned = null, anchorOf = () => null, mayResume = false } = options;
+  const { previous, lastSigned = null, anchorOf = () => null, stamped = [] } = options;
   const files: LogFiles = new Map();
-  const { stands } = writeLog({
+  const { gone, isResumed } = writeLog({
     press: memoryPress(files, options),
-    leaves: storeOf(leaves),
-    previous: previous === undefined ? null : releaseOf(previous),
+    leaves: storeOf(leaves, options.said),
+    previous: previous === undefined ? null : noted(releaseOf(previous), options.onRead),
     lastSigned,
-    anchorOf,
-    mayResume,
+    anchors: { read: anchorOf, changedSince: () => [...stamped] },
+    resumeSince: options.mayResume === true ? 0 : null,
     scratch: mkdtempSync(join(tmpdir(), 'signalpress-log-')),
   });
-  for (const [path, bytes] of previous ?? []) {
-    if (stands(path) && !files.has(path)) files.set(path, bytes);
+  for (const [path, bytes] of isResumed ? (previous ?? []) : []) {
+    if (!gone.includes(path) && !files.has(path)) files.set(path, bytes);
   }
   return files;
 }
 
-function memoryPress(files: LogFiles, { seed = 7, baseUrl = 'https://a.example' }: MemoryOptions) {
+function noted(release: PreviousRelease, onRead: MemoryOptions['onRead']): PreviousRelease {
+  const read = (path: string): Buffer | null => {
+    onRead?.(path);
+    return release.read(path);
+  };
+  return { ...release, read };
+}
+
+function memoryPress(files: LogFiles, options: MemoryOptions) {
+  const { seed = 7, baseUrl = 'https://a.example', onWrite } = options;
   const key = signingKey(new Uint8Array(32).fill(seed));
   const did = issuerDid(key);
   const issuer = { name: 'Test issuer', did, keyId: keyIdOf(did), baseUrl };
@@ -60,22 +81,34 @@ function memoryPress(files: LogFiles, { seed = 7, baseUrl = 'https://a.example' 
     file(path, content) {
       if (files.has(path)) throw new Error(`"${path}" is written twice`);
       files.set(path, Buffer.from(content));
+      onWrite?.(path);
     },
   };
   return press as Press;
 }
 
-function storeOf(leaves: Leaves) {
+function storeOf(leaves: Leaves, said: MemoryOptions['said'] = () => ({})) {
   const store = leafStore(mkdtempSync(join(tmpdir(), 'signalpress-leaves-')));
   for (const [batch, hashes] of Object.entries(leaves)) {
-    for (const record_hash of hashes) store.add({ batch, record_hash });
+    for (const record_hash of hashes)
+      store.add({ batch, record_hash, ...factsOf(record_hash), ...said(record_hash) });
   }
   return store;
 }
 
+/** What the leaf of a hash says in these logs. */
+export function factsOf(recordHash: string): LeafFacts {
+  const entity = `entity of ${recordHash.slice(7, 11)}`;
+  return { kind: 'reading', signal_id: 'a.b', entity, observed_at: '2026-11-20T10:00:00Z' };
+}
+
 /** A previous release that holds these files. */
 export function releaseOf(files: LogFiles, seed = 7): PreviousRelease {
-  return { issuerDid: didOf(seed), read: (path) => files.get(path) ?? null };
+  return {
+    issuerDid: didOf(seed),
+    read: (path) => files.get(path) ?? null,
+    under: (prefix) => [...files.keys()].filter((path) => path.startsWith(prefix)).sort(),
+  };
 }
 
 /** Distinct record hashes from a number on. */

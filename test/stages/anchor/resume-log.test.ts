@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { anchorProofPath, anchorStatePath } from '../../../compiler/contract/log-batch.ts';
 import { tilePath } from '../../../compiler/contract/tiles.ts';
 import { readSignedLog } from '../../../compiler/stages/anchor/previous-log.ts';
 import { resumeLog } from '../../../compiler/stages/anchor/resume-log.ts';
+import { ForgottenError } from '../../../compiler/stages/remember/forgotten-error.ts';
+import { logLinesIn } from '../../log-lines.ts';
 import {
+  batchesIn,
   checkpointIn,
   didOf,
   entriesIn,
+  factsOf,
   hashes,
   type Leaves,
   type LogFiles,
@@ -121,9 +126,148 @@ describe('writeLog() that goes on from the right edge', () => {
     expect(resumed(previous)).not.toBeNull();
     expect(resumed(harmed)).toBeNull();
     const leaves = { '2026-01-02': hashes(600, 1) };
-    const go = () => memoryLog(leaves, { previous: harmed, mayResume: true });
+    expect(() => memoryLog(leaves, { previous: harmed, mayResume: true })).toThrow(ForgottenError);
+    const again = () => memoryLog(leaves, { previous: harmed });
     // The tiles of hashes follow from the entries: only a changed entry is beyond repair.
-    if (level === 'entries') expect(go).toThrow('the log of the previous release');
-    else expect(texts(go())).toEqual(texts(memoryLog(leaves, { previous })));
+    if (level === 'entries') expect(again).toThrow('the log of the previous release');
+    else expect(texts(again())).toEqual(texts(memoryLog(leaves, { previous })));
+  });
+});
+
+/** Files of the log that a resumed compile writes. */
+function written(leaves: Leaves, previous: LogFiles) {
+  const paths: string[] = [];
+  const files = memoryLog(leaves, {
+    previous,
+    mayResume: true,
+    onWrite: (path) => paths.push(path),
+  });
+  return { files, paths };
+}
+
+describe('what a resumed log costs', () => {
+  it('writes and reads a bounded number of files, however many batches there were', () => {
+    const hour = (at: number): Leaves => {
+      const name = new Date(Date.UTC(2026, 0, 1, at)).toISOString().slice(0, 13);
+      return { [`${name}Z`]: hashes(at * 7, 7) };
+    };
+    let log = memoryLog(hour(0));
+    const counts: number[] = [];
+    for (let at = 1; at < 300; at += 1) {
+      const { files, paths } = written(hour(at), log);
+      log = files;
+      counts.push(paths.length);
+    }
+    // Bundle, hashes, a level above; run; batches; checkpoint and key; sometimes a tile or a run that is full.
+    expect(Math.max(...counts)).toBeLessThanOrEqual(12);
+    expect(checkpointIn(log).size).toBe(2100);
+    const read: string[] = [];
+    const more = { previous: log, mayResume: true, onRead: (path: string) => read.push(path) };
+    memoryLog(hour(300), more);
+    expect(read.filter((path) => path.startsWith('log/batches/'))).toEqual([
+      'log/batches/000001.txt',
+    ]);
+    const all = Object.assign({}, ...Array.from({ length: 301 }, (_, at) => hour(at)));
+    expect(texts(memoryLog(all, more))).toEqual(texts(memoryLog(all, { previous: log })));
+  }, 60_000);
+
+  it('asks the index of the log about leaves that may be known, and of no others', () => {
+    const previous = memoryLog({ '2026-01-01': hashes(0, 3000) });
+    const leaves = { '2026-01-02': hashes(3000, 5) };
+    const readBy = (said: () => object) => {
+      const read: string[] = [];
+      memoryLog(leaves, { previous, mayResume: true, said, onRead: (path) => read.push(path) });
+      return read.filter((path) => path.startsWith('log/index/'));
+    };
+    // The open run alone is read where it is written anew.
+    expect(new Set(readBy(() => ({ isNew: true })))).toEqual(new Set(['log/index/2048-952/0.txt']));
+    expect(new Set(readBy(() => ({}))).size).toBe(3);
+  });
+
+  it('writes the timestamps that are new, and keeps the others', () => {
+    const first = memoryLog(batchesOf([300, 5]));
+    const anchorOf = (roots: readonly string[]) => (root: string) => {
+      if (!roots.includes(root)) return null;
+      const stamped_at = '2026-11-20T12:00:00Z';
+      const height = { bitcoin_height: null, bitcoin_block: null };
+      return {
+        state: { root, ots_state: 'pending' as const, ...height, stamped_at },
+        proof: Buffer.from(root),
+      };
+    };
+    const [one = '', two = ''] = batchesIn(first).map(({ root }) => root);
+    const previous = memoryLog(batchesOf([300, 5]), { previous: first, anchorOf: anchorOf([one]) });
+    expect(previous.has(anchorStatePath(one))).toBe(true);
+    const leaves = batchesOf([300, 5, 7]);
+    const options = { previous, anchorOf: anchorOf([one, two]) };
+    const paths: string[] = [];
+    const stamped = [two, 'ab'.repeat(32)];
+    const goneOn = memoryLog(leaves, {
+      ...options,
+      stamped,
+      mayResume: true,
+      onWrite: (path) => paths.push(path),
+    });
+    expect(texts(goneOn)).toEqual(texts(memoryLog(leaves, options)));
+    expect(paths.filter((path) => path.startsWith('log/anchor/'))).toEqual([
+      anchorStatePath(two),
+      anchorProofPath(two),
+    ]);
+  });
+});
+
+describe('what the index says of an entry', () => {
+  const [hash = ''] = hashes(5, 1);
+  const factsIn = (files: LogFiles) =>
+    logLinesIn(files).find(({ record_hash }) => record_hash === hash)?.facts;
+  const withoutIndex = (files: LogFiles): LogFiles =>
+    new Map([...files].filter(([path]) => !path.startsWith('log/index/')));
+  const first = memoryLog({ '2026-01-01': hashes(0, 600) });
+  const later = { '2026-01-02': hashes(600, 3) };
+
+  it.each([true, false])(
+    'is what its first leaf said, also when it is resumed: %s',
+    (mayResume) => {
+      const leaves = { ...later, '2026-01-01': [hash] };
+      const said = () => ({ entity: 'another' });
+      expect(factsIn(memoryLog(leaves, { previous: first, mayResume, said }))).toEqual(
+        factsOf(hash),
+      );
+      expect(factsIn(memoryLog(later, { previous: first, mayResume }))).toEqual(factsOf(hash));
+    },
+  );
+
+  it('comes from the leaf of the first batch, whatever the order', () => {
+    for (const names of [
+      ['2026-01-01', '2026-01-02'],
+      ['2026-01-02', '2026-01-01'],
+    ]) {
+      let count = 0;
+      const said = () => ({ entity: names[count++] ?? '' });
+      const leaves = Object.fromEntries(names.map((name) => [name, [hash]]));
+      expect(factsIn(memoryLog(leaves, { said }))).toMatchObject({ entity: '2026-01-01' });
+    }
+  });
+
+  it('follows from the leaves where the release before has no index, else it is nothing', () => {
+    const previous = withoutIndex(first);
+    const known = memoryLog({ ...later, '2026-01-01': [hash] }, { previous });
+    expect(factsIn(known)).toEqual(factsOf(hash));
+    const unknown = logLinesIn(known).filter(({ facts }) => facts === null);
+    expect(unknown).toHaveLength(599);
+  });
+
+  it('is filled in by a full compile when a leaf says it again, so that no other way gives other bytes', () => {
+    const previous = memoryLog(later, { previous: withoutIndex(first) });
+    expect(factsIn(previous)).toBeNull();
+    const leaves = { '2026-01-03': [hash] };
+    expect(() => memoryLog(leaves, { previous, mayResume: true })).toThrow(ForgottenError);
+    expect(factsIn(memoryLog(leaves, { previous }))).toEqual(factsOf(hash));
+  });
+
+  it('is not gone on from where a file of it is missing or cannot be read', () => {
+    const go = (previous: LogFiles) => () => memoryLog(later, { previous, mayResume: true });
+    expect(go(first)).not.toThrow();
+    expect(go(withoutIndex(first))).toThrow(ForgottenError);
   });
 });

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { encodeBase64 } from '../../../compiler/contract/checkpoint.ts';
+import { logBatchesPath } from '../../../compiler/contract/log-batch.ts';
 import {
-  LOG_INDEX_BYTES,
-  logBatchesPath,
-  logIndexPath,
-} from '../../../compiler/contract/log-batch.ts';
+  leadOf,
+  parseLogLine,
+  runPath,
+  runPaths,
+  runsOf,
+  shardOfLead,
+} from '../../../compiler/contract/log-runs.ts';
 import {
   CHECKPOINT_PATH,
   encodeBundle,
@@ -20,6 +24,7 @@ import {
   checkpointIn,
   didOf,
   entriesIn,
+  factsOf,
   hashes,
   type LogFiles,
   memoryLog,
@@ -85,14 +90,20 @@ describe('writeLog()', () => {
     expect(level1.subarray(0, 32)).toEqual(rootOf(entriesIn(files).slice(0, 256)));
   });
 
-  it('finds every entry in its look-up shard', () => {
-    const files = memoryLog(LATER);
+  it('finds every entry in the file of its run, with what it stands for', () => {
+    const files = memoryLog({ ...LATER, '2026-11-22': hashes(2000, 4200) });
+    const runs = runsOf(4759);
+    expect(runs.map(({ count }) => count)).toEqual([4096, 663]);
     for (const [position, entry] of entriesIn(files).entries()) {
-      const shard = files.get(logIndexPath(entry)) ?? Buffer.alloc(0);
-      const at = shard.indexOf(Buffer.from(entry.slice(7), 'hex'));
-      expect(at % LOG_INDEX_BYTES).toBe(0);
-      expect(shard.readUInt32BE(at + 32)).toBe(position);
+      const run = runs[position < 4096 ? 0 : 1] ?? { start: 0, count: 0, shards: 0 };
+      const path = runPath(run, shardOfLead(run, leadOf(entry.slice(7))));
+      const lines = files.get(path)?.toString('utf8').split('\n').slice(0, -1) ?? [];
+      expect(lines).toEqual([...lines].sort());
+      const found = lines.map(parseLogLine).filter(({ record_hash }) => record_hash === entry);
+      expect(found).toEqual([{ record_hash: entry, position, facts: factsOf(entry) }]);
     }
+    const paths = [...files.keys()].filter((path) => path.startsWith('log/index/'));
+    expect(paths.sort()).toEqual(runs.flatMap(runPaths).sort());
   });
 
   it('I27: continues the log before, whatever comes later, and keeps what it signed', () => {

@@ -23,6 +23,7 @@ import { seriesHead } from '../../../compiler/contract/series.ts';
 import { isVerified, verifyCitation } from '../../../compiler/verify/verify-citation.ts';
 import { splicePoints } from '../../../gatekeeper/release/request-time.ts';
 import { sampleBodies } from '../../compiled-sample.ts';
+import { logLinesIn } from '../../log-lines.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { smallSet } from '../../small-set.ts';
 import {
@@ -60,6 +61,8 @@ const entriesOf = (hash: unknown) =>
   linesOf(verifyShardPath(String(hash)))
     .map(parseVerifyEntry)
     .filter((entry) => entry.record_hash === hash);
+
+const logged = (hash: string) => logLinesIn(texts).find(({ record_hash }) => record_hash === hash);
 
 /** Files that another format describes. */
 const DESCRIPTION = /^([a-z0-9]+\/){0,2}well-known\//;
@@ -205,18 +208,27 @@ describe('a compiled release', () => {
     const record = recordSchema.parse(bodyAt('record/crypto.spot/btc.json'));
     const before = { ...record, current: { price_usd: 90_123.45 } };
     const hash = `sha256:${sha256Text(canonicalJson(hashCore(before)))}`;
-    expect(entriesOf(hash)).toMatchObject([{ kind: 'reading', state: 'superseded', file: null }]);
+    expect(entriesOf(hash)).toEqual([]);
+    expect(logged(hash)?.facts).toEqual({
+      kind: 'reading',
+      signal_id: 'crypto.spot',
+      entity: 'btc',
+      observed_at: record.observed_at,
+    });
     const untouched = bodyAt('record/crypto.spot/~42tc.json').provenance;
     expect(untouched).not.toHaveProperty('revision_note');
   });
 
-  it('has entries for every reading of a series, the older ones superseded', () => {
+  it('has every reading of a series in the log, and the newest in the look-ups alone', () => {
     const rows = bodyAt('free/history-preview/airquality.aqi/us-denver.json').rows as {
       record_hash: string;
+      observed_at: string;
     }[];
     expect(rows).toHaveLength(7);
-    const states = rows.map((row) => entriesOf(row.record_hash)[0]?.state);
-    expect(states).toEqual([...Array(6).fill('superseded'), 'current']);
+    expect(rows.map((row) => entriesOf(row.record_hash).length)).toEqual([0, 0, 0, 0, 0, 0, 1]);
+    for (const { record_hash, observed_at } of rows) {
+      expect(logged(record_hash)?.facts).toMatchObject({ entity: 'us-denver', observed_at });
+    }
   });
 });
 

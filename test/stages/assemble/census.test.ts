@@ -2,35 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import { censusBodySchema } from '../../../compiler/contract/record.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import {
-  CENSUS_ROWS_MAX,
-  CensusStore,
-  censusBody,
-  censusLine,
-} from '../../../compiler/stages/assemble/census.ts';
-import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
+import { censusBody } from '../../../compiler/stages/assemble/census.ts';
+import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
 import {
   compileFolder,
-  makeFolder,
   ndjson,
   reading,
   readJson,
   removeFolders,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { timelineOf } from '../../timeline-of.ts';
 
 const BTC = signalOf('crypto.spot') as Signal;
 const HASH = `sha256:${'0'.repeat(64)}`;
 afterAll(removeFolders);
-
-function line(entity: string, observed_at = '2026-11-20T10:00:00Z'): string {
-  const stored = reading(entity, { price_usd: 1 }, { observed_at }) as Reading;
-  return censusLine(entityFacts(BTC, timelineOf([stored]), () => HASH));
-}
 
 describe('a compiled census', () => {
   type Body = { readonly [name: string]: JsonValue };
@@ -92,35 +80,22 @@ describe('a compiled census', () => {
   });
 });
 
-describe('CensusStore', () => {
-  it('gives back every line, however much it had to put aside', () => {
-    const store = new CensusStore(makeFolder());
-    const name = 'x'.repeat(2000);
-    for (let at = 0; at < 3000; at += 1) {
-      store.add(
-        'crypto.spot',
-        line(`e${at}`).replace('"entity_name":null', `"entity_name":"${name}"`),
-      );
-    }
-    const entities = store.entries('crypto.spot').map(({ row }) => row.entity);
-    expect(entities).toEqual(Array.from({ length: 3000 }, (_, at) => `e${at}`).sort());
-  });
-
-  it('leaves out a signal with more entities than a census may have', () => {
-    const store = new CensusStore(makeFolder());
-    store.add('crypto.spot', '{}\n'.repeat(CENSUS_ROWS_MAX));
-    store.add('macro.unemployment', '{}\n'.repeat(CENSUS_ROWS_MAX + 1));
-    expect(store.signals()).toEqual(['crypto.spot']);
-  });
-});
-
 describe('censusBody()', () => {
+  const latest = (entity: string): Latest => ({
+    reading: reading(entity, { price_usd: 1 }) as Reading,
+    record_hash: HASH,
+    looked_at: '2026-11-20T11:00:00Z',
+  });
+
   it('I39: costs as much for each row, however many there are', () => {
-    const entries = (size: number) => {
-      const store = new CensusStore(makeFolder());
-      for (let at = 0; at < size; at += 1) store.add(BTC.id, line(`e${at}`));
-      return () => censusBody(BTC, store.entries(BTC.id));
+    const all = (size: number) => {
+      const entities = Array.from({ length: size }, (_, at) => latest(`e${at}`));
+      return () => censusBody(BTC, entities);
     };
-    expect(growth(1250, entries)).toBeLessThan(GROWTH_MAX);
+    expect(growth(1250, all)).toBeLessThan(GROWTH_MAX);
   }, 20_000);
+
+  it('refuses to count nothing', () => {
+    expect(() => censusBody(BTC, [])).toThrow(RangeError);
+  });
 });

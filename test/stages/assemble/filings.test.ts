@@ -4,6 +4,7 @@ import { parseVerifyEntry, type VerifyEntry } from '../../../compiler/contract/r
 import { filerCoverageSchema, filingRowSchema } from '../../../compiler/contract/resolve-bodies.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { CIK, FILINGS, filingRow, filingSet, listingRow } from '../../filing-rows.ts';
+import { logLinesIn } from '../../log-lines.ts';
 import {
   compileFolder,
   compileProblems,
@@ -21,14 +22,18 @@ const ROW = filingRow(1, ['10-K', '2026-02-01']);
 const rowFile = (folder: string, row: typeof ROW = ROW) =>
   filingRowSchema.parse(readJson(folder, filingPath(CIK, row)));
 
-/** Look-up lines of rows, sorted by their hashes. */
+/** What is said of rows, sorted by their hashes: in the look-ups, and, of one that another took the place of, in the log. */
 function rowEntries(folder: string): VerifyEntry[] {
-  const shards = [...filesBelow(folder)].filter(([path]) => path.startsWith('verify/'));
+  const files = [...filesBelow(folder)];
+  const shards = files.filter(([path]) => path.startsWith('verify/'));
   const lines = shards.flatMap(([, bytes]) => bytes.toString().split('\n').slice(0, -1));
-  return lines
-    .map(parseVerifyEntry)
-    .filter(({ kind }) => kind === 'row')
-    .sort(byHash);
+  const current: VerifyEntry[] = lines.map(parseVerifyEntry).filter(({ kind }) => kind === 'row');
+  const known = new Set(current.map(({ record_hash }) => record_hash));
+  const earlier = logLinesIn(files).flatMap(({ record_hash, facts }): VerifyEntry[] => {
+    if (facts === null || known.has(record_hash)) return [];
+    return [{ record_hash, state: 'superseded', file: null, ...facts }];
+  });
+  return [...current, ...earlier].sort(byHash);
 }
 
 const byHash = (a: VerifyEntry, b: VerifyEntry): number => (a.record_hash < b.record_hash ? -1 : 1);

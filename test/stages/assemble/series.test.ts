@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
-import { SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
+import { type ChainState, chainLink, SERIES_ROWS_MAX } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import { seriesFile } from '../../../compiler/stages/assemble/series.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
+import { canonicalHash } from '../../../compiler/verify/body-check.ts';
+import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
+import { series } from '../../../gatekeeper/answers/series.ts';
+import { compiledService } from '../../gatekeeper/compiled-service.ts';
+import { jsonOf, question } from '../../gatekeeper/tiny-service.ts';
+import { grownOf } from '../../grown-of.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
 import {
@@ -18,12 +24,22 @@ import {
   SEED,
   writeSnapshots,
 } from '../../snapshot-folder.ts';
-import { timelineOf } from '../../timeline-of.ts';
+import { hasPython, pythonVerdicts } from '../../verify/python-judge.ts';
 
 interface Series {
   readonly rows: readonly { readonly snapshot_date: string; readonly observed_at: string }[];
   readonly cuts: readonly (readonly [string, number, string])[];
-  readonly retained: { readonly rows: number; readonly older_rows: number; readonly from: string };
+  readonly before: object;
+  readonly retained: {
+    readonly rows: number;
+    readonly older_rows: number;
+    readonly older_chain?: string;
+    readonly from: string;
+  };
+}
+interface Answer extends Series {
+  readonly count: number;
+  readonly before: ChainState;
 }
 let body: Series;
 let folder = '';
@@ -40,19 +56,32 @@ const seriesFaults = async (root: string, issuer: string) => {
   return faults.filter(({ file }) => /^series\//.test(file));
 };
 
+const ISSUER = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
+const sealer = makeSealer(ISSUER, signingKey(SEED), NO_SIGNATURES);
+
+/** An answer that begins one row later, with the state that is there. */
+function withoutFirst(answer: Answer): Answer {
+  const [first, ...rows] = answer.rows;
+  if (first === undefined) throw new RangeError('no rows');
+  const chain = canonicalHash(chainLink(answer.before, first));
+  const before = { rows: answer.before.rows + 1, snapshot_date: first.snapshot_date, chain };
+  return { ...answer, rows, count: rows.length, before };
+}
+
 describe('seriesFile()', () => {
   it('keeps 1000 days back from the newest snapshot and says what it left out', () => {
-    expect(body.retained).toMatchObject({ rows: 6, older_rows: 1, from: '2025-10-17T00:00:00Z' });
+    expect(body.retained).toMatchObject({ rows: 7, older_rows: 1, from: '2025-10-17T00:00:00Z' });
     expect(body.rows).toHaveLength(6);
+    expect(body.before).toMatchObject({ rows: 1, chain: body.retained.older_chain });
   });
 
   it('can be cut at every snapshot date, and nowhere inside one', () => {
     expect(body.cuts.map(([date, rows]) => [date.slice(0, 10), rows])).toEqual([
-      [SERIES_DATES[1], 0],
-      [SERIES_DATES[2], 1],
-      [SERIES_DATES[3], 2],
-      [SERIES_DATES[4], 3],
-      [SERIES_DATES[5], 5],
+      [SERIES_DATES[1], 1],
+      [SERIES_DATES[2], 2],
+      [SERIES_DATES[3], 3],
+      [SERIES_DATES[4], 4],
+      [SERIES_DATES[5], 6],
     ]);
   });
 
@@ -78,32 +107,66 @@ describe('seriesFile()', () => {
 
   it('keeps the newest rows of a back-fill that came in one day, and verifies', async () => {
     const start = Date.parse('2020-01-01T00:00:00Z');
-    const rows = Array.from({ length: SERIES_ROWS_MAX + 5 }, (_, hour) => {
+    const collected_at = '2026-11-18T11:00:00Z';
+    const old = Array.from({ length: SERIES_ROWS_MAX + 5 }, (_, hour) => {
       const observed_at = new Date(start + hour * 3_600_000).toISOString();
-      return reading('btc', { price_usd: hour }, { observed_at });
+      return reading('btc', { price_usd: hour }, { observed_at, collected_at });
     });
+    const at = (time: string) => ({ observed_at: time, collected_at: time });
     const made = await compileFolder(
-      writeSnapshots({ '2026-11-20/crypto.spot.ndjson': ndjson(rows) }),
+      writeSnapshots({
+        '2026-11-18/crypto.spot.ndjson': ndjson(old),
+        '2026-11-19/crypto.spot.ndjson': ndjson([
+          reading('btc', { price_usd: 1 }, at('2026-11-19T11:00:00Z')),
+        ]),
+        '2026-11-20/crypto.spot.ndjson': ndjson([reading('btc', { price_usd: 2 })]),
+      }),
     );
     const { retained } = readJson(made.folder, 'series/crypto.spot/btc.json') as Series;
-    expect(retained).toMatchObject({ rows: SERIES_ROWS_MAX, older_rows: 5 });
-  }, 30_000);
+    expect(retained).toMatchObject({ rows: old.length + 2, older_rows: 4096 });
+    expect(await seriesFaults(made.folder, made.release.issuer_did)).toEqual([]);
+    const service = await compiledService(made.data, '2026-11-21T12:00:00Z');
+    const answerOf = async (days: number): Promise<Answer> => {
+      const target = `/gauge/history-series?signal_id=crypto.spot&entity=btc&days=${days}`;
+      return jsonOf(await series(question(target), service)) as unknown as Answer;
+    };
+    const answers = await Promise.all([1, 2, 3, 1000].map(answerOf));
+    expect(answers.map(({ before }) => before.rows)).toEqual([
+      old.length + 1,
+      old.length,
+      4096,
+      4096,
+    ]);
+    const bodies = [
+      ...answers,
+      withoutFirst(await answerOf(3)),
+      withoutFirst(await answerOf(1000)),
+    ];
+    const wanted = [...answers.map(() => 'verified'), 'failed', 'failed'];
+    const trust = [made.release.issuer_did];
+    expect(bodies.map((body) => verifyBody(body as never, { trust }).verdict)).toEqual(wanted);
+    if (!hasPython) return;
+    const texts = bodies.map((each) => JSON.stringify(each));
+    const judged = pythonVerdicts(texts, trust, Date.parse('2026-11-22'));
+    expect(judged.map((each) => each.verdict)).toEqual(wanted);
+  }, 60_000);
 
   it('verifies inside its release', async () => {
     expect(await seriesFaults(folder, did)).toEqual([]);
   });
 
   it('I39: costs as much for each row, however many there are', () => {
-    const issuer = { name: 'x', did: 'did:key:x', keyId: 'x', baseUrl: 'https://example.org' };
-    const sealer = makeSealer(issuer, signingKey(SEED), NO_SIGNATURES);
     const hashOf = () => `sha256:${'0'.repeat(64)}`;
     const series = (size: number) => {
       const stored = Array.from({ length: size }, (_, hour) => {
         const observed_at = new Date(Date.parse('2026-01-01') + hour * 3_600_000).toISOString();
         return { observed_at, collected_at: observed_at };
       }).map((times) => reading('btc', { price_usd: 1 }, times) as Reading);
-      const facts = entityFacts(signalOf('crypto.spot') as Signal, timelineOf(stored), hashOf);
-      return () => seriesFile(facts, { hashOf, sealer });
+      return () => {
+        const grown = grownOf('crypto.spot', stored);
+        const facts = entityFacts(signalOf('crypto.spot') as Signal, grown, hashOf);
+        return seriesFile(facts, { past: grown.past.series, tail: grown.rows }, sealer);
+      };
     };
     expect(growth(1000, series)).toBeLessThan(GROWTH_MAX);
   }, 20_000);

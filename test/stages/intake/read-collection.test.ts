@@ -19,6 +19,7 @@ function readRows(...counts: readonly number[]) {
     Object.fromEntries(names.map((name, at) => [name, line.repeat(counts[at] ?? 0)])),
   );
   const files = names.map((name) => ({
+    id: 'test',
     name,
     path: join(root, name),
     batch: name.slice(0, 10),

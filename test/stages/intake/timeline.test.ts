@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
-import { buildTimeline, ENTITY_READINGS_MAX } from '../../../compiler/stages/intake/timeline.ts';
+import {
+  ENTITY_READINGS_MAX,
+  replacedOf,
+  settle,
+  toldOf,
+} from '../../../compiler/stages/intake/timeline.ts';
+import { growPast } from '../../../compiler/stages/remember/entity-past.ts';
+import { groundOf } from '../../grown-of.ts';
 import { reading } from '../../snapshot-folder.ts';
 
 interface At {
@@ -16,18 +23,31 @@ function stored(price: number | null, { batch = 0, line = 1, more = {} }: At = {
   return { reading: item, batch, line, file: `batch-${batch}`, at: 0, size: 0 };
 }
 const at = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00:00Z`;
+const BATCHES = Array.from({ length: 10 }, (_, hour) => `2026-11-20T0${hour}Z`);
+const GROUND = groundOf('crypto.spot', BATCHES);
+const outcomeOf = (items: readonly StoredReading[]) => growPast(null, items, GROUND);
+/** What stands, and what was replaced by it, as the readings among `items` that have its hash. */
 const good = (items: readonly StoredReading[]) => {
-  const outcome = buildTimeline('btc', items);
-  if ('problem' in outcome) throw new Error(outcome.problem.message);
-  return outcome.ok;
+  const outcome = outcomeOf(items);
+  if (!('ok' in outcome)) throw new Error(JSON.stringify(outcome));
+  const { past, recent } = outcome.ok;
+  const byHash = new Map(items.map(({ reading: item }) => [GROUND.hashOf(item), item]));
+  return {
+    instants: recent,
+    readings: recent.map(toldOf),
+    replaced: recent.flatMap(replacedOf).flatMap((held) => byHash.get(held.record_hash) ?? []),
+    revisions: past.revisions,
+    repeats: past.repeats,
+    lookedAt: past.looked_at,
+  };
 };
 const problemOf = (items: readonly StoredReading[]) => {
-  const outcome = buildTimeline('btc', items);
+  const outcome = outcomeOf(items);
   return 'problem' in outcome ? outcome.problem : null;
 };
 const prices = (readings: readonly Reading[]) => readings.map((item) => item.current.price_usd);
 
-describe('buildTimeline()', () => {
+describe('settle()', () => {
   it('orders by the time of observation, not of arrival', () => {
     const items = [3, 1, 2].map((hour) =>
       stored(hour, { batch: 3 - hour, more: { observed_at: at(hour) } }),
@@ -43,8 +63,8 @@ describe('buildTimeline()', () => {
     const timeline = good([again, stored(1)]);
     expect(timeline.readings).toHaveLength(1);
     expect(timeline.readings[0]?.collected_at).toBe(at(11));
-    expect([timeline.repeats, timeline.replaced, timeline.revisedAt.size]).toEqual([1, [], 0]);
-    expect(timeline.lastCollectedAt).toBe(at(12));
+    expect([timeline.repeats, timeline.replaced, timeline.revisions]).toEqual([1, [], 0]);
+    expect(timeline.lookedAt).toBe(at(12));
   });
 
   it.each([
@@ -66,7 +86,7 @@ describe('buildTimeline()', () => {
     const timeline = good([first, between, again]);
     expect(timeline.readings[0]).toEqual({ ...stored(1).reading, ...said });
     expect(timeline.readings[0]?.collected_at).toBe(at(11));
-    expect(timeline.batchOf.get(timeline.readings[0] as Reading)).toBe(0);
+    expect(timeline.instants[0]?.kept.batch).toBe(BATCHES[0]);
     for (const items of [
       [again, first, between],
       [between, again, first],
@@ -91,7 +111,7 @@ describe('buildTimeline()', () => {
     });
   });
 
-  it('I37: a replaced reading and the one that replaces it keep their own disclosures', () => {
+  it('I37: a reading that replaces another has disclosures of its own', () => {
     const said = [
       [1, 'a'],
       [1, 'b'],
@@ -102,20 +122,20 @@ describe('buildTimeline()', () => {
     const timeline = good([...items].reverse());
     const told = (readings: readonly Reading[]) =>
       readings.map(({ current, grade }) => [current.price_usd, grade]);
-    expect([told(timeline.replaced), told(timeline.readings)]).toEqual([[[1, 'b']], [[2, 'd']]]);
+    expect([prices(timeline.replaced), told(timeline.readings)]).toEqual([[1], [[2, 'd']]]);
   });
 
   it('I37: lets a later batch replace a value, and keeps the replaced one', () => {
     const timeline = good([stored(2, { batch: 1 }), stored(1)]);
     expect([prices(timeline.readings), prices(timeline.replaced)]).toEqual([[2], [1]]);
-    expect([...timeline.revisedAt]).toEqual([at(10)]);
+    expect(timeline.revisions).toBe(1);
     expect(timeline.repeats).toBe(0);
   });
 
   it('I37: a value that comes back is no superseded one under the same hash', () => {
     const timeline = good([0, 1, 2, 3].map((batch) => stored(batch % 2, { batch })));
     expect([prices(timeline.readings), prices(timeline.replaced)]).toEqual([[1], [0]]);
-    expect(timeline.revisedAt.size).toBe(1);
+    expect(timeline.revisions).toBe(1);
   });
 
   it('I37: refuses two values of one batch and names both lines, in either order', () => {
@@ -200,8 +220,7 @@ describe('buildTimeline()', () => {
           lines.set(item.batch, line);
           return { ...item, line };
         });
-        const { revisedAt, ...rest } = good(placed);
-        outcomes.add(JSON.stringify([rest, [...revisedAt]]));
+        outcomes.add(JSON.stringify(outcomeOf(placed)));
       }),
       { numRuns: 200 },
     );
@@ -214,7 +233,8 @@ describe('buildTimeline()', () => {
     expect(problemOf(many)).toMatchObject({ code: 'too_many_readings', field: 'entity' });
   });
 
-  it('refuses to order nothing', () => {
-    expect(() => buildTimeline('btc', [])).toThrow(RangeError);
+  it('refuses to settle nothing', () => {
+    expect(() => settle(null, [], GROUND)).toThrow(RangeError);
+    expect(() => growPast(null, [], GROUND)).toThrow(RangeError);
   });
 });

@@ -42,6 +42,25 @@ describe('LineSpill', () => {
     expect(groupsOf(spill)).toEqual(['', `1a\n${long}1b\n`, '']);
   });
 
+  it.each([1_000_000_000, 1_000_000])(
+    'I34: gives a long group whole lines at a time, with %i bytes in memory',
+    (bytesMax) => {
+      const spill = new LineSpill(join(makeFolder(), 'spill'), FORM, bytesMax);
+      const lines = Array.from(
+        { length: 5000 },
+        (_, at) => `${at % 2} ${'x'.repeat(1000)} ${at}\n`,
+      );
+      for (const line of lines) spill.add(Buffer.from(line));
+      const pieces = Array.from(spill.pieces(1), (piece) => Buffer.from(piece));
+      expect(pieces.every((piece) => piece.length === 0 || piece.at(-1) === 0x0a)).toBe(true);
+      expect(pieces.length > 2).toBe(bytesMax === 1_000_000);
+      expect(Buffer.concat(pieces).toString()).toBe(
+        lines.filter((line) => line.startsWith('1')).join(''),
+      );
+      expect([...spill.pieces(2)].every((piece) => piece.length === 0)).toBe(true);
+    },
+  );
+
   it('refuses a line of no group', () => {
     const spill = new LineSpill(join(makeFolder(), 'spill'), FORM, 10);
     spill.add(Buffer.from('3 beyond\n'));

@@ -14,9 +14,14 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import type { Release } from '../../../compiler/contract/release.ts';
-import { currentName, RELEASES_KEPT } from '../../../compiler/stages/publish/release-folders.ts';
+import {
+  currentName,
+  pruneReleases,
+  RETENTION,
+} from '../../../compiler/stages/publish/release-folders.ts';
 import { openStaging } from '../../../compiler/stages/publish/release-store.ts';
 import { sha256Text } from '../../sha256-text.ts';
 import { filesBelow, makeFolder, removeFolders } from '../../snapshot-folder.ts';
@@ -164,7 +169,7 @@ describe('openStaging()', () => {
     expect(releasesOf(data)).toHaveLength(7);
     age(data);
     await publishOne(data, 8);
-    expect(releasesOf(data)).toHaveLength(RELEASES_KEPT + 1);
+    expect(releasesOf(data)).toHaveLength(RETENTION.last);
     expect(releasesOf(data)[0]).toBe('000005-x');
   });
 
@@ -189,6 +194,42 @@ describe('openStaging()', () => {
     await publishOne(data, 6, ['a', 'd']);
     expect(releasesOf(data)[0]).toBe('000003-x');
     expect(stored(data)).toEqual(names('a', 'b', 'd'));
+  });
+
+  it.each([
+    [{ last: 3, days: 0 }, [4, 5, 6]],
+    [{ last: 1, days: 0 }, [5, 6]],
+    [{ last: 1, days: 2 }, [4, 5, 6]],
+    [{ last: 3, days: 1 }, [4, 5, 6]],
+    [{ last: 2, days: 4 }, [2, 3, 4, 5, 6]],
+    [{ last: 7, days: 0 }, [1, 2, 3, 4, 5, 6]],
+  ])(
+    'I19: keeps of six releases, one a day, by %j the releases %j and their files',
+    async (retention, kept) => {
+      const data = makeFolder();
+      for (const sequence of [1, 2, 3, 4, 5, 6]) {
+        await publishOne(data, sequence, [String(sequence), 'shared']);
+      }
+      const newest = Date.now();
+      for (const [at, name] of releasesOf(data).entries()) {
+        const time = new Date(newest - (5 - at) * DAY_MS);
+        utimesSync(join(data, 'releases', name), time, time);
+      }
+      expect(pruneReleases(data, retention)).toHaveLength(6 - kept.length);
+      expect(releasesOf(data)).toEqual(kept.map((sequence) => `00000${sequence}-x`));
+      expect(stored(data)).toEqual(names('shared', ...kept.map(String)));
+      expect(pruneReleases(data, retention)).toEqual([]);
+    },
+  );
+
+  it('I19: prunes neither a young release nor the current one, whatever is to be kept', async () => {
+    const data = makeFolder();
+    for (const sequence of [1, 2, 3]) await publishOne(data, sequence, [String(sequence)]);
+    expect(pruneReleases(data, { last: 1, days: 0 })).toEqual([]);
+    age(data);
+    relink(join(data, 'current'), 'releases/000001-x');
+    utimesSync(join(data, 'releases/000003-x'), new Date(), new Date());
+    expect(pruneReleases(data, { last: 1, days: 0 })).toEqual([]);
   });
 
   it('I16: removes files and releases of a killed compile at the next start, and no other', async () => {

@@ -16,7 +16,7 @@ const line = (index: number, entity = `${index}`): string =>
     record_hash: `sha256:${sha256Text(String(index))}`,
     kind: 'reading',
     state: 'current',
-    file: null,
+    file: 'record/a.json',
     signal_id: null,
     entity,
     observed_at: 'x',

@@ -1,6 +1,5 @@
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
-import type { VerifyEntry } from '../../../contract/release.ts';
 import type { Press } from '../../publish/press.ts';
 import { byTime, GRADE, NATURE, SCOPE } from '../provenance.ts';
 import {
@@ -125,19 +124,18 @@ export interface HashPlaces {
   readonly superseded: readonly { from: HashedRow; entity: string }[];
 }
 
-/** Makes every hash of a roster findable, each once, and puts it into the log. */
+/** Makes every hash of a roster findable, each once, and puts it into the log: of what is served now also where it stands. */
 export function putHashes(press: Press, { signal, current, superseded }: HashPlaces): void {
   const seen = new Set<string>();
-  const put = (from: HashedRow, entry: Pick<VerifyEntry, 'state' | 'file' | 'entity'>): void => {
+  const put = (from: HashedRow, entity: string, file: string | null): void => {
     const { record_hash, batch, row } = from;
     if (record_hash === null || seen.has(record_hash)) return;
     seen.add(record_hash);
+    const facts = { record_hash, kind: 'row', signal_id: signal, entity } as const;
     const { observed_at } = row;
-    press.lookUp({ record_hash, kind: 'row', signal_id: signal, observed_at, ...entry });
-    press.leaf({ batch, record_hash });
+    if (file !== null) press.lookUp({ ...facts, state: 'current', file, observed_at });
+    press.leaf({ ...facts, batch, observed_at });
   };
-  for (const { from, entity, file } of current) put(from, { state: 'current', file, entity });
-  for (const { from, entity } of superseded) {
-    put(from, { state: 'superseded', file: null, entity });
-  }
+  for (const { from, entity, file } of current) put(from, entity, file);
+  for (const { from, entity } of superseded) put(from, entity, null);
 }

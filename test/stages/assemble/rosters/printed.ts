@@ -1,5 +1,9 @@
 import { keyIdOf } from '../../../../compiler/contract/citation.ts';
-import { parseVerifyEntry, type VerifyEntry } from '../../../../compiler/contract/release.ts';
+import {
+  type Leaf,
+  parseVerifyEntry,
+  type VerifyEntry,
+} from '../../../../compiler/contract/release.ts';
 import type { JsonValue } from '../../../../compiler/contract/strict-json.ts';
 import { ROSTER_PARTS } from '../../../../compiler/stages/assemble/rosters/roster-parts.ts';
 import type { Problem } from '../../../../compiler/stages/intake/compile-error.ts';
@@ -18,7 +22,7 @@ export interface Printed {
   readonly problems: readonly Problem[];
   readonly bodies: ReadonlyMap<string, Json>;
   readonly lookUps: readonly VerifyEntry[];
-  readonly leaves: readonly string[];
+  readonly leaves: readonly Leaf[];
   body(path: string): Json;
 }
 
@@ -34,7 +38,7 @@ export function printed(
   const parts = ROSTER_PARTS.map((read) => read(collections, AS_OF));
   const bodies = new Map<string, Json>();
   const lookUps: VerifyEntry[] = [];
-  const leaves: string[] = [];
+  const leaves: Leaf[] = [];
   const key = signingKey(SEED);
   const did = issuerDid(key);
   const keyId = keyIdOf(did);
@@ -57,7 +61,7 @@ export function printed(
       emptied: [],
     },
     leaves: {
-      add: ({ batch, record_hash }) => leaves.push(`${batch} ${record_hash}`),
+      add: (leaf) => leaves.push(leaf),
       addLines: () => undefined,
       batches: () => [],
       startingWith: () => Buffer.alloc(0),

@@ -83,18 +83,19 @@ describe('trustPart()', () => {
     const out = trust([first, later]);
     expect(out.body('subject/trust/a-example.json').score_total).toBe(99);
     const rows = out.lookUps.filter(({ kind }) => kind === 'row');
-    expect(rows.map(({ state, file }) => [state, file]).sort()).toEqual([
-      ['current', 'subject/trust/a-example.json'],
-      ['superseded', null],
+    expect(rows.map(({ file }) => file)).toEqual(['subject/trust/a-example.json']);
+    const facts = { kind: 'row', signal_id: 'trust.service', entity: 'a-example' };
+    expect(out.leaves).toMatchObject([
+      { ...facts, batch: DAYS[2], record_hash: rows[0]?.record_hash },
+      { ...facts, batch: DAYS[0], observed_at: first.observed_at },
     ]);
-    expect(out.leaves.map((leaf) => leaf.slice(0, 10)).sort()).toEqual([DAYS[0], DAYS[2]]);
   });
 
   it('keeps the first collection of a repeat', () => {
     const first = serviceRow('a.example', DAYS[0]);
     const out = trust([first, { ...first, collected_at: '2026-11-19T07:00:00Z' }]);
     expect(out.leaves).toHaveLength(1);
-    expect(out.leaves[0]).toContain(DAYS[0]);
+    expect(out.leaves[0]).toMatchObject({ batch: DAYS[0] });
   });
 
   it('takes what is not hashed from the newest repeat, but none from an import without hashes', () => {

@@ -1,0 +1,137 @@
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { storedPath } from '../contract/path.ts';
+import { FILES_NAME, type FileEntry, RELEASE_NAME } from '../contract/release.ts';
+import { onlyIn } from '../stages/publish/listed-files.ts';
+import {
+  currentName,
+  RELEASES_FOLDER,
+  readRelease,
+  releaseFiles,
+  releaseNames,
+} from '../stages/publish/release-folders.ts';
+import { filesOf } from './releases-command.ts';
+import {
+  type Amount,
+  type Arrival,
+  type Figures,
+  figuresOf,
+  plus,
+  type SizedFile,
+} from './stats-figures.ts';
+
+/** How many of the newest releases are compared, each with the one before. */
+const RELEASES_READ_MAX = 6;
+
+/** How large what in a data folder is, and how fast it grows. Throws a RangeError where there is no release. */
+export function statsText(data: string): string {
+  const current = existsSync(data) ? currentName(data) : null;
+  if (current === null) {
+    throw new RangeError(`Cannot measure "${data}": no release there; correct --data`);
+  }
+  const figures = figuresOf({
+    current: filesOfRelease(data, current),
+    stored: filesBelow(data, ''),
+    arrivals: arrivalsOf(data),
+  });
+  const { as_of } = readRelease(data, current);
+  const count = releaseNames(data).length;
+  const releases = count === 1 ? '1 release' : `${count} releases`;
+  return [
+    `${releases} in "${data}", the current one ${current}, as of ${as_of}`,
+    ...figuresText(figures),
+  ].join('\n');
+}
+
+/** The head, the list and every listed file. */
+function* filesOfRelease(data: string, name: string): Generator<SizedFile> {
+  yield* ownFiles(data, name);
+  yield* placed(onlyIn(filesOf(data, name).bytes, Buffer.alloc(0)));
+}
+
+/** What stands in the folder of a release itself. */
+function* ownFiles(data: string, name: string): Generator<SizedFile> {
+  for (const own of [RELEASE_NAME, FILES_NAME]) {
+    const path = `${RELEASES_FOLDER}/${name}/${own}`;
+    yield { path, size: lstatSync(join(data, path)).size };
+  }
+}
+
+function* placed(entries: Iterable<FileEntry>): Generator<SizedFile> {
+  for (const { path, size, sha256 } of entries) yield { path: storedPath(path, sha256), size };
+}
+
+/** What came with each of the newest releases; nothing is said of one that is damaged, or follows one that is. */
+function arrivalsOf(data: string): Arrival[] {
+  const names = releaseNames(data).slice(-RELEASES_READ_MAX);
+  return names.slice(1).flatMap((name, at) => {
+    const before = names[at];
+    return before === undefined ? [] : arrivalOf(data, [before, name]);
+  });
+}
+
+function arrivalOf(data: string, [before, name]: readonly [string, string]): Arrival[] {
+  const [was, is] = [releaseFiles(data, before), releaseFiles(data, name)];
+  if (was === null || is === null) return [];
+  const asOfMs = (each: string): number => Date.parse(readRelease(data, each).as_of);
+  const added = [...ownFiles(data, name), ...placed(onlyIn(is.bytes, was.bytes))];
+  return [{ name, added, spanMs: asOfMs(name) - asOfMs(before) }];
+}
+
+/** Every plain file below a folder; what a compile writes or removes meanwhile may be missing. */
+function* filesBelow(data: string, folder: string): Generator<SizedFile> {
+  const full = join(data, folder);
+  if (!existsSync(full)) return;
+  for (const entry of readdirSync(full, { withFileTypes: true })) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (entry.name.startsWith('.')) continue;
+    if (entry.isDirectory()) yield* filesBelow(data, path);
+    const size = entry.isFile()
+      ? lstatSync(join(data, path), { throwIfNoEntry: false })?.size
+      : undefined;
+    if (size !== undefined) yield { path, size };
+  }
+}
+
+/** Two tables: sizes by kind, and what came with the newest releases. */
+export function figuresText({ kinds, arrivals, bytesPerDay }: Figures): string[] {
+  const sum = (amounts: readonly Amount[]): Amount => amounts.reduce(plus, { files: 0, bytes: 0 });
+  const sizes = [
+    ['', 'current files', 'bytes', 'all files', 'bytes'],
+    ...kinds.map(({ kind, current, all }) => [kind, ...cells(current), ...cells(all)]),
+    [
+      'total',
+      ...cells(sum(kinds.map(({ current }) => current))),
+      ...cells(sum(kinds.map(({ all }) => all))),
+    ],
+  ];
+  const perDay = bytesPerDay === null ? 'not known' : number(bytesPerDay);
+  const growth = [
+    ['came with', 'files', 'bytes'],
+    ...arrivals.map(({ name, amount }) => [name, ...cells(amount)]),
+    ['a day, on average', '', perDay],
+  ];
+  const unknown = ['What comes with a release is known once there are two.'];
+  return ['', ...table(sizes), '', ...(arrivals.length === 0 ? unknown : table(growth))];
+}
+
+function cells({ files, bytes }: Amount): [string, string] {
+  return files === 0 ? ['–', '–'] : [number(files), number(bytes)];
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** Rows with the first column on the left and numbers on the right. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const width = (column: number): number =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = (rows[0] ?? []).map((_, column) => width(column));
+  return rows.map((row) => {
+    const line = row.map((cell, column) => {
+      return column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+    });
+    return line.join('  ');
+  });
+}

@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  listSnapshots,
+  type SignalFiles,
+  type SnapshotFile,
+  type Snapshots,
+} from './stages/intake/list-snapshots.ts';
+import { fileDigest } from './stages/publish/hashed-file.ts';
+import { ForgottenError } from './stages/remember/forgotten-error.ts';
+import {
+  closedFiles,
+  isUntouched,
+  type KnownBatches,
+  type KnownFile,
+  recallBatches,
+} from './stages/remember/known-batches.ts';
+import type { Shelves } from './stages/remember/known-entities.ts';
+import { type Memory, recall, stateOf } from './stages/remember/memory.ts';
+import { jcs } from './stages/seal/jcs.ts';
+import type { Issuer } from './stages/seal/sealer.ts';
+import { readPlain, STORED_BYTES_MAX } from './verify/plain-file.ts';
+
+/** What is stored, and what the previous compile remembers of it. */
+export interface Listed {
+  readonly stored: Snapshots;
+  /** Null where nothing is remembered. */
+  readonly memory: Memory | null;
+  readonly known: KnownBatches;
+}
+
+/** What a compile goes on from. */
+export interface Plan extends Omit<Listed, 'memory'> {
+  readonly memory: Memory;
+  /** Files that no earlier compile read, by signal; signals without such files are not here. */
+  readonly added: ReadonlyMap<string, readonly SnapshotFile[]>;
+}
+
+/** Lists what is stored; of closed batches only what is remembered, unless `isFull`. */
+export function listStored(data: string, root: string, isFull: boolean): Listed {
+  const memory = recall(data);
+  try {
+    const known = memory === null ? new Map() : recallBatches(memory);
+    const stored = isFull ? listSnapshots(root) : listSnapshots(root, closedFiles(root, known));
+    return { memory, known, stored };
+  } catch (error) {
+    if (!(error instanceof ForgottenError)) throw error;
+    return { memory: null, known: new Map(), stored: listSnapshots(root) };
+  }
+}
+
+/**
+ * Finds out whether the previous release can be gone on from: null when nothing is remembered of it with these settings, or
+ * when a file that was read is gone or holds something else now.
+ */
+export function planMerge(
+  data: string,
+  key: string,
+  { memory, known, stored }: Listed,
+): Plan | null {
+  // Another compile may have ended since its memory was read.
+  const isCurrent = memory !== null && stateOf(data)?.release === memory.state.release;
+  if (!isCurrent || memory.state.key !== key) return null;
+  const added = addedFiles(stored, known, memory.state.since);
+  return added === null ? null : { memory, known, stored, added };
+}
+
+/** Null where a file that was read is gone or changed. */
+function addedFiles(
+  { batches, signals }: Snapshots,
+  known: KnownBatches,
+  since: number,
+): ReadonlyMap<string, readonly SnapshotFile[]> | null {
+  const listed = new Set(batches.map(({ batch }) => batch));
+  if ([...known.keys()].some((batch) => !listed.has(batch))) return null;
+  const added = new Set<SnapshotFile>();
+  for (const listed of batches.filter(({ isClosed }) => !isClosed)) {
+    const fresh = addedTo(known.get(listed.batch)?.files ?? [], listed.files, since);
+    if (fresh === null) return null;
+    for (const file of fresh) added.add(file);
+  }
+  const bySignal = signals.map(({ signal_id, files }) => {
+    return [signal_id, files.filter((file) => added.has(file))] as const;
+  });
+  return new Map(bySignal.filter(([, files]) => files.length > 0));
+}
+
+/** Files that came to a batch; null where one that was read is gone or changed. */
+function addedTo(
+  before: readonly KnownFile[],
+  files: readonly SnapshotFile[],
+  since: number,
+): readonly SnapshotFile[] | null {
+  const now = new Map(files.map((file) => [file.id, file]));
+  // A collection is read whole by each compile, so nothing of it is remembered.
+  const read = before.filter(({ sha256 }) => sha256 !== '');
+  const stays = (was: KnownFile): boolean => {
+    const file = now.get(was.id);
+    return file !== undefined && isSame(file, was, since);
+  };
+  if (!read.every(stays)) return null;
+  const known = new Set(read.map(({ id }) => id));
+  return files.filter(({ id }) => !known.has(id));
+}
+
+function isSame(file: SnapshotFile, was: KnownFile, since: number): boolean {
+  return isUntouched(file, was, since) || fileDigest(file.path) === was.sha256;
+}
+
+/** Where the entities of a signal are remembered; null for a signal that is new. */
+export function shelvesOf({ state, pathOf }: Memory, signalId: string): Shelves | null {
+  const count = state.signals[signalId]?.shelves;
+  if (count === undefined) return null;
+  const files = Array.from({ length: count }, (_, shelf) => {
+    const name = shelfName(signalId, shelf);
+    const sha256 = state.files[name];
+    return sha256 === undefined ? null : { path: pathOf(name), sha256 };
+  });
+  return { files };
+}
+
+/** Name of the file of a shelf among what is remembered. */
+export function shelfName(signalId: string, shelf: number): string {
+  return `entities/${signalId}/${shelf}`;
+}
+
+/** Files that a whole compile read otherwise than the one before it remembers, though no stamp told. */
+export function changedSince(
+  known: KnownBatches,
+  digests: ReadonlyMap<string, string>,
+  { signals }: { readonly signals: readonly SignalFiles[] },
+): string[] {
+  return signals.flatMap(({ signal_id, files }) =>
+    files.flatMap(({ batch, name }) => {
+      const was = known.get(batch)?.files.find(({ id }) => id === signal_id);
+      return was !== undefined && was.sha256 !== digests.get(name) ? [name] : [];
+    }),
+  );
+}
+
+/** Everything but the snapshots that a release follows from: issuer, address, tables, what may be left out, the program itself. */
+export function stateKey(issuer: Issuer, tableDigest: string, rejectsPpm: number): string {
+  const { name, did, baseUrl } = issuer;
+  const own = { name, did, baseUrl, tableDigest, rejectsPpm, program: programDigest() };
+  return hash('sha256', jcs(own), 'hex');
+}
+
+/** Another program may write other bodies, whatever its version says. */
+function programDigest(): string {
+  const root = import.meta.dirname;
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.[jt]s$/.test(name))
+    .sort();
+  const digests = names.map((name) => [
+    name,
+    hash('sha256', readPlain(join(root, name), STORED_BYTES_MAX), 'hex'),
+  ]);
+  return hash('sha256', jcs(digests), 'hex');
+}

@@ -1,0 +1,125 @@
+import type { Latest } from '../assemble/latest.ts';
+import type { Segment } from '../assemble/series-segments.ts';
+import type { Reading } from '../intake/reading.ts';
+import type { Batched, Instant } from '../intake/timeline.ts';
+import type { EntityPast } from './entity-past.ts';
+
+const TAB = '\t';
+
+/** An entity as one compile leaves it to the next. */
+export interface KnownEntity {
+  readonly latest: Latest;
+  readonly past: EntityPast;
+  /** The files that the release has about it, see formatSaid. */
+  readonly said: string;
+}
+
+/** A reading as what differs from another one: members to set, and those to leave out. */
+type Difference = readonly [set: Partial<Reading>, cut: readonly string[]];
+
+type StoredInstant = Omit<Instant, 'kept' | 'said'> & {
+  readonly kept: readonly [Difference, batch: string];
+  readonly said: readonly [Difference, batch: string] | null;
+};
+type StoredPast = Omit<EntityPast, 'tail' | 'series'> & {
+  readonly tail: readonly StoredInstant[];
+  readonly series: Omit<EntityPast['series'], 'segments'>;
+  readonly segments: readonly StoredSegment[];
+};
+/** Members of a segment without their names: an old series has many. */
+type StoredSegment = readonly [
+  start: number,
+  date: string | null,
+  chain: string,
+  count: number,
+  first_date: string,
+  last_date: string,
+  size: number,
+  sha256: string,
+];
+
+/** An entity as a line, `<entity>` tab JSON of its latest reading tab JSON of the rest, which repeats nothing of that reading. */
+export function formatKnown({ latest, past, said }: KnownEntity): string {
+  const tail = past.tail.map((instant) => storedInstant(instant, latest.reading));
+  const { segments, ...series } = past.series;
+  const stored = { ...past, tail, series, segments: segments.map(storedSegment) };
+  const rest = { past: stored satisfies StoredPast, said };
+  return `${[past.entity, JSON.stringify(latest), JSON.stringify(rest)].join(TAB)}\n`;
+}
+
+/** What stands behind the entity and its tab in a line of formatKnown, without the line end. */
+export function parseKnown(text: string): KnownEntity {
+  const tab = text.indexOf(TAB);
+  const latest: Latest = JSON.parse(text.slice(0, tab));
+  const { past: stored, said } = JSON.parse(text.slice(tab + 1)) as {
+    past: StoredPast;
+    said: string;
+  };
+  const { segments, ...past } = stored;
+  const series = { ...past.series, segments: segments.map(segmentOf) };
+  const tail = past.tail.map((instant) => instantOf(instant, latest.reading));
+  return { latest, past: { ...past, tail, series }, said };
+}
+
+/** The latest reading alone. */
+export function parseLatest(text: string): Latest {
+  return JSON.parse(text.slice(0, text.indexOf(TAB)));
+}
+
+function storedSegment({
+  before,
+  count,
+  first_date,
+  last_date,
+  size,
+  sha256,
+}: Segment): StoredSegment {
+  const { rows, snapshot_date, chain } = before;
+  return [rows, snapshot_date, chain, count, first_date, last_date, size, sha256];
+}
+
+function segmentOf([
+  rows,
+  date,
+  chain,
+  count,
+  first_date,
+  last_date,
+  size,
+  sha256,
+]: StoredSegment): Segment {
+  const before = { rows, snapshot_date: date, chain };
+  return { before, count, first_date, last_date, size, sha256 };
+}
+
+function storedInstant({ kept, said, ...rest }: Instant, base: Reading): StoredInstant {
+  return {
+    ...rest,
+    kept: [difference(kept.reading, base), kept.batch],
+    said: said === null ? null : [difference(said.reading, kept.reading), said.batch],
+  };
+}
+
+function instantOf(
+  { kept: [first, firstBatch], said, ...rest }: StoredInstant,
+  base: Reading,
+): Instant {
+  const kept: Batched = { reading: applied(first, base), batch: firstBatch };
+  if (said === null) return { ...rest, kept, said };
+  const [newest, batch] = said;
+  return { ...rest, kept, said: { reading: applied(newest, kept.reading), batch } };
+}
+
+function difference(reading: Reading, base: Reading): Difference {
+  const same = new Map(Object.entries(base).map(([name, value]) => [name, JSON.stringify(value)]));
+  const set = Object.entries(reading).filter(
+    ([name, value]) => JSON.stringify(value) !== same.get(name),
+  );
+  const cut = [...same.keys()].filter((name) => !(name in reading));
+  return [Object.fromEntries(set), cut];
+}
+
+function applied([set, cut]: Difference, base: Reading): Reading {
+  const rest = Object.entries(base).filter(([name]) => !cut.includes(name));
+  return { ...Object.fromEntries(rest), ...set } as Reading;
+}

@@ -1,0 +1,145 @@
+import { SERIES_ROWS_MAX } from '../contract/series.ts';
+import {
+  parseSegmentPath,
+  type SegmentPlace,
+  segmentPath,
+  segmentPlaces,
+  settledRows,
+} from '../contract/series-segments.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { reason } from './body-check.ts';
+import { isObject, type JsonObject } from './object-nodes.ts';
+import { isSame } from './relation.ts';
+import type { BodyFault } from './release-body.ts';
+import type { StoredBodies } from './stored-bodies.ts';
+
+/** A series with the rows of its segments: the longest answer that can be cut out of it. */
+export interface WholeSeries {
+  readonly body: JsonObject;
+  readonly faults: readonly BodyFault[];
+}
+
+/** Joins a stored series with its segments; null where one of them is not the listed file, which is named there. */
+export function wholeSeries(stored: JsonObject, bodies: StoredBodies): WholeSeries | null {
+  const { segments, ...series } = stored;
+  const before = rowsBefore(stored);
+  const places = placesOf(stored, before);
+  const faults: BodyFault[] = [];
+  const read: SegmentRows[] = [];
+  for (const [at, place] of places.entries()) {
+    const path = segmentPath(subjectOf(stored), place);
+    if (bodies.list.find(path) === null) {
+      faults.push([`segments.${at}`, `"${path}" is not listed`]);
+      continue;
+    }
+    const bytes = bodies.bytes(path);
+    if (bytes === null) return null;
+    try {
+      read.push(readSegment(bytes, place));
+    } catch (error) {
+      faults.push([`segments.${at}`, `"${path}" ${reason(error)}`]);
+    }
+  }
+  const said = read.map(({ place, rows }) => [place.start, place.count, ...datesOf(rows)]);
+  if (faults.length === 0 && !isSame(segments, said)) {
+    faults.push(['segments', 'not the segments of so many rows']);
+  }
+  return { body: joined(series, read, before), faults };
+}
+
+/** What is wrong with a segment that no series names; null where one does, or where that cannot be read. */
+export function strayFault(path: string, bodies: StoredBodies): string | null {
+  const place = placeOf(path);
+  if (place === null) return 'not the path of a segment';
+  const series = bodies.get(place.series);
+  if (series === 'damaged') return null;
+  if (series === 'absent') return `is of "${place.series}", which is not listed`;
+  const isNamed = placesOf(series, rowsBefore(series)).some(
+    ({ start, count }) => start === place.start && count === place.count,
+  );
+  return isNamed ? null : `is no segment of "${place.series}"`;
+}
+
+function placeOf(path: string) {
+  try {
+    return parseSegmentPath(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a path is among those of segments, right or wrong. */
+export function isSegment(path: string): boolean {
+  return path.startsWith('segment/');
+}
+
+function subjectOf({ signal_id, entity }: JsonObject) {
+  return { signal_id: String(signal_id), entity: String(entity) };
+}
+
+function placesOf({ retained }: JsonObject, before: number): SegmentPlace[] {
+  const rows = isObject(retained) ? retained.rows : null;
+  // A series that claims more rows than can be delivered does not get the program to count them.
+  if (typeof rows !== 'number' || rows - before > SERIES_ROWS_MAX) return [];
+  return segmentPlaces(settledRows(rows), before);
+}
+
+function rowsBefore({ before }: JsonObject): number {
+  const rows = isObject(before) ? before.rows : null;
+  return typeof rows === 'number' && Number.isSafeInteger(rows) && rows > 0 ? rows : 0;
+}
+
+interface SegmentRows {
+  readonly place: SegmentPlace;
+  readonly rows: readonly JsonObject[];
+  readonly cuts: readonly SegmentCut[];
+}
+
+interface SegmentCut {
+  /** Number of the row that it is in front of. */
+  readonly row: number;
+  readonly cut: JsonValue;
+}
+
+/** Reads a segment strictly: its cuts, then one row a line, each with a comma behind it. */
+function readSegment(bytes: Uint8Array, place: SegmentPlace): SegmentRows {
+  const [first = '', ...lines] = decodeUtf8(bytes).split('\n');
+  if (lines.pop() !== '' || lines.length !== place.count) {
+    throw new TypeError(`does not hold ${place.count} lines of rows`);
+  }
+  const rows = lines.map((line, index) => {
+    const row = line.endsWith(',') ? parseJson(line.slice(0, -1)) : null;
+    if (isObject(row)) return row;
+    throw new TypeError(`has no row in line ${index + 2}`);
+  });
+  return { place, rows, cuts: cutsOf(parseJson(first), place) };
+}
+
+/** The cuts of a segment; what they say is compared with the chain later. */
+function cutsOf(cuts: JsonValue, { start, count }: SegmentPlace): SegmentCut[] {
+  return listOf(cuts).map((cut) => {
+    const row = listOf(cut)[1];
+    if (typeof row === 'number' && row >= start && row < start + count) return { row, cut };
+    throw new TypeError('has a cut that is not between its rows');
+  });
+}
+
+function datesOf(rows: readonly JsonObject[]): JsonValue[] {
+  return [rows[0], rows.at(-1)].map((row) => row?.snapshot_date ?? null);
+}
+
+/** The delivered rows of all files, and the cuts between them. */
+function joined(series: JsonObject, segments: readonly SegmentRows[], before: number): JsonObject {
+  const rows = segments.flatMap(({ place, rows }) => rows.slice(Math.max(0, before - place.start)));
+  const cuts = segments.flatMap((segment) => segment.cuts).filter(({ row }) => row > before);
+  const [begin = null, ...behind] = listOf(series.cuts);
+  return {
+    ...series,
+    rows: [...rows, ...listOf(series.rows)],
+    cuts: [begin, ...cuts.map(({ cut }) => cut), ...behind],
+  };
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,58 @@
+import { parseCheckpoint, parseNote } from '../../compiler/contract/checkpoint.ts';
+import {
+  type LogLine,
+  type LogRun,
+  leadOf,
+  logLineStart,
+  parseLogLine,
+  runPath,
+  runsOf,
+  shardOfLead,
+} from '../../compiler/contract/log-runs.ts';
+import { CHECKPOINT_PATH } from '../../compiler/contract/tiles.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import { linesFrom } from './lines-from.ts';
+import { perRelease } from './per-release.ts';
+import type { ReleaseIndex, ReleaseReader } from './release-index.ts';
+
+const HASH_DIGITS = 64;
+
+/** The runs of the log of a release, the newest first; none for a release without one. */
+const logRuns = perRelease(async (release: ReleaseIndex): Promise<readonly LogRun[]> => {
+  if (!release.has(CHECKPOINT_PATH)) return [];
+  const { bytes } = await release.body(CHECKPOINT_PATH, FOR_EVERYBODY);
+  const note = parseNote(bytes.toString('utf8'));
+  const checkpoint = note === null ? null : parseCheckpoint(note.text);
+  if (checkpoint === null) throw new RangeError(`Cannot read "${CHECKPOINT_PATH}": no checkpoint`);
+  return runsOf(checkpoint.size).reverse();
+});
+
+/** Entries of the log whose hash begins with these hex digits; throws when the disk does not allow it. Reads one file of each run. */
+export async function findEntries(
+  digits: string,
+  { release, spend }: ReleaseReader,
+): Promise<LogLine[]> {
+  const found: LogLine[] = [];
+  for (const run of await logRuns(release)) {
+    const { bytes } = await release.body(runPath(run, shardOfLead(run, leadOf(digits))), spend);
+    found.push(...linesFrom(bytes, logLineStart(digits)).map(parseLogLine));
+    // A whole hash is there once.
+    if (digits.length === HASH_DIGITS && found.length > 0) break;
+  }
+  return found;
+}
+
+/** Where a whole or shortened hash stands in the log. */
+export type LeafLookUp =
+  | { readonly state: 'not_found' }
+  | { readonly state: 'ambiguous'; readonly matches: number }
+  | { readonly state: 'found'; readonly hash: string; readonly index: number };
+
+/** Looks hex digits up in the index of the log; throws when the disk does not allow it. */
+export async function findLeaf(digits: string, reader: ReleaseReader): Promise<LeafLookUp> {
+  const entries = await findEntries(digits, reader);
+  const [first] = entries;
+  if (first === undefined) return { state: 'not_found' };
+  if (entries.length > 1) return { state: 'ambiguous', matches: entries.length };
+  return { state: 'found', hash: first.record_hash, index: first.position };
+}

@@ -1,0 +1,80 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { summaryText } from '../../compiler/commands/progress.ts';
+import type { CompileSummary } from '../../compiler/compile.ts';
+import {
+  compileFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+
+afterAll(removeFolders, 60_000);
+
+const at = (hour: number) => ({
+  observed_at: `2026-11-20T0${hour}:00:00Z`,
+  collected_at: `2026-11-20T0${hour}:30:00Z`,
+});
+/** A batch of one hour, prices by coin. */
+const batch = (hour: number, prices: Readonly<Record<string, number>>, observed = hour) => ({
+  [`2026-11-20T0${hour}Z/crypto.spot.ndjson`]: ndjson(
+    Object.entries(prices).map(([coin, price_usd]) =>
+      reading(coin, { price_usd }, { ...at(hour), observed_at: at(observed).observed_at }),
+    ),
+  ),
+});
+const changedLine = (summary: CompileSummary) =>
+  summaryText(summary, 1)
+    .split('\n')
+    .find((line) => line.startsWith('  changed'));
+
+describe('summaryText()', () => {
+  it('says what changed against the previous release, whichever way it was compiled', async () => {
+    const first = batch(1, { btc: 1, eth: 2, sol: 3 });
+    const second = { ...batch(2, { btc: 5, ada: 1 }), ...batch(3, { eth: 9 }, 1) };
+    const snapshots = writeSnapshots(first);
+    const one = await compileFolder(snapshots);
+    expect(changedLine(one)).toBe('  changed   3 records new');
+    const { data } = one;
+    expect(changedLine(await compileFolder(snapshots, { data }))).toBe('  changed   no record');
+    writeSnapshots(second, snapshots);
+    const on = await compileFolder(snapshots, { data });
+    const text = '  changed   1 record new, 1 with a new reading, 1 revised';
+    expect([on.wentOn, changedLine(on)]).toEqual([true, text]);
+    const other = await compileFolder(writeSnapshots(first));
+    const whole = await compileFolder(snapshots, { data: other.data, full: true });
+    expect([whole.wentOn, changedLine(whole)]).toEqual([false, text]);
+    const again = { data, allowShrink: true };
+    const less = await compileFolder(writeSnapshots(batch(1, { btc: 1, eth: 2 })), again);
+    const back = '  changed   1 record revised, 1 back at an earlier reading, 2 gone';
+    expect(changedLine(less)).toBe(back);
+  }, 60_000);
+
+  it('says that it does not know where the catalog of the previous release is damaged', async () => {
+    const snapshots = writeSnapshots(batch(1, { btc: 1 }));
+    const { data } = await compileFolder(snapshots);
+    const folder = join(data, 'files/index');
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '[]\n');
+    writeSnapshots(batch(2, { btc: 2 }), snapshots);
+    const summary = await compileFolder(snapshots, { data });
+    expect(changedLine(summary)).toBe('  changed   not known: the previous release is damaged');
+  }, 60_000);
+
+  it('warns of snapshot files that hold something else than when they were read first', async () => {
+    const snapshots = writeSnapshots({ ...batch(1, { btc: 1 }), ...batch(2, { btc: 2 }) });
+    const { data } = await compileFolder(snapshots);
+    const same = await compileFolder(snapshots, { data, full: true });
+    expect(summaryText(same, 1)).not.toContain('Warning');
+    writeSnapshots(batch(1, { btc: 3 }), snapshots);
+    const text = summaryText(await compileFolder(snapshots, { data, full: true }), 1);
+    const name = '2026-11-20T01Z/crypto.spot.ndjson';
+    expect(text).toContain(`Warning: snapshot files changed after an earlier compile read them`);
+    expect(text).toContain(`"${name}"; this release holds what they hold now`);
+    const many = Array.from({ length: 7 }, (_, index) => `${index}`);
+    const long = summaryText({ ...same, changed: many }, 1);
+    expect(long).toContain('"3", "4" and 2 more; this release');
+    expect(long).not.toContain('"5"');
+  }, 60_000);
+});

@@ -1,0 +1,128 @@
+import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { figuresText, statsText } from '../../compiler/commands/stats-command.ts';
+import {
+  compileFolder,
+  makeFolder,
+  ndjson,
+  reading,
+  removeFolders,
+  writeSnapshots,
+} from '../snapshot-folder.ts';
+
+afterAll(removeFolders, 60_000);
+
+const DAY = (day: number) => `2026-11-${day}T12:00:00Z`;
+const price = (day: number) =>
+  ndjson([
+    reading(
+      'btc',
+      { price_usd: day },
+      { observed_at: `2026-11-${day}T10:00:00Z`, collected_at: `2026-11-${day}T11:00:00Z` },
+    ),
+  ]);
+
+/** Releases of these days in November, one reading more each time. */
+async function releasesOf(...days: readonly [number, ...number[]]) {
+  const snapshots = writeSnapshots({});
+  const data = join(makeFolder(), 'data');
+  for (const day of days) {
+    writeSnapshots({ [`2026-11-${day}/crypto.spot.ndjson`]: price(day) }, snapshots);
+    await compileFolder(snapshots, { data, asOf: DAY(day) });
+  }
+  return { data, names: readdirSync(join(data, 'releases')).sort() };
+}
+
+/** Bytes of all plain files below a folder. */
+function bytesBelow(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return files
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+}
+
+/** The numbers of the row with this title. */
+function rowOf(text: string, title: string): number[] {
+  const line = text.split('\n').find((each) => each.startsWith(`${title} `));
+  const cells = line?.slice(title.length).trim().split(/ {2,}/) ?? [];
+  return cells.map((cell) => Number(cell.replaceAll(',', '')));
+}
+
+describe('statsText()', () => {
+  it('adds up to what stands in the folder, and tells what came with each release', async () => {
+    const { data, names } = await releasesOf(18, 19, 20);
+    const text = statsText(data);
+    const [one = '', two = '', three = ''] = names;
+    expect(text).toContain(`3 releases in "${data}", the current one ${three}, as of ${DAY(20)}`);
+    const [currentFiles = 0, , , all] = rowOf(text, 'total');
+    expect(all).toBe(bytesBelow(data));
+    expect(rowOf(text, 'state')[3]).toBe(bytesBelow(join(data, 'state')));
+    expect(rowOf(text, 'records')[0]).toBe(1);
+    expect(rowOf(text, 'records')[2]).toBe(3);
+    const [, came = 0] = rowOf(text, three);
+    const [files = 0, before = 0] = rowOf(text, two);
+    expect(files).toBeLessThan(currentFiles);
+    expect(rowOf(text, 'a day, on average')).toEqual([Math.round((came + before) / 2)]);
+    expect(text).not.toContain(`\n${one}`);
+  }, 60_000);
+
+  it('looks at what each release adds: files, its head and its list', async () => {
+    const { data, names } = await releasesOf(19, 20);
+    const [one = '', two = ''] = names;
+    const [, , , all = 0] = rowOf(statsText(data), 'total');
+    const rest = ['state', 'signatures'].reduce(
+      (sum, name) => sum + bytesBelow(join(data, name)),
+      0,
+    );
+    const single = await releasesOf(19);
+    const first = bytesBelow(join(single.data, 'files')) + bytesBelow(join(data, 'releases', one));
+    const own = lstatSync(join(data, 'log-checkpoint')).size;
+    expect(rowOf(statsText(data), two)[1]).toBe(all - rest - own - first);
+  }, 60_000);
+
+  it('knows no growth of a single release, nor across one that is damaged', async () => {
+    const { data, names } = await releasesOf(18, 19, 20);
+    const [one = '', two = '', three = ''] = names;
+    writeFileSync(join(data, 'releases', one, 'files.txt'), 'damaged\n');
+    const text = statsText(data);
+    expect(text).not.toContain(`\n${two}`);
+    expect(rowOf(text, three)).toHaveLength(2);
+    const single = await releasesOf(20);
+    expect(statsText(single.data)).toContain('known once there are two');
+    expect(statsText(single.data)).toContain('1 release in ');
+  }, 60_000);
+
+  it('refuses a folder without a release', () => {
+    const folder = makeFolder();
+    for (const data of [folder, join(folder, 'typo')]) {
+      expect(() => statsText(data)).toThrow(`Cannot measure "${data}": no release there`);
+    }
+  });
+});
+
+describe('figuresText()', () => {
+  it('aligns numbers on the right, and says what is not known', () => {
+    const amount = { files: 1, bytes: 1_234_567 };
+    const none = { files: 0, bytes: 0 };
+    const lines = figuresText({
+      kinds: [
+        { kind: 'records', current: amount, all: amount },
+        { kind: 'state', current: none, all: { files: 12, bytes: 3 } },
+      ],
+      arrivals: [{ name: '000002-x', amount, spanMs: 0 }],
+      bytesPerDay: null,
+    });
+    expect(lines).toEqual([
+      '',
+      '         current files      bytes  all files      bytes',
+      'records              1  1,234,567          1  1,234,567',
+      'state                –          –         12          3',
+      'total                1  1,234,567         13  1,234,570',
+      '',
+      'came with          files      bytes',
+      '000002-x               1  1,234,567',
+      'a day, on average         not known',
+    ]);
+  });
+});

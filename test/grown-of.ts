@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../compiler/contract/canonical.ts';
+import { signalOf } from '../compiler/contract/lines.ts';
+import { hashCore } from '../compiler/contract/record-hash.ts';
+import { coreFields } from '../compiler/stages/assemble/entity-record.ts';
+import { seriesRow } from '../compiler/stages/assemble/series.ts';
+import type { Segment } from '../compiler/stages/assemble/series-segments.ts';
+import type { StoredReading } from '../compiler/stages/intake/read-signal.ts';
+import type { Reading } from '../compiler/stages/intake/reading.ts';
+import { type Ground, type Grown, growPast } from '../compiler/stages/remember/entity-past.ts';
+
+/** What entities of a signal grow on; `segments` are kept as `<start>-<count>`. */
+export function groundOf(
+  signalId: string,
+  batches: readonly string[],
+  segments: ReadonlyMap<string, Buffer> = new Map(),
+): Ground {
+  const signal = signalOf(signalId);
+  if (signal === undefined) throw new RangeError(`Cannot grow "${signalId}": not in the table`);
+  const hashOf = (reading: Reading): string => {
+    const core = canonicalJson(hashCore(coreFields(signal, reading)));
+    return `sha256:${createHash('sha256').update(core).digest('hex')}`;
+  };
+  return {
+    signal,
+    batches,
+    hashOf,
+    rowOf: (reading, record_hash) => seriesRow(signal, reading, record_hash),
+    readSegment: (_, segment) => {
+      const bytes = segments.get(segmentKey(segment));
+      if (bytes === undefined) throw new RangeError('Cannot read a segment: not written');
+      return bytes;
+    },
+  };
+}
+
+export function segmentKey({ before, count }: Segment): string {
+  return `${before.rows}-${count}`;
+}
+
+/** An entity of readings that nothing contradicts, each of a batch of its own, oldest first. */
+export function grownOf(signalId: string, readings: readonly Reading[]): Grown {
+  const batches = readings.map(({ collected_at }) => `${collected_at.slice(0, 13)}Z`);
+  const lines = readings.map((reading, batch): StoredReading => {
+    return { reading, batch, file: `batch-${batch}`, line: 1, at: 0, size: 0 };
+  });
+  const growth = growPast(null, lines, groundOf(signalId, batches));
+  if ('ok' in growth) return growth.ok;
+  throw new RangeError('Cannot grow: the readings contradict each other');
+}

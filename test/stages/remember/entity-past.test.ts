@@ -1,0 +1,263 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { signalOf } from '../../../compiler/contract/lines.ts';
+import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
+import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
+import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
+import { chainRows } from '../../../compiler/stages/assemble/series-chain.ts';
+import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
+import { seasonOf } from '../../../compiler/stages/derive/season.ts';
+import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
+import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { replacedOf, toldOf } from '../../../compiler/stages/intake/timeline.ts';
+import {
+  type EntityPast,
+  type Ground,
+  type Grown,
+  growPast,
+} from '../../../compiler/stages/remember/entity-past.ts';
+import {
+  formatKnown,
+  parseKnown,
+  parseLatest,
+} from '../../../compiler/stages/remember/past-text.ts';
+import { groundOf, segmentKey } from '../../grown-of.ts';
+import { reading } from '../../snapshot-folder.ts';
+import { buildTimeline, type Timeline } from '../../whole-timeline.ts';
+
+const HOUR_MS = 3_600_000;
+const START = Date.UTC(2026, 10, 1);
+const time = (hour: number) => new Date(START + hour * HOUR_MS).toISOString();
+const batchName = (hour: number) => `${time(hour).slice(0, 13)}Z`;
+
+/** A line of a batch: how many hours before the batch it was observed, its value and what it says beside. */
+interface Said {
+  readonly back: number;
+  readonly value: number | null;
+  readonly grade: string;
+}
+
+/** Batches, one an hour or so, of one entity. */
+type Life = readonly { readonly hour: number; readonly said: readonly Said[] }[];
+
+function linesOf(life: Life, metric: string): StoredReading[][] {
+  return life.map(({ hour, said }, batch) =>
+    said.map(({ back, value, grade }, line) => ({
+      reading: reading(
+        'one',
+        { [metric]: value },
+        {
+          observed_at: time(hour - back),
+          collected_at: time(hour + 0.5),
+          grade,
+        },
+      ) as Reading,
+      batch,
+      file: batchName(hour),
+      line,
+      at: 0,
+      size: 0,
+    })),
+  );
+}
+
+interface Outcome {
+  readonly grown: Grown;
+  /** How often the entity went back to its own lines. */
+  readonly lookedBack: number;
+  readonly hashes: ReadonlySet<string>;
+}
+
+function latestOf({ recent, past: { looked_at } }: Grown): Latest {
+  const newest = recent.at(-1);
+  if (newest === undefined) throw new RangeError('Cannot tell the latest reading: none');
+  return { reading: toldOf(newest), record_hash: newest.record_hash, looked_at };
+}
+
+/** Grows an entity batch by batch, each time from what the text of its past tells; all lines where it falls behind. */
+function grownHourly(life: Life, signalId: string, metric: string): Outcome | null {
+  const lines = linesOf(life, metric);
+  const segments = new Map<string, Buffer>();
+  const here = groundOf(
+    signalId,
+    life.map(({ hour }) => batchName(hour)),
+    segments,
+  );
+  const hashes = new Set<string>();
+  let past: EntityPast | null = null;
+  let grown: Grown | null = null;
+  let lookedBack = 0;
+  for (const [at, fresh] of lines.entries()) {
+    let growth = growPast(past, fresh, here);
+    if ('isBehind' in growth) {
+      lookedBack += 1;
+      growth = growPast(null, lines.slice(0, at + 1).flat(), here);
+    }
+    if (!('ok' in growth)) return null;
+    grown = growth.ok;
+    for (const { segment, bytes } of grown.segments) {
+      segments.set(segmentKey(segment), bytes);
+    }
+    for (const { record_hash } of grown.fresh) hashes.add(record_hash);
+    const latest = latestOf(grown);
+    const line = formatKnown({ latest, past: grown.past, said: 'x' });
+    const known = parseKnown(line.slice('one	'.length, -1));
+    expect([known.latest, known.said, parseLatest(line.slice('one	'.length))]).toEqual([
+      latest,
+      'x',
+      latest,
+    ]);
+    past = known.past;
+    expect(past).toEqual(JSON.parse(JSON.stringify(grown.past)));
+  }
+  return grown === null ? null : { grown, lookedBack, hashes };
+}
+
+/** What the compiler must know of an entity, taken from all of its readings at once. */
+function expected(timeline: Timeline, signalId: string, here: Ground) {
+  const signal = signalOf(signalId);
+  const rows = [...timeline.readings]
+    .sort((a, b) =>
+      snapshotDate(a) < snapshotDate(b) ? -1 : snapshotDate(a) > snapshotDate(b) ? 1 : 0,
+    )
+    .map((item) => here.rowOf(item, here.hashOf(item)));
+  const latest = timeline.readings.at(-1) as Reading;
+  return {
+    recent: timeline.readings.slice(-8),
+    isRevised: timeline.revisedAt.has(latest.observed_at),
+    looked_at: timeline.lastCollectedAt,
+    repeats: timeline.repeats,
+    revisions: timeline.replaced.length,
+    chain: chainRows(CHAIN_ORIGIN, rows).end,
+    hashes: new Set([...timeline.readings, ...timeline.replaced].map(here.hashOf)),
+    season: signal === undefined ? null : seasonOf(signal, latest, timeline.readings),
+    fact: timeline.readings.findLast((item) => Object.values(item.current)[0] !== null) ?? null,
+  };
+}
+
+function told({ grown, hashes }: Outcome, here: Ground) {
+  const { past, recent, rows } = grown;
+  const facts = entityFacts(here.signal, grown, here.hashOf);
+  const newest = recent.at(-1);
+  const hasValue = (item: Reading): boolean => Object.values(item.current)[0] !== null;
+  return {
+    recent: recent.map(toldOf),
+    isRevised: newest !== undefined && replacedOf(newest).length > 0,
+    looked_at: past.looked_at,
+    repeats: past.repeats,
+    revisions: past.revisions,
+    chain: chainRows(past.series.chain, rows).end,
+    hashes,
+    season: facts.season,
+    fact: recent.map(toldOf).findLast(hasValue) ?? grown.fact,
+  };
+}
+
+function check(life: Life, signalId = 'crypto.spot', metric = 'price_usd'): Outcome | null {
+  const lines = linesOf(life, metric).flat();
+  const here = groundOf(
+    signalId,
+    life.map(({ hour }) => batchName(hour)),
+  );
+  const whole = buildTimeline('one', lines);
+  const outcome = grownHourly(life, signalId, metric);
+  expect(outcome === null).toBe('problem' in whole);
+  if (outcome === null || 'problem' in whole) return null;
+  const { season, ...rest } = told(outcome, here);
+  const { season: seen, ...wanted } = expected(whole.ok, signalId, here);
+  expect(rest).toEqual(wanted);
+  expect([season?.n, season?.percentile]).toEqual([seen?.n, seen?.percentile]);
+  return outcome;
+}
+
+const hourly = (hours: number, said: (hour: number) => readonly Said[]): Life =>
+  Array.from({ length: hours }, (_, hour) => ({ hour: hour + 100, said: said(hour) }));
+const plain = (value: number | null, back = 0): Said => ({ back, value, grade: 'A' });
+
+describe('growPast()', () => {
+  it('I56: settles an hour upon what is remembered, and never looks back', () => {
+    const outcome = check(hourly(300, (hour) => [plain(hour % 7)]));
+    expect(outcome?.lookedBack).toBe(0);
+    expect(JSON.stringify(outcome?.grown.past).length).toBeLessThan(12_000);
+  });
+
+  it('I56: takes a revision of the last readings from what is remembered', () => {
+    const life = hourly(60, (hour) => [plain(hour), ...(hour > 5 ? [plain(hour * 2, 3)] : [])]);
+    const outcome = check(life);
+    expect(outcome?.lookedBack).toBe(0);
+    expect(outcome?.grown.past.revisions).toBeGreaterThan(40);
+  });
+
+  const day = (hour: number): Said[] =>
+    Array.from({ length: Math.min(24, hour + 1) }, (_, back) => plain(hour - back, back));
+
+  it('I56: a source that tells its last day every hour is settled without looking back', () => {
+    expect(check(hourly(60, day))?.lookedBack).toBe(0);
+  });
+
+  it('I56: where the first batch brings a whole day, the second looks back, and no other', () => {
+    expect(check(hourly(60, (hour) => day(hour + 24)))?.lookedBack).toBe(1);
+  });
+
+  it('looks back for a revision of an old reading, and only then', () => {
+    const life = hourly(60, (hour) => [plain(hour), ...(hour === 40 ? [plain(5, 30)] : [])]);
+    expect(check(life)?.lookedBack).toBe(1);
+  });
+
+  it('looks back for a reading that comes late', () => {
+    const life = hourly(60, (hour) => (hour === 10 ? [plain(1, 0.5)] : [plain(hour)]));
+    const late = life.map((batch, at) =>
+      at === 40 ? { ...batch, said: [...batch.said, plain(7, 30.25)] } : batch,
+    );
+    expect(check(late)?.lookedBack).toBeGreaterThan(0);
+  });
+
+  it('remembers the newest value however long a source has published none', () => {
+    const outcome = check(hourly(40, (hour) => [plain(hour < 10 ? hour : null)]));
+    expect(outcome?.lookedBack).toBe(0);
+    expect(outcome?.grown.fact?.current.price_usd).toBe(9);
+  });
+
+  it('I56: keeps the seasons of an old entity, and looks back about once a month', () => {
+    const days = 365 * 3;
+    const life = Array.from({ length: days }, (_, day) => ({
+      hour: day * 24,
+      said: [plain((day * 37) % 400)],
+    }));
+    const first = life
+      .slice(0, days - 100)
+      .flatMap(({ hour, said }) => said.map((one) => ({ hour, one })));
+    const start = first.map(({ hour, one }) => ({ ...one, back: (days - 101) * 24 - hour }));
+    const outcome = check(
+      [{ hour: (days - 101) * 24, said: start }, ...life.slice(days - 100)],
+      'hydrology.streamflow',
+      'discharge_cfs',
+    );
+    expect(outcome?.lookedBack).toBeGreaterThan(1);
+    expect(outcome?.lookedBack).toBeLessThan(10);
+  });
+
+  it('I18: knows after any batches what all readings at once tell', () => {
+    const said = fc.record({
+      back: fc.integer({ min: 0, max: 30 }),
+      value: fc.option(fc.integer({ min: 0, max: 2 })),
+      grade: fc.constantFrom('A', 'B'),
+    });
+    const batch = fc.record({
+      step: fc.integer({ min: 1, max: 4 }),
+      said: fc.uniqueArray(said, { selector: ({ back }) => back, minLength: 1, maxLength: 5 }),
+    });
+    fc.assert(
+      fc.property(fc.array(batch, { minLength: 1, maxLength: 25 }), (batches) => {
+        let hour = 100;
+        check(
+          batches.map(({ step, said: lines }) => {
+            hour += step;
+            return { hour, said: lines };
+          }),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
