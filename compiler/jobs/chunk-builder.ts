@@ -1,3 +1,7 @@
+import type { CityReading } from '../contract/city-readings.ts';
+import type { LegReading } from '../contract/leg.ts';
+import type { SignalRecord } from '../contract/record.ts';
+import { catalogRow } from '../contract/record-views.ts';
 import {
   type FileEntry,
   formatCatalogRow,
@@ -5,10 +9,8 @@ import {
   type Leaf,
 } from '../contract/release.ts';
 import { type SeriesSubject, segmentPath } from '../contract/series-segments.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
-import type { LegReading } from '../stages/assemble/leg.ts';
 import type { Segment } from '../stages/assemble/series-segments.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
 import { type LeafLines, leafLines } from '../stages/publish/leaf-lines.ts';
@@ -112,17 +114,8 @@ export class ChunkBuilder {
     this.#cities += `${city.leg.entity}\t${JSON.stringify(city)}\n`;
   }
 
-  catalog(leg: LegReading): void {
-    const { signal_id, entity, entity_name, observed_at, band, record_hash } = leg;
-    this.#catalog += formatCatalogRow({
-      signal_id,
-      entity,
-      entity_name,
-      observed_at,
-      band,
-      record_hash,
-      last_looked_at: leg.last_collected_at,
-    });
+  catalog(record: SignalRecord): void {
+    this.#catalog += formatCatalogRow(catalogRow(record));
   }
 
   build(): JobChunk | null {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { CityReading } from '../contract/city-readings.ts';
 import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
 import { segmentPath } from '../contract/series-segments.ts';
 import { censusLine } from '../stages/assemble/census.ts';
-import type { CityReading } from '../stages/assemble/city-readings.ts';
 import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, type EntityFacts, entityFacts } from '../stages/assemble/entity-record.ts';
 import { legReading } from '../stages/assemble/leg.ts';
@@ -206,7 +206,7 @@ class SignalRun {
 
   #join(facts: EntityFacts, record: CityReading['record']): void {
     const leg = legReading(facts);
-    this.#held.catalog(leg);
+    this.#held.catalog(record);
     this.#held.census += censusLine(facts);
     if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
     const inCity = Object.values(CITY_ADD_ONS).flat() as string[];

@@ -1,4 +1,19 @@
+import {
+  bundleBody,
+  legReadings,
+  type PlacedLeg,
+  placeLegs,
+  thinBundle,
+} from '../../contract/bundle.ts';
+import { type CityReading, cityBody } from '../../contract/city-readings.ts';
 import { CITY_LOCS } from '../../contract/entities.ts';
+import {
+  bundleStatement,
+  cityStatement,
+  lifecycleStatement,
+} from '../../contract/joined-statements.ts';
+import type { LegReading } from '../../contract/leg.ts';
+import { lifecycleBody } from '../../contract/lifecycle-body.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
@@ -13,13 +28,8 @@ import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { KeptRows } from '../remember/kept-rows.ts';
 import type { Memory, Notes } from '../remember/memory.ts';
-import { bundleBody, legReadings, type PlacedLeg, placeLegs, thinBundle } from './bundle.ts';
 import { CENSUS_ROWS_MAX, CensusStore, censusEntity, writeCensuses } from './census.ts';
-import { type CityReading, cityBody } from './city-readings.ts';
 import { merkleSpec } from './free-bodies.ts';
-import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
-import type { LegReading } from './leg.ts';
-import { lifecycleBody } from './lifecycle-body.ts';
 
 const SAMPLE_DEFAULT = 'airquality.aqi';
 

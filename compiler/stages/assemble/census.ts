@@ -1,23 +1,17 @@
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Statement } from '../../contract/citation.ts';
+import { byTime, joinedProvenance, type LineagePart } from '../../contract/joined-provenance.ts';
 import { type Signal, signalOf } from '../../contract/lines.ts';
 import type { CensusBody, CensusRow } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
+import { GRADE, NATURE, SCOPE } from '../../contract/words.ts';
 import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Press } from '../publish/press.ts';
-import type { Statement } from '../seal/sealer.ts';
 import { type EntityFacts, orderedCurrent } from './entity-record.ts';
-import {
-  byTime,
-  GRADE,
-  joinedProvenance,
-  type LineagePart,
-  lineageOf,
-  NATURE,
-  SCOPE,
-} from './provenance.ts';
+import { lineageOf } from './provenance.ts';
 
 /** Most entities of one census, about 14 MB; a signal with more has none, for a part of it would be no census. */
 export const CENSUS_ROWS_MAX = 20_000;

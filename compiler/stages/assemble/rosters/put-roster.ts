@@ -1,8 +1,9 @@
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import { byTime } from '../../../contract/joined-provenance.ts';
 import { filePath } from '../../../contract/path.ts';
 import type { VerifyEntry } from '../../../contract/release.ts';
+import { GRADE, NATURE, SCOPE } from '../../../contract/words.ts';
 import type { Press } from '../../publish/press.ts';
-import { byTime, GRADE, NATURE, SCOPE } from '../provenance.ts';
 import {
   oldestRow,
   ROSTER_LINEAGE,

@@ -1,10 +1,11 @@
-import { freshnessRule } from '../../contract/freshness.ts';
-import { isLit } from '../../contract/lit-legs.ts';
-import type { CITY_ADD_ONS } from '../../contract/products.ts';
-import type { SignalRecord } from '../../contract/record.ts';
 import { cityDecisions } from './decision-points.ts';
+import { freshnessRule } from './freshness.ts';
+import { joinedProvenance, READINGS_LINEAGE } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { GRADE, joinedProvenance, NATURE, READINGS_LINEAGE, SCOPE } from './provenance.ts';
+import { isLit } from './lit-legs.ts';
+import type { CITY_ADD_ONS } from './products.ts';
+import type { SignalRecord } from './record.ts';
+import { GRADE, NATURE, SCOPE } from './words.ts';
 
 const NOTES = {
   air: 'US AQI and its category, and fine particles, each with its own time',

@@ -1,5 +1,6 @@
+import { joinedProvenance } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
-import { GRADE, joinedProvenance, NATURE, SCOPE } from './provenance.ts';
+import { GRADE, NATURE, SCOPE } from './words.ts';
 
 /**
  * `/gauge/lifecycle` of one subject. An id that several lines follow is answered by the first line
