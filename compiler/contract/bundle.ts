@@ -1,11 +1,11 @@
 import { bundleDecisions } from './decision-points.ts';
 import { freshness, freshnessBasis, freshnessRule } from './freshness.ts';
-import { joinedProvenance, LEGS_LINEAGE } from './joined-provenance.ts';
+import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
 import { type Line, legEntity, legMember } from './lines.ts';
 import { isLit, legsLit } from './lit-legs.ts';
 import type { Bundle } from './record.ts';
-import { GRADE, LAST_FACT_NOTE, LEGS_NOTE, NATURE, SCOPE } from './words.ts';
+import { GRADE, LAST_FACT_NOTE, LEGS_LINEAGE, LEGS_NOTE, NATURE, SCOPE } from './words.ts';
 
 /** A leg of a bundle with its place in the causal chain. */
 export interface PlacedLeg {

@@ -1,19 +1,11 @@
 import { cityDecisions } from './decision-points.ts';
 import { freshnessRule } from './freshness.ts';
-import { joinedProvenance, READINGS_LINEAGE } from './joined-provenance.ts';
+import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
 import { isLit } from './lit-legs.ts';
 import type { CITY_ADD_ONS } from './products.ts';
 import type { SignalRecord } from './record.ts';
-import { GRADE, NATURE, SCOPE } from './words.ts';
-
-const NOTES = {
-  air: 'US AQI and its category, and fine particles, each with its own time',
-  precip: 'rainfall of the last complete day and the 30-day wet-dry context',
-} as const;
-
-const LIT_NOTE =
-  'lit is true where the class of a reading is not the mildest of its list, and null without a list or a value';
+import { CITY_NOTES, GRADE, LIT_NOTE, NATURE, READINGS_LINEAGE, SCOPE } from './words.ts';
 
 /** A record body beside what joined bodies need of it. */
 export interface CityReading {
@@ -41,7 +33,7 @@ export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs
       ...record,
       lit: isLit(leg.signal_id, leg.band),
     })),
-    note: `${NOTES[addon]}; ${LIT_NOTE}`,
+    note: `${CITY_NOTES[addon]}; ${LIT_NOTE}`,
     provenance: joinedProvenance(legs, {
       lineage_note: READINGS_LINEAGE,
       freshness_rule: freshnessRule(legs.length, 'readings'),

@@ -11,11 +11,6 @@ export interface LineagePart {
   readonly lineage: Provenance['data_lineage'][number];
 }
 
-const AGE_LINEAGE =
-  'each judged by its own cadence; age and basis here are those of the oldest, freshness_leg names the worst';
-export const LEGS_LINEAGE = `as fresh as the worst leg, ${AGE_LINEAGE}`;
-export const READINGS_LINEAGE = `as fresh as the worst reading, ${AGE_LINEAGE}`;
-
 /** What a body that joins readings says of how they are joined. */
 interface Joined {
   readonly lineage_note: string;

@@ -61,7 +61,7 @@ export function bandOfRecord({
   standard_ruler,
   current,
 }: Pick<SignalRecord, 'standard_ruler' | 'current'>): string | null {
-  if (standard_ruler !== null) return standard_ruler.band;
+  if (standard_ruler != null) return standard_ruler.band;
   return typeof current?.band === 'string' ? current.band : null;
 }
 

@@ -1,3 +1,4 @@
+import { byTime } from './joined-provenance.ts';
 import { bandOfRecord } from './leg.ts';
 import type { SignalRecord, StandardRuler } from './record.ts';
 import type { CatalogRow } from './release.ts';
@@ -101,10 +102,11 @@ export function rawBody(record: SignalRecord) {
   };
 }
 
-/** `/gauge/history-preview`: the last snapshots, oldest first, each with its own record hash. */
+/** `/gauge/history-preview`: the newest readings of a series, oldest first, each with its own record hash. */
 export function historyPreview(record: SignalRecord, series: readonly SeriesRow[]) {
   const { nature, signal_id, entity, entity_name } = record;
-  const rows = series.slice(-PREVIEW_ROWS).map(({ band, ...row }) => row);
+  const byAge = [...series].sort((a, b) => byTime(a.observed_at, b.observed_at));
+  const rows = byAge.slice(-PREVIEW_ROWS).map(({ band, ...row }) => row);
   return { nature, signal_id, entity, entity_name, count: rows.length, rows };
 }
 

@@ -207,7 +207,7 @@ class SignalRun {
   #join(facts: EntityFacts, record: CityReading['record']): void {
     const leg = legReading(facts);
     this.#held.catalog(record);
-    this.#held.census += censusLine(facts);
+    this.#held.census += censusLine(record, leg);
     if (isJoined(this.#line, leg.entity)) this.#held.leg(leg);
     const inCity = Object.values(CITY_ADD_ONS).flat() as string[];
     if (inCity.includes(leg.signal_id)) this.#held.city({ record, leg });

@@ -11,7 +11,14 @@ import { checkForm } from './form-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
-import { checkRows, checkView, recordOf, viewKind, viewsOf } from './record-relations.ts';
+import {
+  checkRecord,
+  checkRows,
+  checkView,
+  recordOf,
+  viewKind,
+  viewsOf,
+} from './record-relations.ts';
 import type { Related } from './relation.ts';
 import { type BodyFault, judgeBody } from './release-body.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
@@ -90,11 +97,8 @@ class Share {
       return { kind: viewKind(listed.path), view: this.#file(listed) };
     });
     if (record === null) return;
-    for (const { view } of views) {
-      if (view === null) continue;
-      checkView(view, record.body);
-      checkForm(view);
-    }
+    checkRecord(record);
+    for (const { view } of views) if (view !== null) checkView(view, record.body);
     const of = (wanted: string) => views.find(({ kind }) => kind === wanted)?.view ?? null;
     const series = of('series');
     if (series !== null) checkRows({ record, preview: of('preview') }, series.body);

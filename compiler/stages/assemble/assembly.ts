@@ -13,7 +13,7 @@ import {
   lifecycleStatement,
 } from '../../contract/joined-statements.ts';
 import type { LegReading } from '../../contract/leg.ts';
-import { lifecycleBody } from '../../contract/lifecycle-body.ts';
+import { LIFECYCLE_SIGNALS, lifecycleBody } from '../../contract/lifecycle-body.ts';
 import { type BundlePath, LINES, type Line } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
@@ -231,7 +231,7 @@ export class Assembly {
   }
 
   #writeLifecycles({ put, sealer }: Press): void {
-    const signals = (LINES as readonly Line[]).map((line) => `${line.id}.lifecycle`);
+    const signals = LIFECYCLE_SIGNALS;
     const changed = new Set(this.#legs.changedSignals());
     if (!signals.some((id) => changed.has(id))) return;
     const entities = new Set(signals.flatMap((id) => [...this.#legs.entities(id)]));

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { censusBody } from '../../../compiler/contract/census-body.ts';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import { censusBodySchema } from '../../../compiler/contract/record.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
 import {
   CENSUS_ROWS_MAX,
   CensusStore,
-  censusBody,
   censusLine,
 } from '../../../compiler/stages/assemble/census.ts';
-import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
+import { entityFacts, recordBody } from '../../../compiler/stages/assemble/entity-record.ts';
+import { legReading } from '../../../compiler/stages/assemble/leg.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
@@ -29,7 +30,8 @@ afterAll(removeFolders);
 
 function line(entity: string, observed_at = '2026-11-20T10:00:00Z'): string {
   const stored = reading(entity, { price_usd: 1 }, { observed_at }) as Reading;
-  return censusLine(entityFacts(BTC, timelineOf([stored]), () => HASH));
+  const facts = entityFacts(BTC, timelineOf([stored]), () => HASH);
+  return censusLine(recordBody(facts), legReading(facts));
 }
 
 describe('a compiled census', () => {
