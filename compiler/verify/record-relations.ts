@@ -1,6 +1,5 @@
-import { ENDPOINTS, type Endpoint, type EndpointPath, endpointAt } from '../contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint, type EndpointPath } from '../contract/endpoints.ts';
 import { signalOf } from '../contract/lines.ts';
-import { filePath, parseFilePath } from '../contract/path.ts';
 import { readingStatement, type Worded } from '../contract/reading-text.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import {
@@ -18,9 +17,9 @@ import type { FileList } from './file-list.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
 import { checkMade, cited, differing, type Related, rowsOf } from './relation.ts';
 
-const RECORD: EndpointPath = '/gauge';
-const SERIES: EndpointPath = '/gauge/history-series';
-const PREVIEW: EndpointPath = '/gauge/history-preview';
+const RECORD = '/gauge' satisfies EndpointPath;
+export const SERIES = '/gauge/history-series' satisfies EndpointPath;
+export const PREVIEW = '/gauge/history-preview' satisfies EndpointPath;
 /** Members that a series has of its own under a name of the record. */
 const SERIES_OWN = new Set(['tier', 'record_hash_verifiable', '_citation']);
 /** Bodies that a record alone is made into, by their operation, the folder of another form in front. */
@@ -33,42 +32,40 @@ const MADE: Readonly<Record<string, (record: SignalRecord, view: JsonObject) => 
   '/gauge/history': (record, { history }) => historyAddOn(record, percentilesOf(history)),
 };
 
-/** Operations whose file is of one signal and entity, each with the folder in front of its other forms. */
-const VIEWS = (ENDPOINTS as readonly Endpoint[])
-  .filter(({ file }) => /^[a-z/-]+\/\{signal_id\}\/\{entity\}\.json$/.test(file ?? ''))
-  .flatMap((endpoint) => [
-    { endpoint, folder: '' },
-    ...Object.values(endpoint.params)
-      .flatMap(({ variant }) => Object.values(variant ?? {}))
-      .map((name) => ({ endpoint, folder: `${name}/` })),
-  ]);
+/** An operation, or another form of it, whose file is of one signal and entity. */
+export interface View {
+  readonly endpoint: Endpoint;
+  /** What its paths begin with; the folder of the form is in front. */
+  readonly start: string;
+  /** Another form than the usual one, or ''. */
+  readonly form: string;
+}
+
+const VIEWS: readonly View[] = (ENDPOINTS as readonly Endpoint[]).flatMap((endpoint) => {
+  const [, start] = /^([a-z/-]+\/)\{signal_id\}\/\{entity\}\.json$/.exec(endpoint.file ?? '') ?? [];
+  if (start === undefined) return [];
+  const forms = Object.values(endpoint.params).flatMap(({ variant }) =>
+    Object.values(variant ?? {}),
+  );
+  return [
+    { endpoint, start, form: '' },
+    ...forms.map((form) => ({ endpoint, start: `${form}/${start}`, form })),
+  ];
+});
+const START = 'record/';
 
 /** The path of the record that a file is a view of; null for a file that is none, its own for a record. */
 export function recordOf(path: string): string | null {
-  for (const { endpoint, folder } of VIEWS) {
-    if (!path.startsWith(folder)) continue;
-    const values = valuesOf(endpoint, path.slice(folder.length));
-    if (values !== null) return filePath(endpointAt(RECORD), values);
-  }
-  return null;
-}
-
-function valuesOf(endpoint: Endpoint, path: string) {
-  try {
-    return parseFilePath(endpoint, path);
-  } catch {
-    return null;
-  }
+  const view = VIEWS.find(({ start }) => path.startsWith(start));
+  return view === undefined ? null : START + path.slice(view.start.length);
 }
 
 /** The listed views of a record, itself left out. */
-export function viewsOf(record: string, list: FileList): FileEntry[] {
-  const values = valuesOf(endpointAt(RECORD), record);
-  if (values === null) return [];
-  return VIEWS.flatMap(({ endpoint, folder }) => {
-    const path = `${folder}${filePath(endpoint, values)}`;
-    const entry = path === record ? null : list.find(path);
-    return entry === null ? [] : [entry];
+export function viewsOf(record: string, list: FileList): (View & { readonly entry: FileEntry })[] {
+  return VIEWS.flatMap((view) => {
+    if (view.start === START) return [];
+    const entry = list.find(view.start + record.slice(START.length));
+    return entry === null ? [] : [{ ...view, entry }];
   });
 }
 
@@ -79,23 +76,20 @@ export function checkRecord(record: Related): void {
 }
 
 /** Compares a view of a record with what the record makes of it; a preview is compared with the series. */
-export function checkView(view: Related, record: JsonObject): void {
-  const { path, body, fault } = view;
+export function checkView(view: Related, record: JsonObject, { endpoint, form }: View): void {
+  const { body, fault } = view;
   view.count('views');
-  const place = VIEWS.find(({ endpoint, folder }) => isOf(endpoint, folder, path));
-  if (place === undefined || place.endpoint.path === PREVIEW) return;
-  if (place.endpoint.path === SERIES) {
+  if (endpoint.path === PREVIEW) return;
+  if (endpoint.path === SERIES) {
     for (const name of differing(body, record, SERIES_OWN)) fault(name, 'differs from the record');
     return;
   }
-  const { endpoint, folder } = place;
-  const made = MADE[folder.slice(0, -1) + endpoint.path];
   const signed = record as unknown as SignalRecord;
   checkMade(view, () => {
-    const right = made?.(signed, body) ?? null;
-    if (right === null || endpoint.priceUsd === null) return right;
-    const more = folder === '' ? '' : `&format=${folder.slice(0, -1)}`;
-    return stated(right, { ...view, record: signed }, { path: endpoint.path, more });
+    const made = MADE[form + endpoint.path]?.(signed, body) ?? null;
+    if (made === null || endpoint.priceUsd === null) return made;
+    const more = form === '' ? '' : `&format=${form}`;
+    return stated(made, { ...view, record: signed }, { path: endpoint.path, more });
   });
 }
 
@@ -162,14 +156,4 @@ function reachOf(retained: JsonValue | undefined): (row: JsonObject) => boolean 
   const { older_rows, from } = retained;
   return ({ snapshot_date: date }) =>
     typeof date === 'string' && (older_rows === 0 || date > (typeof from === 'string' ? from : ''));
-}
-
-/** What a view is to its record. */
-export function viewKind(path: string): 'series' | 'preview' | 'other' {
-  if (isOf(endpointAt(SERIES), '', path)) return 'series';
-  return isOf(endpointAt(PREVIEW), '', path) ? 'preview' : 'other';
-}
-
-function isOf(endpoint: Endpoint, folder: string, path: string): boolean {
-  return path.startsWith(folder) && valuesOf(endpoint, path.slice(folder.length)) !== null;
 }

@@ -3,7 +3,12 @@ import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { type FileList, openFileList } from '../../compiler/verify/file-list.ts';
 import { checkJoined } from '../../compiler/verify/joined-relations.ts';
-import { checkRecord, checkRows, checkView } from '../../compiler/verify/record-relations.ts';
+import {
+  checkRecord,
+  checkRows,
+  checkView,
+  viewsOf,
+} from '../../compiler/verify/record-relations.ts';
 import { differences, type Related } from '../../compiler/verify/relation.ts';
 import { StoredBodies } from '../../compiler/verify/stored-bodies.ts';
 import { leafChanges } from './alterations.ts';
@@ -37,7 +42,9 @@ function related(path: string, body: Body, ownTables = true): Related & { found:
 
 const view = (path: string, body: Body): string[] => {
   const judged = related(path, body);
-  checkView(judged, release.body(`record/${RIVER}`));
+  const of = viewsOf(`record/${RIVER}`, list).find(({ entry }) => entry.path === path);
+  if (of === undefined) throw new RangeError(`"${path}" is no view of the river`);
+  checkView(judged, release.body(`record/${RIVER}`), of);
   return judged.found;
 };
 const joined = (path: string, body: Body): string[] => {
