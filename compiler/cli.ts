@@ -250,7 +250,6 @@ async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<voi
 
 async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutcome> {
   const { remember, workers, ...rest } = flags;
-  const screen = process.stderr;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since: it is about the log; pass --log too');
   }
@@ -264,7 +263,7 @@ async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutco
     ...memory,
     now: Date.now(),
     workers: workerCount(workers),
-    ...(screen.isTTY ? { progress: verifyProgress(screen) } : {}),
+    progress: verifyProgress(process.stderr, Date.now),
   });
 }
 
