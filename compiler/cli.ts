@@ -271,7 +271,6 @@ async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<voi
 
 async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutcome> {
   const { remember, workers, ...rest } = flags;
-  const screen = process.stderr;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
@@ -285,7 +284,7 @@ async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutco
     ...memory,
     now: Date.now(),
     workers: workerCount(workers),
-    ...(screen.isTTY ? { progress: verifyProgress(screen) } : {}),
+    progress: verifyProgress(process.stderr, Date.now),
   });
 }
 

@@ -3,11 +3,11 @@
  *
  *  1. `compile()` lists the snapshots and locks the data folder. It refuses batches of the future, and a clock that goes
  *     back.
- *  2. `compileInto()` chooses the way. It goes on from the previous release where all that it remembers still fits, and
- *     else reads everything. Both ways give the same bytes. A doubt on the short way throws away what was written and
- *     begins again on the long one.
- *  3. `compileRun()` gives each signal to a worker as one job: read, check, derive, hash and sign. This thread alone joins
- *     the results and writes files.
+ *  2. `compileInto()` decides what to build upon: what the previous compile remembers where all of it still fits, else
+ *     nothing. The way is the same, and so are the bytes. On any doubt it throws away what was written and begins again
+ *     with nothing.
+ *  3. `compileRun()` gives each signal to a worker as one job: read new lines, settle them upon the past of their
+ *     entities, derive, hash and sign. This thread alone joins the results and writes files.
  *  4. One bad line publishes nothing, except where the caller lets some readings be left out. All problems are reported
  *     together. A release that lost much is refused too.
  *  5. `publishRun()` writes what joins signals, the log, the descriptions and the head, reads back, and switches.
@@ -16,8 +16,8 @@
  * contract/FORMAT.md defines both. No clock is read here: `asOf` is the only one, so the same input, clock and key give the
  * same bytes.
  *
- * Known limits: one compile at a time in a data folder. The short way is for additions; a snapshot file that is removed or
- * changed costs a full compile.
+ * Known limits: one compile at a time in a data folder. A snapshot file that is removed or changed costs a full compile.
+ * Collections are read whole each time.
  */
 import { join, relative, resolve, sep } from 'node:path';
 import { keyIdOf } from './contract/citation.ts';
@@ -129,10 +129,7 @@ export interface CompileSummary {
   readonly untidy: readonly unknown[];
 }
 
-/**
- * Snapshots in, one new release out. New lines are settled upon what is remembered of their entities, signal by signal; then
- * comes what joins signals; then the switch. With nothing remembered every line is new.
- */
+/** Publishes one release of what is stored; throws a CompileError that names every problem. */
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
   refuseNesting(options);
   // What an earlier compile read and accepted, it accepted by its clock.

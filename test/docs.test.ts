@@ -145,7 +145,7 @@ describe('the table of test/INVARIANTS.md', () => {
   it('has all 58 in their order, and names what has no test yet', () => {
     const all = rows.flatMap(({ numbers }) => numbers);
     expect(all).toEqual(Array.from({ length: 58 }, (_, at) => at + 1));
-    expect(rows.flatMap(({ numbers, isOpen }) => (isOpen ? numbers : []))).toEqual([56]);
+    expect(rows.flatMap(({ numbers, isOpen }) => (isOpen ? numbers : []))).toEqual([]);
   });
 
   const pathOf = (file: string): string | undefined =>

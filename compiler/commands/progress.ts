@@ -39,12 +39,28 @@ function barText({ stage, done, total, label }: Progress): string {
   return `${STAGE_TEXT[stage].padEnd(10)} ${bar} ${percent} %  ${label}`;
 }
 
-/** A moving line for one verification, gone when the last file is looked at. */
-export function verifyProgress(screen: Screen): (step: VerifyProgress) => void {
-  return ({ done, total, label }) => {
-    const share = total > 0 ? Math.floor((100 * done) / total) : 100;
-    const line = label === 'files' ? `verifying ${String(share).padStart(3)} %  ${done} files` : '';
-    screen.write(`\r\u001b[2K${line}`);
+/** Where there is no terminal: a line for each so many percent, but not more often than this. */
+const STEP_PERCENT = 10;
+const PAUSE_MS = 5_000;
+
+/**
+ * How far one verification is. A terminal gets a moving line, gone when the last file is looked at; anything else gets a line
+ * now and then, and none of a short run. `clock` is in milliseconds.
+ */
+export function verifyProgress(screen: Screen, clock: () => number) {
+  let [last, written] = [clock(), 0];
+  return ({ done, total, label }: VerifyProgress): void => {
+    const percent = total > 0 ? Math.floor((100 * done) / total) : 100;
+    const isLast = label !== 'files';
+    const line = isLast ? '' : `verifying ${String(percent).padStart(3)} %  ${done} files`;
+    if (screen.isTTY) {
+      screen.write(`\r\u001b[2K${line}`);
+      return;
+    }
+    const now = clock();
+    if (now - last < PAUSE_MS || (!isLast && percent < written + STEP_PERCENT)) return;
+    screen.write(isLast ? `verifying ${label} …\n` : `${line}\n`);
+    [last, written] = [now, percent];
   };
 }
 

@@ -50,6 +50,16 @@ export type Citation = z.infer<typeof citationSchema>;
 /** The signed part: its canonical JSON is hashed into `record_hash` and signed. */
 export type CitationStatement = Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]>;
 
+/** What a citation says about the body it is attached to. */
+export interface Statement {
+  readonly claim: string;
+  readonly fact: string;
+  /** Path and query of the operation that sells the body. */
+  readonly target: string;
+  readonly observed_at: string;
+  readonly retrieved_at: string;
+}
+
 /** The signed part of a citation, its members in their order. */
 export function citationStatement(citation: Citation): CitationStatement {
   const { record_hash, signature, key_id, issuer_DID, verify_url, ...statement } = citation;

@@ -3,6 +3,7 @@ import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { LINES } from './lines.ts';
 import type { LeafFacts } from './log-runs.ts';
 import { RECORD_HASH } from './record-hash.ts';
+import * as WORDS from './words.ts';
 
 /** Version of everything in this folder; a gatekeeper serves only its own. */
 export const CONTRACT_VERSION = 3;
@@ -55,9 +56,9 @@ export const releaseSchema = z.strictObject({
 });
 export type Release = z.infer<typeof releaseSchema>;
 
-/** What the two tables say, as plain data: its digest is in every release. */
-export function tables(): { endpoints: readonly Endpoint[]; lines: unknown } {
-  return { endpoints: ENDPOINTS, lines: LINES };
+/** What the two tables and the fixed words say, as plain data: its digest is in every release. */
+export function tables(): { endpoints: readonly Endpoint[]; lines: unknown; words: unknown } {
+  return { endpoints: ENDPOINTS, lines: LINES, words: { ...WORDS } };
 }
 
 /** One published file: path inside the release, size in bytes, sha256 in hex. */

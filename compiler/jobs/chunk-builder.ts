@@ -1,9 +1,10 @@
+import type { SignalRecord } from '../contract/record.ts';
+import { catalogRow } from '../contract/record-views.ts';
 import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
 import { type SeriesSubject, segmentPath } from '../contract/series-segments.ts';
 import { type PublishedFile, recordPath } from '../stages/assemble/entity-files.ts';
 import type { EntityFacts } from '../stages/assemble/entity-record.ts';
 import type { Segment } from '../stages/assemble/series-segments.ts';
-import { bandOf } from '../stages/derive/ruler.ts';
 import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
 import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
@@ -37,6 +38,8 @@ export interface JobChunk {
 /** What becomes of one entity. */
 interface Outcome {
   readonly grown: Grown;
+  readonly record: SignalRecord;
+  /** The record among them. */
   readonly files: readonly PublishedFile[];
   /** The entity as the previous release has it; null for a new one. */
   readonly known: KnownEntity | null;
@@ -75,12 +78,12 @@ export class ChunkBuilder {
   }
 
   /** Takes over what is made of an entity. */
-  entity(facts: EntityFacts, { grown, files, known, unsureUntil }: Outcome): void {
+  entity(facts: EntityFacts, { grown, record, files, known, unsureUntil }: Outcome): void {
     const { entity } = facts.latest;
     this.#entities += 1;
     this.#readings += grown.fresh.length;
     if (this.#first === null || entity < this.#first) this.#first = entity;
-    this.#catalog += catalogLine(facts);
+    this.#catalog += formatCatalogRow(catalogRow(record));
     for (const file of files) this.#file(file.path, file.text ?? JSON.stringify(file.body));
     for (const { segment, bytes } of grown.segments) {
       this.#file(pathOf({ signal_id: this.#signalId, entity }, segment), bytes);
@@ -160,18 +163,6 @@ export class ChunkBuilder {
     const subject = { signal: signal.id, entity, observed_at: was.reading.observed_at };
     this.#goneVerify.push(...linesOf(subject, was.record_hash, before));
   }
-}
-
-function catalogLine({ signal, latest, record_hash, looked_at }: EntityFacts): string {
-  return formatCatalogRow({
-    signal_id: signal.id,
-    entity: latest.entity,
-    entity_name: latest.entity_name ?? null,
-    observed_at: latest.observed_at,
-    band: bandOf(signal, latest),
-    record_hash,
-    last_looked_at: looked_at,
-  });
 }
 
 function pathOf(subject: SeriesSubject, { before, count }: Segment): string {

@@ -192,8 +192,8 @@ class SignalRun {
   #publish(grown: Grown, known: KnownEntity | null, unsureUntil: string | null): void {
     const facts = entityFacts(this.#signal, grown, this.#hashOf);
     const { entity } = facts.latest;
-    const files = entityFiles(facts, grown, this.#sealer);
-    this.#held.entity(facts, { grown, files, known, unsureUntil });
+    const made = entityFiles(facts, grown, this.#sealer);
+    this.#held.entity(facts, { grown, ...made, known, unsureUntil });
     if (isJoined(this.#line, this.#signal.id, entity)) this.#held.join(entity, known === null);
     this.#entities += known === null ? 1 : 0;
     this.#revisions += grown.past.revisions - (known?.past.revisions ?? 0);

@@ -43,11 +43,17 @@ export class FileList {
   /** How many files have a path that begins so. */
   count(prefix: string): number {
     let lines = 0;
-    for (let at = this.#firstNotBefore(prefix); at < this.#bytes.length; at = this.#lineEnd(at)) {
-      if (!this.#pathAt(at).startsWith(prefix)) break;
-      lines += 1;
-    }
+    for (const _ of this.paths(prefix)) lines += 1;
     return lines;
+  }
+
+  /** The paths that begin so, in order. */
+  *paths(prefix: string): Generator<string> {
+    for (let at = this.#firstNotBefore(prefix); at < this.#bytes.length; at = this.#lineEnd(at)) {
+      const path = this.#pathAt(at);
+      if (!path.startsWith(prefix)) return;
+      yield path;
+    }
   }
 
   /** Where the first line at or behind a byte begins. */

@@ -2,8 +2,8 @@ import type { JsonValue } from '../contract/strict-json.ts';
 import { isObject } from './object-nodes.ts';
 import { differing, type Related, rowsOf } from './relation.ts';
 
-/** Forms of a body beside the usual one: less of it, or its pre-images with it. */
-const FORM = /^(?:thin|verifiable)\/(.+)$/;
+/** The form of a roster whose rows have their pre-images with them. */
+const FORM = /^verifiable\/(.+)$/;
 /** What a form says of itself. */
 const OWN = new Set(['_citation', 'record_hash_verifiable']);
 
@@ -17,7 +17,7 @@ export function checkForm(form: Related): void {
   const body = Object.fromEntries(
     Object.entries(form.body).map(([name, value]) => [name, withoutCores(value)]),
   );
-  for (const name of differing(body, usual, { except: OWN })) {
+  for (const name of differing(body, usual, OWN)) {
     form.fault(name, 'differs from the usual form');
   }
   form.count('forms');

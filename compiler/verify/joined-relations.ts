@@ -1,85 +1,157 @@
-import { endpointAt } from '../contract/endpoints.ts';
-import { LINES, type Line, legEntity } from '../contract/lines.ts';
-import { encodeSegment, filePath } from '../contract/path.ts';
-import { isObject, type JsonObject, type ObjectNode, objectNodes } from './object-nodes.ts';
-import { bandOf, differing, isSame, type Related } from './relation.ts';
+import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
+import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
+import { cityBody } from '../contract/city-readings.ts';
+import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
+import { CITY_LOCS } from '../contract/entities.ts';
+import {
+  bundleStatement,
+  cityStatement,
+  lifecycleStatement,
+} from '../contract/joined-statements.ts';
+import { type LegReading, legOf } from '../contract/leg.ts';
+import { LIFECYCLE_SIGNALS, lifecycleBody } from '../contract/lifecycle-body.ts';
+import { type BundlePath, LINES, type Line, signalOf } from '../contract/lines.ts';
+import { encodeSegment, parseFilePath } from '../contract/path.ts';
+import { CITY_ADD_ONS } from '../contract/products.ts';
+import type { Bundle } from '../contract/record.ts';
+import type { FileList } from './file-list.ts';
+import { isObject } from './object-nodes.ts';
+import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { placeOf } from './release-place.ts';
+import type { StoredBodies } from './stored-bodies.ts';
 
-/** Folders of bodies that join stored records. */
-const JOINED = /^(thin\/)?(bundle|census|lifecycle|air|precip)\/|^free\/sample\//;
-/** Members that a joined body has of its own about the whole. */
-const OWN = new Set(['provenance', 'grade', 'scope', 'nature', '_citation']);
-const SAMPLE = 'sample';
-/** Where a city and a sample hold whole records; other bodies hold what they need of a reading. */
-const WHOLE = /^(readings\.\d+|sample)$/;
-/** A whole record may show an older reading, its last fact; it is compared as a part of that record. */
-const PART_OF_WHOLE = /^(readings\.\d+|sample)\./;
+const THIN = 'thin/';
 
-/** Compares everything that a joined body says of a reading with the record of that reading. */
+/** A joined body that is made again, and the parameter of its path. */
+interface Joined {
+  readonly joined: Related;
+  readonly subject: string;
+}
+
+/** How a joined body is made of the records it repeats, by the folder of its file; null where one of them is missing. */
+const MADE: Readonly<Record<string, (of: Joined) => object | null>> = {
+  bundle: madeBundle,
+  'thin/bundle': madeThin,
+  census: madeCensus,
+  air: (of) => madeCity('air', of),
+  precip: (of) => madeCity('precip', of),
+  lifecycle: madeLifecycle,
+  'free/sample': madeSample,
+};
+/** What is made in the words of the tables cannot be made with other tables; a sample is its record. */
+const OF_NO_TABLE = 'free/sample';
+
+/** Compares a body that joins stored records with what these make. */
 export function checkJoined(joined: Related): void {
-  if (!JOINED.test(joined.path)) return;
-  for (const node of objectNodes(joined.body)) {
-    if (isReading(node)) checkReading(node, joined);
-  }
-  if (joined.path.startsWith('census/')) checkCensus(joined);
-  if (joined.ownTables && /^bundle\//.test(joined.path)) checkLegs(joined);
+  const { path, ownTables } = joined;
+  const folder = Object.keys(MADE).find((name) => path.startsWith(`${name}/`));
+  const made = folder === undefined ? undefined : MADE[folder];
+  if (folder === undefined || made === undefined) return;
+  if (!ownTables && folder !== OF_NO_TABLE) return;
+  const [subject = ''] = Object.values(placeOf(path)?.values ?? {});
+  checkMade(joined, () => made({ joined, subject }));
 }
 
-function isReading({ path, value }: ObjectNode): boolean {
-  return (
-    typeof value.signal_id === 'string' &&
-    typeof value.record_hash === 'string' &&
-    !path.includes('provenance') &&
-    !PART_OF_WHOLE.test(path)
-  );
+function madeBundle({ joined, subject }: Joined): object | null {
+  const line = lineAt(joined.path);
+  const placed = placedLegs(joined.bodies, line, subject);
+  const folder = joined.path.slice(0, joined.path.lastIndexOf('/') + 1);
+  const subjects = listedIn(joined.bodies.list, line.bundle.path as BundlePath, folder);
+  const bundle = bundleBody(line, { subject, placed, subjects });
+  const legs = legReadings(placed);
+  joined.count('legs', legs.length);
+  return bundle && cited(bundle, joined.body, bundleStatement(line, bundle, legs)(''));
 }
 
-function checkReading({ path, value }: ObjectNode, joined: Related): void {
-  const at = path === '' ? '' : `${path}.`;
-  const record = joined.bodies.get(recordPath(value, joined.body));
-  if (record === 'absent') {
-    joined.fault(`${at}record_hash`, 'is of a reading that has no record');
-    return;
-  }
-  if (record === 'damaged') return;
-  for (const name of differing(value, record, WHOLE.test(path) ? {} : { except: OWN })) {
-    joined.fault(at + name, 'differs from the record');
-  }
-  if (value.band !== undefined && !isSame(value.band, bandOf(record))) {
-    joined.fault(`${at}band`, 'differs from the band of the record');
-  }
-  joined.count(path === SAMPLE ? 'views' : 'legs');
+function madeThin({ joined, subject }: Joined): object | null {
+  const line = lineAt(joined.path);
+  const usual = storedBody(joined.bodies, joined.path.slice(THIN.length));
+  if (usual === null) return null;
+  const bundle = usual as unknown as Bundle;
+  const legs = legReadings(placedLegs(joined.bodies, line, subject));
+  joined.count('forms');
+  const says = bundleStatement(line, bundle, legs)('&format=thin');
+  return cited(thinBundle(bundle), joined.body, says);
 }
 
-function recordPath({ signal_id, entity }: JsonObject, body: JsonObject): string {
-  const values = { signal_id: String(signal_id), entity: String(entity ?? body.entity) };
-  try {
-    return filePath(endpointAt('/gauge'), values) ?? '';
-  } catch {
-    return '';
-  }
+type BundleLine = Line & { readonly bundle: NonNullable<Line['bundle']> };
+
+/** The line whose bundle has a path. */
+function lineAt(path: string): BundleLine {
+  const operation = placeOf(path)?.endpoint.path;
+  const line = (LINES as readonly Line[]).find(({ bundle }) => bundle?.path === operation);
+  if (line?.bundle === undefined) throw new RangeError(`no line has a bundle at "${path}"`);
+  return { ...line, bundle: line.bundle };
+}
+
+function placedLegs(bodies: StoredBodies, line: Line, subject: string) {
+  return placeLegs(line, subject, (signalId, entity) => legAt(bodies, signalId, entity));
+}
+
+function legAt(bodies: StoredBodies, signal_id: string, entity: string): LegReading | undefined {
+  const record = storedRecord(bodies, { signal_id, entity });
+  return record === null ? undefined : legOf(record);
 }
 
 /** A census has a row for every record of its signal. */
-function checkCensus({ path, body, bodies, fault }: Related): void {
-  const signal = placeOf(path)?.values.signal_id ?? '';
-  const records = bodies.list.count(`record/${encodeSegment(signal)}/`);
-  const rows = Array.isArray(body.rows) ? body.rows.length : 0;
-  if (rows !== records) fault('rows', `${rows} rows for ${records} records of "${signal}"`);
+function madeCensus({ joined, subject: signal_id }: Joined): object | null {
+  const signal = signalOf(signal_id);
+  const folder = `record/${encodeSegment(signal_id)}/`;
+  const entities = listedIn(joined.bodies.list, '/gauge', folder);
+  const entries = entities.flatMap((entity) => {
+    const record = storedRecord(joined.bodies, { signal_id, entity });
+    return record === null ? [] : [censusEntry(record, legOf(record))];
+  });
+  if (signal === undefined || entries.length === 0) return null;
+  joined.count('legs', entries.length);
+  return cited(censusBody(signal, entries), joined.body, censusStatement(signal, entries));
 }
 
-/** A bundle has a leg for every record that its line joins at this place. */
-function checkLegs({ path, body, bodies, fault }: Related): void {
-  const place = placeOf(path);
-  const line = (LINES as readonly Line[]).find(
-    (row) => row.bundle !== undefined && row.bundle.path === place?.endpoint.path,
-  );
-  const [subject] = Object.values(place?.values ?? {});
-  if (line?.bundle === undefined || subject === undefined || !isObject(body.legs)) return;
-  const held = new Set(Object.values(body.legs).map((leg) => isObject(leg) && leg.signal_id));
-  for (const signal_id of line.bundle.legs.flatMap((leg) => leg.signals)) {
-    const entity = legEntity(line, signal_id, subject);
-    const stored = bodies.list.find(recordPath({ signal_id, entity }, body)) !== null;
-    if (stored && !held.has(signal_id)) fault('legs', `lacks "${signal_id}", which has a record`);
-  }
+function madeCity(addon: keyof typeof CITY_ADD_ONS, { joined, subject: loc }: Joined) {
+  const readings = CITY_ADD_ONS[addon].flatMap((signal_id) => {
+    const signed = storedRecord(joined.bodies, { signal_id, entity: loc });
+    if (signed === null) return [];
+    const { _citation, ...record } = signed;
+    return [{ record, leg: legOf(signed) }];
+  });
+  if (readings.length === 0) return null;
+  joined.count('legs', readings.length);
+  const listed = new Set(listedIn(joined.bodies.list, `/gauge/${addon}`, `${addon}/`));
+  const locs = CITY_LOCS.filter((each) => listed.has(each));
+  const body = cityBody(addon, { loc, readings, locs });
+  return cited(body, joined.body, cityStatement(addon, loc, readings));
 }
+
+function madeLifecycle({ joined, subject: entity }: Joined): object | null {
+  const legs = LIFECYCLE_SIGNALS.flatMap((id) => legAt(joined.bodies, id, entity) ?? []);
+  if (legs.length === 0) return null;
+  joined.count('legs', legs.length);
+  return cited(lifecycleBody(legs), joined.body, lifecycleStatement(entity, legs));
+}
+
+function madeSample({ joined }: Joined): object | null {
+  const { sample } = joined.body;
+  if (!isObject(sample)) return null;
+  const { signal_id, entity } = sample;
+  joined.count('views');
+  const record = { signal_id: String(signal_id), entity: String(entity) };
+  const stored = storedRecord(joined.bodies, record);
+  return stored && { sample: stored };
+}
+
+/** Parameters of the files of a list, by the folder that was asked for. */
+const held = new WeakMap<FileList, Map<string, readonly string[]>>();
+
+/** The values of the parameter behind a folder that an operation has files in, in order. */
+function listedIn(list: FileList, operation: EndpointPath, folder: string): readonly string[] {
+  const known = held.get(list) ?? new Map<string, readonly string[]>();
+  held.set(list, known);
+  const found = known.get(folder) ?? [...list.paths(folder)].map(valueIn(operation)).sort();
+  known.set(folder, found);
+  return found;
+}
+
+const valueIn =
+  (operation: EndpointPath) =>
+  (path: string): string =>
+    Object.values(parseFilePath(endpointAt(operation), path) ?? {}).at(-1) ?? '';

@@ -1,8 +1,10 @@
+import { bandOfRecord } from '../contract/leg.ts';
 import { isLit, legsLit } from '../contract/lit-legs.ts';
+import type { SignalRecord } from '../contract/record.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck } from './body-check.ts';
 import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
-import { bandOf, isSame } from './relation.ts';
+import { isSame } from './relation.ts';
 
 /** Whether legs and readings are lit as their classes say, and counted as such; a body without these members says nothing. */
 export function litChecks(node: ObjectNode): BodyCheck[] {
@@ -13,7 +15,8 @@ export function litChecks(node: ObjectNode): BodyCheck[] {
 }
 
 function litCheck({ path, value }: ObjectNode, signalId: string): BodyCheck {
-  const band = value.band === undefined ? bandOf(value) : value.band;
+  const band =
+    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
   const right = isLit(signalId, typeof band === 'string' ? band : null);
   const where = memberPath(path, 'lit');
   return agreement(where, value.lit === right, `${right}, which follows from its class`);

@@ -1,122 +1,159 @@
-import { ENDPOINTS, type Endpoint, type EndpointPath, endpointAt } from '../contract/endpoints.ts';
-import { filePath, parseFilePath } from '../contract/path.ts';
+import { ENDPOINTS, type Endpoint, type EndpointPath } from '../contract/endpoints.ts';
+import { signalOf } from '../contract/lines.ts';
+import { readingStatement, type Worded } from '../contract/reading-text.ts';
+import type { SignalRecord } from '../contract/record.ts';
+import {
+  historyAddOn,
+  historyPreview,
+  type PercentileTable,
+  rawBody,
+  recordAddOns,
+  thinCalibrated,
+} from '../contract/record-views.ts';
 import type { FileEntry } from '../contract/release.ts';
+import type { SeriesRow } from '../contract/series.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
-import { bandOf, differing, isSame, type Related, rowsOf } from './relation.ts';
+import { checkMade, cited, differing, type Related, rowsOf } from './relation.ts';
 
-const RECORD: EndpointPath = '/gauge';
-const SERIES: EndpointPath = '/gauge/history-series';
-const PREVIEW: EndpointPath = '/gauge/history-preview';
-/** Members that a view has of its own under a name of the record. */
-const OWN = new Set(['tier', 'record_hash_verifiable', 'decision_points', '_citation', 'rows']);
-/** What a view repeats under another name than the record. */
-const RENAMED: Readonly<Record<string, string>> = {
-  ruler: 'standard_ruler',
-  calibrated: 'standard_ruler',
+const RECORD = '/gauge' satisfies EndpointPath;
+export const SERIES = '/gauge/history-series' satisfies EndpointPath;
+export const PREVIEW = '/gauge/history-preview' satisfies EndpointPath;
+/** Members that a series has of its own under a name of the record. */
+const SERIES_OWN = new Set(['tier', 'record_hash_verifiable', '_citation']);
+/** Bodies that a record alone is made into, by their operation, the folder of another form in front. */
+const MADE: Readonly<Record<string, (record: SignalRecord, view: JsonObject) => object | null>> = {
+  '/gauge/raw': rawBody,
+  '/gauge/ruler': (record) => recordAddOns(record)['/gauge/ruler'] ?? null,
+  '/gauge/calibrated': (record) => recordAddOns(record)['/gauge/calibrated'] ?? null,
+  'thin/gauge/calibrated': thinCalibrated,
+  '/gauge/strata': (record) => recordAddOns(record)['/gauge/strata'] ?? null,
+  '/gauge/history': (record, { history }) => historyAddOn(record, percentilesOf(history)),
 };
 
-/** Operations whose file is of one signal and entity, each with the folder in front of its other forms. */
-const VIEWS = (ENDPOINTS as readonly Endpoint[])
-  .filter(({ file }) => /^[a-z/-]+\/\{signal_id\}\/\{entity\}\.json$/.test(file ?? ''))
-  .flatMap((endpoint) => [
-    { endpoint, folder: '' },
-    ...Object.values(endpoint.params)
-      .flatMap(({ variant }) => Object.values(variant ?? {}))
-      .map((name) => ({ endpoint, folder: `${name}/` })),
-  ]);
+/** An operation, or another form of it, whose file is of one signal and entity. */
+export interface View {
+  readonly endpoint: Endpoint;
+  /** What its paths begin with; the folder of the form is in front. */
+  readonly start: string;
+  /** Another form than the usual one, or ''. */
+  readonly form: string;
+}
+
+const VIEWS: readonly View[] = (ENDPOINTS as readonly Endpoint[]).flatMap((endpoint) => {
+  const [, start] = /^([a-z/-]+\/)\{signal_id\}\/\{entity\}\.json$/.exec(endpoint.file ?? '') ?? [];
+  if (start === undefined) return [];
+  const forms = Object.values(endpoint.params).flatMap(({ variant }) =>
+    Object.values(variant ?? {}),
+  );
+  return [
+    { endpoint, start, form: '' },
+    ...forms.map((form) => ({ endpoint, start: `${form}/${start}`, form })),
+  ];
+});
+const START = 'record/';
 
 /** The path of the record that a file is a view of; null for a file that is none, its own for a record. */
 export function recordOf(path: string): string | null {
-  for (const { endpoint, folder } of VIEWS) {
-    if (!path.startsWith(folder)) continue;
-    const values = valuesOf(endpoint, path.slice(folder.length));
-    if (values !== null) return filePath(endpointAt(RECORD), values);
-  }
-  return null;
-}
-
-function valuesOf(endpoint: Endpoint, path: string) {
-  try {
-    return parseFilePath(endpoint, path);
-  } catch {
-    return null;
-  }
+  const view = VIEWS.find(({ start }) => path.startsWith(start));
+  return view === undefined ? null : START + path.slice(view.start.length);
 }
 
 /** The listed views of a record, itself left out. */
-export function viewsOf(record: string, list: FileList): FileEntry[] {
-  const values = valuesOf(endpointAt(RECORD), record);
-  if (values === null) return [];
-  return VIEWS.flatMap(({ endpoint, folder }) => {
-    const path = `${folder}${filePath(endpoint, values)}`;
-    const entry = path === record ? null : list.find(path);
-    return entry === null ? [] : [entry];
+export function viewsOf(record: string, list: FileList): (View & { readonly entry: FileEntry })[] {
+  return VIEWS.flatMap((view) => {
+    if (view.start === START) return [];
+    const entry = list.find(view.start + record.slice(START.length));
+    return entry === null ? [] : [{ ...view, entry }];
   });
 }
 
-/** Compares a view of a record with it, and its rows with the series. */
-export function checkView(view: Related, record: JsonObject): void {
-  const { body, fault } = view;
-  for (const name of differing(body, record, { except: OWN })) {
-    fault(name, 'differs from the record');
-  }
-  for (const [name, source] of Object.entries(RENAMED)) {
-    const [own, whole] = [body[name], record[source]];
-    if (isObject(own) && (!isObject(whole) || differing(own, whole).length > 0)) {
-      fault(name, `differs from "${source}" of the record`);
-    }
-  }
-  if (body.band !== undefined && !isSame(body.band, bandOf(record))) {
-    fault('band', 'differs from the band of the record');
-  }
-  view.count('views');
+/** Compares what a record says in words with its members. */
+export function checkRecord(record: Related): void {
+  const made = record.body as unknown as SignalRecord;
+  checkMade(record, () => stated(made, record, { path: RECORD }));
 }
 
-/** Compares the rows of a record's preview, and its last fact, with its series. */
+/** Compares a view of a record with what the record makes of it; a preview is compared with the series. */
+export function checkView(view: Related, record: JsonObject, { endpoint, form }: View): void {
+  const { body, fault } = view;
+  view.count('views');
+  if (endpoint.path === PREVIEW) return;
+  if (endpoint.path === SERIES) {
+    for (const name of differing(body, record, SERIES_OWN)) fault(name, 'differs from the record');
+    return;
+  }
+  const signed = record as unknown as SignalRecord;
+  checkMade(view, () => {
+    const made = MADE[form + endpoint.path]?.(signed, body) ?? null;
+    if (made === null || endpoint.priceUsd === null) return made;
+    const more = form === '' ? '' : `&format=${form}`;
+    return stated(made, { ...view, record: signed }, { path: endpoint.path, more });
+  });
+}
+
+interface Stated extends Related {
+  readonly record?: SignalRecord;
+}
+
+/** What was made, with the words that its citation has to say of the record. */
+function stated(
+  made: object,
+  { body, ownTables, record = body as unknown as SignalRecord }: Stated,
+  of: { readonly path: string; readonly more?: string },
+): object {
+  const signal = signalOf(record.signal_id);
+  const collected_at = record._citation?.retrieved_at;
+  if (!ownTables || signal === undefined || collected_at === undefined) {
+    return { ...made, _citation: body._citation };
+  }
+  const reading = { ...record, collected_at } as Worded;
+  return cited(made, body, readingStatement(signal, reading, of));
+}
+
+function percentilesOf(history: JsonValue | undefined): PercentileTable {
+  return (isObject(history) ? history.percentile_table : []) as unknown as PercentileTable;
+}
+
+/** Compares a record's preview, and its last fact, with its series. */
 export function checkRows(
   { record, preview }: { readonly record: Related; readonly preview: Related | null },
-  series: JsonObject,
+  { rows: listed, retained }: JsonObject,
 ): void {
-  const rows = new Map(rowsOf(series.rows).map((row) => [row.record_hash, row]));
-  const within = reachOf(series);
-  const compare = (row: JsonObject, { fault }: Related, where: string): void => {
-    const stored = rows.get(row.record_hash ?? null);
-    if (stored === undefined) {
-      if (within(row.snapshot_date)) fault(`${where}record_hash`, 'is of no row of the series');
-    } else {
-      for (const name of differing(row, stored)) fault(where + name, 'differs from the series');
+  const rows = rowsOf(listed);
+  const byHash = new Map(rows.map((row) => [row.record_hash, row]));
+  const isDelivered = reachOf(retained);
+  const compare = (row: JsonObject, at: string, shown: boolean): void => {
+    const stored = byHash.get(row.record_hash ?? null);
+    if (stored === undefined && isDelivered(row)) {
+      record.fault(`${at}record_hash`, 'is of no row of the series');
+    }
+    if (stored === undefined || !shown) return;
+    for (const name of differing(row, stored, NONE)) {
+      record.fault(at + name, 'differs from the series');
     }
   };
-  compare(record.body, { ...record, fault: hashOnly(record) }, '');
-  if (isObject(record.body.last_fact)) compare(record.body.last_fact, record, 'last_fact.');
+  // A difference of the record itself is named at the series.
+  compare(record.body, '', false);
+  if (isObject(record.body.last_fact)) compare(record.body.last_fact, 'last_fact.', true);
   if (preview === null) return;
-  const shown = rowsOf(preview.body.rows);
-  for (const [at, row] of shown.entries()) compare(row, preview, `rows.${at}.`);
-  preview.count('preview_rows', shown.length);
-  if (shown.at(-1)?.record_hash !== record.body.record_hash) {
-    preview.fault('rows', 'does not end with the reading of the record');
-  }
+  const older = rowsOf(preview.body.rows).filter((row) => {
+    return !isDelivered(row) && !byHash.has(row.record_hash ?? null);
+  });
+  checkMade(preview, () => {
+    const known = [...older, ...rows] as unknown as SeriesRow[];
+    return historyPreview(record.body as unknown as SignalRecord, known);
+  });
+  preview.count('preview_rows', rowsOf(preview.body.rows).length);
 }
 
-/** Of a record only the hash is compared here: a difference in anything else is named at the series. */
-function hashOnly({ fault }: Related): Related['fault'] {
-  return (where, detail) => {
-    if (where === 'record_hash') fault(where, detail);
-  };
-}
+const NONE: ReadonlySet<string> = new Set();
 
-/** Which snapshot dates a series surely holds: long ones are cut at their start. */
-function reachOf({ retained }: JsonObject): (date: unknown) => boolean {
+/** Which rows a series surely holds: long ones are cut at their start. */
+function reachOf(retained: JsonValue | undefined): (row: JsonObject) => boolean {
   if (!isObject(retained)) return () => false;
   const { older_rows, from } = retained;
-  return (date) =>
+  return ({ snapshot_date: date }) =>
     typeof date === 'string' && (older_rows === 0 || date > (typeof from === 'string' ? from : ''));
-}
-
-/** What a view is to its record. */
-export function viewKind(path: string): 'series' | 'preview' | 'other' {
-  const of = (operation: EndpointPath) => valuesOf(endpointAt(operation), path) !== null;
-  if (of(SERIES)) return 'series';
-  return of(PREVIEW) ? 'preview' : 'other';
 }

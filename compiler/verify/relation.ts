@@ -1,8 +1,16 @@
-import { canonicalJson } from '../contract/canonical.ts';
+import { type Citation, citedBase, type Statement } from '../contract/citation.ts';
+import { endpointAt } from '../contract/endpoints.ts';
+import { filePath } from '../contract/path.ts';
+import type { SignalRecord } from '../contract/record.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
+import { reason } from './body-check.ts';
+import { isObject, type JsonObject, memberPath } from './object-nodes.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 import type { Counted } from './tally.ts';
+
+/** Differences of one body that are named. */
+const DIFFERENCES_MAX = 10;
+const DIFFERS = 'differs from what it repeats';
 
 /** A body whose statements about other bodies are compared with them. */
 export interface Related {
@@ -15,31 +23,94 @@ export interface Related {
   count(name: Counted, more?: number): void;
 }
 
+/** A body to compare with is not the listed file, which is named where that file is checked. */
+class DamagedError extends Error {}
+
+/** A body of the release; null for one that is not listed. Throws what `checkMade` lets pass where it is damaged. */
+export function storedBody(bodies: StoredBodies, path: string): JsonObject | null {
+  const body = bodies.get(path);
+  if (body === 'damaged') throw new DamagedError(path);
+  return body === 'absent' ? null : body;
+}
+
+/** The same, of the record of a signal and entity. */
+export function storedRecord(
+  bodies: StoredBodies,
+  { signal_id, entity }: { readonly signal_id: string; readonly entity: string },
+): SignalRecord | null {
+  const path = filePath(endpointAt('/gauge'), { signal_id, entity });
+  return path === null ? null : (storedBody(bodies, path) as SignalRecord | null);
+}
+
+/** Compares a body whole with what is made again out of the bodies that it repeats; null is of bodies that are not there. */
+export function checkMade({ body, fault }: Related, make: () => object | null): void {
+  try {
+    const made = make();
+    if (made === null) fault('', 'repeats what is not in the release');
+    else for (const where of first(differences(body, made as JsonObject))) fault(where, DIFFERS);
+  } catch (error) {
+    if (error instanceof DamagedError) return;
+    fault('', `cannot be made again: ${reason(error)}`);
+  }
+}
+
+function first(places: Generator<string>): string[] {
+  const found: string[] = [];
+  for (const place of places) {
+    found.push(place);
+    if (found.length === DIFFERENCES_MAX) break;
+  }
+  return found;
+}
+
+/** What was made, with the citation of the body as its statement has to be. */
+export function cited(made: object, { _citation }: JsonObject, says: Statement): object {
+  const own = _citation as unknown as Citation;
+  const { claim, fact, retrieved_at, target, observed_at } = says;
+  const source = { ...own.source, url: citedBase(own) + target, published_at: observed_at };
+  return { ...made, _citation: { ...own, claim, fact, retrieved_at, source } };
+}
+
+/** Where two JSON values differ: none for those of the same canonical JSON. */
+export function* differences(
+  one: JsonValue | undefined,
+  other: JsonValue | undefined,
+  path = '',
+): Generator<string> {
+  if (one === other) return;
+  const pair = parallel(one, other);
+  if (pair === null) {
+    yield path;
+    return;
+  }
+  const [left, right] = pair;
+  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    yield* differences(left[name], right[name], memberPath(path, name));
+  }
+}
+
+type Container = Readonly<Record<string, JsonValue | undefined>>;
+
+/** Two objects, or two lists of one length; null for any other two. */
+function parallel(one: unknown, other: unknown): readonly [Container, Container] | null {
+  const isPair = [one, other].every((each) => typeof each === 'object' && each !== null);
+  if (!isPair || Array.isArray(one) !== Array.isArray(other)) return null;
+  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return null;
+  return [one as Container, other as Container];
+}
+
 export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object') return a === b;
-  return canonicalJson(a) === canonicalJson(b);
+  return differences(a, b).next().done === true;
 }
 
 /** Names of members that both objects have, but not alike. */
-export function differing(
-  one: JsonObject,
-  other: JsonObject,
-  { except = NONE }: { readonly except?: ReadonlySet<string> } = {},
-): string[] {
+export function differing(one: JsonObject, other: JsonObject, except: ReadonlySet<string>) {
   return Object.keys(one).filter(
     (name) => !except.has(name) && Object.hasOwn(other, name) && !isSame(one[name], other[name]),
   );
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** The objects of a list, or none. */
 export function rowsOf(list: JsonValue | undefined): JsonObject[] {
   return Array.isArray(list) ? (list as JsonValue[]).filter(isObject) : [];
-}
-
-/** The band of a record: its official class, else the one that its publisher gave, else null. */
-export function bandOf({ standard_ruler, current }: JsonObject): JsonValue {
-  if (isObject(standard_ruler)) return standard_ruler.band ?? null;
-  return isObject(current) && typeof current.band === 'string' ? current.band : null;
 }

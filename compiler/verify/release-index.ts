@@ -1,5 +1,7 @@
 import { endpointAt } from '../contract/endpoints.ts';
 import { filePath, verifyShardPath } from '../contract/path.ts';
+import type { SignalRecord } from '../contract/record.ts';
+import { catalogRow } from '../contract/record-views.ts';
 import {
   CATALOG_PATH,
   type CatalogRow,
@@ -14,6 +16,7 @@ import { reason } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
+import { differences } from './relation.ts';
 import type { Faults } from './release-fault.ts';
 import { listedFiles, placeOfFile } from './release-tree.ts';
 import { BODY_BYTES_MAX } from './stored-bodies.ts';
@@ -59,22 +62,9 @@ export function checkCatalog(index: IndexCheck, { number, of }: Part): number {
 type LineFault = readonly [where: string, detail: string] | null;
 
 function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault {
-  const { standard_ruler, current } = record;
-  const official = isObject(standard_ruler) ? standard_ruler.band : undefined;
-  const stored = isObject(current) && typeof current.band === 'string' ? current.band : null;
-  const expected = {
-    entity_name: record.entity_name,
-    observed_at: record.observed_at,
-    band: official ?? stored,
-    record_hash: record.record_hash,
-    last_looked_at: record.last_looked_at,
-  } as const;
-  for (const [name, value] of Object.entries(expected)) {
-    if (row[name as keyof typeof expected] !== value) {
-      return [`${where} ${name}`, 'differs from the record'];
-    }
-  }
-  return null;
+  const made = catalogRow(record as unknown as SignalRecord);
+  const off = [...differences({ ...row }, { ...made })][0];
+  return off === undefined ? null : [`${where} ${off}`, 'differs from the record'];
 }
 
 /** How many lines of a look-up shard there are, by what their hash belongs to. */

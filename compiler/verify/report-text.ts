@@ -145,6 +145,10 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
     ...(strayCount === 0
       ? []
       : [`  note: ${strayCount} files or releases that nothing reads: ${strays[0]}`]),
-    ...(ownTables ? [] : ['  compiled from other tables than those of this program']),
+    ...(ownTables
+      ? []
+      : [
+          '  compiled from other tables than those of this program: what joins records was not made again',
+        ]),
   ];
 }

@@ -70,7 +70,7 @@ interface Pair {
 }
 
 function compare(roster: Related, { where, row, subject }: Pair): void {
-  for (const name of differing(row, subject, { except: OWN })) {
+  for (const name of differing(row, subject, OWN)) {
     roster.fault(where + name, 'differs from the body of its subject');
   }
   const inner = [
@@ -80,7 +80,7 @@ function compare(roster: Related, { where, row, subject }: Pair): void {
   ] as const;
   for (const [name, own, whole] of inner) {
     if (!isObject(own) || !isObject(whole)) continue;
-    for (const off of differing(own, whole)) {
+    for (const off of differing(own, whole, new Set())) {
       roster.fault(where + off, `differs from "${name}.${off}" of its subject`);
     }
   }

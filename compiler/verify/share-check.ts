@@ -11,7 +11,15 @@ import { checkForm } from './form-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
-import { checkRows, checkView, recordOf, viewKind, viewsOf } from './record-relations.ts';
+import {
+  checkRecord,
+  checkRows,
+  checkView,
+  PREVIEW,
+  recordOf,
+  SERIES,
+  viewsOf,
+} from './record-relations.ts';
 import type { Related } from './relation.ts';
 import { type BodyFault, judgeBody } from './release-body.ts';
 import { Faults, type ReleaseFault } from './release-fault.ts';
@@ -88,18 +96,15 @@ class Share {
   /** A record and everything that follows from it alone. */
   record(entry: FileEntry): void {
     const record = this.#file(entry);
-    const views = viewsOf(entry.path, this.#context.list).map((listed) => {
-      return { kind: viewKind(listed.path), view: this.#file(listed) };
+    const views = viewsOf(entry.path, this.#context.list).map((of) => {
+      return { of, view: this.#file(of.entry) };
     });
     if (record === null) return;
-    for (const { view } of views) {
-      if (view === null) continue;
-      checkView(view, record.body);
-      checkForm(view);
-    }
-    const of = (wanted: string) => views.find(({ kind }) => kind === wanted)?.view ?? null;
-    const series = of('series');
-    if (series !== null) checkRows({ record, preview: of('preview') }, series.body);
+    checkRecord(record);
+    for (const { view, of } of views) if (view !== null) checkView(view, record.body, of);
+    const at = (path: string) => views.find(({ of }) => of.endpoint.path === path)?.view ?? null;
+    const series = at(SERIES);
+    if (series !== null) checkRows({ record, preview: at(PREVIEW) }, series.body);
   }
 
   /** Any other file; `record` is the one that it should be a view of. */

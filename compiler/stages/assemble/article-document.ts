@@ -1,6 +1,6 @@
+import { NATURE } from '../../contract/words.ts';
 import { hoursBetween } from '../derive/age.ts';
 import type { ArticleDocument } from '../intake/document-row.ts';
-import { NATURE } from './provenance.ts';
 import { disclosureOf } from './rosters/put-roster.ts';
 import { rosterProvenance } from './rosters/roster-provenance.ts';
 import type { HashedRow } from './rosters/settle-rows.ts';

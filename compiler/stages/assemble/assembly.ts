@@ -1,4 +1,19 @@
+import {
+  bundleBody,
+  legReadings,
+  type PlacedLeg,
+  placeLegs,
+  thinBundle,
+} from '../../contract/bundle.ts';
+import { type CityReading, cityBody } from '../../contract/city-readings.ts';
 import { CITY_LOCS } from '../../contract/entities.ts';
+import {
+  bundleStatement,
+  cityStatement,
+  lifecycleStatement,
+} from '../../contract/joined-statements.ts';
+import type { LegReading } from '../../contract/leg.ts';
+import { LIFECYCLE_SIGNALS, lifecycleBody } from '../../contract/lifecycle-body.ts';
 import { type BundlePath, LINES, type Line, type Signal, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import type { SignalRecord } from '../../contract/record.ts';
@@ -13,18 +28,13 @@ import { editLines, type LineEdit } from '../publish/sorted-lines.ts';
 import type { VerifyShards } from '../publish/verify-shards.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { Memory } from '../remember/memory.ts';
-import { bundleBody, legReadings, type PlacedLeg, placeLegs, thinBundle } from './bundle.ts';
 import { CENSUS_ROWS_MAX, writeCensus } from './census.ts';
-import { type CityReading, cityBody } from './city-readings.ts';
 import { recordPath } from './entity-files.ts';
 import { merkleSpec } from './free-bodies.ts';
-import { bundleStatement, cityStatement, lifecycleStatement } from './joined-statements.ts';
 import type { LatestTable } from './latest-table.ts';
-import { type LegReading, legReading } from './leg.ts';
-import { lifecycleBody } from './lifecycle-body.ts';
+import { legReading } from './leg.ts';
 
 const SAMPLE_DEFAULT = 'airquality.aqi';
-const LIFECYCLES = (LINES as readonly Line[]).map((line) => `${line.id}.lifecycle`);
 
 /** Where an assembly puts what the signal jobs made. */
 export interface AssemblyOutput {
@@ -179,9 +189,11 @@ export class Assembly {
   }
 
   #writeLifecycles({ put, sealer }: Press, { table }: Material): void {
-    const changed = new Set(LIFECYCLES.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]));
+    const changed = new Set(
+      LIFECYCLE_SIGNALS.flatMap((id) => [...(this.#joined.get(id)?.keys() ?? [])]),
+    );
     for (const entity of changed) {
-      const subjects = LIFECYCLES.flatMap((id) => legOf(table, id, entity) ?? []);
+      const subjects = LIFECYCLE_SIGNALS.flatMap((id) => legOf(table, id, entity) ?? []);
       const says = lifecycleStatement(entity, subjects);
       put('/gauge/lifecycle', { entity }, sealer.seal(lifecycleBody(subjects), says));
     }

@@ -1,8 +1,8 @@
+import { SWAPPABLE_MAX } from '../../contract/decision-points.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import type { Values } from '../../contract/path.ts';
 import type { DecisionPoints } from '../../contract/record.ts';
 import { jcs } from '../seal/jcs.ts';
-import { SWAPPABLE_MAX } from './decision-points.ts';
 
 const NOTE = 'one swapped tag is one call; only values that a document is stored for are listed';
 

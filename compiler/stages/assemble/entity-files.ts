@@ -1,13 +1,18 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
+import { readingStatement } from '../../contract/reading-text.ts';
 import type { SignalRecord } from '../../contract/record.ts';
+import {
+  historyAddOn,
+  historyPreview,
+  rawBody,
+  recordAddOns,
+  thinCalibrated,
+} from '../../contract/record-views.ts';
 import type { Grown } from '../remember/entity-past.ts';
-import type { Sealer, Statement } from '../seal/sealer.ts';
-import { addOns, thinCalibrated } from './add-ons.ts';
+import type { Sealer } from '../seal/sealer.ts';
 import { type EntityFacts, recordBody } from './entity-record.ts';
-import { historyPreview, rawBody } from './free-bodies.ts';
-import { seriesFile } from './series.ts';
-import { nameOf, valueText } from './summary.ts';
+import { seriesFile, seriesRow } from './series.ts';
 
 /** One body at its precomputed path. */
 export interface PublishedFile {
@@ -23,35 +28,34 @@ export function recordPath(signal_id: string, entity: string): string {
 }
 
 /** The record of an entity as sold, and every other file that follows from it alone. */
-export function entityFiles(
-  facts: EntityFacts,
-  grown: Grown,
-  sealer: Sealer,
-): readonly PublishedFile[] {
+export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
   const bare = recordBody(facts);
-  const record = sealer.seal(bare, statementOf(facts, '/gauge'));
+  const record = sealer.seal(bare, statementOf(facts, { path: '/gauge' }));
   const files: PublishedFile[] = [at(facts, '/gauge', record), ...addOnFiles(facts, bare, sealer)];
   const rows = { past: grown.past.series, tail: grown.rows };
   const series = seriesFile(facts, rows, sealer);
   files.push({ ...at(facts, '/gauge/history-series', series.body), text: series.text });
-  files.push(at(facts, '/gauge/history-preview', historyPreview(facts)));
+  const recent = facts.recent.map(({ reading, record_hash }) => {
+    return seriesRow(facts.signal, reading, record_hash);
+  });
+  files.push(at(facts, '/gauge/history-preview', historyPreview(bare, recent)));
   const rawSignals = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
   if (rawSignals.includes(facts.signal.id)) files.push(at(facts, '/gauge/raw', rawBody(bare)));
-  return files;
+  return { record: bare, files };
 }
 
 function addOnFiles(facts: EntityFacts, bare: SignalRecord, sealer: Sealer): PublishedFile[] {
-  const files: PublishedFile[] = [];
-  for (const [path, body] of Object.entries(addOns(bare, facts))) {
-    const sold = path as keyof ReturnType<typeof addOns>;
-    files.push(at(facts, sold, sealer.seal(body, statementOf(facts, sold))));
-  }
-  if (facts.ruler !== null) {
-    const thin = thinCalibrated(bare, facts.ruler);
-    const sealed = sealer.seal(thin, statementOf(facts, '/gauge/calibrated', '&format=thin'));
-    files.push({ path: pathOf(facts, '/gauge/calibrated', { format: 'thin' }), body: sealed });
-  }
-  return files;
+  const history = facts.percentile_table && historyAddOn(bare, facts.percentile_table);
+  const addOns = { ...recordAddOns(bare), ...(history && { '/gauge/history': history }) };
+  const files = Object.entries(addOns).map(([path, body]) => {
+    const sold = path as keyof typeof addOns;
+    return at(facts, sold, sealer.seal(body, statementOf(facts, { path: sold })));
+  });
+  const thin = thinCalibrated(bare);
+  if (thin === null) return files;
+  const says = statementOf(facts, { path: '/gauge/calibrated', more: '&format=thin' });
+  const path = pathOf(facts, '/gauge/calibrated', { format: 'thin' });
+  return [...files, { path, body: sealer.seal(thin, says) }];
 }
 
 function at(facts: EntityFacts, path: EndpointPath, body: object): PublishedFile {
@@ -65,14 +69,6 @@ function pathOf(facts: EntityFacts, path: EndpointPath, variant: Values = {}): s
   return file;
 }
 
-/** What the citation of a body about one reading says. */
-export function statementOf(facts: EntityFacts, path: EndpointPath, more = ''): Statement {
-  const { signal, latest } = facts;
-  return {
-    claim: `${signal.measures} at ${nameOf(latest)}`,
-    fact: `${signal.id} of ${latest.entity} read ${valueText(signal, latest)} at ${latest.observed_at}`,
-    target: `${path}?entity=${encodeURIComponent(latest.entity)}${more}&signal_id=${signal.id}`,
-    observed_at: latest.observed_at,
-    retrieved_at: latest.collected_at,
-  };
+function statementOf({ signal, latest }: EntityFacts, of: { path: EndpointPath; more?: string }) {
+  return readingStatement(signal, latest, of);
 }

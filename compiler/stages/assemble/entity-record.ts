@@ -1,16 +1,18 @@
+import { recordDecisions } from '../../contract/decision-points.ts';
 import type { Signal } from '../../contract/lines.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
+import type { PercentileTable } from '../../contract/record-views.ts';
+import { GRADE, NATURE, SCOPE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { sourceAgreement } from '../derive/agreement.ts';
 import { changeOf, previousOf } from '../derive/change.ts';
 import { bandOf, standardRuler } from '../derive/ruler.ts';
-import { historyOf, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
+import { percentileTable, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 import { type HashOf, toldOf } from '../intake/timeline.ts';
 import type { Grown } from '../remember/entity-past.ts';
-import { recordDecisions } from './decision-points.ts';
-import { GRADE, lineageOf, NATURE, provenanceOf, SCOPE } from './provenance.ts';
+import { lineageOf, provenanceOf } from './provenance.ts';
 import { summaryEn, summaryZh } from './summary.ts';
 
 /** Points of `trend_7d`, the current reading included. */
@@ -35,7 +37,7 @@ export interface EntityFacts {
   readonly ruler: StandardRuler | null;
   readonly season: Season | null;
   readonly strata: ReturnType<typeof strataOf>;
-  readonly history: ReturnType<typeof historyOf>;
+  readonly percentile_table: PercentileTable | null;
   readonly record_hash: string;
   readonly last_fact: ReturnType<typeof lastFact>;
   /** Shared by the record and its add-ons. */
@@ -69,7 +71,7 @@ export function entityFacts(
     ruler: standardRuler(signal, latest),
     season,
     strata: strataOf(signal, latest, season),
-    history: historyOf(latest, season),
+    percentile_table: percentileTable(season),
     record_hash,
     last_fact: lastFact(
       signal,
@@ -129,7 +131,7 @@ function dimsOf(facts: EntityFacts): string[] {
   return [
     ...(facts.ruler === null ? [] : ['ruler', 'calibrated']),
     ...(facts.strata === null ? [] : ['strata']),
-    ...(facts.history === null ? [] : ['history']),
+    ...(facts.season === null ? [] : ['history']),
   ];
 }
 

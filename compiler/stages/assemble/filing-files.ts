@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Statement } from '../../contract/citation.ts';
 import { filingCore, type HashedFiling, isAmendment } from '../../contract/filing.ts';
 import {
   FILERS_PATH,
@@ -13,7 +14,6 @@ import { filingLists, provenList, storedForms } from '../../contract/filing-list
 import type { FilerCoverage, FilingRow } from '../../contract/resolve-bodies.ts';
 import type { StoredFiling, StoredListing } from '../intake/filing-row.ts';
 import type { Press } from '../publish/press.ts';
-import type { Statement } from '../seal/sealer.ts';
 import { writeFilingPreviews } from './filing-previews.ts';
 
 /** One listing of a filing, as it counts. */

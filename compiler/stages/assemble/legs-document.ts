@@ -1,13 +1,13 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { type Cadence, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
+import { joinedProvenance } from '../../contract/joined-provenance.ts';
 import { legsLit } from '../../contract/lit-legs.ts';
 import { HASH_CORE_VERSION, hashCore } from '../../contract/record-hash.ts';
+import { LEGS_LINEAGE, LEGS_NOTE, NATURE, UNCERTAINTY } from '../../contract/words.ts';
 import { hoursBetween } from '../derive/age.ts';
 import type { DocumentLeg, LegsDocument } from '../intake/document-row.ts';
 import type { Press } from '../publish/press.ts';
-import { LEGS_NOTE } from './bundle.ts';
 import { type StoredValues, storedDecisions } from './document-decisions.ts';
-import { joinedProvenance, LEGS_LINEAGE, NATURE, UNCERTAINTY } from './provenance.ts';
 import { disclosureOf } from './rosters/put-roster.ts';
 import { measurers } from './rosters/roster-provenance.ts';
 

@@ -1,5 +1,7 @@
+import type { Statement } from '../../contract/citation.ts';
 import { SERIES_DAYS_MAX } from '../../contract/endpoints.ts';
 import type { Signal } from '../../contract/lines.ts';
+import { nameOf } from '../../contract/reading-text.ts';
 import {
   type ChainState,
   retainedFrom,
@@ -8,15 +10,14 @@ import {
   type SeriesRow,
   stateBefore,
 } from '../../contract/series.ts';
+import { NATURE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import type { Reading } from '../intake/reading.ts';
-import type { Sealer, Statement } from '../seal/sealer.ts';
+import type { Sealer } from '../seal/sealer.ts';
 import { disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
-import { NATURE } from './provenance.ts';
 import { type ChainedRows, chainRows } from './series-chain.ts';
 import type { SeriesPast } from './series-segments.ts';
-import { nameOf } from './summary.ts';
 
 const NOTE =
   'oldest snapshot first; a shorter look-back is the end of the same rows, and `before` is where their chain stands';

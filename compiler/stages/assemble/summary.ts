@@ -1,22 +1,9 @@
 import type { Signal } from '../../contract/lines.ts';
+import { nameOf, valueText } from '../../contract/reading-text.ts';
 import type { StandardRuler } from '../../contract/record.ts';
-import { metricUnit } from '../../contract/units.ts';
 import { isOfficial } from '../derive/ruler.ts';
 import type { Season } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
-
-/** The main metric as people write it: `13.6 ft`. */
-export function valueText(signal: Signal, reading: Reading): string {
-  const [metric] = signal.metrics;
-  const value = reading.current[metric];
-  const { label } = metricUnit(metric);
-  if (value === null || value === undefined) return 'no value';
-  return label === '' ? String(value) : `${String(value)} ${label}`;
-}
-
-export function nameOf(reading: Reading): string {
-  return reading.entity_name ?? reading.entity;
-}
 
 function percentText(season: Season): string {
   return `${Math.round(season.percentile * 100)}`;

@@ -1,13 +1,12 @@
 import { roundDecimal } from '../../contract/decimal.ts';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import type { Signal } from '../../contract/lines.ts';
+import { WINDOW_DAYS } from '../../contract/record-views.ts';
 import type { Reading } from '../intake/reading.ts';
 import { classify, officialRuler, rulerFor } from './ruler.ts';
 
 /** Same-season years that statistics look back. */
 const WINDOW_YEARS = 5;
-/** Days on either side of the same calendar day. */
-export const WINDOW_DAYS = 15;
 /** With fewer readings in the window, no statistics are given. */
 export const WINDOW_READINGS_MIN = 10;
 
@@ -146,20 +145,9 @@ function nearestRank(sorted: readonly number[], percentile: number): number {
   return sorted[rank - 1] ?? Number.NaN;
 }
 
-/** The `history` member: seasonal placement with the percentile table behind it. */
-export function historyOf(current: Reading, season: Season | null) {
+/** Which value the season reaches up to each percentile; null without a season. */
+export function percentileTable(season: Season | null) {
   if (season === null) return null;
   const sorted = [...season.values].sort((a, b) => a - b);
-  return {
-    seasonal_percentile: season.percentile,
-    frequency: season.label,
-    percentile_table: TABLE.map((percentile) => ({
-      percentile,
-      value: nearestRank(sorted, percentile),
-    })),
-    window_years: season.years,
-    n: season.n,
-    method: `share of same-season readings below, ties counted half; window of ${WINDOW_DAYS} days`,
-    source: current.sources.map((source) => source.name).join(', '),
-  };
+  return TABLE.map((percentile) => ({ percentile, value: nearestRank(sorted, percentile) }));
 }

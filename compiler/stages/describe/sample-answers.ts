@@ -1,6 +1,6 @@
 import type { EndpointPath } from '../../contract/endpoints.ts';
 import type { SignalRecord } from '../../contract/record.ts';
-import { addOn, recordAddOns } from '../assemble/add-ons.ts';
+import { addOn, recordAddOns } from '../../contract/record-views.ts';
 
 /** What the free sample record says already, by the operation that sells it: real answers that give nothing away. */
 export type SampleAnswers = Partial<Readonly<Record<EndpointPath, object>>>;

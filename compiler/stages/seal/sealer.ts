@@ -1,5 +1,10 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
-import { type Citation, type citationStatement, verifyUrl } from '../../contract/citation.ts';
+import {
+  type Citation,
+  type citationStatement,
+  type Statement,
+  verifyUrl,
+} from '../../contract/citation.ts';
 import { didKey } from '../../contract/did-key.ts';
 import { hashCore } from '../../contract/record-hash.ts';
 import { jcs } from './jcs.ts';
@@ -11,16 +16,6 @@ export interface Issuer {
   readonly did: string;
   readonly keyId: string;
   readonly baseUrl: string;
-}
-
-/** What a citation says about the body it is attached to. */
-export interface Statement {
-  readonly claim: string;
-  readonly fact: string;
-  /** Path and query of the operation that sells the body. */
-  readonly target: string;
-  readonly observed_at: string;
-  readonly retrieved_at: string;
 }
 
 /** Hashes cores and signs bodies with node:crypto. */

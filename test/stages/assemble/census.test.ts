@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { censusBody, censusEntry } from '../../../compiler/contract/census-body.ts';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import { censusBodySchema } from '../../../compiler/contract/record.ts';
 import type { JsonValue } from '../../../compiler/contract/strict-json.ts';
-import { censusBody } from '../../../compiler/stages/assemble/census.ts';
-import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
+import { coreFields } from '../../../compiler/stages/assemble/entity-record.ts';
+import { legReading } from '../../../compiler/stages/assemble/leg.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { GROWTH_MAX, growth } from '../../growth.ts';
@@ -81,15 +82,17 @@ describe('a compiled census', () => {
 });
 
 describe('censusBody()', () => {
-  const latest = (entity: string): Latest => ({
-    reading: reading(entity, { price_usd: 1 }) as Reading,
-    record_hash: HASH,
-    looked_at: '2026-11-20T11:00:00Z',
-  });
+  const entry = (entity: string) => {
+    const stored = reading(entity, { price_usd: 1 }) as Reading;
+    const looked_at = '2026-11-20T11:00:00Z';
+    const leg = legReading(BTC, { reading: stored, record_hash: HASH, looked_at });
+    const { entity_name, current, record_hash } = leg;
+    return censusEntry({ ...coreFields(BTC, stored), entity_name, current, record_hash }, leg);
+  };
 
   it('I39: costs as much for each row, however many there are', () => {
     const all = (size: number) => {
-      const entities = Array.from({ length: size }, (_, at) => latest(`e${at}`));
+      const entities = Array.from({ length: size }, (_, at) => entry(`e${at}`));
       return () => censusBody(BTC, entities);
     };
     expect(growth(1250, all)).toBeLessThan(GROWTH_MAX);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
 import {
   frequencyLabel,
-  historyOf,
   percentileOf,
+  percentileTable,
   sameDayInYear,
   seasonOf,
   seasonWindow,
@@ -181,7 +181,7 @@ describe('strataOf()', () => {
   });
 });
 
-describe('historyOf(), statRuler()', () => {
+describe('percentileTable(), statRuler()', () => {
   const now = item('2026-11-20T10:00:00Z', 15);
   const season = seasonOf(
     AQI,
@@ -196,8 +196,7 @@ describe('historyOf(), statRuler()', () => {
       window_years: 1,
       n: 31,
     });
-    const history = historyOf(now, season);
-    expect(history?.percentile_table).toEqual([
+    expect(percentileTable(season)).toEqual([
       { percentile: 5, value: 1 },
       { percentile: 10, value: 3 },
       { percentile: 25, value: 7 },
@@ -206,10 +205,9 @@ describe('historyOf(), statRuler()', () => {
       { percentile: 90, value: 27 },
       { percentile: 95, value: 29 },
     ]);
-    expect(history).toMatchObject({ seasonal_percentile: 0.5, source: 'test source' });
   });
 
   it('are null without a season', () => {
-    expect([statRuler(null), historyOf(now, null)]).toEqual([null, null]);
+    expect([statRuler(null), percentileTable(null)]).toEqual([null, null]);
   });
 });

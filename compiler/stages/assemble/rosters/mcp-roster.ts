@@ -1,11 +1,11 @@
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
+import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import { type McpServerRow, mcpServerRowSchema } from '../../intake/mcp-server-row.ts';
 import { readCollection } from '../../intake/read-collection.ts';
 import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
-import { NATURE } from '../provenance.ts';
 import { type CaptureRoster, captureRoster, presenceOf, type Subject } from './capture-roster.ts';
 import { absentRow, absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
 import { disclosureOf, putHashes, putRoster } from './put-roster.ts';

@@ -1,7 +1,8 @@
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
+import { byTime } from '../../../contract/joined-provenance.ts';
 import { filePath } from '../../../contract/path.ts';
+import { GRADE, NATURE, SCOPE } from '../../../contract/words.ts';
 import type { Press } from '../../publish/press.ts';
-import { byTime, GRADE, NATURE, SCOPE } from '../provenance.ts';
 import {
   oldestRow,
   ROSTER_LINEAGE,

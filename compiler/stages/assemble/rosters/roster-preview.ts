@@ -2,8 +2,8 @@ import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
 import { preferredValue } from '../../../contract/path.ts';
 import { type RosterKind, rosterCoreFields } from '../../../contract/roster-core.ts';
+import { NATURE } from '../../../contract/words.ts';
 import type { Press } from '../../publish/press.ts';
-import { NATURE } from '../provenance.ts';
 
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
 export const PREVIEW_VALUES_MAX = 500;

@@ -1,7 +1,8 @@
 import { type Cadence, freshnessBasis } from '../../../contract/freshness.ts';
+import { byTime } from '../../../contract/joined-provenance.ts';
 import type { Provenance } from '../../../contract/record.ts';
+import { SERVED_FROM, UNCERTAINTY, VALIDATION } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
-import { byTime, SERVED_FROM, UNCERTAINTY, VALIDATION } from '../provenance.ts';
 import type { HashedRow } from './settle-rows.ts';
 
 /** What the rows of a collection are about. */

@@ -1,6 +1,7 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
+import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import { readCollection } from '../../intake/read-collection.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../intake/stable-coin-row.ts';
 import type { Press } from '../../publish/press.ts';
 import type { IsStored, ReadPart } from '../part.ts';
-import { NATURE } from '../provenance.ts';
 import { type CaptureRoster, captureRoster, type Subject } from './capture-roster.ts';
 import { captureCounts, capturedHashes } from './captured-subjects.ts';
 import { coinLifespan, coinState } from './coin-state.ts';

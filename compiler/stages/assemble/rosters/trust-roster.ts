@@ -1,13 +1,13 @@
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
 import { DEMAND_FIELDS, serviceId, trustModel } from '../../../contract/roster-core.ts';
+import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import type { Problem } from '../../intake/compile-error.ts';
 import { readCollection } from '../../intake/read-collection.ts';
 import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/trust-service-row.ts';
 import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
-import { NATURE } from '../provenance.ts';
 import { type CaptureRoster, captureRoster, presenceOf, type Subject } from './capture-roster.ts';
 import { absentRow, absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
 import { disclosureOf, putHashes, putRoster } from './put-roster.ts';

@@ -1,17 +1,11 @@
-import { freshness, freshnessBasis, freshnessRule } from '../../contract/freshness.ts';
-import { type Line, legEntity, legMember } from '../../contract/lines.ts';
-import { isLit, legsLit } from '../../contract/lit-legs.ts';
-import type { Bundle } from '../../contract/record.ts';
 import { bundleDecisions } from './decision-points.ts';
+import { freshness, freshnessBasis, freshnessRule } from './freshness.ts';
+import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { GRADE, joinedProvenance, LEGS_LINEAGE, NATURE, SCOPE } from './provenance.ts';
-
-/** How to read the legs; `lit` is derived from their classes. */
-export const LEGS_NOTE =
-  'legs in causal order; lit is true where the class of a leg is not the mildest of its list, and null without a list or ' +
-  'a reading; legs_lit counts the legs that are lit: a count, never a score';
-const LAST_FACT_NOTE =
-  'the newest official reading of a leg, later than every reading of a degraded leg';
+import { type Line, legEntity, legMember } from './lines.ts';
+import { isLit, legsLit } from './lit-legs.ts';
+import type { Bundle } from './record.ts';
+import { GRADE, LAST_FACT_NOTE, LEGS_LINEAGE, LEGS_NOTE, NATURE, SCOPE } from './words.ts';
 
 /** A leg of a bundle with its place in the causal chain. */
 export interface PlacedLeg {

@@ -1,18 +1,11 @@
-import { freshnessRule } from '../../contract/freshness.ts';
-import { isLit } from '../../contract/lit-legs.ts';
-import type { CITY_ADD_ONS } from '../../contract/products.ts';
-import type { SignalRecord } from '../../contract/record.ts';
 import { cityDecisions } from './decision-points.ts';
+import { freshnessRule } from './freshness.ts';
+import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
-import { GRADE, joinedProvenance, NATURE, READINGS_LINEAGE, SCOPE } from './provenance.ts';
-
-const NOTES = {
-  air: 'US AQI and its category, and fine particles, each with its own time',
-  precip: 'rainfall of the last complete day and the 30-day wet-dry context',
-} as const;
-
-const LIT_NOTE =
-  'lit is true where the class of a reading is not the mildest of its list, and null without a list or a value';
+import { isLit } from './lit-legs.ts';
+import type { CITY_ADD_ONS } from './products.ts';
+import type { SignalRecord } from './record.ts';
+import { CITY_NOTES, GRADE, LIT_NOTE, NATURE, READINGS_LINEAGE, SCOPE } from './words.ts';
 
 /** A record body beside what joined bodies need of it. */
 export interface CityReading {
@@ -40,7 +33,7 @@ export function cityBody(addon: keyof typeof CITY_ADD_ONS, { loc, readings, locs
       ...record,
       lit: isLit(leg.signal_id, leg.band),
     })),
-    note: `${NOTES[addon]}; ${LIT_NOTE}`,
+    note: `${CITY_NOTES[addon]}; ${LIT_NOTE}`,
     provenance: joinedProvenance(legs, {
       lineage_note: READINGS_LINEAGE,
       freshness_rule: freshnessRule(legs.length, 'readings'),

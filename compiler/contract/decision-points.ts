@@ -1,5 +1,5 @@
-import { type Line, lineOf, type Signal } from '../../contract/lines.ts';
-import type { DecisionPoints } from '../../contract/record.ts';
+import { type Line, lineOf, type Signal } from './lines.ts';
+import type { DecisionPoints } from './record.ts';
 
 /** Most values listed under `swappable`; the rest is in the catalogue. */
 export const SWAPPABLE_MAX = 8;

@@ -1,9 +1,9 @@
-import type { Line } from '../../contract/lines.ts';
-import type { Bundle } from '../../contract/record.ts';
-import type { Statement } from '../seal/sealer.ts';
+import type { Statement } from './citation.ts';
 import type { CityReading } from './city-readings.ts';
+import { byTime } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
-import { byTime } from './provenance.ts';
+import type { Line } from './lines.ts';
+import type { Bundle } from './record.ts';
 
 /** What the citation of a bundle says; `more` is the rest of its query. */
 export function bundleStatement(line: Line, bundle: Bundle, legs: readonly LegReading[]) {

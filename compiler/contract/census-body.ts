@@ -1,0 +1,95 @@
+import type { Statement } from './citation.ts';
+import { byTime, joinedProvenance, type LineagePart } from './joined-provenance.ts';
+import type { LegReading } from './leg.ts';
+import type { Signal } from './lines.ts';
+import type { CensusBody, CensusRow, SignalRecord } from './record.ts';
+import { CENSUS_LINEAGE, CENSUS_VERIFIABLE, GRADE, NATURE, SCOPE } from './words.ts';
+
+/** What a census takes from one entity. */
+export interface CensusEntry {
+  readonly row: CensusRow;
+  readonly part: LineagePart;
+  readonly collected_at: string;
+}
+
+/** What a census repeats of a record. */
+type Repeated = Pick<
+  SignalRecord,
+  | 'signal_id'
+  | 'entity'
+  | 'entity_name'
+  | 'snapshot_date'
+  | 'observed_at'
+  | 'current'
+  | 'lifecycle'
+  | 'sources'
+  | 'source_ref'
+  | 'source_tier'
+  | 'hash_core_version'
+  | 'record_hash'
+>;
+
+/** The entry of a record and of the leg that it makes. */
+export function censusEntry(record: Repeated, leg: LegReading): CensusEntry {
+  const { signal_id, entity, entity_name, snapshot_date, observed_at, current } = record;
+  const { lifecycle, sources, source_ref, source_tier, hash_core_version, record_hash } = record;
+  const { cadence, data_age_hours, band, validation_status, lineage, collected_at } = leg;
+  return {
+    row: {
+      signal_id,
+      entity,
+      entity_name,
+      snapshot_date,
+      observed_at,
+      data_age_hours,
+      current,
+      band,
+      lifecycle,
+      sources,
+      source_ref,
+      source_tier,
+      hash_core_version,
+      record_hash,
+    },
+    part: { cadence, observed_at, data_age_hours, validation_status, lineage },
+    collected_at,
+  };
+}
+
+/** All entities of one signal at their latest reading; needs at least one. */
+export function censusBody(
+  signal: Signal,
+  entries: readonly CensusEntry[],
+): Omit<CensusBody, '_citation'> {
+  const parts = entries.map(({ part }) => part);
+  const ends = [...parts].sort((a, b) => byTime(a.observed_at, b.observed_at));
+  const named = new Set([ends[0], ends.at(-1)].filter((part) => part !== undefined));
+  const [oldest] = ends;
+  if (oldest === undefined) throw new RangeError(`Cannot count "${signal.id}": no entities`);
+  return {
+    nature: NATURE,
+    signal_id: signal.id,
+    measures: signal.measures,
+    count: entries.length,
+    observed_at: oldest.observed_at,
+    rows: entries.map(({ row }) => row),
+    record_hash_verifiable: CENSUS_VERIFIABLE,
+    provenance: joinedProvenance([...named], { lineage_note: CENSUS_LINEAGE }),
+    grade: GRADE,
+    scope: SCOPE,
+  };
+}
+
+/** What the citation of a census says. */
+export function censusStatement(signal: Signal, entries: readonly CensusEntry[]): Statement {
+  const observed = entries.map(({ row }) => row.observed_at).sort(byTime);
+  const collected = entries.map((entry) => entry.collected_at).sort(byTime);
+  const [oldest = ''] = observed;
+  return {
+    claim: `census of ${signal.measures}`,
+    fact: `${signal.id}: ${entries.length} entities, read from ${oldest} to ${observed.at(-1)}`,
+    target: `/gauge/census?signal_id=${signal.id}`,
+    observed_at: oldest,
+    retrieved_at: collected.at(-1) ?? '',
+  };
+}

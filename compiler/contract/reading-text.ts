@@ -1,0 +1,42 @@
+import type { Statement } from './citation.ts';
+import type { Signal } from './lines.ts';
+import { metricUnit } from './units.ts';
+
+/** What is said of a reading in words. */
+export interface Worded {
+  readonly entity: string;
+  readonly entity_name?: string | null | undefined;
+  readonly observed_at: string;
+  readonly current: Readonly<Record<string, unknown>>;
+  readonly collected_at: string;
+}
+
+/** The main metric as people write it: `13.6 ft`. */
+export function valueText(signal: Signal, { current }: Pick<Worded, 'current'>): string {
+  const [metric] = signal.metrics;
+  const value = current[metric];
+  const { label } = metricUnit(metric);
+  if (value === null || value === undefined) return 'no value';
+  return label === '' ? String(value) : `${String(value)} ${label}`;
+}
+
+/** What people call the entity of a reading. */
+export function nameOf({ entity, entity_name }: Pick<Worded, 'entity' | 'entity_name'>): string {
+  return entity_name ?? entity;
+}
+
+/** What the citation of a body about one reading says; `more` is in the middle of its query. */
+export function readingStatement(
+  signal: Signal,
+  reading: Worded,
+  { path, more = '' }: { readonly path: string; readonly more?: string },
+): Statement {
+  const { entity, observed_at, collected_at } = reading;
+  return {
+    claim: `${signal.measures} at ${nameOf(reading)}`,
+    fact: `${signal.id} of ${entity} read ${valueText(signal, reading)} at ${observed_at}`,
+    target: `${path}?entity=${encodeURIComponent(entity)}${more}&signal_id=${signal.id}`,
+    observed_at,
+    retrieved_at: collected_at,
+  };
+}
