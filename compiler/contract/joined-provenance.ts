@@ -13,7 +13,7 @@ export interface LineagePart {
 
 /** What a body that joins readings says of how they are joined. */
 interface Joined {
-  readonly lineage_note: string;
+  readonly lineage_note?: string;
   /** Of a body whose parts are judged each by its own cadence; without it the oldest part decides. */
   readonly freshness_rule?: string;
 }
@@ -38,7 +38,7 @@ export function joinedProvenance(
     freshness_basis: freshnessBasis(oldest.cadence),
     data_lineage: parts.map((part) => part.lineage),
     validation_status: oldest.validation_status ?? VALIDATION,
-    lineage_note,
+    ...(lineage_note === undefined ? {} : { lineage_note }),
   };
 }
 

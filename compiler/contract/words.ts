@@ -37,3 +37,14 @@ export const CENSUS_VERIFIABLE = {
   mode: 'offline',
   note: 'each row carries the whole hash core of its reading, so its record hash recomputes from the row alone',
 } as const;
+
+export const ROSTER_LINEAGE =
+  'as fresh as its oldest row; one link for each source, with the oldest row of it; each row has its own record hash';
+/** How the hashes of a roster are checked. */
+export const ROSTER_NOTES = {
+  online:
+    'look a hash up free at /gauge/verify?hash=<record_hash>; verifiable=1 adds the pre-image of each row as _hash_core',
+  offline:
+    'record_hash is sha256 over the canonical JSON of _hash_core; no call to the service is needed',
+  none: 'these rows were imported without hashes; the citation signs them as they are',
+} as const;

@@ -148,7 +148,7 @@ function headLines(report: ReleaseReport, head: NonNullable<ReleaseReport['head'
     ...(ownTables
       ? []
       : [
-          '  compiled from other tables than those of this program: what joins records was not made again',
+          '  compiled from other tables than those of this program: what joins records or rows was not made again',
         ]),
   ];
 }

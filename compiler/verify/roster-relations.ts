@@ -1,97 +1,163 @@
-import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
-import { filePath } from '../contract/path.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
+import { type Citation, citedTarget } from '../contract/citation.ts';
+import { parseFreshnessBasis } from '../contract/freshness.ts';
+import type { Provenance } from '../contract/record.ts';
+import {
+  absentRow,
+  coinDeathRow,
+  coinRow,
+  type RosterMember,
+  type RosterRow,
+  rosterBody,
+  rosterStatement,
+  rosterVerifiable,
+  scorecardRow,
+  serverRow,
+} from '../contract/roster-views.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
-import { differing, isSame, type Related, rowsOf } from './relation.ts';
+import { checkMade, cited, type Related, rowsOf, storedBody } from './relation.ts';
+import type { StoredBodies } from './stored-bodies.ts';
 
-/** Which operation answers for a subject of a roster, and how a row names it. */
-const SUBJECTS: readonly {
-  readonly folder: string;
-  readonly path: EndpointPath;
-  readonly param: string;
-  readonly named: (row: JsonObject) => JsonValue | undefined;
-  /** Member of the subject that repeats the entity of the row; several coins may share a symbol. */
-  readonly identity: string;
-}[] = [
-  {
-    folder: 'roster/trust/',
-    path: '/trust/precheck',
-    param: 'service',
-    named: ({ service, entity }) => service ?? entity,
-    identity: 'service_id',
-  },
-  {
-    folder: 'roster/mcp/',
-    path: '/mcp/server',
-    param: 'name',
-    named: ({ entity }) => entity,
-    identity: 'server_id',
-  },
-  {
-    folder: 'roster/stable/',
-    path: '/stable/coin',
-    param: 'symbol',
-    named: ({ symbol }) => symbol,
-    identity: 'coin_id',
-  },
-];
-/** A row and its subject count absences and describe a life each in their own words. */
-const OWN = new Set(['lifecycle', 'nature', 'observed_at', '_citation']);
+const ROSTER = /^(verifiable\/)?roster\//;
+const VERIFIABLE = 'verifiable/';
 
-/** Compares every row of a roster with the subject's own body. */
+/** A roster whose rows follow from the bodies of its subjects. */
+interface Kind {
+  /** Folder of the subjects, and their member that orders the rows. */
+  readonly subjects: string;
+  readonly id: string;
+  readonly member: RosterMember;
+  readonly target: string;
+  /** The row of a subject; null for one that is not in this roster. */
+  readonly shown: (subject: never, id: string) => object | null;
+}
+
+const trust = { subjects: 'subject/trust/', id: 'service_id' } as const;
+const mcp = { subjects: 'subject/mcp/', id: 'server_id' } as const;
+const deaths = {
+  member: 'deaths',
+  shown: (subject: never, id: string) => absentRow(id, subject),
+} as const;
+const KINDS: Readonly<Record<string, Kind>> = {
+  'roster/trust/scorecard.json': {
+    ...trust,
+    member: 'rows',
+    target: '/trust/scorecard',
+    shown: scorecardRow,
+  },
+  'roster/trust/graveyard.json': { ...trust, ...deaths, target: '/trust/graveyard' },
+  'roster/mcp/census.json': { ...mcp, member: 'rows', target: '/mcp/census', shown: serverRow },
+  'roster/mcp/graveyard.json': { ...mcp, ...deaths, target: '/mcp/graveyard' },
+};
+/** Coins share symbols, so that not each of them has a body. */
+const COINS = 'subject/stable/';
+
+/** Compares a roster with the bodies of its subjects, or its form with pre-images with the usual one. */
 export function checkRoster(roster: Related): void {
-  const kind = SUBJECTS.find(({ folder }) => roster.path.startsWith(folder));
-  if (kind === undefined) return;
-  for (const member of ['rows', 'deaths', 'records']) {
-    for (const [at, row] of rowsOf(roster.body[member]).entries()) {
-      const subject = subjectOf(roster, kind, row);
-      if (subject === 'absent') roster.fault(`${member}.${at}`, 'has no body of its subject');
-      else if (subject !== null) compare(roster, { where: `${member}.${at}.`, row, subject });
-    }
-  }
+  const { path, ownTables } = roster;
+  if (!ROSTER.test(path) || !ownTables) return;
+  const kind = KINDS[path];
+  if (path.startsWith(VERIFIABLE)) checkMade(roster, () => withCores(roster));
+  else if (kind !== undefined) checkMade(roster, () => madeRoster(roster, kind));
+  else checkMade(roster, () => withCoins(roster));
 }
 
-function subjectOf(
-  { bodies }: Related,
-  { path, param, named, identity }: (typeof SUBJECTS)[number],
-  row: JsonObject,
-): JsonObject | 'absent' | null {
-  const name = named(row);
-  if (typeof name !== 'string') return null;
-  const subject = bodies.get(filePath(endpointAt(path), { [param]: name }) ?? '');
-  if (typeof subject === 'string') return subject === 'absent' ? subject : null;
-  return subject[identity] === (row.service ?? row.entity) ? subject : null;
+/** The usual form with the pre-images of the other one, which are judged with the hashes. */
+function withCores({ path, body, bodies, count }: Related): object | null {
+  const usual = storedBody(bodies, path.slice(VERIFIABLE.length));
+  if (usual === null) return null;
+  const member = memberOf(usual);
+  const given = rowsOf(body[member]);
+  const rows = rowsOf(usual[member]);
+  const shown = rows.map((row, at) => {
+    return {
+      ...row,
+      _hash_core: row.record_hash === null ? null : (given[at]?._hash_core ?? null),
+    };
+  });
+  count('forms');
+  const citation = citationOf(usual);
+  const { claim, fact, retrieved_at, source } = citation;
+  const target = `${citedTarget(citation)}?verifiable=1`;
+  const says = { claim, fact, retrieved_at, target, observed_at: source.published_at ?? '' };
+  const record_hash_verifiable = rosterVerifiable(rows, true);
+  return cited({ ...usual, [member]: shown, record_hash_verifiable }, body, says);
 }
 
-interface Pair {
-  readonly where: string;
-  readonly row: JsonObject;
-  readonly subject: JsonObject;
+/** Every body of this format states a claim. */
+function citationOf({ _citation }: JsonObject): Required<Citation> {
+  return _citation as unknown as Required<Citation>;
 }
 
-function compare(roster: Related, { where, row, subject }: Pair): void {
-  for (const name of differing(row, subject, OWN)) {
-    roster.fault(where + name, 'differs from the body of its subject');
-  }
-  const inner = [
-    ['lifecycle', row.lifecycle, subject.lifecycle],
-    ['current', row, subject.current],
-    ['lifecycle', pick(row, ['first_seen', 'last_seen']), subject.lifecycle],
-  ] as const;
-  for (const [name, own, whole] of inner) {
-    if (!isObject(own) || !isObject(whole)) continue;
-    for (const off of differing(own, whole, new Set())) {
-      roster.fault(where + off, `differs from "${name}.${off}" of its subject`);
-    }
-  }
-  if (!isSame(row.record_hash, subject.record_hash)) {
-    roster.fault(`${where}record_hash`, 'is not that of its subject');
-  }
-  roster.count('roster_rows');
+function memberOf(roster: JsonObject): RosterMember {
+  const member = (['rows', 'deaths', 'records'] as const).find((name) => roster[name]);
+  if (member === undefined) throw new TypeError('it has no rows');
+  return member;
 }
 
-function pick(row: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    names.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])),
-  ) as JsonObject;
+function madeRoster({ body, bodies, count }: Related, kind: Kind): object {
+  const { member, target, shown } = kind;
+  const { claim } = citationOf(body);
+  const rows = subjectsIn(bodies, kind).flatMap(([id, subject]) => {
+    const row = shown(subject as never, id);
+    return row === null ? [] : [rowOf(subject, row)];
+  });
+  count('roster_rows', rows.length);
+  // Which notes its sources have stands in no subject.
+  const noted = rows.map((row) => ({
+    ...row,
+    source_note: body.source_note as string | undefined,
+  }));
+  const says = rosterStatement({ member, claim, target }, rows);
+  return cited(rosterBody(member, noted, false), body, says);
+}
+
+/** The bodies of the subjects of a roster by their id, in order. */
+function subjectsIn(
+  bodies: StoredBodies,
+  { subjects, id }: Pick<Kind, 'subjects' | 'id'>,
+): [string, JsonObject][] {
+  const found = [...bodies.list.paths(subjects)].flatMap((path): [string, JsonObject][] => {
+    const body = storedBody(bodies, path);
+    return body === null ? [] : [[String(body[id]), body]];
+  });
+  return found.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** What a roster takes of the body of a subject. */
+function rowOf(subject: JsonObject, shown: object): RosterRow {
+  const { observed_at, data_age_hours, record_hash, grade, scope } =
+    subject as unknown as RosterRow;
+  const provenance = subject.provenance as unknown as Provenance;
+  const { retrieved_at: collected_at } = citationOf(subject);
+  const cadence = parseFreshnessBasis(provenance.freshness_basis);
+  const [lineage] = provenance.data_lineage;
+  if (cadence === null || lineage === undefined) throw new TypeError('a subject has no lineage');
+  const { validation_status } = provenance;
+  const part = { cadence, observed_at, data_age_hours, validation_status, lineage };
+  return { ...part, shown, core: null, record_hash, collected_at, grade, scope };
+}
+
+/** The rows of a roster as they stand, but those of coins with a body as that body has them. */
+function withCoins({ path, body, bodies, count }: Related): object {
+  const member = memberOf(body);
+  const rows = rowsOf(body[member]);
+  const coins = new Map(
+    path.startsWith('roster/stable/') ? subjectsIn(bodies, { subjects: COINS, id: 'coin_id' }) : [],
+  );
+  const shown = (coin: JsonObject, row: JsonObject | null, rank: number) => {
+    if (member === 'deaths') return coinDeathRow(coin as never);
+    const depegged = isObject(row?.lifecycle) && row.lifecycle.depegged === true;
+    return coinRow(coin as never, { rank, depegged });
+  };
+  const made = rows.map((row, at) => {
+    const coin = coins.get(String(row.entity));
+    coins.delete(String(row.entity));
+    if (coin === undefined) return row;
+    count('roster_rows');
+    return shown(coin, row, at + 1);
+  });
+  const missing = [...coins.values()].filter((coin) => shown(coin, null, 0) !== null);
+  const record_hash_verifiable = rosterVerifiable(rows, false);
+  const all = [...made, ...missing];
+  return { ...body, count: all.length, [member]: all, record_hash_verifiable };
 }

@@ -7,7 +7,6 @@ import { cardPathOf, checkDescription, isDescription } from './description-check
 import { type Disk, readAll } from './disk.ts';
 import type { FileList } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
-import { checkForm } from './form-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
@@ -114,7 +113,6 @@ class Share {
     if (record !== null) this.#faults.add(entry.path, '', `is of "${record}", which is not listed`);
     if (related === null) return;
     checkJoined(related);
-    checkForm(related);
     checkRoster(related);
     checkFiler(related);
   }

@@ -10,7 +10,10 @@ import {
   viewsOf,
 } from '../../compiler/verify/record-relations.ts';
 import { differences, type Related } from '../../compiler/verify/relation.ts';
+import { checkRoster } from '../../compiler/verify/roster-relations.ts';
 import { StoredBodies } from '../../compiler/verify/stored-bodies.ts';
+import { rosterFiles, rosterSet } from '../roster-rows.ts';
+import { compileFolder, readJson, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { leafChanges } from './alterations.ts';
 import { type Body, type SmallRelease, smallRelease } from './small-release.ts';
 
@@ -26,9 +29,8 @@ beforeAll(async () => {
 afterAll(() => release.dispose());
 
 /** A body as it would be judged, and where faults of it were found. */
-function related(path: string, body: Body, ownTables = true): Related & { found: string[] } {
+function related(path: string, body: Body, { ownTables = true, bodies = stored() } = {}) {
   const found: string[] = [];
-  const bodies = new StoredBodies(nodeDisk, release.root, list);
   return {
     path,
     body,
@@ -37,8 +39,10 @@ function related(path: string, body: Body, ownTables = true): Related & { found:
     found,
     fault: (where) => found.push(where),
     count: () => undefined,
-  };
+  } satisfies Related & { readonly found: string[] };
 }
+
+const stored = (): StoredBodies => new StoredBodies(nodeDisk, release.root, list);
 
 const view = (path: string, body: Body): string[] => {
   const judged = related(path, body);
@@ -127,7 +131,11 @@ describe('a body that repeats records, made again', () => {
 
   it('is not made in the words of other tables, but a sample always is its record', () => {
     const judge = (path: string): string[] => {
-      const judged = related(path, { ...release.body(path), note: 'other words' }, false);
+      const judged = related(
+        path,
+        { ...release.body(path), note: 'other words' },
+        { ownTables: false },
+      );
       checkJoined(judged);
       return judged.found;
     };
@@ -139,6 +147,60 @@ describe('a body that repeats records, made again', () => {
     const sample = { ...release.body(`record/${RIVER}`), entity: 'elsewhere' };
     expect(joined('free/sample/hydrology.river-level.json', { sample })).toEqual(['']);
   });
+});
+
+describe('a roster, made again of its subjects', () => {
+  let root: string;
+  let bodies: StoredBodies;
+  beforeAll(async () => {
+    const made = await compileFolder(writeSnapshots(rosterFiles(rosterSet())));
+    root = made.folder;
+    bodies = new StoredBodies(nodeDisk, root, openFileList(nodeDisk, root));
+  });
+  afterAll(removeFolders);
+  const judge = (path: string, body: Body): string[] => {
+    const judged = related(path, body, { bodies });
+    checkRoster(judged);
+    return judged.found;
+  };
+  const NOTED = /^source_note$|^_citation\.claim$/;
+  /** Of a coin whose symbol is another one's, and of all coins together, no body tells. */
+  const COINS =
+    /^(?!(rows|deaths)\.\d|count$|record_hash_verifiable)|depegged$|^rows\.[^0]|^deaths\.[^0]/;
+
+  it.each<[path: string, unknown: RegExp, least: number]>([
+    ['roster/trust/scorecard.json', NOTED, 40],
+    ['roster/trust/graveyard.json', NOTED, 20],
+    ['roster/mcp/census.json', NOTED, 30],
+    ['roster/mcp/graveyard.json', NOTED, 20],
+    ['roster/stable/census.json', COINS, 10],
+    ['roster/stable/graveyard.json', COINS, 10],
+    ['verifiable/roster/trust/scorecard.json', /_hash_core/, 40],
+    ['verifiable/roster/stable/census.json', /_hash_core/, 40],
+    ['verifiable/roster/stablecoin-deaths.json', /_hash_core/, 30],
+  ])('I24: %s', (path, unknown, least) => {
+    const body = readJson(root, path) as Body;
+    expect(judge(path, body)).toEqual([]);
+    let changed = 0;
+    for (const { path: where, altered } of leafChanges(body)) {
+      if (unknown.test(where)) continue;
+      if (where.startsWith('_citation') && !SAID.test(where)) continue;
+      changed += 1;
+      expect(judge(path, altered as Body), where).not.toEqual([]);
+    }
+    expect(changed).toBeGreaterThan(least);
+  });
+
+  it.each(['roster/trust/scorecard.json', 'roster/mcp/census.json', 'roster/stable/census.json'])(
+    'I24: %s lacks no subject',
+    (path) => {
+      const body = readJson(root, path) as Body & { rows: JsonValue[] };
+      expect(judge(path, { ...body, rows: body.rows.slice(1) })).not.toEqual([]);
+      expect(judge(path, { ...body, rows: [...body.rows, ...body.rows.slice(0, 1)] })).not.toEqual(
+        [],
+      );
+    },
+  );
 });
 
 describe('differences()', () => {

@@ -279,16 +279,22 @@ describe('verifyRelease() on what the issuer published wrongly', async () => {
   it('names a value that was changed in a record', async () => {
     republish({ [RECORD]: (text) => text.replace('"stage_ft":13.6', '"stage_ft":13.7') });
     expect(named(await judge(copy))).toEqual([
-      'bundle/environment/us-stlouis.json legs.river-level.current',
-      'bundle/environment/us-stlouis.json last_fact.current',
-      'census/hydrology.river-level.json rows.0.current',
-      'free/raw/hydrology.river-level/07010000.json current',
-      'free/sample/hydrology.river-level.json sample.current',
+      'bundle/environment/us-stlouis.json legs.river-level.current.stage_ft',
+      'bundle/environment/us-stlouis.json cross_line_narrative',
+      'bundle/environment/us-stlouis.json last_fact.current.stage_ft',
+      'bundle/environment/us-stlouis.json _citation.fact',
+      'calibrated/hydrology.river-level/07010000.json _citation.fact',
+      'census/hydrology.river-level.json rows.0.current.stage_ft',
+      'free/raw/hydrology.river-level/07010000.json current.stage_ft',
+      'free/sample/hydrology.river-level.json sample.current.stage_ft',
+      'history/hydrology.river-level/07010000.json _citation.fact',
       `${RECORD} _citation.source.content_hash`,
       `${RECORD} record_hash`,
-      'thin/bundle/environment/us-stlouis.json legs.river-level.current',
-      'thin/bundle/environment/us-stlouis.json last_fact.current',
-      'thin/calibrated/hydrology.river-level/07010000.json current',
+      `${RECORD} _citation.fact`,
+      'ruler/hydrology.river-level/07010000.json _citation.fact',
+      'strata/hydrology.river-level/07010000.json _citation.fact',
+      'thin/calibrated/hydrology.river-level/07010000.json current.stage_ft',
+      'thin/calibrated/hydrology.river-level/07010000.json _citation.fact',
     ]);
   });
 

@@ -2,7 +2,7 @@ import { NATURE } from '../../contract/words.ts';
 import { hoursBetween } from '../derive/age.ts';
 import type { ArticleDocument } from '../intake/document-row.ts';
 import { disclosureOf } from './rosters/put-roster.ts';
-import { rosterProvenance } from './rosters/roster-provenance.ts';
+import { rowProvenance } from './rosters/roster-provenance.ts';
 import type { HashedRow } from './rosters/settle-rows.ts';
 
 const HASH_NOTE =
@@ -31,7 +31,7 @@ export function articleBody(stored: HashedRow<ArticleDocument>) {
     record_hash,
     hash_core_version: 3,
     record_hash_verifiable: { mode: 'offline', note: HASH_NOTE },
-    provenance: rosterProvenance(about, [stored]),
+    provenance: rowProvenance(about, stored),
     ...disclosureOf(row),
   };
 }

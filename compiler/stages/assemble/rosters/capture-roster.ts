@@ -1,4 +1,3 @@
-import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { StoredRow } from '../../intake/read-collection.ts';
 import type { CaptureRow } from '../../intake/row-origin.ts';
 import { type HashedRow, type Identity, type SettledRows, settleRows } from './settle-rows.ts';
@@ -61,9 +60,4 @@ export function presenceOf({ first_seen, last_seen, absences }: Subject<CaptureR
   const [end_at = null] = absences;
   const state = end_at === null ? ('operating' as const) : ('absent' as const);
   return { state, first_seen, last_seen, end_at };
-}
-
-/** Whole days between two capture days. */
-export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }

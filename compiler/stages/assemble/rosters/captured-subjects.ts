@@ -1,31 +1,11 @@
 import type { CaptureRow } from '../../intake/row-origin.ts';
 import type { CaptureRoster, Subject } from './capture-roster.ts';
-import { daysBetween } from './capture-roster.ts';
 import type { HashPlaces } from './put-roster.ts';
 import type { HashedRow } from './settle-rows.ts';
 
-/** Absences after which a service or a server is in the graveyard: the first one. */
-const CONFIRM_ABSENCES = 1;
-
 /** Subjects that the newest capture did not find; one that comes back is not among them. */
 export function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRoster<Row>) {
-  return subjects.filter(({ absences }) => absences.length >= CONFIRM_ABSENCES);
-}
-
-/** A row of a graveyard of subjects that went absent. */
-export function absentRow(subject: Subject<CaptureRow>, name: string | null) {
-  const { id, first_seen, last_seen, absences, newest } = subject;
-  return {
-    entity: id,
-    name,
-    state: 'absent' as const,
-    died_on: absences[CONFIRM_ABSENCES - 1] ?? last_seen,
-    first_seen,
-    last_seen,
-    lifespan_days: daysBetween(first_seen, last_seen),
-    confirm_absences: CONFIRM_ABSENCES,
-    record_hash: newest.record_hash,
-  };
+  return subjects.filter(({ absences }) => absences.length > 0);
 }
 
 /** The newest row of each subject is served; those of earlier days and revised ones are not. */

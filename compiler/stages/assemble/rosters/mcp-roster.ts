@@ -1,5 +1,6 @@
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
+import { absentRow, serverRow } from '../../../contract/roster-views.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import { type McpServerRow, mcpServerRowSchema } from '../../intake/mcp-server-row.ts';
@@ -7,10 +8,10 @@ import { readCollection } from '../../intake/read-collection.ts';
 import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
 import { type CaptureRoster, captureRoster, presenceOf, type Subject } from './capture-roster.ts';
-import { absentRow, absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
+import { absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
 import { disclosureOf, putHashes, putRoster } from './put-roster.ts';
 import { previewHead, previewValues } from './roster-preview.ts';
-import { measurers, rosterProvenance } from './roster-provenance.ts';
+import { measurers, rowProvenance } from './roster-provenance.ts';
 
 const SIGNAL = 'mcp.server';
 const ABOUT = { signal: SIGNAL, dimension: 'mcp-servers', cadence: 'daily' } as const;
@@ -49,10 +50,10 @@ function factsOf(row: McpServerRow) {
   return { server_id, name, capture_date, status, observed_at, source_ref, source_tier };
 }
 
-function putServer(press: Press, server: Server): void {
-  const { id, newest } = server;
+function serverBody(server: Server) {
+  const { newest } = server;
   const { row, record_hash } = newest;
-  const body = {
+  return {
     nature: NATURE,
     ...factsOf(row),
     missing_streak: server.absences.length,
@@ -63,9 +64,14 @@ function putServer(press: Press, server: Server): void {
     unavailable_fields: UNAVAILABLE,
     unavailable_reason: UNAVAILABLE_REASON,
     source_note: row.source_note ?? `captured on ${row.capture_date} by ${measurers(row)}`,
-    provenance: rosterProvenance(ABOUT, [newest]),
+    provenance: rowProvenance(ABOUT, newest),
     ...disclosureOf(row),
   };
+}
+
+function putServer(press: Press, server: Server): void {
+  const { id } = server;
+  const { row } = server.newest;
   const statement = {
     claim: `registry record of the MCP server ${id}`,
     fact: `${id} as captured on ${row.capture_date}: status ${row.status}`,
@@ -73,7 +79,7 @@ function putServer(press: Press, server: Server): void {
     observed_at: row.observed_at,
     retrieved_at: row.collected_at,
   };
-  press.put('/mcp/server', { name: id }, press.sealer.seal(body, statement));
+  press.put('/mcp/server', { name: id }, press.sealer.seal(serverBody(server), statement));
 }
 
 /** Every server ever captured; `missing_streak` counts the captures since it was last found. */
@@ -83,20 +89,8 @@ function putCensus(press: Press, { subjects, days }: CaptureRoster<McpServerRow>
     member: 'rows',
     about: ABOUT,
     claim: `MCP servers captured up to ${days.at(-1)}`,
-    rows: subjects.map((server) => ({ shown: censusRow(server), from: server.newest })),
+    rows: subjects.map((server) => ({ shown: serverRow(serverBody(server)), from: server.newest })),
   });
-}
-
-function censusRow(server: Server): object {
-  const { id, newest, absences } = server;
-  return {
-    entity: id,
-    name: newest.row.name ?? null,
-    status: newest.row.status,
-    missing_streak: absences.length,
-    lifecycle: presenceOf(server),
-    record_hash: newest.record_hash,
-  };
 }
 
 function putGraveyard(press: Press, roster: CaptureRoster<McpServerRow>): void {
@@ -105,8 +99,9 @@ function putGraveyard(press: Press, roster: CaptureRoster<McpServerRow>): void {
     member: 'deaths',
     about: ABOUT,
     claim: `MCP servers that a capture up to ${roster.days.at(-1)} no longer found`,
-    rows: absentSubjects(roster).map((server) => {
-      return { shown: absentRow(server, server.newest.row.name ?? null), from: server.newest };
+    rows: roster.subjects.flatMap((server) => {
+      const shown = absentRow(server.id, serverBody(server));
+      return shown === null ? [] : [{ shown, from: server.newest }];
     }),
   });
 }

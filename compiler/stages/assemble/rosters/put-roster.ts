@@ -1,18 +1,15 @@
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
-import { byTime } from '../../../contract/joined-provenance.ts';
 import { filePath } from '../../../contract/path.ts';
-import { GRADE, NATURE, SCOPE } from '../../../contract/words.ts';
-import type { Press } from '../../publish/press.ts';
 import {
-  oldestRow,
-  ROSTER_LINEAGE,
-  type RosterSubject,
-  rosterProvenance,
-} from './roster-provenance.ts';
+  type RosterMember,
+  type RosterRow,
+  rosterBody,
+  rosterStatement,
+} from '../../../contract/roster-views.ts';
+import { GRADE, SCOPE } from '../../../contract/words.ts';
+import type { Press } from '../../publish/press.ts';
+import { type RosterSubject, rosterPart } from './roster-provenance.ts';
 import type { HashedRow, OriginRow } from './settle-rows.ts';
-
-/** Source notes that one roster repeats at most. */
-const NOTES_MAX = 3;
 
 /** A row as a roster shows it. */
 export interface ShownRow {
@@ -23,7 +20,7 @@ export interface ShownRow {
 export interface RosterPage {
   readonly path: EndpointPath;
   /** Name of the list in the body. */
-  readonly member: 'rows' | 'deaths' | 'records';
+  readonly member: RosterMember;
   readonly about: RosterSubject;
   /** A noun phrase for the citation. */
   readonly claim: string;
@@ -31,20 +28,28 @@ export interface RosterPage {
 }
 
 /** Writes a roster in its usual form and with the pre-image of each row; an empty one is not for sale. */
-export function putRoster(press: Press, page: RosterPage): void {
-  if (page.rows.length === 0) return;
+export function putRoster(press: Press, { path, member, about, claim, rows }: RosterPage): void {
+  if (rows.length === 0) return;
+  const made = rows.map((row) => rosterRow(about, row));
   for (const verifiable of [false, true]) {
-    const query = verifiable ? '?verifiable=1' : '';
-    const statement = {
-      claim: page.claim,
-      fact: factOf(page),
-      target: page.path + query,
-      observed_at: oldestRow(sourceRows(page)).row.observed_at,
-      retrieved_at: lastCollection(sourceRows(page)),
-    };
-    const sealed = press.sealer.seal(rosterBody(page, verifiable), statement);
-    press.put(page.path, verifiable ? { verifiable: '1' } : {}, sealed);
+    const target = path + (verifiable ? '?verifiable=1' : '');
+    const says = rosterStatement({ member, claim, target }, made);
+    const sealed = press.sealer.seal(rosterBody(member, made, verifiable), says);
+    press.put(path, verifiable ? { verifiable: '1' } : {}, sealed);
   }
+}
+
+function rosterRow(about: RosterSubject, { shown, from }: ShownRow): RosterRow {
+  const { row, record_hash, core } = from;
+  return {
+    ...rosterPart(about, from),
+    shown,
+    core: record_hash === null ? null : core,
+    record_hash,
+    collected_at: row.collected_at,
+    source_note: row.source_note,
+    ...disclosureOf(row),
+  };
 }
 
 /** The file whose rows carry their pre-images. */
@@ -52,67 +57,9 @@ export function verifiableFile(path: EndpointPath): string | null {
   return filePath(endpointAt(path), { verifiable: '1' });
 }
 
-/** When the last of some rows was collected. */
-function lastCollection(rows: readonly HashedRow[]): string {
-  return (
-    rows
-      .map(({ row }) => row.collected_at)
-      .sort(byTime)
-      .at(-1) ?? ''
-  );
-}
-
-function sourceRows({ rows }: RosterPage): readonly HashedRow[] {
-  return rows.map(({ from }) => from);
-}
-
-function factOf(page: RosterPage): string {
-  const { member, rows } = page;
-  const { row } = oldestRow(sourceRows(page));
-  return `${rows.length} ${member}, the oldest observed at ${row.observed_at}`;
-}
-
-function rosterBody(page: RosterPage, verifiable: boolean): object {
-  const rows = sourceRows(page);
-  const { row: oldest } = oldestRow(rows);
-  const shown = page.rows.map(({ shown, from }) =>
-    verifiable ? { ...shown, _hash_core: from.record_hash === null ? null : from.core } : shown,
-  );
-  return {
-    nature: NATURE,
-    count: shown.length,
-    [page.member]: shown,
-    observed_at: oldest.observed_at,
-    record_hash_verifiable: verifiableOf(rows, verifiable),
-    ...sourceNote(rows),
-    provenance: { ...rosterProvenance(page.about, rows), lineage_note: ROSTER_LINEAGE },
-    ...disclosureOf(oldest),
-  };
-}
-
 /** What a body says about its own limits. */
 export function disclosureOf({ grade, scope }: OriginRow): { grade: string; scope: string } {
   return { grade: grade ?? GRADE, scope: scope ?? SCOPE };
-}
-
-function sourceNote(rows: readonly HashedRow[]): { source_note?: string } {
-  const notes = [...new Set(rows.flatMap(({ row }) => row.source_note ?? []))];
-  return notes.length === 0 ? {} : { source_note: notes.slice(0, NOTES_MAX).join('; ') };
-}
-
-const ONLINE_NOTE =
-  'look a hash up free at /gauge/verify?hash=<record_hash>; verifiable=1 adds the pre-image of each row as _hash_core';
-const OFFLINE_NOTE =
-  'record_hash is sha256 over the canonical JSON of _hash_core; no call to the service is needed';
-const NONE_NOTE = 'these rows were imported without hashes; the citation signs them as they are';
-
-function verifiableOf(rows: readonly HashedRow[], verifiable: boolean) {
-  const with_hash = rows.filter(({ record_hash }) => record_hash !== null).length;
-  const total = rows.length;
-  if (with_hash === 0) return { mode: 'none' as const, with_hash, total, note: NONE_NOTE };
-  const partial = `${total - with_hash} of ${total} rows were imported without a hash; `;
-  const note = (with_hash < total ? partial : '') + (verifiable ? OFFLINE_NOTE : ONLINE_NOTE);
-  return { mode: verifiable ? ('offline' as const) : ('online' as const), with_hash, total, note };
 }
 
 /** Where the hashes of a roster are found. */

@@ -1,6 +1,7 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
+import { coinDeathRow, coinRow } from '../../../contract/roster-views.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import { readCollection } from '../../intake/read-collection.ts';
@@ -13,10 +14,10 @@ import type { Press } from '../../publish/press.ts';
 import type { IsStored, ReadPart } from '../part.ts';
 import { type CaptureRoster, captureRoster, type Subject } from './capture-roster.ts';
 import { captureCounts, capturedHashes } from './captured-subjects.ts';
-import { coinLifespan, coinState } from './coin-state.ts';
+import { coinState } from './coin-state.ts';
 import { disclosureOf, putHashes, putRoster, verifiableFile } from './put-roster.ts';
 import { previewHead, previewValues } from './roster-preview.ts';
-import { rosterProvenance } from './roster-provenance.ts';
+import { rowProvenance } from './roster-provenance.ts';
 
 const SIGNAL = 'stable.coin';
 const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'daily' } as const;
@@ -110,7 +111,7 @@ function putCoin(press: Press, coin: Coin, of: Listing): void {
     hash_core_version: record_hash === null ? null : 3,
     ...(of.companion === null ? {} : { companion: of.companion }),
     ...(others.length === 0 ? {} : { same_symbol: others }),
-    provenance: rosterProvenance(ABOUT, [newest]),
+    provenance: rowProvenance(ABOUT, newest),
     ...disclosureOf(row),
   };
   const price = coinFigures(row).price_in_peg;
@@ -130,24 +131,17 @@ function putCensus(press: Press, ranked: readonly Coin[], days: readonly string[
     member: 'rows',
     about: ABOUT,
     claim: `stablecoins by market cap, captured up to ${days.at(-1)}`,
-    rows: ranked.map((coin, index) => ({ shown: censusRow(coin, index + 1), from: coin.newest })),
+    rows: ranked.map((coin, index) => {
+      const { depegged } = coinState(coin);
+      return { shown: coinRow(coinFacts(coin), { rank: index + 1, depegged }), from: coin.newest };
+    }),
   });
 }
 
-function censusRow(coin: Coin, rank: number): object {
+/** What rows of rosters say of a coin. */
+function coinFacts(coin: Coin) {
   const { row, record_hash } = coin.newest;
-  const { market_cap_usd, price_in_peg } = coinFigures(row);
-  const { terminated, depegged } = coinState(coin);
-  return {
-    rank,
-    entity: coin.id,
-    symbol: row.symbol,
-    name: row.name ?? null,
-    market_cap_usd,
-    price_in_peg,
-    lifecycle: { ...lifeOf(coin), terminated, depegged },
-    record_hash,
-  };
+  return { ...factsOf(row), lifecycle: lifeOf(coin), record_hash };
 }
 
 function putGraveyard(press: Press, { subjects, days }: CaptureRoster<StableCoinRow>): void {
@@ -157,27 +151,10 @@ function putGraveyard(press: Press, { subjects, days }: CaptureRoster<StableCoin
     about: ABOUT,
     claim: `stablecoins terminated or persistently absent by ${days.at(-1)}`,
     rows: subjects.flatMap((coin) => {
-      const shown = deathRow(coin);
+      const shown = coinDeathRow(coinFacts(coin));
       return shown === null ? [] : [{ shown, from: coin.newest }];
     }),
   });
-}
-
-function deathRow(coin: Coin): object | null {
-  const { state, died_on, confirm_absences } = coinState(coin);
-  if (died_on === null) return null;
-  const { id, first_seen, last_seen, newest } = coin;
-  return {
-    entity: id,
-    name: newest.row.name ?? null,
-    state,
-    died_on,
-    first_seen,
-    last_seen,
-    lifespan_days: coinLifespan(coin),
-    confirm_absences,
-    record_hash: newest.record_hash,
-  };
 }
 
 function putPreview(

@@ -1,6 +1,7 @@
 import { endpointAt } from '../../../contract/endpoints.ts';
 import { filePath } from '../../../contract/path.ts';
 import { DEMAND_FIELDS, serviceId, trustModel } from '../../../contract/roster-core.ts';
+import { absentRow, scorecardRow } from '../../../contract/roster-views.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import type { Problem } from '../../intake/compile-error.ts';
@@ -9,10 +10,10 @@ import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/trust-
 import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
 import { type CaptureRoster, captureRoster, presenceOf, type Subject } from './capture-roster.ts';
-import { absentRow, absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
+import { absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
 import { disclosureOf, putHashes, putRoster } from './put-roster.ts';
 import { previewHead, previewValues } from './roster-preview.ts';
-import { measurers, rosterProvenance } from './roster-provenance.ts';
+import { measurers, rowProvenance } from './roster-provenance.ts';
 
 const SIGNAL = 'trust.service';
 const ABOUT = { signal: SIGNAL, dimension: 'x402-services', cadence: 'daily' } as const;
@@ -81,10 +82,10 @@ function factsOf(row: TrustServiceRow) {
   };
 }
 
-function putPrecheck(press: Press, service: Service): void {
-  const { id, newest } = service;
+function precheckBody(service: Service) {
+  const { newest } = service;
   const { row, record_hash } = newest;
-  const body = {
+  return {
     nature: NATURE,
     ...factsOf(row),
     ...notesOf(row),
@@ -94,9 +95,14 @@ function putPrecheck(press: Press, service: Service): void {
     hash_core_version: record_hash === null ? null : '3',
     unavailable_fields: UNAVAILABLE,
     unavailable_reason: UNAVAILABLE_REASON,
-    provenance: rosterProvenance(ABOUT, [newest]),
+    provenance: rowProvenance(ABOUT, newest),
     ...disclosureOf(row),
   };
+}
+
+function putPrecheck(press: Press, service: Service): void {
+  const { id } = service;
+  const { row } = service.newest;
   const demand = row.demand_class === undefined ? '' : `, demand class ${row.demand_class}`;
   const statement = {
     claim: `demand record of the x402 service ${id}`,
@@ -105,7 +111,11 @@ function putPrecheck(press: Press, service: Service): void {
     observed_at: row.observed_at,
     retrieved_at: row.collected_at,
   };
-  press.put('/trust/precheck', { service: id }, press.sealer.seal(body, statement));
+  press.put(
+    '/trust/precheck',
+    { service: id },
+    press.sealer.seal(precheckBody(service), statement),
+  );
 }
 
 function notesOf(row: TrustServiceRow): object {
@@ -116,29 +126,16 @@ function notesOf(row: TrustServiceRow): object {
 
 /** The newest row of each service that the newest capture found. */
 function putScorecard(press: Press, { subjects, days }: CaptureRoster<TrustServiceRow>): void {
-  const present = subjects.filter(({ absences }) => absences.length === 0);
   putRoster(press, {
     path: '/trust/scorecard',
     member: 'rows',
     about: ABOUT,
     claim: `demand of the x402 services captured on ${days.at(-1)}`,
-    rows: present.map((service) => ({ shown: scorecardRow(service), from: service.newest })),
+    rows: subjects.flatMap((service) => {
+      const shown = scorecardRow(precheckBody(service));
+      return shown === null ? [] : [{ shown, from: service.newest }];
+    }),
   });
-}
-
-function scorecardRow(service: Service): object {
-  const { row, record_hash } = service.newest;
-  const { service_id, name, score_total, liveness_state, model } = factsOf(row);
-  return {
-    service: service_id,
-    name,
-    score_total,
-    liveness_state,
-    model,
-    ...(row.demand_class === undefined ? {} : { demand_class: row.demand_class }),
-    lifecycle: presenceOf(service),
-    record_hash,
-  };
 }
 
 function putGraveyard(press: Press, roster: CaptureRoster<TrustServiceRow>): void {
@@ -147,9 +144,9 @@ function putGraveyard(press: Press, roster: CaptureRoster<TrustServiceRow>): voi
     member: 'deaths',
     about: ABOUT,
     claim: `x402 services that a capture up to ${roster.days.at(-1)} no longer found`,
-    rows: absentSubjects(roster).map((service) => {
-      const { row } = service.newest;
-      return { shown: absentRow(service, row.name ?? row.host), from: service.newest };
+    rows: roster.subjects.flatMap((service) => {
+      const shown = absentRow(service.id, precheckBody(service));
+      return shown === null ? [] : [{ shown, from: service.newest }];
     }),
   });
 }

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { PERSISTENT_ABSENCES } from '../../../../compiler/contract/roster-views.ts';
 import {
   ON_PEG,
-  PERSISTENT_ABSENCES,
   TERMINATED_BELOW,
 } from '../../../../compiler/stages/assemble/rosters/coin-state.ts';
 import { coinRow } from '../../../roster-rows.ts';
