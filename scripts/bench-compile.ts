@@ -215,7 +215,7 @@ function readingLine({
   back: number;
 }): string {
   const observed = new Date(Date.UTC(2026, 10, 20, 10) - back * HOUR_MS).toISOString();
-  const value = ((entity * 7 + back * 13) % 400) / 10;
+  const value = ((entity * 7 + (back + 1) * 13) % 400) / 10;
   return JSON.stringify({
     entity: String(10_000_000 + entity),
     entity_name: `Generated station ${entity}`,
