@@ -111,12 +111,17 @@ function instantOf(
 }
 
 function difference(reading: Reading, base: Reading): Difference {
-  const same = new Map(Object.entries(base).map(([name, value]) => [name, JSON.stringify(value)]));
-  const set = Object.entries(reading).filter(
-    ([name, value]) => JSON.stringify(value) !== same.get(name),
-  );
-  const cut = [...same.keys()].filter((name) => !(name in reading));
+  const before = new Map<string, unknown>(Object.entries(base));
+  const set = Object.entries(reading).filter(([name, value]) => !isSame(value, before.get(name)));
+  const cut = [...before.keys()].filter((name) => !(name in reading));
   return [Object.fromEntries(set), cut];
+}
+
+/** Lines share what their header says, so most members are the very same. */
+function isSame(value: unknown, other: unknown): boolean {
+  if (value === other) return true;
+  const isObject = typeof value === 'object' && value !== null && typeof other === 'object';
+  return isObject && JSON.stringify(value) === JSON.stringify(other);
 }
 
 function applied([set, cut]: Difference, base: Reading): Reading {
