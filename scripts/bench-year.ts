@@ -30,7 +30,7 @@ const SIGNALS = {
   'drug-shortage.active-shortages': 'active_count',
 } as const;
 const HOURS_TIMED = 5;
-const FIRST_HOUR = Date.UTC(2026, 0, 1);
+const FIRST_HOUR = Date.UTC(2022, 0, 1);
 /** Kinds of files that describe or find bodies, and are none. */
 const NO_BODY = /^(verify|log|index|segment)\//;
 

@@ -30,9 +30,9 @@ import {
 import { jcs } from '../seal/jcs.ts';
 
 /**
- * What an entity needs of its past, bounded whatever its age: a later compile settles new lines upon it and reads no old
- * one. The newest observations stand here whole, for these may be revised. All before them are firm: a line that touches
- * one of these, or comes before it, sends the entity back to its own lines.
+ * What a compile must know of an entity's past. Its size does not grow with age, so that a later compile settles new lines
+ * upon it and reads no old one. The newest observations are kept whole, because they may be revised. All older ones are
+ * firm: a line about one of these, or about a time before, sends the entity back to its own lines.
  */
 export interface EntityPast {
   readonly entity: string;
@@ -194,33 +194,17 @@ function grown(
   lines: readonly StoredReading[],
   { ground, touched }: { readonly ground: Ground; readonly touched: Touched },
 ): Growth {
-  const { instants, fresh, again, repeats, revisions } = touched;
-  const rows = [...instants].sort(byDate);
+  const { fresh, again, repeats, revisions } = touched;
+  const order = ordered(touched.instants);
+  const { entity } = order.latest.kept.reading;
   const start = before?.series ?? NO_SERIES;
-  const [firstRow] = rows;
-  if (firstRow === undefined) throw new RangeError('Cannot grow an entity: nothing observed');
   // The rows that are firm stand before all others.
-  if (dateOf(firstRow) < (start.chain.snapshot_date ?? '')) return BEHIND;
-  const firmRows = rows.slice(0, -SERIES_TAIL);
-  const lastRows = rows.slice(-SERIES_TAIL);
-  const recent = instants.slice(-SERIES_TAIL);
-  const firm = instants.slice(0, -SERIES_TAIL);
-  const latest = recent.at(-1) ?? firstRow;
-  const rowOf = (instant: Instant): SeriesRow => ground.rowOf(toldOf(instant), instant.record_hash);
-  const { entity } = latest.kept.reading;
-  const series = settleAll(start, firmRows, {
-    rowOf,
-    newest: dateOf(lastRows.at(-1) ?? firstRow),
-    readSegment: (segment) => ground.readSegment(entity, segment),
-  });
-  const season = seasonBehind(ground.signal, before?.season ?? null, {
-    entity,
-    oldest: instants[0]?.kept.reading.observed_at ?? '',
-    latest: latest.kept.reading.observed_at,
-    firm: firm.map(toldOf),
-  });
+  if (order.firstDate < (start.chain.snapshot_date ?? '')) return BEHIND;
+  const season = seasonBehind(ground.signal, before?.season ?? null, seasonOf(order));
   if (season === 'ended') return BEHIND;
-  const fact = newestFact(ground.signal, firm) ?? before?.fact ?? null;
+  const rowOf = (instant: Instant): SeriesRow => ground.rowOf(toldOf(instant), instant.record_hash);
+  const readSegment = (segment: Segment): Buffer => ground.readSegment(entity, segment);
+  const series = settleAll(start, order.firmRows, { rowOf, newest: order.lastDate, readSegment });
   const batch = newestBatch(before, lines, ground.batches);
   const past: EntityPast = {
     entity,
@@ -229,15 +213,57 @@ function grown(
     lines: (before?.lines ?? 0) + lines.length,
     revisions,
     repeats,
-    // Rows of another order than observations could not be told apart from firm ones by their time.
-    tail: recent.every((instant) => lastRows.includes(instant)) ? recent : [],
-    again: Object.fromEntries([...again, ...repeatedFirm(firm, batch)]),
-    fact,
+    // Rows in another order than observations cannot be told apart from firm ones by their time.
+    tail: order.recent.every((instant) => order.lastRows.includes(instant)) ? order.recent : [],
+    again: Object.fromEntries([...again, ...repeatedFirm(order.firm, batch)]),
+    fact: newestFact(ground.signal, order.firm) ?? before?.fact ?? null,
     series: series.past,
     season,
   };
-  const ok = { past, recent, fact, rows: lastRows.map(rowOf), segments: series.written, fresh };
-  return { ok };
+  const rows = order.lastRows.map(rowOf);
+  const { recent } = order;
+  return { ok: { past, recent, fact: past.fact, rows, segments: series.written, fresh } };
+}
+
+/** Observations in their two orders: by time, and as they stand in a series. */
+interface Order {
+  readonly latest: Instant;
+  readonly oldest: Instant;
+  /** The newest observations, and those that are firm from now on. */
+  readonly recent: readonly Instant[];
+  readonly firm: readonly Instant[];
+  /** The last rows of the series, and those that are settled from now on. */
+  readonly lastRows: readonly Instant[];
+  readonly firmRows: readonly Instant[];
+  /** Snapshot dates of the first and the last row. */
+  readonly firstDate: string;
+  readonly lastDate: string;
+}
+
+/** `instants` are at least one, oldest first. */
+function ordered(instants: readonly Instant[]): Order {
+  const rows = [...instants].sort(byDate);
+  const [oldest, firstRow] = [instants[0], rows[0]];
+  const [latest, lastRow] = [instants.at(-1), rows.at(-1)];
+  if (oldest === undefined || latest === undefined || !firstRow || !lastRow) {
+    throw new RangeError('Cannot grow an entity: nothing observed');
+  }
+  return {
+    latest,
+    oldest,
+    recent: instants.slice(-SERIES_TAIL),
+    firm: instants.slice(0, -SERIES_TAIL),
+    lastRows: rows.slice(-SERIES_TAIL),
+    firmRows: rows.slice(0, -SERIES_TAIL),
+    firstDate: dateOf(firstRow),
+    lastDate: dateOf(lastRow),
+  };
+}
+
+function seasonOf({ latest, oldest, firm }: Order) {
+  const { entity, observed_at } = latest.kept.reading;
+  const first = oldest.kept.reading.observed_at;
+  return { entity, oldest: first, latest: observed_at, firm: firm.map(toldOf) };
 }
 
 interface Settling {
@@ -282,13 +308,13 @@ function newestFact({ metrics: [metric] }: Signal, firm: readonly Instant[]): Re
   return found === undefined ? null : toldOf(found);
 }
 
-/** A source that tells its last day every hour repeats observations which are firm long since. */
+/** A source that lists its last day every hour repeats observations that have long been firm. */
 function repeatedFirm(firm: readonly Instant[], batch: string): [number, string][] {
   const repeated = firm.filter(({ said }) => said?.batch === batch);
   return repeated.map((instant) => [timeOf(instant), digestOf(toldOf(instant))]);
 }
 
-/** Of everything that a reading says, but for when it was collected. */
+/** A digest of everything that a reading says, except when it was collected. */
 function digestOf({ collected_at, ...said }: Reading): string {
   return hash('sha256', jcs(said), 'base64url').slice(0, 22);
 }
