@@ -18,8 +18,8 @@ import { USAGE_FILE, type Usage } from './year-bench/usage.ts';
 
 /**
  * What an hour costs in the life of a shop: every entity gets one new reading an hour, and the shipped program compiles each
- * hour. Hours up to the ages that are measured come in one compile; then HOURS_TIMED hours come one by one, and the middle of
- * them counts. Also what an unchanged compile costs, and what the disk holds in the end.
+ * hour. Hours up to the ages that are measured come in one compile; then hours come one by one, and the middle of the last ones
+ * counts. Also what an unchanged compile costs, and what the disk holds in the end.
  * Usage: bench-year [entities] [signals] [age,age,…] [readings of an entity in an hour]
  */
 const SIGNALS = {
@@ -30,6 +30,8 @@ const SIGNALS = {
   'drug-shortage.active-shortages': 'active_count',
 } as const;
 const HOURS_TIMED = 5;
+/** Hours before those, one by one: from then on each hour removes a release, as it does in a shop. */
+const HOURS_WARM = 5;
 const FIRST_HOUR = Date.UTC(2022, 0, 1);
 /** Kinds of files that describe or find bodies, and are none. */
 const NO_BODY = /^(verify|log|index|segment)\//;
@@ -76,8 +78,12 @@ function measure(root: string, shape: Shape): void {
   let hour = 0;
   let first: Hour | null = null;
   for (const age of shape.ages) {
-    for (; hour < age - HOURS_TIMED; hour += 1) writeHour(root, shape, hour);
+    for (; hour < age - HOURS_TIMED - HOURS_WARM; hour += 1) writeHour(root, shape, hour);
     compileHour(root, hour - 1);
+    for (; hour < age - HOURS_TIMED; hour += 1) {
+      writeHour(root, shape, hour);
+      compileHour(root, hour);
+    }
     const timed: Hour[] = [];
     for (; hour < age; hour += 1) {
       writeHour(root, shape, hour);
