@@ -18,13 +18,9 @@ import { statsText } from './commands/stats-command.ts';
 import { compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
-import {
-  IMPORT_SOURCES,
-  type ImportOptions,
-  importSummaryText,
-  runImport,
-} from './import/import-command.ts';
+import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
+import { SOURCES } from './import/sources.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
@@ -108,16 +104,16 @@ const importer = program
   .command('import')
   .description('turn an official payload, exactly as the agency answered, into a snapshot batch');
 
-for (const source of IMPORT_SOURCES) {
+for (const source of SOURCES) {
   importer
-    .command(source)
-    .description(`import a payload from ${source}`)
+    .command(source.id)
+    .description(`import a payload of ${source.agency}`)
     .argument('<file>', 'file with the payload')
     .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
     .option('--fetched-at <time>', 'time of the fetch, instead of a note')
     .option('--out <folder>', 'folder of batches', 'snapshots')
     .action((file: string, flags: ImportFlags) => {
-      console.log(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
+      console.log(importSummaryText(runImport({ source: source.id, file, ...flags }, importDisk)));
     });
 }
 

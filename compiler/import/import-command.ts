@@ -4,22 +4,18 @@ import { isoTime } from '../contract/iso-time.ts';
 import { filingRowSchema } from '../stages/intake/filing-row.ts';
 import { parseReading } from '../stages/intake/reading.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
-import { type FetchNote, parseFetchNote } from './fetch-note.ts';
+import { parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
 import { mergeBatch } from './merge-batch.ts';
-import type { Imported, Skipped } from './payload.ts';
-import { importSubmissions } from './sec-edgar.ts';
-import { earthquakeFeedNote, importEarthquakes } from './usgs-earthquakes.ts';
-import { importGauges } from './usgs-nwis.ts';
-import { type BatchFile, batchName, writeBatch } from './write-batch.ts';
-
-/** What `signalpress import` knows how to read. */
-export const IMPORT_SOURCES = ['usgs-earthquakes', 'usgs-nwis', 'sec-edgar'] as const;
-export type ImportSource = (typeof IMPORT_SOURCES)[number];
+import type { Imported, Payload, Skipped } from './payload.ts';
+import type { Source } from './source.ts';
+import { sourceOf } from './sources.ts';
+import { type BatchFile, batchName } from './write-batch.ts';
 
 export interface ImportOptions {
-  readonly source: ImportSource;
+  /** Name of the source. */
+  readonly source: string;
   /** Path of the payload, exactly as the agency answered. */
   readonly file: string;
   /** Path of the fetch note. */
@@ -32,7 +28,7 @@ export interface ImportOptions {
 
 /** What an import did. */
 export interface ImportSummary {
-  readonly source: ImportSource;
+  readonly source: string;
   readonly batch: string;
   readonly fetchedAt: string;
   /** Where the time of the fetch comes from. */
@@ -46,48 +42,12 @@ export interface ImportSummary {
   readonly files: readonly BatchFile[];
 }
 
-const EDGAR_URL = 'https://data.sec.gov/submissions/';
-const NWIS_URL = 'https://waterservices.usgs.gov/nwis/';
-
-const SOURCES: Readonly<
-  Record<
-    ImportSource,
-    {
-      readonly read: (bytes: Uint8Array, note: FetchNote, subject: string) => Imported;
-      /** The note that the payload itself holds; null where it holds no time of its own. */
-      readonly ownNote: ((bytes: Uint8Array, subject: string) => FetchNote) | null;
-      readonly defaultUrl: (bytes: Uint8Array, subject: string) => string;
-      /** One payload is about some of the subjects, so several of an hour share the files of their batch. */
-      readonly merges?: true;
-    }
-  >
-> = {
-  'usgs-earthquakes': {
-    read: importEarthquakes,
-    ownNote: earthquakeFeedNote,
-    defaultUrl: (bytes, subject) => earthquakeFeedNote(bytes, subject).url,
-  },
-  'usgs-nwis': {
-    read: importGauges,
-    ownNote: null,
-    defaultUrl: () => NWIS_URL,
-    merges: true,
-  },
-  'sec-edgar': {
-    read: importSubmissions,
-    ownNote: null,
-    defaultUrl: () => EDGAR_URL,
-    merges: true,
-  },
-};
-
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
 export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
   const bytes = disk.readFile(options.file);
   const { note, from } = findNote(options, bytes, disk);
-  const imported = readPayload(options.source, { bytes, note, subject: options.file });
-  const write = SOURCES[options.source].merges === true ? mergeBatch : writeBatch;
-  const files = write(imported, note.fetched_at, disk.snapshots(options.out));
+  const imported = readPayload(sourceOf(options.source), { bytes, note, subject: options.file });
+  const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
   const readings = [...imported.readings.values()].flat();
   return {
@@ -104,22 +64,13 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
   };
 }
 
-/** One payload with what is known of its fetch; `subject` is what messages call it. */
-export interface FetchedPayload {
-  readonly bytes: Uint8Array;
-  readonly note: FetchNote;
-  readonly subject: string;
-}
-
 /**
  * What an importer makes of a payload, held to the rules that the compiler has for it: what a compile would refuse is
  * refused here, while the payload is at hand. Throws an ImportError that names the reading or row.
  */
-export function readPayload(
-  source: ImportSource,
-  { bytes, note, subject }: FetchedPayload,
-): Imported {
-  const imported = SOURCES[source].read(bytes, note, subject);
+export function readPayload(source: Source, payload: Payload): Imported {
+  const { subject } = payload;
+  const imported = source.read(payload);
   for (const [signal, readings] of imported.readings) {
     for (const reading of readings) {
       const outcome = parseReading(reading, {}, signal);
@@ -150,17 +101,30 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
   if (note !== undefined) {
     return { note: parseFetchNote(disk.readFile(note), note), from: `note "${note}"` };
   }
-  const { ownNote, defaultUrl } = SOURCES[source];
+  const known = sourceOf(source);
+  const { ownNote } = known;
   if (fetchedAt !== undefined) {
     const fetched_at = givenTime(fetchedAt, file);
-    const given = { url: defaultUrl(bytes, file), fetched_at, http_status: 200 };
+    const given = {
+      url: ownNote?.(bytes, file).url ?? homeOf(known),
+      fetched_at,
+      http_status: 200,
+    };
     return { note: given, from: '--fetched-at' };
   }
-  if (ownNote !== null)
+  if (ownNote !== undefined)
     return { note: ownNote(bytes, file), from: 'metadata.generated of the payload' };
   const state =
     'this payload does not say when it was fetched; give --note FILE or --fetched-at TIME';
   throw new ImportError({ subject: file, state });
+}
+
+/** Stands for the address of a payload that came without a note. */
+function homeOf({ id, fetch }: Source): string {
+  const [host] = fetch?.hosts ?? [];
+  if (host !== undefined) return `https://${host}/`;
+  const state = 'it can only be imported with --note, which says where it comes from';
+  throw new ImportError({ subject: id, state });
 }
 
 function givenTime(text: string, file: string): string {

@@ -1,10 +1,18 @@
 import type { CollectionId } from '../contract/collections.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import type { Reading } from '../stages/intake/reading.ts';
+import type { FetchNote } from './fetch-note.ts';
 import { ImportError } from './import-error.ts';
 
 /** Largest payload that is read. */
 export const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What an agency answered, with what is known of its fetch; `subject` is what messages call it. */
+export interface Payload {
+  readonly bytes: Uint8Array;
+  readonly note: FetchNote;
+  readonly subject: string;
+}
 
 /** Something in a payload that gave no reading, and why. */
 export interface Skipped {
@@ -24,8 +32,14 @@ export interface Imported {
   readonly remarks: readonly string[];
 }
 
-/** The JSON value of a payload; throws an ImportError for anything that is not one whole JSON text. */
-export function parsePayload(bytes: Uint8Array, subject: string): JsonValue {
+/**
+ * The text of a payload. Throws an ImportError for one that is empty, too large, not UTF-8, or a page of markup where the
+ * source answers with something else.
+ */
+export function textOf(
+  { bytes, subject }: Pick<Payload, 'bytes' | 'subject'>,
+  { isMarkup = false }: { readonly isMarkup?: boolean } = {},
+): string {
   if (bytes.length > PAYLOAD_BYTES_MAX) {
     const state = `${bytes.length} bytes, more than ${PAYLOAD_BYTES_MAX}; ask the source for less`;
     throw new ImportError({ subject, state });
@@ -33,11 +47,22 @@ export function parsePayload(bytes: Uint8Array, subject: string): JsonValue {
   const start = String.fromCharCode(...bytes.subarray(0, 64)).trimStart();
   if (start === '')
     throw new ImportError({ subject, state: 'the payload is empty; fetch it again' });
-  if (start.startsWith('<')) {
-    throw new ImportError({ subject, state: 'an HTML or XML page, not JSON; fetch it again' });
+  if (start.startsWith('<') && !isMarkup) {
+    const state = 'an HTML or XML page, not what the source answers with; fetch it again';
+    throw new ImportError({ subject, state });
   }
   try {
-    return parseJson(decodeUtf8(bytes));
+    return decodeUtf8(bytes);
+  } catch (cause) {
+    throw new ImportError({ subject, state: 'it is not UTF-8; fetch it again' }, { cause });
+  }
+}
+
+/** The JSON value of a payload; throws an ImportError for anything that is not one whole JSON text. */
+export function parsePayload(bytes: Uint8Array, subject: string): JsonValue {
+  const text = textOf({ bytes, subject });
+  try {
+    return parseJson(text);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const state = `the payload is not whole JSON (${reason}); fetch it again`;

@@ -1,6 +1,3 @@
-import { ImportError } from './import-error.ts';
-import type { Imported } from './payload.ts';
-
 /** The disk of an import: paths are below the snapshots folder, with `/`. */
 export interface BatchDisk {
   /** The text of a file, or null when there is none. */
@@ -41,28 +38,4 @@ export function batchText(rows: readonly BatchRow[]): string {
   );
   const header = { header: Object.fromEntries(shared) };
   return `${[header, ...lines].map((line) => JSON.stringify(line)).join('\n')}\n`;
-}
-
-/**
- * Writes the files of a batch, or nothing: a file that is there with other bytes is never replaced,
- * the same bytes are left as they are. Throws an ImportError that names the file in the way.
- */
-export function writeBatch(imported: Imported, fetchedAt: string, disk: BatchDisk): BatchFile[] {
-  const batch = batchName(fetchedAt);
-  const files = [...imported.readings]
-    .filter(([, readings]) => readings.length > 0)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([signal, readings]) => checked(`${batch}/${signal}.ndjson`, batchText(readings), disk));
-  for (const file of files) if (file.missing) disk.write(file.path, file.text);
-  return files.map(({ path, missing }) => ({ path, written: missing }));
-}
-
-function checked(path: string, text: string, disk: BatchDisk) {
-  const stored = disk.read(path);
-  if (stored !== null && stored !== text) {
-    const state =
-      'another payload of this hour is already stored; move it away, or keep the stored one';
-    throw new ImportError({ subject: path, state });
-  }
-  return { path, text, missing: stored === null };
 }

@@ -1,4 +1,8 @@
-import { activityBand, impactBand, swarmBand } from '../../compiler/import/earthquake-regions.ts';
+import {
+  activityBand,
+  impactBand,
+  swarmBand,
+} from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
 import { LEG_RECIPES } from './sample-leg-recipes.ts';
 import {
   inRange,

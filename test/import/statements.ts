@@ -1,9 +1,10 @@
 import { parseCutoff } from '../../compiler/contract/cutoff.ts';
 import { settleFilings } from '../../compiler/contract/settle-filings.ts';
 import type { FetchNote } from '../../compiler/import/fetch-note.ts';
-import { type ImportSource, readPayload } from '../../compiler/import/import-command.ts';
+import { readPayload } from '../../compiler/import/import-command.ts';
 import { ImportError } from '../../compiler/import/import-error.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
+import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
 import { mutations } from './mutations.ts';
@@ -81,7 +82,7 @@ export function falseStatements(said: Statements, truth: Statements): string[] {
 }
 
 export interface Mutated {
-  readonly source: ImportSource;
+  readonly source: string;
   readonly payload: unknown;
   readonly note: FetchNote;
   /** What is said once the payload was imported. */
@@ -93,7 +94,11 @@ export interface Mutated {
 /** How many mutations were refused, how many were read, and every false statement among those. */
 export function mutationReport({ source, payload, note, says, honest }: Mutated) {
   const read = (value: unknown): Imported =>
-    readPayload(source, { bytes: Buffer.from(JSON.stringify(value)), note, subject: 'payload' });
+    readPayload(sourceOf(source), {
+      bytes: Buffer.from(JSON.stringify(value)),
+      note,
+      subject: 'payload',
+    });
   const truth = says(read(payload));
   const report = { refused: 0, read: 0, lies: [] as string[], statements: truth.size };
   for (const { name, payload: mutant } of mutations(payload)) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
+import { sourceOf } from '../../compiler/import/sources.ts';
 import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
 import {
   currentStatements,
@@ -133,7 +134,7 @@ const QUESTIONS: readonly Question[] = [
 ]);
 
 const imported = (payload: unknown, note: typeof LIST_NOTE) =>
-  readPayload('sec-edgar', { bytes: bytesOf(payload), note, subject: 'payload' });
+  readPayload(sourceOf('sec-edgar'), { bytes: bytesOf(payload), note, subject: 'payload' });
 
 const KINDS: Readonly<Record<string, Mutated>> = {
   'a feed of quakes': {

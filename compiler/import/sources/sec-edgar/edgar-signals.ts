@@ -1,7 +1,7 @@
-import { isAmendment } from '../contract/filing.ts';
-import { DAY_MS } from '../contract/iso-time.ts';
-import type { StoredFiling } from '../stages/intake/filing-row.ts';
-import type { Reading } from '../stages/intake/reading.ts';
+import { isAmendment } from '../../../contract/filing.ts';
+import { DAY_MS } from '../../../contract/iso-time.ts';
+import type { StoredFiling } from '../../../stages/intake/filing-row.ts';
+import type { Reading } from '../../../stages/intake/reading.ts';
 import { EDGAR_SOURCE } from './edgar-columns.ts';
 
 /** Days of the windows that are counted back from the fetch. */

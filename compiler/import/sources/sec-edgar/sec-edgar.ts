@@ -1,8 +1,12 @@
 import { z } from 'zod';
-import { cikOf, FILING_COLLECTION } from '../contract/filing.ts';
-import { assertingWord } from '../contract/neutral-text.ts';
-import { newestFirst } from '../contract/settle-filings.ts';
-import type { FilingRow, StoredFiling } from '../stages/intake/filing-row.ts';
+import { cikOf, FILING_COLLECTION } from '../../../contract/filing.ts';
+import { assertingWord } from '../../../contract/neutral-text.ts';
+import { newestFirst } from '../../../contract/settle-filings.ts';
+import type { FilingRow, StoredFiling } from '../../../stages/intake/filing-row.ts';
+import type { FetchNote } from '../../fetch-note.ts';
+import { ImportError } from '../../import-error.ts';
+import { type Imported, parsePayload } from '../../payload.ts';
+import type { Source } from '../../source.ts';
 import {
   type Columns,
   columnsSchema,
@@ -13,9 +17,6 @@ import {
   readColumns,
 } from './edgar-columns.ts';
 import { filingReadings, openWindows } from './edgar-signals.ts';
-import type { FetchNote } from './fetch-note.ts';
-import { ImportError } from './import-error.ts';
-import { type Imported, parsePayload } from './payload.ts';
 
 const pageSchema = z.looseObject({
   name: z.string().regex(/^CIK\d{10}-submissions-\d{3}\.json$/),
@@ -202,3 +203,22 @@ function windowRemarks(list: { from: string | null; collected_at: string }): str
     `its list is whole from ${list.from} on, so counts over ${open.join(' and ')} days are null; older filings are on its other pages`,
   ];
 }
+
+/** Submissions of one filer: https://www.sec.gov/search-filings/edgar-application-programming-interfaces */
+export const secEdgar: Source = {
+  id: 'sec-edgar',
+  agency: 'US Securities and Exchange Commission, EDGAR',
+  version: 1,
+  format: 'json',
+  feeds: ['filing.delinquency', 'filing.material-events', 'filing.insider', FILING_COLLECTION],
+  read: ({ bytes, note, subject }) => importSubmissions(bytes, note, subject),
+  fetch: {
+    hosts: ['data.sec.gov', 'www.sec.gov'],
+    addresses: ({ entities }) =>
+      entities.map((cik) => `https://data.sec.gov/submissions/CIK${cik.padStart(10, '0')}.json`),
+    accept: 'application/json',
+    everyMinutes: 60,
+    perMinute: 300,
+    needsContact: true,
+  },
+};

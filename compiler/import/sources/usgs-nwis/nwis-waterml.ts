@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { SkipCount } from '../../payload.ts';
 import { decodeEntities, type GaugeSeries, NO_DATA } from './nwis-series.ts';
-import type { SkipCount } from './payload.ts';
 
 const code = z.looseObject({ value: z.string() });
 const siteCode = code.extend({ agencyCode: z.string().nullish() });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { HOUR_MS } from '../contract/iso-time.ts';
-import type { SkipCount } from './payload.ts';
+import { HOUR_MS } from '../../../contract/iso-time.ts';
+import type { SkipCount } from '../../payload.ts';
 
 /** One quake of a feed; times in epoch milliseconds. */
 export interface Quake {

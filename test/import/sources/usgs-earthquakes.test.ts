@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../compiler/import/import-error.ts';
-import { earthquakeFeedNote, importEarthquakes } from '../../compiler/import/usgs-earthquakes.ts';
-import { parseReading } from '../../compiler/stages/intake/reading.ts';
-import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+import { ImportError } from '../../../compiler/import/import-error.ts';
+import {
+  earthquakeFeedNote,
+  importEarthquakes,
+} from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
+import { parseReading } from '../../../compiler/stages/intake/reading.ts';
+import { bytesOf, feed, GENERATED, HOUR, quake } from '../feed.ts';
 
 const note = (over: Record<string, unknown> = {}) => ({
   url: 'https://earthquake.usgs.gov/feed',
@@ -344,8 +347,10 @@ describe('earthquakeFeedNote()', () => {
   });
 });
 
-const GENUINE = new URL('../../node_modules/vega-datasets/data/earthquakes.json', import.meta.url)
-  .pathname;
+const GENUINE = new URL(
+  '../../../node_modules/vega-datasets/data/earthquakes.json',
+  import.meta.url,
+).pathname;
 
 describe('the genuine feed of 2018-02-07', () => {
   it('has eleven quakes in Taiwan on its last day, the largest 6.4', () => {
@@ -362,7 +367,7 @@ describe('the genuine feed of 2018-02-07', () => {
   });
 });
 
-const SHARED = new URL('../../../shared/official-payloads/usgs-earthquake/', import.meta.url)
+const SHARED = new URL('../../../../shared/official-payloads/usgs-earthquake/', import.meta.url)
   .pathname;
 
 describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)', () => {

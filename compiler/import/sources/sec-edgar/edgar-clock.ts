@@ -1,6 +1,6 @@
-import { isRealDay } from '../contract/cutoff.ts';
-import { isoTime } from '../contract/iso-time.ts';
-import { newYorkInstant } from '../contract/new-york-time.ts';
+import { isRealDay } from '../../../contract/cutoff.ts';
+import { isoTime } from '../../../contract/iso-time.ts';
+import { newYorkInstant } from '../../../contract/new-york-time.ts';
 
 /** What the `Z` of the acceptance times of one answer means. */
 export type AcceptanceBasis = 'utc' | 'new-york' | 'undetermined';

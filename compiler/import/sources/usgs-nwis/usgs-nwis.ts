@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { isRealDay } from '../contract/cutoff.ts';
-import { isoTime } from '../contract/iso-time.ts';
-import { assertingWord } from '../contract/neutral-text.ts';
-import type { Reading } from '../stages/intake/reading.ts';
-import type { FetchNote } from './fetch-note.ts';
-import { ImportError } from './import-error.ts';
+import { isRealDay } from '../../../contract/cutoff.ts';
+import { CITY_RIVER_GAUGE } from '../../../contract/entities.ts';
+import { isoTime } from '../../../contract/iso-time.ts';
+import { assertingWord } from '../../../contract/neutral-text.ts';
+import type { Reading } from '../../../stages/intake/reading.ts';
+import type { FetchNote } from '../../fetch-note.ts';
+import { ImportError } from '../../import-error.ts';
+import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
+import type { Source } from '../../source.ts';
 import { ogcSeries } from './nwis-ogc.ts';
 import { type GaugeSeries, NO_DATA, type SeriesPoint } from './nwis-series.ts';
 import { waterMlSeries } from './nwis-waterml.ts';
-import { type Imported, parsePayload, SkipCount } from './payload.ts';
 
 interface Parameter {
   readonly signal: string;
@@ -24,6 +26,7 @@ const PARAMETERS: ReadonlyMap<string, Parameter> = new Map([
     { signal: 'hydrology.streamflow', metric: 'discharge_cfs', units: ['ft3/s', 'ft^3/s'] },
   ],
 ]);
+const NWIS = 'https://waterservices.usgs.gov/nwis/';
 const INSTANT_STATISTICS = ['00000', '00011'];
 const DAILY_MEAN = '00003';
 
@@ -278,3 +281,23 @@ function gradeOf(qualifiers: readonly string[]): string | null {
   if (qualifiers.includes('P')) return `provisional, subject to revision${estimated}`;
   return qualifiers.includes('A') ? `approved${estimated}` : null;
 }
+
+/** Instantaneous and daily values: https://waterservices.usgs.gov/docs/ */
+export const usgsNwis: Source = {
+  id: 'usgs-nwis',
+  agency: 'USGS National Water Information System',
+  version: 1,
+  format: 'json',
+  feeds: ['hydrology.river-level', 'hydrology.streamflow'],
+  read: ({ bytes, note, subject }) => importGauges(bytes, note, subject),
+  fetch: {
+    hosts: ['waterservices.usgs.gov'],
+    addresses: ({ entities }) => {
+      const sites = entities.length > 0 ? entities : Object.values(CITY_RIVER_GAUGE);
+      return [`${NWIS}iv/?format=json&parameterCd=00060,00065&period=P1D&sites=${sites.join(',')}`];
+    },
+    accept: 'application/json',
+    everyMinutes: 15,
+    perMinute: 12,
+  },
+};

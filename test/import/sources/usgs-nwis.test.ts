@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ImportError } from '../../compiler/import/import-error.ts';
-import { decodeEntities } from '../../compiler/import/nwis-series.ts';
-import { importGauges } from '../../compiler/import/usgs-nwis.ts';
-import { parseReading } from '../../compiler/stages/intake/reading.ts';
+import { ImportError } from '../../../compiler/import/import-error.ts';
+import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
+import { importGauges } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
+import { parseReading } from '../../../compiler/stages/intake/reading.ts';
 
 const note = {
   url: 'https://waterservices.usgs.gov/nwis/iv/',
@@ -383,7 +383,7 @@ describe('decodeEntities()', () => {
   });
 });
 
-const SHARED = new URL('../../../shared/official-payloads/usgs-nwis/', import.meta.url).pathname;
+const SHARED = new URL('../../../../shared/official-payloads/usgs-nwis/', import.meta.url).pathname;
 
 describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../shared)', () => {
   const read = (name: string, fetched_at: string) =>

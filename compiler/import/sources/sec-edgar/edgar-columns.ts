@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isRealDay } from '../contract/cutoff.ts';
-import { canonicalForm } from '../contract/filing.ts';
-import { DAY_MS, isoTime } from '../contract/iso-time.ts';
-import type { StoredFiling } from '../stages/intake/filing-row.ts';
+import { isRealDay } from '../../../contract/cutoff.ts';
+import { canonicalForm } from '../../../contract/filing.ts';
+import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
+import type { StoredFiling } from '../../../stages/intake/filing-row.ts';
 import { type AcceptanceBasis, acceptanceBasis, acceptedAt, isAcceptance } from './edgar-clock.ts';
 import { isKnownForm } from './edgar-forms.ts';
 

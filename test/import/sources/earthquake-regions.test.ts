@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { EARTHQUAKE_REGIONS } from '../../compiler/contract/entities.ts';
-import { signalOf } from '../../compiler/contract/lines.ts';
+import { EARTHQUAKE_REGIONS } from '../../../compiler/contract/entities.ts';
+import { signalOf } from '../../../compiler/contract/lines.ts';
 import {
   ACTIVITY_STEPS,
   activityBand,
@@ -11,7 +11,7 @@ import {
   regionScope,
   SWARM_STEPS,
   swarmBand,
-} from '../../compiler/import/earthquake-regions.ts';
+} from '../../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
 
 describe('EARTHQUAKE_BOXES', () => {
   it('has one box for every region of the line and no other', () => {

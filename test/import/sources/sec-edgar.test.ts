@@ -1,15 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { acceptanceBasis, acceptedAt } from '../../compiler/import/edgar-clock.ts';
-import { ImportError } from '../../compiler/import/import-error.ts';
-import type { Imported } from '../../compiler/import/payload.ts';
-import { importSubmissions } from '../../compiler/import/sec-edgar.ts';
+import { ImportError } from '../../../compiler/import/import-error.ts';
+import type { Imported } from '../../../compiler/import/payload.ts';
+import {
+  acceptanceBasis,
+  acceptedAt,
+} from '../../../compiler/import/sources/sec-edgar/edgar-clock.ts';
+import { importSubmissions } from '../../../compiler/import/sources/sec-edgar/sec-edgar.ts';
 import {
   type FilingRow,
   filingRowSchema,
   type StoredFiling,
-} from '../../compiler/stages/intake/filing-row.ts';
+} from '../../../compiler/stages/intake/filing-row.ts';
 
 const NOTE = {
   url: 'https://data.sec.gov/submissions/CIK0000123456.json',
@@ -440,7 +443,7 @@ describe('importSubmissions()', () => {
   });
 });
 
-const REAL = join(import.meta.dirname, '../../../shared/official-payloads/sec-edgar');
+const REAL = join(import.meta.dirname, '../../../../shared/official-payloads/sec-edgar');
 const real = (name: string, fetched_at: string, page = '') => {
   const payload = readFileSync(join(REAL, name));
   const [, digits = '1318605'] = /"cik": ?"?(\d+)/.exec(payload.toString('utf8')) ?? [];

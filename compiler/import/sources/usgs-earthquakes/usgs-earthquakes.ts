@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { DAY_MS, HOUR_MS, isoTime } from '../contract/iso-time.ts';
-import type { Reading } from '../stages/intake/reading.ts';
+import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
+import type { Reading } from '../../../stages/intake/reading.ts';
+import { type FetchNote, withoutKeys } from '../../fetch-note.ts';
+import { ImportError } from '../../import-error.ts';
+import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
+import type { Source } from '../../source.ts';
 import { EPOCH_MS_MAX, FELT_REPORTS_MIN, type Quake, readQuakes } from './earthquake-events.ts';
 import {
   activityBand,
@@ -12,9 +16,6 @@ import {
   regionScope,
   swarmBand,
 } from './earthquake-regions.ts';
-import { type FetchNote, withoutKeys } from './fetch-note.ts';
-import { ImportError } from './import-error.ts';
-import { type Imported, parsePayload, SkipCount } from './payload.ts';
 
 /** The feed is made anew every few minutes; an older one does not say what is there now. */
 const FEED_AGE_HOURS_MAX = 6;
@@ -304,3 +305,21 @@ function worstFirst(a: Quake, b: Quake): number {
     (a.id < b.id ? -1 : 1)
   );
 }
+
+/** GeoJSON summary feeds: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php */
+export const usgsEarthquakes: Source = {
+  id: 'usgs-earthquakes',
+  agency: 'USGS Earthquake Hazards Program',
+  version: 1,
+  format: 'json',
+  feeds: ['earthquake.swarm_rate', 'earthquake.current_activity', 'earthquake.impact_realized'],
+  read: ({ bytes, note, subject }) => importEarthquakes(bytes, note, subject),
+  ownNote: earthquakeFeedNote,
+  fetch: {
+    hosts: ['earthquake.usgs.gov'],
+    addresses: () => ['https://earthquake.usgs.gov/earthquakes/feed/v1.0/summary/all_week.geojson'],
+    accept: 'application/json',
+    everyMinutes: 5,
+    perMinute: 12,
+  },
+};

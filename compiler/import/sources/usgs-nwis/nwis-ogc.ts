@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { SkipCount } from '../../payload.ts';
 import { type GaugeSeries, NO_DATA, type SeriesPoint } from './nwis-series.ts';
-import type { SkipCount } from './payload.ts';
 
 const featureSchema = z.looseObject({
   properties: z.looseObject({

@@ -1,0 +1,36 @@
+import { CsvError, parse } from 'csv-parse/sync';
+import { ImportError } from './import-error.ts';
+import { type Payload, textOf } from './payload.ts';
+
+/** One row by its column names; every value is text. */
+export type CsvRow = Readonly<Record<string, string>>;
+
+/**
+ * Rows of a table with a header line. Throws an ImportError where a column of `needed` is missing, a column stands twice,
+ * or a row has another number of values than the header.
+ */
+export function csvRows(payload: Payload, needed: readonly string[]): readonly CsvRow[] {
+  const { subject } = payload;
+  const [header, ...rows] = records(payload);
+  if (header === undefined) throw new ImportError({ subject, state: 'the table is empty' });
+  const missing = needed.find((name) => !header.includes(name));
+  const twice = header.find((name, at) => header.indexOf(name) !== at);
+  if (missing !== undefined || twice !== undefined) {
+    const fault = missing === undefined ? `two columns "${twice}"` : `no column "${missing}"`;
+    const state = `${fault} in the header "${header.join(',').slice(0, 120)}"; fetch it again`;
+    throw new ImportError({ subject, state });
+  }
+  return rows.map((row) =>
+    Object.fromEntries(header.map((name, at) => [name, row[at] ?? ''] as const)),
+  );
+}
+
+function records(payload: Payload): string[][] {
+  try {
+    return parse(textOf(payload), { bom: true, trim: true, skip_empty_lines: true });
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause;
+    const state = `not a whole table (${cause.message}); fetch it again`;
+    throw new ImportError({ subject: payload.subject, state }, { cause });
+  }
+}

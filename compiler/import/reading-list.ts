@@ -1,0 +1,36 @@
+import type { Reading } from '../stages/intake/reading.ts';
+import type { Imported, Skipped } from './payload.ts';
+import { SkipCount } from './payload.ts';
+
+/** Collects the readings of one payload by signal, and what gave none. */
+export class ReadingList {
+  readonly skips = new SkipCount();
+  readonly #bySignal = new Map<string, Reading[]>();
+
+  add(signal: string, reading: Reading): void {
+    const list = this.#bySignal.get(signal);
+    if (list === undefined) this.#bySignal.set(signal, [reading]);
+    else list.push(reading);
+  }
+
+  get count(): number {
+    return [...this.#bySignal.values()].reduce((sum, list) => sum + list.length, 0);
+  }
+
+  get skipped(): readonly Skipped[] {
+    return this.skips.list();
+  }
+
+  /** What was collected, each list by entity and time. */
+  imported(remarks: readonly string[] = []): Imported {
+    const readings = new Map(
+      [...this.#bySignal].map(([signal, list]) => [signal, list.sort(byEntityAndTime)] as const),
+    );
+    return { readings, skipped: this.skipped, remarks };
+  }
+}
+
+function byEntityAndTime(a: Reading, b: Reading): number {
+  if (a.entity !== b.entity) return a.entity < b.entity ? -1 : 1;
+  return Date.parse(a.observed_at) - Date.parse(b.observed_at);
+}

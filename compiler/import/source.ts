@@ -1,0 +1,55 @@
+import type { FetchNote } from './fetch-note.ts';
+import type { Imported, Payload } from './payload.ts';
+
+/** An official source. Its row in SOURCES adds it to `import`, `fetch` and `run`. */
+export interface Source {
+  readonly id: string;
+  /** Who publishes it, as a noun phrase. */
+  readonly agency: string;
+  /** Raised when the same bytes give other readings than before. */
+  readonly version: number;
+  /** What the agency answers with. */
+  readonly format: 'json' | 'csv' | 'xml' | 'text';
+  /** Signals and collections that it can feed. */
+  readonly feeds: readonly [string, ...string[]];
+  /**
+   * Makes readings of one payload. Pure: the same payload gives the same readings. Throws an ImportError for a payload
+   * that is not what the source documents, or of which a part that matters cannot be read.
+   */
+  readonly read: (payload: Payload) => Imported;
+  /** The note that the payload itself holds; absent where it holds no time of its own. */
+  readonly ownNote?: (bytes: Uint8Array, subject: string) => FetchNote;
+  /** How the agency is asked; null for a source that an operator can only import from files. */
+  readonly fetch: FetchPlan | null;
+}
+
+/** How an agency is asked, as it documents it. */
+export interface FetchPlan {
+  /** Hosts that answer for the agency; a redirect elsewhere is refused. */
+  readonly hosts: readonly [string, ...string[]];
+  /**
+   * Addresses to ask, without keys. `entities` are those that the operator wants; empty asks for all that the source
+   * knows by itself.
+   */
+  readonly addresses: (wanted: Wanted) => readonly string[];
+  /** Value of the `Accept` header. */
+  readonly accept: string;
+  /** How often the agency publishes. */
+  readonly everyMinutes: number;
+  /** Most requests a minute that the agency takes. */
+  readonly perMinute: number;
+  /** The environment variable with the data key, and the query parameter that carries it. */
+  readonly key?: { readonly variable: string; readonly parameter: string };
+  /** The agency refuses requests that name no contact. */
+  readonly needsContact?: true;
+  /** Nothing is imported unless every address answered: what is missing from the answers counts as absent. */
+  readonly isWhole?: true;
+  /** Address of the page behind a payload; null behind the last one. */
+  readonly nextPage?: (payload: Payload) => string | null;
+}
+
+export interface Wanted {
+  readonly entities: readonly string[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
