@@ -80,16 +80,19 @@ export function censusBody(
   };
 }
 
-/** What the citation of a census says. */
+/** What the citation of a census says; throws a RangeError for one of nothing. */
 export function censusStatement(signal: Signal, entries: readonly CensusEntry[]): Statement {
   const observed = entries.map(({ row }) => row.observed_at).sort(byTime);
   const collected = entries.map((entry) => entry.collected_at).sort(byTime);
-  const [oldest = ''] = observed;
+  const [oldest, newest, retrieved_at] = [observed[0], observed.at(-1), collected.at(-1)];
+  if (oldest === undefined || newest === undefined || retrieved_at === undefined) {
+    throw new RangeError(`Cannot state a census of ${signal.id}: no entities`);
+  }
   return {
     claim: `census of ${signal.measures}`,
-    fact: `${signal.id}: ${entries.length} entities, read from ${oldest} to ${observed.at(-1)}`,
+    fact: `${signal.id}: ${entries.length} entities, read from ${oldest} to ${newest}`,
     target: `/gauge/census?signal_id=${signal.id}`,
     observed_at: oldest,
-    retrieved_at: collected.at(-1) ?? '',
+    retrieved_at,
   };
 }

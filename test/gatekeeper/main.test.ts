@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { payer } from './payer.ts';
@@ -18,9 +18,17 @@ interface Run {
   readonly exit: Promise<number | null>;
 }
 
+const running = new Set<ChildProcess>();
+/** An assertion that fails leaves no gatekeeper behind. */
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+  running.clear();
+});
+
 function run(env: Record<string, string>, args: readonly string[] = []): Run {
   const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...env, PATH: '' } });
+  running.add(child);
   const output = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     output.out += chunk;
@@ -32,13 +40,13 @@ function run(env: Record<string, string>, args: readonly string[] = []): Run {
 }
 
 async function started(env: Record<string, string>): Promise<Run & { url: string }> {
-  const running = run(env);
+  const gate = run(env);
   for (let tries = 0; tries < 200; tries += 1) {
-    const url = /listens on (\S+)/.exec(running.output.err)?.[1];
-    if (url !== undefined) return { ...running, url };
+    const url = /listens on (\S+)/.exec(gate.output.err)?.[1];
+    if (url !== undefined) return { ...gate, url };
     await new Promise((done) => setTimeout(done, 25));
   }
-  throw new Error(`not started: ${running.output.err}`);
+  throw new Error(`not started: ${gate.output.err}`);
 }
 
 /** Says yes to everything, but settles only when it is let to. */

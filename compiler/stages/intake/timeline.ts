@@ -53,11 +53,21 @@ export function settle(
   for (const item of group) {
     const problem = last === null ? null : conflict(last, item);
     if (problem !== null) return { problem };
-    at = settleOne(at, { reading: item.reading, batch: batches[item.batch] ?? '' }, hashOf);
+    at = settleOne(at, { reading: item.reading, batch: batchName(batches, item) }, hashOf);
     last = item;
   }
   if (at === null) throw new RangeError('Cannot settle readings: empty group');
   return { ok: at };
+}
+
+/** Name of the batch of a line; throws a RangeError for a line of none. */
+export function batchName(
+  batches: readonly string[],
+  { batch, file }: Pick<StoredReading, 'batch' | 'file'>,
+): string {
+  const name = batches[batch];
+  if (name === undefined) throw new RangeError(`Cannot settle a line of "${file}": no batch`);
+  return name;
 }
 
 function settleOne(at: Instant | null, fresh: Batched, hashOf: HashOf): Instant {

@@ -16,6 +16,7 @@ import { batchOrder } from '../intake/list-snapshots.ts';
 import type { StoredReading } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';
 import {
+  batchName,
   groupByTime,
   type HashOf,
   type HeldHash,
@@ -118,7 +119,7 @@ function comesAfter(
   batches: readonly string[],
 ): boolean {
   const last = batchOrder(batch);
-  return tail.length > 0 && lines.every((line) => batchOrder(batches[line.batch] ?? '') > last);
+  return tail.length > 0 && lines.every((line) => batchOrder(batchName(batches, line)) > last);
 }
 
 /** Settles groups of lines, each of one time, upon the observations that are not firm. */
@@ -160,8 +161,8 @@ class Touched {
 
   #repeat(time: number, group: readonly StoredReading[]): Unsettled | null {
     const digest = this.#before?.again[time];
-    const isSame = group.every(({ reading }) => digestOf(reading) === digest);
-    if (digest === undefined || !isSame) return BEHIND;
+    if (digest === undefined) return BEHIND;
+    if (!group.every(({ reading }) => digestOf(reading) === digest)) return BEHIND;
     this.again.set(time, digest);
     this.repeats += group.length;
     return null;
@@ -205,7 +206,7 @@ function grown(
   const rowOf = (instant: Instant): SeriesRow => ground.rowOf(toldOf(instant), instant.record_hash);
   const readSegment = (segment: Segment): Buffer => ground.readSegment(entity, segment);
   const series = settleAll(start, order.firmRows, { rowOf, newest: order.lastDate, readSegment });
-  const batch = newestBatch(before, lines, ground.batches);
+  const batch = newestBatch(lines, ground.batches);
   const past: EntityPast = {
     entity,
     batch,
@@ -319,13 +320,12 @@ function digestOf({ collected_at, ...said }: Reading): string {
   return hash('sha256', jcs(said), 'base64url').slice(0, 22);
 }
 
-function newestBatch(
-  before: EntityPast | null,
-  lines: readonly StoredReading[],
-  batches: readonly string[],
-): string {
-  const newest = lines.reduce((most, { batch }) => Math.max(most, batch), 0);
-  return batches[newest] ?? before?.batch ?? '';
+/** Of lines of which none is older than what is remembered. */
+function newestBatch(lines: readonly StoredReading[], batches: readonly string[]): string {
+  return batchName(
+    batches,
+    lines.reduce((most, line) => (line.batch > most.batch ? line : most)),
+  );
 }
 
 function lookedAt(before: EntityPast | null, lines: readonly StoredReading[]): string {
