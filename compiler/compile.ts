@@ -49,7 +49,12 @@ import type { ReadPart } from './stages/assemble/part.ts';
 import { ROSTER_PARTS } from './stages/assemble/rosters/roster-parts.ts';
 import { futureBatches } from './stages/intake/batch-times.ts';
 import { byPlace, CompileError, type Problem } from './stages/intake/compile-error.ts';
-import { listSnapshots, type Snapshots, signalFiles } from './stages/intake/list-snapshots.ts';
+import {
+  listSnapshots,
+  type SignalFiles,
+  type Snapshots,
+  signalFiles,
+} from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
 import type { ChangeCounts } from './stages/publish/catalog-changes.ts';
@@ -60,7 +65,6 @@ import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
-import { knownDigests } from './stages/remember/known-batches.ts';
 import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
 import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
@@ -197,11 +201,8 @@ function openRun({ asOf }: CompileOptions, open: OpenRun, source: Source): Run {
   const assembly = new Assembly({ shards, leaves, writer, memory, catalog });
   const parts = PARTS.map((read) => read(stored.collections, asOf));
   const notes = new Notes(state, memory);
-  const due = stored.signals.filter(({ signal_id }) => added.has(signal_id));
-  const entities = new EntityNotes(
-    `${scratch}/entities`,
-    due.map((signal) => dueSignal(signal, memory)),
-  );
+  const due = dueSignals(added).map((signal) => dueSignal(signal, memory));
+  const entities = new EntityNotes(`${scratch}/entities`, due);
   return { ...open, ...source, shards, leaves, writer, assembly, parts, notes, entities };
 }
 
@@ -216,6 +217,10 @@ function previousBytes({ previous, data }: Staging, path: string): Buffer | null
   }
 }
 
+function dueSignals(added: Source['added']): SignalFiles[] {
+  return [...added].map(([signal_id, files]) => signalFiles(signal_id, files));
+}
+
 async function compileRun(options: CompileOptions, run: Run): Promise<CompileSummary> {
   const { memory, stored } = run;
   const results = await runJobs(options, run);
@@ -225,22 +230,16 @@ async function compileRun(options: CompileOptions, run: Run): Promise<CompileSum
   }
   refuseProblems(problems);
   noteRejects(run, results);
-  const signals = knownSignals(stored.signals, results, memory);
+  const signals = knownSignals(dueSignals(run.added), results, memory);
   if (options.allowShrink !== true) refuseLoss(options, run, signals);
-  const digests = digestsOf(run, results);
+  const digests = digestsOf(results);
   const changed = memory === null ? changedSince(run.known, digests, stored) : [];
   return { ...(await publishRun(options, run, { signals, digests })), changed };
 }
 
-/** sha256 of every file of a signal by its name; what this compile goes on from must be what it was. */
-function digestsOf({ memory, known }: Run, results: readonly JobResult[]): Map<string, string> {
-  const digests = memory === null ? new Map<string, string>() : knownDigests(known);
-  for (const [name, digest] of results.flatMap((result) => Object.entries(result.digests))) {
-    const before = digests.get(name) ?? digest;
-    if (before !== digest) throw new ForgottenError(`Cannot go on: "${name}" holds something else`);
-    digests.set(name, digest);
-  }
-  return digests;
+/** sha256 of every file that was read, hex, by its name. */
+function digestsOf(results: readonly JobResult[]): Map<string, string> {
+  return new Map(results.flatMap(({ digests }) => Object.entries(digests)));
 }
 
 /** Refuses a release that lost much or is empty; an incremental compile cannot have lost anything. */
@@ -301,7 +300,7 @@ function issuerKeys(options: CompileOptions, { previous }: Staging, issuer: Issu
 
 /** Jobs start with the most work, their output is joined in any order. */
 async function runJobs(options: CompileOptions, run: Run): Promise<JobResult[]> {
-  const due = [...run.added].map(([signal_id, files]) => signalFiles(signal_id, files));
+  const due = dueSignals(run.added);
   const { workers, maxRejectsPpm = 0 } = options;
   // How many lines of a file may be left out is for one job to judge.
   const queue = maxRejectsPpm === 0 ? signalShares(due, workers) : wholeSignals(due);
@@ -350,12 +349,11 @@ function bytesOf({ signal, share }: SharedSignal): number {
 function jobOf(options: CompileOptions, run: Run, { signal, share }: SharedSignal): SignalJob {
   const ppm = options.maxRejectsPpm ?? 0;
   const { signal_id, files: added } = signal;
-  const { stored, memory, staging } = run;
-  const files = stored.signals.find((all) => all.signal_id === signal_id)?.files ?? added;
+  const { known, memory, staging } = run;
   return {
     signal_id,
     added,
-    files,
+    known: known.place(options.snapshots),
     shelves: memory === null ? null : shelvesOf(memory, signal_id),
     unsureUntil: memory === null ? ALWAYS : memory.state.unsure_until,
     data: staging.data,

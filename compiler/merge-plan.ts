@@ -9,13 +9,7 @@ import {
 } from './stages/intake/list-snapshots.ts';
 import { fileDigest } from './stages/publish/hashed-file.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
-import {
-  closedFiles,
-  isUntouched,
-  type KnownBatches,
-  type KnownFile,
-  recallBatches,
-} from './stages/remember/known-batches.ts';
+import { isUntouched, KnownBatches, type KnownFile } from './stages/remember/known-batches.ts';
 import type { Shelves } from './stages/remember/known-entities.ts';
 import { type Memory, recall, stateOf } from './stages/remember/memory.ts';
 import { jcs } from './stages/seal/jcs.ts';
@@ -41,12 +35,11 @@ export interface Plan extends Omit<Listed, 'memory'> {
 export function listStored(data: string, root: string, isFull: boolean): Listed {
   const memory = recall(data);
   try {
-    const known = memory === null ? new Map() : recallBatches(memory);
-    const stored = isFull ? listSnapshots(root) : listSnapshots(root, closedFiles(root, known));
-    return { memory, known, stored };
+    const known = new KnownBatches(memory);
+    return { memory, known, stored: listSnapshots(root, isFull ? undefined : known.closed(root)) };
   } catch (error) {
     if (!(error instanceof ForgottenError)) throw error;
-    return { memory: null, known: new Map(), stored: listSnapshots(root) };
+    return { memory: null, known: new KnownBatches(null), stored: listSnapshots(root) };
   }
 }
 
@@ -73,10 +66,10 @@ function addedFiles(
   since: number,
 ): ReadonlyMap<string, readonly SnapshotFile[]> | null {
   const listed = new Set(batches.map(({ batch }) => batch));
-  if ([...known.keys()].some((batch) => !listed.has(batch))) return null;
+  if ([...known.names].some((batch) => !listed.has(batch))) return null;
   const added = new Set<SnapshotFile>();
-  for (const listed of batches.filter(({ isClosed }) => !isClosed)) {
-    const fresh = addedTo(known.get(listed.batch)?.files ?? [], listed.files, since);
+  for (const { batch, files } of batches) {
+    const fresh = files === null ? [] : addedTo(known.files(batch), files, since);
     if (fresh === null) return null;
     for (const file of fresh) added.add(file);
   }
@@ -133,7 +126,7 @@ export function changedSince(
 ): string[] {
   return signals.flatMap(({ signal_id, files }) =>
     files.flatMap(({ batch, name }) => {
-      const was = known.get(batch)?.files.find(({ id }) => id === signal_id);
+      const was = known.files(batch).find(({ id }) => id === signal_id);
       return was !== undefined && was.sha256 !== digests.get(name) ? [name] : [];
     }),
   );

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { SIGNALS } from './contract/lines.ts';
 import type { JobChunk } from './jobs/chunk-builder.ts';
 import type { JobResult } from './jobs/signal-job.ts';
 import { shelfName, shelvesOf } from './merge-plan.ts';
@@ -58,29 +59,39 @@ function written(id: string, shelves: ShelfNotes, notes: Notes): Shelves {
   return { files };
 }
 
-/** What is known of every signal now: what the previous release knew, and what the jobs counted. */
+/** What is known of every signal now: what the previous release knew, and what the jobs counted of those with new files. */
 export function knownSignals(
-  signals: readonly SignalFiles[],
+  due: readonly SignalFiles[],
   results: readonly JobResult[],
   memory: Memory | null,
 ): Map<string, KnownSignal> {
-  const counted = new Map(results.map((result) => [result.signal_id, result]));
-  const known = signals.map((signal): [string, KnownSignal] => {
-    const { signal_id } = signal;
-    const before = memory?.state.signals[signal_id];
-    const result = counted.get(signal_id);
-    return [
-      signal_id,
-      {
-        shelves: before?.shelves ?? shelvesFor(signal.bytes),
-        readings: (before?.readings ?? 0) + (result?.readings ?? 0),
-        rejects: (before?.rejects ?? 0) + (result?.rejects.count ?? 0),
-        entities: (before?.entities ?? 0) + (result?.entities ?? 0),
-        revisions: (before?.revisions ?? 0) + (result?.revisions ?? 0),
-        repeats: (before?.repeats ?? 0) + (result?.repeats ?? 0),
-        sample: before?.sample ?? null,
-      },
-    ];
-  });
-  return new Map(known);
+  const known = new Map(Object.entries(memory?.state.signals ?? {}));
+  for (const { signal_id, bytes } of due) {
+    const result = results.find((counted) => counted.signal_id === signal_id);
+    if (result === undefined) continue;
+    const before = known.get(signal_id) ?? { ...NOTHING_KNOWN, shelves: shelvesFor(bytes) };
+    known.set(signal_id, added(before, result));
+  }
+  const inOrder = SIGNALS.map(({ id }) => [id, known.get(id)] as const);
+  return new Map(inOrder.flatMap(([id, own]) => (own === undefined ? [] : [[id, own] as const])));
+}
+
+const NOTHING_KNOWN = {
+  readings: 0,
+  rejects: 0,
+  entities: 0,
+  revisions: 0,
+  repeats: 0,
+  sample: null,
+};
+
+function added(before: KnownSignal, result: JobResult): KnownSignal {
+  return {
+    ...before,
+    readings: before.readings + result.readings,
+    rejects: before.rejects + result.rejects.count,
+    entities: before.entities + result.entities,
+    revisions: before.revisions + result.revisions,
+    repeats: before.repeats + result.repeats,
+  };
 }

@@ -74,7 +74,7 @@ export interface Run {
 /** What was read. */
 interface Counted {
   readonly signals: ReadonlyMap<string, KnownSignal>;
-  /** sha256 of every file of a signal, hex, by its name. */
+  /** sha256 of every file that was read, hex, by its name. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
@@ -104,7 +104,7 @@ export async function publishRun(
   const { release, count, bytesAdded } = writeHead(staging.root, { list, head }, sealer);
   const bytes = (memory?.state.bytes ?? 0) + bytesAdded;
   store.save();
-  noteBatches(notes, run.stored.batches, { digests, since: staging.openedMs });
+  noteBatches(notes, run.stored.batches, { known: run.known, digests, since: staging.openedMs });
   notes.finish({
     key: run.stateKey,
     release: hash('sha256', readPlain(join(staging.root, RELEASE_NAME), HEAD_BYTES_MAX), 'hex'),

@@ -6,7 +6,7 @@ import type { PreviousRelease } from '../stages/anchor/previous-log.ts';
 import { readNamed } from '../verify/disk.ts';
 import { blockHeader } from './block-header.ts';
 import { calendarUrl, SUBMIT_CALENDARS, UPGRADE_CALENDARS } from './calendars.ts';
-import { type CalendarClient, calendarClient } from './ots-calendar.ts';
+import type { CalendarClient } from './ots-calendar.ts';
 import { type StampSummary, stampRoots } from './stamp.ts';
 import { type UpgradeSummary, upgradeRoots } from './upgrade.ts';
 
@@ -96,6 +96,8 @@ function readHeader(file: string): Uint8Array {
 }
 
 async function withClient<T>(use: (client: CalendarClient) => Promise<T>): Promise<T> {
+  // undici costs each start of the program 50 ms, and no other command of this one needs it.
+  const { calendarClient } = await import('./ots-calendar.ts');
   const client = calendarClient();
   try {
     return await use(client);

@@ -7,7 +7,7 @@ import { entityFiles } from '../stages/assemble/entity-files.ts';
 import { coreFields, entityFacts } from '../stages/assemble/entity-record.ts';
 import { seriesRow } from '../stages/assemble/series.ts';
 import type { Problem } from '../stages/intake/compile-error.ts';
-import type { SnapshotFile } from '../stages/intake/list-snapshots.ts';
+import { byBatch, type SnapshotFile } from '../stages/intake/list-snapshots.ts';
 import { grouping } from '../stages/intake/partition.ts';
 import type { Rejects } from '../stages/intake/quarantine.ts';
 import { type IntakeRules, readSignal, type StoredReading } from '../stages/intake/read-signal.ts';
@@ -15,6 +15,7 @@ import type { Reading } from '../stages/intake/reading.ts';
 import { readStored } from '../stages/publish/listed-files.ts';
 import { type Ground, type Grown, growPast } from '../stages/remember/entity-past.ts';
 import { ForgottenError } from '../stages/remember/forgotten-error.ts';
+import { type KnownFiles, knownFilesOf } from '../stages/remember/known-batches.ts';
 import { KnownEntities, type Shelves } from '../stages/remember/known-entities.ts';
 import type { KnownEntity } from '../stages/remember/past-text.ts';
 import { type Issuer, makeSealer, type Sealer, signingKey } from '../stages/seal/sealer.ts';
@@ -30,8 +31,8 @@ export interface SignalJob extends IntakeRules {
   readonly signal_id: string;
   /** Files that no earlier compile read, oldest batch first; all of them where nothing is remembered. */
   readonly added: readonly SnapshotFile[];
-  /** Every file of the signal, for an entity of which something old changes. */
-  readonly files: readonly SnapshotFile[];
+  /** Files that earlier compiles read, for an entity of which something old changes. */
+  readonly known: KnownFiles;
   /** What the previous compile remembers of its entities; null where nothing is. */
   readonly shelves: Shelves | null;
   /** Last day whose readings the log may hold already; null for none, ALWAYS where nothing is remembered. */
@@ -65,8 +66,8 @@ export interface JobResult {
 export function runSignalJob(job: SignalJob, emit: (chunk: JobChunk) => void): JobResult {
   const run = new SignalRun(job, emit);
   const read = run.settle(job.added);
-  const again = run.isBehind ? run.lookBack() : {};
-  return run.result({ ...read, digests: { ...again, ...read.digests } });
+  if (run.isBehind) run.lookBack();
+  return run.result(read);
 }
 
 type Read = Pick<JobResult, 'readings' | 'rejects' | 'digests' | 'problems'>;
@@ -118,21 +119,22 @@ class SignalRun {
     });
   }
 
-  /** Reads all lines of the entities that are behind. Returns the digests of the files, which must be what they were. */
-  lookBack(): Read['digests'] {
-    const only = this.#behind;
+  /** Reads all lines of the entities that are behind. Throws a ForgottenError where a file is not what it was. */
+  lookBack(): void {
+    const { signal_id, added, known } = this.#job;
+    const before = knownFilesOf(signal_id, known);
+    const files = [...before, ...added].sort(byBatch);
+    const rules = { ...this.#job, only: this.#behind };
     // Their lines were judged when they were read first.
-    const { digests } = this.#read(
-      this.#job.files,
-      { ...this.#job, only },
-      (entity, lines, batches) => {
-        const growth = growPast(null, lines, this.#ground(batches));
-        if ('problem' in growth) this.#problems.push(growth.problem);
-        else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
-        else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
-      },
-    );
-    return digests;
+    const { digests } = this.#read(files, rules, (entity, lines, batches) => {
+      const growth = growPast(null, lines, this.#ground(batches));
+      if ('problem' in growth) this.#problems.push(growth.problem);
+      else if ('ok' in growth) this.#publish(growth.ok, this.#known.get(entity), ALWAYS);
+      else throw new RangeError(`Cannot settle "${entity}": behind its own lines`);
+    });
+    const other = before.find(({ name, sha256 }) => digests[name] !== sha256);
+    if (other === undefined) return;
+    throw new ForgottenError(`Cannot go on: "${other.name}" holds something else`);
   }
 
   result({ readings, rejects, digests, problems }: Read): JobResult {

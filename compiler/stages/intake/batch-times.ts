@@ -41,13 +41,11 @@ export function batchTimes(asOf: string, batch: string): JudgeTime {
 }
 
 /** A problem for each batch that is named after a time in the future of this compile. */
-export function futureBatches({ signals, collections }: Snapshots, asOf: string): Problem[] {
-  const files = [...signals.map((signal) => signal.files), ...Object.values(collections)].flat();
-  const batches = [...new Set(files.map(({ batch }) => batch))].sort();
+export function futureBatches({ batches }: Pick<Snapshots, 'batches'>, asOf: string): Problem[] {
   const limit = Date.parse(asOf) + CLOCK_ALLOWANCE_MS;
   return batches
-    .filter((batch) => spanOf(batch).start > limit)
-    .map((file) => ({
+    .filter(({ batch, files }) => files?.length !== 0 && spanOf(batch).start > limit)
+    .map(({ batch: file }) => ({
       code: 'bad_name',
       file,
       message: `the batch is in the future: this compile is as of ${asOf}; name the folder after the time of its fetch, or correct the clock or --as-of`,

@@ -29,10 +29,11 @@ export interface SignalFiles {
   readonly bytes: number;
 }
 
-/** Everything that is stored. */
+/** What is stored, as far as it was looked at. */
 export interface Snapshots {
+  /** Without the files of closed batches. */
   readonly signals: readonly SignalFiles[];
-  /** Oldest batch first; empty for a collection that nothing is stored of. */
+  /** All of them, oldest batch first; empty for a collection that nothing is stored of. */
   readonly collections: Readonly<Record<CollectionId, readonly SnapshotFile[]>>;
   readonly batches: readonly ListedBatch[];
 }
@@ -43,28 +44,34 @@ export interface ListedBatch {
   /** Of the folder: it changes when a file comes or goes. */
   readonly stamp: string;
   readonly changedMs: number;
-  readonly files: readonly SnapshotFile[];
-  /** Whether its files are those that were remembered, and were not looked at again. */
-  readonly isClosed: boolean;
+  /** Null for a closed batch: its files are those that were remembered, and were not looked at again. */
+  readonly files: readonly SnapshotFile[] | null;
 }
 
-/** The files of a batch as they were remembered; null where each has to be looked at. */
-export type ClosedFiles = (batch: string, stamp: string) => readonly SnapshotFile[] | null;
+/** Batches that an earlier compile read. */
+export interface ClosedBatches {
+  /** Whether a folder is as it was left. */
+  has(batch: string, stamp: string): boolean;
+  /** Files of collections, which each compile reads. */
+  collections(batch: string): readonly SnapshotFile[];
+}
+const NONE_CLOSED: ClosedBatches = { has: () => false, collections: () => [] };
 
 /** The newest batches, of which each file is looked at: corrections come to these. */
 export const OPEN_BATCHES = 168;
 
 /**
  * Lists what is stored, by signal, in table order and batch order, whatever order the disk has. Of batches before the newest
- * ones only the folder is looked at where `closed` knows their files.
+ * ones only the folder is looked at where they are closed.
  * Throws a CompileError that names every folder or file that is not part of the format.
  */
-export function listSnapshots(root: string, closed: ClosedFiles = () => null): Snapshots {
+export function listSnapshots(root: string, closed: ClosedBatches = NONE_CLOSED): Snapshots {
   const problems: Problem[] = [];
   const batches = existsSync(root) ? listBatches(root, { problems, closed }) : [];
-  const files = batches.flatMap((listed) => listed.files);
+  const files = batches.flatMap(({ batch, files }) => files ?? closed.collections(batch));
   if (problems.length > 0) throw new CompileError(problems);
-  if (files.length === 0) throw new CompileError([nothingStored(root)]);
+  const isEmpty = batches.every((listed) => listed.files?.length === 0);
+  if (isEmpty) throw new CompileError([nothingStored(root)]);
   const groups = groupById(files);
   const signals = SIGNALS.flatMap(({ id }) => {
     const own = groups.get(id);
@@ -107,15 +114,19 @@ function groupById(files: readonly SnapshotFile[]): ReadonlyMap<string, readonly
     if (group === undefined) groups.set(file.id, [file]);
     else group.push(file);
   }
-  for (const group of groups.values()) {
-    group.sort((a, b) => (batchOrder(a.batch) < batchOrder(b.batch) ? -1 : 1));
-  }
+  for (const group of groups.values()) group.sort(byBatch);
   return groups;
+}
+
+/** Oldest batch first. */
+export function byBatch(a: SnapshotFile, b: SnapshotFile): number {
+  const [one, other] = [batchOrder(a.batch), batchOrder(b.batch)];
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 interface Listing {
   readonly problems: Problem[];
-  readonly closed: ClosedFiles;
+  readonly closed: ClosedBatches;
 }
 
 function listBatches(root: string, listing: Listing): ListedBatch[] {
@@ -150,9 +161,8 @@ function listBatch(
 ): ListedBatch {
   const folder = join(root, batch);
   const { stamp, changedMs } = stampOf(folder);
-  const known = mayBeClosed ? closed(batch, stamp) : null;
-  const isClosed = known !== null;
-  return { batch, stamp, changedMs, isClosed, files: known ?? filesIn(root, batch, problems) };
+  const isClosed = mayBeClosed && closed.has(batch, stamp);
+  return { batch, stamp, changedMs, files: isClosed ? null : filesIn(root, batch, problems) };
 }
 
 function filesIn(root: string, batch: string, problems: Problem[]): SnapshotFile[] {

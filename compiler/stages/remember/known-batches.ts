@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClosedFiles, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
+import { findCollection } from '../../contract/collections.ts';
+import type { ClosedBatches, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
 import { snapshotName } from '../intake/snapshot-name.ts';
+import { ForgottenError } from './forgotten-error.ts';
 import type { Memory, Notes } from './memory.ts';
 
 /** A file that was changed so shortly before it was read may have been changed again without a trace. */
@@ -14,61 +17,120 @@ export interface KnownFile extends Pick<SnapshotFile, 'id' | 'bytes' | 'stamp' |
 }
 
 /** A batch folder as a compile listed it. */
-export interface KnownBatch {
+interface KnownBatch {
   readonly batch: string;
   /** Of the folder: it changes when a file comes or goes. */
   readonly stamp: string;
   /** Whether folder and files were left alone for some time when they were read. */
   readonly isSettled: boolean;
-  readonly files: readonly KnownFile[];
+  readonly hasCollections: boolean;
 }
 
-/** What was remembered of the batches, by their names. */
-export type KnownBatches = ReadonlyMap<string, KnownBatch>;
+/** Where the files of earlier batches are written down, for another thread. */
+export interface KnownFiles {
+  readonly root: string;
+  /** Paths of the files of their days, oldest first. */
+  readonly days: readonly string[];
+}
 
 /** Batches of one day stand in one file, so that an hour writes no other. */
 function dayFile(batch: string): string {
   return `${FOLDER}${batch.slice(0, 10)}`;
 }
 
-export function recallBatches(memory: Memory): KnownBatches {
-  const known = new Map<string, KnownBatch>();
-  for (const name of Object.keys(memory.state.files)) {
-    if (!name.startsWith(FOLDER)) continue;
-    for (const batch of JSON.parse(memory.read(name).toString('utf8')) as KnownBatch[]) {
-      known.set(batch.batch, batch);
+/**
+ * What was remembered of the batches. A file of a day has its folders in the first line, and the files of one folder in each
+ * other line, which is read only where somebody asks for it.
+ */
+export class KnownBatches {
+  readonly #memory: Memory | null;
+  readonly #folders = new Map<string, KnownBatch>();
+  readonly #files = new Map<string, readonly KnownFile[]>();
+
+  /** Throws a ForgottenError where what is remembered is not what was written. */
+  constructor(memory: Memory | null) {
+    this.#memory = memory;
+    for (const name of this.#days()) {
+      const text = memory?.read(name) ?? Buffer.alloc(0);
+      const end = text.indexOf('\n');
+      // Another version of the program may have written it.
+      if (end === -1) throw new ForgottenError(`Cannot use "${name}": not of this format`);
+      const folders = JSON.parse(text.toString('utf8', 0, end)) as KnownBatch[];
+      for (const folder of folders) this.#folders.set(folder.batch, folder);
     }
   }
-  return known;
-}
 
-/** sha256 of every file that is remembered, hex, by its name. */
-export function knownDigests(known: KnownBatches): Map<string, string> {
-  const digests = new Map<string, string>();
-  for (const { batch, files } of known.values()) {
-    for (const { id, sha256 } of files) digests.set(`${batch}/${snapshotName(id)}`, sha256);
+  get names(): Iterable<string> {
+    return this.#folders.keys();
   }
-  return digests;
+
+  /** The files of a batch; none of one that is not known. */
+  files(batch: string): readonly KnownFile[] {
+    const known = this.#files.get(batch);
+    if (known !== undefined || !this.#folders.has(batch)) return known ?? [];
+    const text = this.#memory?.read(dayFile(batch)).toString('utf8') ?? '';
+    const [folders = '[]', ...lines] = text.split('\n');
+    for (const [at, { batch: folder }] of (JSON.parse(folders) as KnownBatch[]).entries()) {
+      this.#files.set(folder, JSON.parse(lines[at] ?? '[]') as KnownFile[]);
+    }
+    return this.#files.get(batch) ?? [];
+  }
+
+  /** The batches that nothing was done to since they were read, as far as their folders tell. */
+  closed(root: string): ClosedBatches {
+    return {
+      has: (batch, stamp) => {
+        const before = this.#folders.get(batch);
+        return before?.stamp === stamp && before.isSettled;
+      },
+      collections: (batch) => {
+        if (this.#folders.get(batch)?.hasCollections !== true) return [];
+        const stored = this.files(batch).filter(({ id }) => findCollection(id) !== undefined);
+        return stored.map((file) => snapshotFile(root, batch, file));
+      },
+    };
+  }
+
+  place(root: string): KnownFiles {
+    const days = this.#days().sort();
+    return { root, days: days.flatMap((name) => this.#memory?.pathOf(name) ?? []) };
+  }
+
+  #days(): string[] {
+    return Object.keys(this.#memory?.state.files ?? {}).filter((name) => name.startsWith(FOLDER));
+  }
 }
 
-/** The files of a batch that nothing was done to since they were read, as far as its folder tells. */
-export function closedFiles(root: string, known: KnownBatches): ClosedFiles {
-  return (batch, stamp) => {
-    const before = known.get(batch);
-    if (before?.stamp !== stamp || !before.isSettled) return null;
-    return before.files.map(({ id, bytes, stamp, changedMs }) => {
-      const name = `${batch}/${snapshotName(id)}`;
-      return { id, batch, path: join(root, name), name, bytes, stamp, changedMs };
+/** A file as it was read, and where it stands. */
+type ReadFile = SnapshotFile & Pick<KnownFile, 'sha256'>;
+
+/** Files of a signal that earlier compiles read, oldest batch first. */
+export function knownFilesOf(id: string, { root, days }: KnownFiles): ReadFile[] {
+  return days.flatMap((path) => {
+    const [folders = '[]', ...lines] = readFileSync(path, 'utf8').split('\n');
+    return (JSON.parse(folders) as KnownBatch[]).flatMap(({ batch }, at) => {
+      const files = JSON.parse(lines[at] ?? '[]') as KnownFile[];
+      return files.filter((file) => file.id === id).map((file) => snapshotFile(root, batch, file));
     });
-  };
+  });
+}
+
+function snapshotFile(root: string, batch: string, file: KnownFile): ReadFile {
+  const name = `${batch}/${snapshotName(file.id)}`;
+  return { ...file, batch, path: join(root, name), name };
+}
+
+/** What a compile did with the batches. */
+interface Reading {
+  readonly known: KnownBatches;
+  /** sha256 of each file that was read, hex, by its name. */
+  readonly digests: ReadonlyMap<string, string>;
+  /** When it began to read, by the clock of the disk. */
+  readonly since: number;
 }
 
 /** Writes down the batches; days of which every batch is closed stay as they are. */
-export function noteBatches(
-  notes: Notes,
-  batches: readonly ListedBatch[],
-  { digests, since }: { readonly digests: ReadonlyMap<string, string>; readonly since: number },
-): void {
+export function noteBatches(notes: Notes, batches: readonly ListedBatch[], reading: Reading): void {
   const days = new Map<string, ListedBatch[]>();
   for (const listed of batches) {
     const name = dayFile(listed.batch);
@@ -77,26 +139,27 @@ export function noteBatches(
     else day.push(listed);
   }
   for (const [name, listed] of days) {
-    if (listed.every(({ isClosed }) => isClosed)) continue;
-    const known = listed.map((one) => knownBatch(one, digests, since));
-    notes.writeChanged(name, JSON.stringify(known));
+    if (listed.every(({ files }) => files === null)) continue;
+    const known = listed.map((one) => knownBatch(one, reading));
+    const folders = known.map(({ folder }) => folder);
+    const lines = [folders, ...known.map(({ files }) => files)];
+    notes.writeChanged(name, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   }
 }
 
-function knownBatch(
-  { batch, stamp, changedMs, files }: ListedBatch,
-  digests: ReadonlyMap<string, string>,
-  since: number,
-): KnownBatch {
-  const times = [changedMs, ...files.map((file) => file.changedMs)];
-  return {
-    batch,
-    stamp,
-    isSettled: times.every((time) => time < since - FRESH_MS),
-    files: files.map(({ id, name, bytes, stamp, changedMs }) => {
-      return { id, bytes, stamp, changedMs, sha256: digests.get(name) ?? '' };
-    }),
-  };
+function knownBatch(listed: ListedBatch, { known, digests, since }: Reading) {
+  const { batch, stamp, changedMs } = listed;
+  const before = known.files(batch);
+  const files = listed.files?.map(({ id, name, bytes, stamp, changedMs }): KnownFile => {
+    const was = before.find((file) => file.id === id)?.sha256;
+    return { id, bytes, stamp, changedMs, sha256: digests.get(name) ?? was ?? '' };
+  });
+  const times = [changedMs, ...(files ?? []).map((file) => file.changedMs)];
+  const isSettled = files === undefined || times.every((time) => time < since - FRESH_MS);
+  const all = files ?? before;
+  const hasCollections = all.some(({ id }) => findCollection(id) !== undefined);
+  const folder: KnownBatch = { batch, stamp, isSettled, hasCollections };
+  return { folder, files: all };
 }
 
 /** Whether a file surely is what it was when it was read by a compile that began at `since`. */
