@@ -1,4 +1,6 @@
+import { pastMembers } from '../contract/change.ts';
 import { ENDPOINTS, type Endpoint, type EndpointPath } from '../contract/endpoints.ts';
+import { byTime } from '../contract/joined-provenance.ts';
 import { signalOf } from '../contract/lines.ts';
 import { readingStatement, type Worded } from '../contract/reading-text.ts';
 import type { SignalRecord } from '../contract/record.ts';
@@ -15,7 +17,7 @@ import type { SeriesRow } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
 import { isObject, type JsonObject } from './object-nodes.ts';
-import { checkMade, cited, differing, type Related, rowsOf } from './relation.ts';
+import { checkMade, cited, differing, isSame, type Related, rowsOf } from './relation.ts';
 
 const RECORD = '/gauge' satisfies EndpointPath;
 export const SERIES = '/gauge/history-series' satisfies EndpointPath;
@@ -137,6 +139,7 @@ export function checkRows(
   // A difference of the record itself is named at the series.
   compare(record.body, '', false);
   if (isObject(record.body.last_fact)) compare(record.body.last_fact, 'last_fact.', true);
+  checkPast(record, rows as unknown as SeriesRow[], retained);
   if (preview === null) return;
   const older = rowsOf(preview.body.rows).filter((row) => {
     return !isDelivered(row) && !byHash.has(row.record_hash ?? null);
@@ -146,6 +149,24 @@ export function checkRows(
     return historyPreview(record.body as unknown as SignalRecord, known);
   });
   preview.count('preview_rows', rowsOf(preview.body.rows).length);
+}
+
+/** Compares what a record says of the readings before it with the rows of its series, where these reach back so far. */
+function checkPast(
+  { body, ownTables, fault }: Related,
+  rows: readonly SeriesRow[],
+  retained: JsonValue | undefined,
+): void {
+  const { signal_id, trend_7d } = body as unknown as SignalRecord;
+  const signal = signalOf(signal_id);
+  const isWhole = isObject(retained) && retained.older_rows === 0;
+  const reaches = isWhole || rows.length >= (trend_7d ?? []).length;
+  if (!ownTables || signal === undefined || rows.length === 0 || !reaches) return;
+  const inOrder = [...rows].sort((a, b) => byTime(a.observed_at, b.observed_at));
+  const made = pastMembers(signal, inOrder) as unknown as JsonObject;
+  for (const name of Object.keys(made)) {
+    if (!isSame(body[name], made[name])) fault(name, 'differs from the series');
+  }
 }
 
 const NONE: ReadonlySet<string> = new Set();

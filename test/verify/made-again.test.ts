@@ -129,6 +129,23 @@ describe('a body that repeats records, made again', () => {
     }
   });
 
+  it('I24: a record says of its past what its series says', () => {
+    const body = release.body(`record/${RIVER}`);
+    const judge = (altered: Body): string[] => {
+      const record = related(`record/${RIVER}`, altered);
+      checkRows({ record, preview: null }, release.body(`series/${RIVER}`));
+      return record.found;
+    };
+    expect(judge(body)).toEqual([]);
+    for (const name of ['previous', 'change', 'trend_7d']) {
+      const changes = [...leafChanges(body[name] as JsonValue)];
+      expect(changes.length, name).toBeGreaterThan(0);
+      for (const { altered } of changes) {
+        expect(judge({ ...body, [name]: altered }), name).toEqual([name]);
+      }
+    }
+  });
+
   it('is not made in the words of other tables, but a sample always is its record', () => {
     const judge = (path: string): string[] => {
       const judged = related(

@@ -1,3 +1,4 @@
+import { pastMembers } from '../../contract/change.ts';
 import { recordDecisions } from '../../contract/decision-points.ts';
 import type { Signal } from '../../contract/lines.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
@@ -6,7 +7,6 @@ import type { PercentileTable } from '../../contract/record-views.ts';
 import { GRADE, NATURE, SCOPE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { sourceAgreement } from '../derive/agreement.ts';
-import { changeOf, previousOf } from '../derive/change.ts';
 import { bandOf, standardRuler } from '../derive/ruler.ts';
 import { percentileTable, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
@@ -15,8 +15,6 @@ import type { Grown } from '../remember/entity-past.ts';
 import { lineageOf, provenanceOf } from './provenance.ts';
 import { summaryEn, summaryZh } from './summary.ts';
 
-/** Points of `trend_7d`, the current reading included. */
-const TREND_POINTS = 7;
 const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
 /** A reading with its record hash. */
@@ -29,7 +27,6 @@ export interface Told {
 export interface EntityFacts {
   readonly signal: Signal;
   readonly latest: Reading;
-  readonly previous: Reading | undefined;
   /** The newest readings, oldest first. */
   readonly recent: readonly Told[];
   /** When the source was last looked at for this entity, also without anything new. */
@@ -65,7 +62,6 @@ export function entityFacts(
   return {
     signal,
     latest,
-    previous: recent.at(-2)?.reading,
     recent,
     looked_at: past.looked_at,
     ruler: standardRuler(signal, latest),
@@ -140,7 +136,7 @@ function dimsOf(facts: EntityFacts): string[] {
  * are in the order of the specification; `update_status` goes in before `official_cadence`.
  */
 export function recordBody(facts: EntityFacts): SignalRecord {
-  const { signal, latest, previous, ruler, season, record_hash } = facts;
+  const { signal, latest, ruler, season, record_hash } = facts;
   const summary_en = summaryEn(signal, latest, { ruler, season });
   return {
     nature: NATURE,
@@ -154,9 +150,10 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     last_looked_at: facts.looked_at,
     data_age_hours: dataAgeHours(latest),
     current: orderedCurrent(signal, latest),
-    previous: previousOf(latest, previous),
-    change: changeOf(signal, latest, previous),
-    trend_7d: trendOf(facts),
+    ...pastMembers(
+      signal,
+      facts.recent.map(({ reading }) => reading),
+    ),
     sources: latest.sources,
     source_agreement_cv: sourceAgreement(latest.sources),
     standard_ruler: ruler,
@@ -185,12 +182,4 @@ export function recordBody(facts: EntityFacts): SignalRecord {
 /** Grade and scope as stored, or the service's own. */
 export function disclosures(reading: Reading): { grade: string; scope: string } {
   return { grade: reading.grade ?? GRADE, scope: reading.scope ?? SCOPE };
-}
-
-function trendOf({ signal, recent }: EntityFacts): NonNullable<SignalRecord['trend_7d']> {
-  const [metric] = signal.metrics;
-  return recent.slice(-TREND_POINTS).map(({ reading }) => ({
-    observed_at: reading.observed_at,
-    value: reading.current[metric] ?? null,
-  }));
 }

@@ -1,22 +1,42 @@
-import { subtractDecimal } from '../../contract/decimal.ts';
-import { HOUR_MS } from '../../contract/iso-time.ts';
-import type { Signal } from '../../contract/lines.ts';
-import type { MetricChange, SignalRecord } from '../../contract/record.ts';
-import type { Reading } from '../intake/reading.ts';
+import { subtractDecimal } from './decimal.ts';
+import { HOUR_MS } from './iso-time.ts';
+import type { Signal } from './lines.ts';
+import type { MetricChange, SignalRecord } from './record.ts';
+import type { SeriesRow } from './series.ts';
+
+/** What a record says of readings before it rests on this much of each. */
+type Point = Pick<SeriesRow, 'observed_at' | 'current'>;
+
+/** Points of `trend_7d`, the current reading included. */
+const TREND_POINTS = 7;
+
+/** What a record says of its past: `recent` are the newest readings, oldest first, the one of the record last. */
+export function pastMembers(signal: Signal, recent: readonly Point[]) {
+  const [current, previous] = [recent.at(-1), recent.at(-2)];
+  if (current === undefined) throw new RangeError(`Cannot compare readings of ${signal.id}: none`);
+  const [metric] = signal.metrics;
+  return {
+    previous: previousOf(current, previous),
+    change: changeOf(signal, current, previous),
+    trend_7d: recent.slice(-TREND_POINTS).map(({ observed_at, current: values }) => {
+      return { observed_at, value: values[metric] ?? null };
+    }),
+  };
+}
 
 /** Metrics of the previous reading that the current one has too, or a note when there is none. */
-export function previousOf(current: Reading, previous: Reading | undefined) {
+function previousOf(current: Point, previous: Point | undefined) {
   if (previous === undefined) return { note: 'no earlier reading is stored' };
   const shared = Object.keys(current.current).filter((name) => name in previous.current);
   return Object.fromEntries(shared.map((name) => [name, previous.current[name]]));
 }
 
 /** Direction and exact delta of each numeric or declared metric, and the period between readings. */
-export function changeOf(
+function changeOf(
   signal: Signal,
-  current: Reading,
-  previous: Reading | undefined,
-): SignalRecord['change'] {
+  current: Point,
+  previous: Point | undefined,
+): NonNullable<SignalRecord['change']> {
   const change: Record<string, MetricChange | string | null> = {};
   for (const name of comparedMetrics(signal, current, previous)) {
     change[name] = metricChange(name, current, previous);
@@ -26,8 +46,8 @@ export function changeOf(
 }
 
 /** Declared metrics first; other metrics when one of the readings gives a number. */
-function comparedMetrics(signal: Signal, current: Reading, previous: Reading | undefined) {
-  const numeric = (reading: Reading | undefined): string[] =>
+function comparedMetrics(signal: Signal, current: Point, previous: Point | undefined) {
+  const numeric = (reading: Point | undefined): string[] =>
     Object.entries(reading?.current ?? {})
       .filter(([name, value]) => typeof value === 'number' && name !== 'band')
       .map(([name]) => name);
@@ -37,7 +57,7 @@ function comparedMetrics(signal: Signal, current: Reading, previous: Reading | u
   return new Set([...declared, ...numeric(current), ...numeric(previous)]);
 }
 
-function metricChange(name: string, current: Reading, previous: Reading | undefined): MetricChange {
+function metricChange(name: string, current: Point, previous: Point | undefined): MetricChange {
   const unknown = (direction_reason: NonNullable<MetricChange['direction_reason']>) =>
     ({ delta: null, direction: 'unknown', direction_reason }) as const;
   if (previous === undefined) return unknown('no-previous-record');
@@ -51,7 +71,7 @@ function metricChange(name: string, current: Reading, previous: Reading | undefi
 }
 
 /** Time between two observations as ISO-8601 duration in hours and minutes. */
-function periodText(previous: Reading, current: Reading): string {
+function periodText(previous: Point, current: Point): string {
   const ms = Date.parse(current.observed_at) - Date.parse(previous.observed_at);
   const hours = Math.floor(ms / HOUR_MS);
   const minutes = Math.floor((ms % HOUR_MS) / 60_000);

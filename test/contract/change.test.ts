@@ -1,19 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
-import type { MetricChange } from '../../../compiler/contract/record.ts';
-import { changeOf, previousOf } from '../../../compiler/stages/derive/change.ts';
-import type { Reading } from '../../../compiler/stages/intake/reading.ts';
-import { reading } from '../../snapshot-folder.ts';
+import { pastMembers } from '../../compiler/contract/change.ts';
+import { type Signal, signalOf } from '../../compiler/contract/lines.ts';
+import type { MetricChange } from '../../compiler/contract/record.ts';
+
+import type { Reading } from '../../compiler/stages/intake/reading.ts';
+import { reading } from '../snapshot-folder.ts';
 
 const RIVER = signalOf('hydrology.river-level') as Signal;
 const STORMS = signalOf('hurricane.active-storms') as Signal;
 const item = (current: object, observed_at = '2026-11-20T10:00:00Z') =>
   reading('x', current, { observed_at }) as Reading;
+const changeOf = (signal: Signal, now: Reading, before: Reading | undefined) =>
+  pastMembers(signal, before === undefined ? [now] : [before, now]).change;
+const previousOf = (now: Reading, before: Reading | undefined) =>
+  pastMembers(RIVER, before === undefined ? [now] : [before, now]).previous;
 const change = (now: object, before?: object, signal = RIVER) =>
   changeOf(signal, item(now), before && item(before, '2026-11-20T09:00:00Z'));
 
-describe('changeOf()', () => {
+describe('pastMembers(): change', () => {
   it.each([
     [13.6, 13.1, 0.5, 'rising'],
     [13.1, 13.6, -0.5, 'falling'],
@@ -85,10 +90,26 @@ describe('changeOf()', () => {
   });
 });
 
-describe('previousOf()', () => {
+describe('pastMembers(): previous', () => {
   it('keeps what both readings have, and says when there is none before', () => {
     const now = item({ stage_ft: 2, band: 'action' });
     expect(previousOf(now, item({ stage_ft: 1, other_mm: 3 }))).toEqual({ stage_ft: 1 });
     expect(previousOf(now, undefined)).toEqual({ note: 'no earlier reading is stored' });
+  });
+});
+
+describe('pastMembers(): trend_7d', () => {
+  it('is the newest seven values of the main metric, null where a reading has none', () => {
+    const values = [1, 2, 3, null, 5, 6, 7, 8];
+    const recent = values.map((stage_ft, hour) => {
+      return item(stage_ft === 5 ? { other_mm: 1 } : { stage_ft }, `2026-11-20T0${hour}:00:00Z`);
+    });
+    const { trend_7d } = pastMembers(RIVER, recent);
+    expect(trend_7d.map(({ value }) => value)).toEqual([2, 3, null, null, 6, 7, 8]);
+    expect(trend_7d[0]?.observed_at).toBe('2026-11-20T01:00:00Z');
+  });
+
+  it('throws without any reading', () => {
+    expect(() => pastMembers(RIVER, [])).toThrow('Cannot compare readings');
   });
 });
