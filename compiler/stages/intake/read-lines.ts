@@ -10,7 +10,7 @@ const NEWLINE = 0x0a;
 /** One line of a file without its line end; `bytes` is null for a line beyond the limit. */
 export interface Line {
   readonly number: number;
-  readonly bytes: Uint8Array | null;
+  readonly bytes: Buffer | null;
   /** Where the line begins in the file. */
   readonly at: number;
 }

@@ -154,6 +154,7 @@ export class ReadingReader {
   read(line: Line): LineRead {
     if (this.#isClosed || line.bytes?.length === 0) return null;
     const isFirst = line.number === 1;
+    if (this.#only !== null && !isFirst && isForeign(line, this.#only)) return null;
     const parsed = parseLine(line);
     if ('faults' in parsed) return this.#unparsed(line, parsed.faults);
     const header = headerIn(parsed.ok, isFirst);
@@ -218,6 +219,20 @@ export class ReadingReader {
     const named = isObject && 'entity' in value ? value.entity : this.#header.entity;
     return typeof named === 'string' ? named : null;
   }
+}
+
+const ENTITY = Buffer.from('"entity":"');
+const [QUOTE, BACKSLASH] = Buffer.from('"\\');
+
+/** Whether the bytes of a line alone say that it is of none of some entities: most lines need not be parsed for that. */
+function isForeign({ bytes }: Line, only: ReadonlySet<string>): boolean {
+  if (bytes === null || QUOTE === undefined || BACKSLASH === undefined) return false;
+  const at = bytes.indexOf(ENTITY);
+  // Elsewhere in the line the same text may stand in another member, and an escape may hide any.
+  const isPlain = at !== -1 && at === bytes.lastIndexOf(ENTITY) && !bytes.includes(BACKSLASH);
+  if (!isPlain) return false;
+  const start = at + ENTITY.length;
+  return !only.has(bytes.toString('latin1', start, bytes.indexOf(QUOTE, start)));
 }
 
 function parseLine({ bytes }: Line): Outcome<unknown> {

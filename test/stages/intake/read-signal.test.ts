@@ -46,6 +46,24 @@ describe('readSignal()', () => {
     expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([FILE]));
   });
 
+  it('reads the lines of some entities only, however these are spelt', () => {
+    const eth = reading('eth', { price_usd: 2, note: '"entity":"btc"' });
+    const spaced = JSON.stringify(GOOD)
+      .replace('"entity":', '"entity" : ')
+      .replace('btc', 'b\\u0074c');
+    const nested = { ...eth, lifecycle: { state: 'alive', context: { entity: 'btc' } } };
+    const text = [TEXT, JSON.stringify(eth), spaced, JSON.stringify(nested), TEXT].join('\n');
+    const [signal] = listSnapshots(writeSnapshots({ [FILE]: text })).signals;
+    const lines = (only: string): number[] => {
+      const stored: StoredReading[] = [];
+      const rules = { ...RULES, only: new Set([only]) };
+      readSignal(signal as SignalFiles, (item) => stored.push(item), rules);
+      return stored.map(({ line }) => line);
+    };
+    expect(lines('btc')).toEqual([1, 3, 5]);
+    expect(lines('doge')).toEqual([]);
+  });
+
   it.each([
     ['bytes that are not UTF-8', latin1(price('"\xff"')), 'UTF-8', 'line'],
     ['a byte order mark at the start', `\ufeff${TEXT}`, 'byte order mark', 'line'],
