@@ -12,14 +12,17 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HOUR_MS } from '../compiler/contract/iso-time.ts';
+import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../compiler/contract/release.ts';
+import { runFloor } from './compile-bench/floor.ts';
 import { median } from './median.ts';
 import { USAGE_FILE, type Usage } from './year-bench/usage.ts';
 
 /**
  * What an hour costs in the life of a shop: every entity gets one new reading an hour, and the shipped program compiles each
  * hour. Hours up to the ages that are measured come in one compile; then hours come one by one, and the middle of the last ones
- * counts. Also what an unchanged compile costs, and what the disk holds in the end.
+ * counts, beside the floor of the same run: what two threads need to parse the readings of that hour, and to hash, sign,
+ * serialise and write the bodies that it changed. Also what an unchanged compile costs, and what the disk holds in the end.
  * Usage: bench-year [entities] [signals] [age,age,…] [readings of an entity in an hour]
  */
 const SIGNALS = {
@@ -46,18 +49,19 @@ interface Shape {
 interface Hour extends Usage {
   readonly wallMs: number;
   readonly files: number;
-  /** Bytes of the bodies that this hour changed. */
+  /** Bytes of the bodies that this hour changed, and where they are stored in the data folder. */
   readonly bodies: number;
+  readonly paths: readonly string[];
 }
 
-main(process.argv.slice(2));
+await main(process.argv.slice(2));
 
-function main([
+async function main([
   entities = '500',
   signals = '5',
   ages = '100,1000,4000',
   perHour = '1',
-]: string[]): void {
+]: string[]): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'bench-year-'));
   const names = Object.keys(SIGNALS).slice(0, Number(signals)) as Shape['signals'];
   const shape = {
@@ -68,13 +72,13 @@ function main([
   };
   try {
     writeFileSync(join(root, 'issuer.key'), `${'01'.repeat(32)}\n`, { mode: 0o600 });
-    measure(root, shape);
+    await measure(root, shape);
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
 }
 
-function measure(root: string, shape: Shape): void {
+async function measure(root: string, shape: Shape): Promise<void> {
   let hour = 0;
   let first: Hour | null = null;
   for (const age of shape.ages) {
@@ -90,9 +94,12 @@ function measure(root: string, shape: Shape): void {
       timed.push(compileHour(root, hour));
     }
     const middle = middleOf(timed);
+    const last = timed.at(-1)?.paths ?? [];
+    const floor = await floorOf(root, { paths: last, hour: hour - 1 });
     const same = compileHour(root, hour - 1);
     first ??= middle;
     console.log(hourText(age, middle, first));
+    console.log(`          ${floorText(middle, floor)}`);
     console.log(`          unchanged: ${seconds(same.cpuMs)} of CPU`);
   }
   console.log(diskText(root));
@@ -128,7 +135,40 @@ function compileHour(root: string, hour: number): Hour {
     wallMs,
     files: fresh.length,
     bodies: bodies.reduce((sum, { size }) => sum + size, 0),
+    paths: bodies.map(({ path, sha256 }) => storedPath(path, sha256)),
   };
+}
+
+const FLOOR_THREADS = 2;
+
+/** What no program can do without: the readings of an hour parsed, and the bodies that it changed made again. */
+async function floorOf(
+  root: string,
+  { paths, hour }: { readonly paths: readonly string[]; readonly hour: number },
+): Promise<{ readonly cpuMs: number; readonly wallMs: number }> {
+  const folder = join(root, 'snapshots', batchOf(hour));
+  const work = {
+    kind: 'format',
+    source: join(root, 'data'),
+    target: join(root, `floor-${hour}`),
+    paths,
+    snapshots: readdirSync(folder).map((name) => join(folder, name)),
+    threads: FLOOR_THREADS,
+  } as const;
+  return runFloor(work, async (run) => {
+    const [wall, cpu] = [performance.now(), process.cpuUsage()];
+    await run();
+    const { user, system } = process.cpuUsage(cpu);
+    return { cpuMs: (user + system) / 1000, wallMs: performance.now() - wall };
+  });
+}
+
+function floorText(hour: Hour, floor: { readonly cpuMs: number; readonly wallMs: number }): string {
+  const ratio = (of: 'cpuMs' | 'wallMs'): string => (hour[of] / floor[of]).toFixed(2);
+  return (
+    `floor on ${FLOOR_THREADS} threads: CPU ${seconds(floor.cpuMs)} (the hour ${ratio('cpuMs')} x), ` +
+    `wall ${seconds(floor.wallMs)} (the hour ${ratio('wallMs')} x)`
+  );
 }
 
 function listOf(root: string): FileEntry[] {
@@ -147,6 +187,7 @@ function middleOf(hours: readonly Hour[]): Hour {
     written: middle((hour) => hour.written),
     files: middle((hour) => hour.files),
     bodies: middle((hour) => hour.bodies),
+    paths: [],
     peakMb: middle((hour) => hour.peakMb),
   };
 }
@@ -186,10 +227,13 @@ function sizeOf(folder: string, seen = new Set<number>()): number {
   }, 0);
 }
 
+function batchOf(hour: number): string {
+  return `${new Date(FIRST_HOUR + hour * HOUR_MS).toISOString().slice(0, 13)}Z`;
+}
+
 function writeHour(root: string, { entities, signals, perHour }: Shape, hour: number): void {
   const at = FIRST_HOUR + hour * HOUR_MS;
-  const batch = `${new Date(at).toISOString().slice(0, 13)}Z`;
-  const folder = join(root, 'snapshots', batch);
+  const folder = join(root, 'snapshots', batchOf(hour));
   mkdirSync(folder, { recursive: true });
   const each = Math.ceil(entities / signals.length);
   for (const signal of signals) {
