@@ -35,6 +35,7 @@ const SIGNALS = {
 const HOURS_TIMED = 5;
 /** Hours before those, one by one: from then on each hour removes a release, as it does in a shop. */
 const HOURS_WARM = 5;
+const FLOOR_THREADS = 2;
 const FIRST_HOUR = Date.UTC(2022, 0, 1);
 /** Kinds of files that describe or find bodies, and are none. */
 const NO_BODY = /^(verify|log|index|segment)\//;
@@ -138,8 +139,6 @@ function compileHour(root: string, hour: number): Hour {
     paths: bodies.map(({ path, sha256 }) => storedPath(path, sha256)),
   };
 }
-
-const FLOOR_THREADS = 2;
 
 /** What no program can do without: the readings of an hour parsed, and the bodies that it changed made again. */
 async function floorOf(
