@@ -64,9 +64,7 @@ function batchesOf(row: Line, signal: Signal): SampleBatches {
 
 /** Same-season years are needed wherever a percentile or a share of bands is derived. */
 export function isSeasonal(signal: Signal): boolean {
-  return (
-    signal.seasonal === true || signal.rulers !== undefined || signal.ownThresholds !== undefined
-  );
+  return signal.seasonal === true;
 }
 
 function reading(row: Line, signal: Signal, at: { entity: string; moment: Moment }): SampleReading {

@@ -4,6 +4,7 @@ import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
 import { type Line, legEntity, legMember } from './lines.ts';
 import { isLit, legsLit } from './lit-legs.ts';
+import { placesOf } from './places.ts';
 import type { Bundle } from './record.ts';
 import { GRADE, LAST_FACT_NOTE, LEGS_LINEAGE, LEGS_NOTE, NATURE, SCOPE } from './words.ts';
 
@@ -41,7 +42,7 @@ export function bundleBody(
   return {
     nature: NATURE,
     ...(line.bundle.param === 'loc' ? { location: subject } : { entity: subject }),
-    name: nameAmong(readings, subject),
+    name: nameAmong(readings, subject) ?? placesOf(line.id).get(subject)?.name ?? null,
     legs,
     legs_lit: legsLit(legs, placed.length),
     cross_line_narrative: narrative(placed),

@@ -2,6 +2,7 @@ import type { Statement } from './citation.ts';
 import { byTime, joinedProvenance, type LineagePart } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
 import type { Signal } from './lines.ts';
+import { positionIn } from './places.ts';
 import type { CensusBody, CensusRow, SignalRecord } from './record.ts';
 import { CENSUS_LINEAGE, CENSUS_VERIFIABLE, GRADE, NATURE, SCOPE } from './words.ts';
 
@@ -18,6 +19,8 @@ type Repeated = Pick<
   | 'signal_id'
   | 'entity'
   | 'entity_name'
+  | 'latitude'
+  | 'longitude'
   | 'snapshot_date'
   | 'observed_at'
   | 'current'
@@ -39,6 +42,7 @@ export function censusEntry(record: Repeated, leg: LegReading): CensusEntry {
       signal_id,
       entity,
       entity_name,
+      ...positionIn(record),
       snapshot_date,
       observed_at,
       data_age_hours,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FRESHNESS_THRESHOLDS } from './freshness.ts';
-import { lifecycleSchema, provenanceSchema, recordSchema } from './record.ts';
+import { lifecycleSchema, positionSchema, provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { UPDATE_STATES } from './update-status.ts';
 
@@ -26,6 +26,8 @@ export const rawSchema = recordSchema
     signal_id: true,
     entity: true,
     entity_name: true,
+    latitude: true,
+    longitude: true,
     snapshot_date: true,
     observed_at: true,
     official_cadence: true,
@@ -127,6 +129,7 @@ export const catalogSchema = z.strictObject({
           entity: z.string(),
           name: z.string().nullable(),
           entity_name: z.string().nullable(),
+          ...positionSchema,
         }),
       ),
     }),

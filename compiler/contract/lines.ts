@@ -20,7 +20,11 @@ import type { Cadence } from './freshness.ts';
 import { LIFECYCLE_LEGS, type LifecycleLeg } from './lifecycle-legs.ts';
 import {
   CROP_VHI,
+  DROUGHT_CLASS,
+  FLIGHT_CATEGORY,
   FLOOD_STAGE_BANDS,
+  FORMATION_CHANCE,
+  OUTLOOK_RISK,
   PM25,
   type Ruler,
   SAFFIR_SIMPSON,
@@ -168,7 +172,7 @@ export const LINES = [
         cadence: 'hourly',
         metrics: ['stage_ft'],
         bands: FLOOD_STAGE_BANDS,
-        ownThresholds: ['action', 'minor', 'moderate', 'major'],
+        ownThresholds: ['action', 'flood', 'minor', 'moderate', 'major'],
         seasonal: true,
         entities: 'open',
       }),
@@ -414,6 +418,7 @@ export const LINES = [
         metrics: ['visibility_mi', 'ceiling_ft', 'wind_kt'],
         range: FROM_ZERO,
         bands: ['vfr_clear', 'mvfr', 'ifr', 'lifr', 'convective_or_high_wind'],
+        rulers: [FLIGHT_CATEGORY],
       }),
       signal('nas.ground_ops', {
         measures: 'traffic management programmes at an airport',
@@ -523,6 +528,7 @@ export const LINES = [
         metrics: ['formation_7d_pct'],
         range: SHARE,
         bands: ['none', 'low', 'medium', 'high'],
+        rulers: [FORMATION_CHANCE],
       }),
       signal('hurricane.active-storms', {
         measures: 'active tropical cyclones',
@@ -575,14 +581,8 @@ export const LINES = [
         cadence: 'weekly',
         metrics: ['dsci_index', 'd1_pct'],
         range: DSCI,
-        bands: [
-          'none',
-          'D0-abnormally-dry',
-          'D1-moderate',
-          'D2-severe',
-          'D3-extreme',
-          'D4-exceptional',
-        ],
+        bands: DROUGHT_CLASS.steps.map((step) => step.band),
+        rulers: [DROUGHT_CLASS],
       }),
       signal('drought.impact-cascade', {
         measures: 'reported drought impacts',
@@ -710,7 +710,8 @@ export const LINES = [
         cadence: 'daily',
         metrics: ['outlook_category_index'],
         range: OUTLOOK_CATEGORY,
-        bands: ['tstm', 'marginal', 'slight', 'enhanced', 'moderate', 'high'],
+        bands: OUTLOOK_RISK.steps.map((step) => step.band),
+        rulers: [OUTLOOK_RISK],
       }),
       signal('severe-convection.active-warning-state', {
         measures: 'watches and warnings in force',

@@ -21,7 +21,7 @@ export type PlaceRow = readonly [name: string, latitude: number, longitude: numb
 
 type Rows<Ids extends readonly string[]> = Readonly<Record<Ids[number], PlaceRow>>;
 
-/** City halls, more or less. */
+/** Centres of the cities. */
 export const CITY_PLACES: Rows<typeof CITY_LOCS> = {
   'us-stlouis': ['St. Louis, MO', 38.627, -90.1994, 'America/Chicago'],
   'us-memphis': ['Memphis, TN', 35.1495, -90.049, 'America/Chicago'],
@@ -84,7 +84,7 @@ export const AGRI_PLACES: Rows<typeof AGRI_LOCS> = {
   'cn-northchina': ['North China Plain, China', 36.0, 115.5, 'Asia/Shanghai'],
 };
 
-/** Points near the largest load of each grid. */
+/** Points in the area of each grid. */
 export const GRID_PLACES: Rows<typeof GRID_LOCS> = {
   'us-ercot': ['ERCOT, Texas', 31.0, -97.5, 'America/Chicago'],
   'us-caiso': ['CAISO, California', 36.8, -119.8, 'America/Los_Angeles'],
@@ -248,7 +248,7 @@ export const CONVECTION_PLACES: Rows<typeof CONVECTION_REGIONS> = {
   'mid-atlantic': ['Mid-Atlantic', 39.3, -77.0],
 };
 
-/** Points in the area of each authority, by its usual short name and its own. */
+/** Points in the area of each authority. */
 export const AUTHORITY_PLACES: Rows<typeof BALANCING_AUTHORITIES> = {
   caiso: ['California ISO', 37.2, -119.8],
   ercot: ['Electric Reliability Council of Texas', 31.0, -98.0],

@@ -1,4 +1,5 @@
-import { CITY_RIVER_GAUGE } from './entities.ts';
+import { CITY_RIVER_GAUGE, DRUGS, type THERAPEUTIC_CLASSES } from './entities.ts';
+import { lineOf } from './lines.ts';
 import {
   AGRI_PLACES,
   AIRPORT_PLACES,
@@ -43,9 +44,64 @@ const PLACES: Readonly<Record<string, ReadonlyMap<string, Place>>> = {
 };
 const NONE: ReadonlyMap<string, Place> = new Map();
 
+const CLASS_NAMES: Readonly<Record<(typeof THERAPEUTIC_CLASSES)[number], string>> = {
+  anesthesia: 'Anesthesia',
+  oncology: 'Oncology',
+  'psychiatry-cns': 'Psychiatry and central nervous system',
+  'analgesia-opioid': 'Analgesia and opioids',
+  'anti-infective': 'Anti-infectives',
+  cardiovascular: 'Cardiovascular',
+  neurology: 'Neurology',
+  gastroenterology: 'Gastroenterology',
+  endocrine: 'Endocrinology and metabolism',
+  hematology: 'Hematology',
+  'pulmonary-allergy': 'Pulmonary and allergy',
+  ophthalmology: 'Ophthalmology',
+};
+/** Names of what is nowhere, by line. The name of a filer comes with its filings. */
+const NAMES: Readonly<Record<string, ReadonlyMap<string, string>>> = {
+  'drug-shortage': new Map(Object.entries(CLASS_NAMES)),
+  'drug-detail': new Map(DRUGS.map((id) => [id, sentenceCase(id)])),
+};
+
 /** Places of the entities of a line, by entity; empty for a line without any. */
 export function placesOf(lineId: string): ReadonlyMap<string, Place> {
   return (Object.hasOwn(PLACES, lineId) ? PLACES[lineId] : undefined) ?? NONE;
+}
+
+/** What people call an entity of a signal; null where the tables do not know it. */
+export function knownName(signalId: string, entity: string): string | null {
+  const line = lineOf(signalId)?.id ?? '';
+  return placesOf(line).get(entity)?.name ?? NAMES[line]?.get(entity) ?? null;
+}
+
+/** The members of a body that say where its entity is; both or none. */
+export interface Position {
+  readonly latitude?: number | undefined;
+  readonly longitude?: number | undefined;
+}
+
+/** Where an entity of a signal is; without members where the tables do not know it. */
+export function positionOf(signalId: string, entity: string): Position {
+  return positionIn(placesOf(lineOf(signalId)?.id ?? '').get(entity) ?? {});
+}
+
+/** The position alone, from a body that may have none. */
+export function positionIn({ latitude, longitude }: Position): Position {
+  return latitude === undefined || longitude === undefined ? {} : { latitude, longitude };
+}
+
+/** What the names and positions of bodies follow from, as plain data. */
+export function placeTables(): { readonly [line: string]: Readonly<Record<string, unknown>> } {
+  const known = { ...NAMES, ...PLACES };
+  return Object.fromEntries(
+    Object.entries(known).map(([line, rows]) => [line, Object.fromEntries(rows)]),
+  );
+}
+
+/** `potassium-chloride` as `Potassium chloride`. */
+function sentenceCase(id: string): string {
+  return id.slice(0, 1).toUpperCase() + id.slice(1).replaceAll('-', ' ');
 }
 
 function places(rows: Readonly<Record<string, PlaceRow>>): ReadonlyMap<string, Place> {

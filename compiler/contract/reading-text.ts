@@ -1,5 +1,6 @@
 import type { Statement } from './citation.ts';
 import type { Signal } from './lines.ts';
+import { knownName } from './places.ts';
 import { metricUnit } from './units.ts';
 
 /** What is said of a reading in words. */
@@ -23,6 +24,16 @@ export function valueText(signal: Signal, { current }: Pick<Worded, 'current'>):
 /** What people call the entity of a reading. */
 export function nameOf({ entity, entity_name }: Pick<Worded, 'entity' | 'entity_name'>): string {
   return entity_name ?? entity;
+}
+
+/** A reading with the name that the tables give its entity, where its source gives none. */
+export function named<Told extends Pick<Worded, 'entity' | 'entity_name'>>(
+  signal: Signal,
+  reading: Told,
+): Told {
+  if (reading.entity_name != null) return reading;
+  const entity_name = knownName(signal.id, reading.entity);
+  return entity_name === null ? reading : { ...reading, entity_name };
 }
 
 /** What the citation of a body about one reading says; `more` is in the middle of its query. */

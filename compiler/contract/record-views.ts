@@ -1,5 +1,6 @@
 import { byTime } from './joined-provenance.ts';
 import { bandOfRecord } from './leg.ts';
+import { positionIn } from './places.ts';
 import type { SignalRecord, StandardRuler } from './record.ts';
 import type { CatalogRow } from './release.ts';
 import type { SeriesRow } from './series.ts';
@@ -81,6 +82,7 @@ export function rawBody(record: SignalRecord) {
     signal_id,
     entity,
     entity_name,
+    ...positionIn(record),
     snapshot_date,
     observed_at,
     official_cadence,

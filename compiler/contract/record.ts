@@ -169,6 +169,12 @@ const legAvailability = z.strictObject({
     .min(1),
 });
 
+/** Degrees north and east, of an area a point inside it: both or none. They are context, in no hash core. */
+export const positionSchema = {
+  latitude: z.number().min(-90).max(90).optional(),
+  longitude: z.number().min(-180).max(180).optional(),
+};
+
 /** The signal record: answer of `/gauge`. */
 export const recordSchema = z.strictObject({
   nature: z.string(),
@@ -177,6 +183,7 @@ export const recordSchema = z.strictObject({
   signal_id: z.string(),
   entity: z.string(),
   entity_name: z.string().nullable(),
+  ...positionSchema,
   snapshot_date: dateTime,
   observed_at: dateTime,
   official_cadence: z.enum(CADENCES),
@@ -327,6 +334,7 @@ const censusRowSchema = z.strictObject({
   signal_id: z.string(),
   entity: z.string(),
   entity_name: z.string().nullable(),
+  ...positionSchema,
   snapshot_date: dateTime,
   observed_at: dateTime,
   data_age_hours: z.number(),

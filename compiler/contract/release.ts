@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { LINES } from './lines.ts';
 import type { LeafFacts } from './log-runs.ts';
+import { placeTables } from './places.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import * as WORDS from './words.ts';
 
@@ -56,9 +57,14 @@ export const releaseSchema = z.strictObject({
 });
 export type Release = z.infer<typeof releaseSchema>;
 
-/** What the two tables and the fixed words say, as plain data: its digest is in every release. */
-export function tables(): { endpoints: readonly Endpoint[]; lines: unknown; words: unknown } {
-  return { endpoints: ENDPOINTS, lines: LINES, words: { ...WORDS } };
+/** What the tables and the fixed words say, as plain data: its digest is in every release. */
+export function tables(): {
+  endpoints: readonly Endpoint[];
+  lines: unknown;
+  places: unknown;
+  words: unknown;
+} {
+  return { endpoints: ENDPOINTS, lines: LINES, places: placeTables(), words: { ...WORDS } };
 }
 
 /** One published file: path inside the release, size in bytes, sha256 in hex. */

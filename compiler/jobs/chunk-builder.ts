@@ -95,7 +95,9 @@ export class ChunkBuilder {
     this.#lookUps(facts, said);
     if (known !== null) this.#takeBack(facts, known, { grown, said });
     const { latest, looked_at, record_hash } = facts;
-    const now = { reading: latest, record_hash, looked_at };
+    // As it was stored: a name of the tables is given again each time.
+    const { reading = latest } = facts.recent.at(-1) ?? {};
+    const now = { reading, record_hash, looked_at };
     const text = formatKnown({ latest: now, past: grown.past, said: formatSaid(said) });
     this.#memory.known.add(text);
   }

@@ -2,6 +2,7 @@ import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
+import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
@@ -95,7 +96,12 @@ function piecesOf(signal: SignalHead, list: readonly CatalogRow[]): CatalogPiece
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {
-    const json = JSON.stringify({ entity, name, entity_name: name });
+    const json = JSON.stringify({
+      entity,
+      name,
+      entity_name: name,
+      ...positionOf(signal.signal_id, entity),
+    });
     const bytes = Buffer.byteLength(json) + 1;
     if (bytes > room) {
       pieces.push([]);

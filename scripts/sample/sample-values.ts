@@ -82,14 +82,16 @@ function bandFor(signal: Signal, values: Values, basis: BandBasis): string | und
     return undefined;
   }
   const ruler = rulerAt(signal.rulers ?? [], observedAt);
-  if (ruler !== undefined) return rulerBand(ruler, main);
+  // A recipe with edges of its own also makes readings that are off the scale.
+  if (ruler !== undefined && recipe.bandAt === undefined) return rulerBand(ruler, main);
   return signal.bands[ownStep(signal, main, { recipe, situation })];
 }
 
 function ownStep(signal: Signal, main: number, basis: Omit<BandBasis, 'observedAt'>): number {
   if (signal.ownThresholds !== undefined) {
-    const heights = Object.values(floodHeights(basis.situation.fixed));
-    return heights.filter((height) => main >= height).length;
+    const heights = Object.entries(floodHeights(basis.situation.fixed));
+    const [reached = ''] = heights.findLast(([, height]) => main >= height) ?? [];
+    return Math.max(0, signal.bands?.indexOf(reached) ?? 0);
   }
   const [mild, worst] = basis.recipe.ranges?.[signal.metrics[0]] ?? [0, 1];
   const edges = basis.recipe.bandAt ?? [];

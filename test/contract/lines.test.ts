@@ -9,6 +9,7 @@ import {
   SIGNALS,
   signalOf,
 } from '../../compiler/contract/lines.ts';
+import { CLASS } from '../../compiler/contract/rulers.ts';
 import { metricUnit } from '../../compiler/contract/units.ts';
 
 const ROWS: readonly Line[] = LINES;
@@ -126,6 +127,12 @@ const MEASURED: Readonly<Record<string, readonly [string, string]>> = {
 const TERMS =
   'exploited insolvent deprecated recall withdrawn revoked suspended delisted expired rescinded struck-down superseded demand-dead';
 
+/** Classes that the agency does not have: ours, or what lies outside its scale. */
+const OFF_SCALE: Readonly<Record<string, readonly string[]>> = {
+  'nas.aviation_wx': ['convective_or_high_wind'],
+  'hurricane.formation-outlook': ['none'],
+};
+
 function bundleOf(path: string) {
   const row = ROWS.find((line) => line.bundle?.path === path);
   return { row, legs: row?.bundle?.legs ?? [] };
@@ -231,13 +238,14 @@ describe('LINES', () => {
 
   it('gives each ruler a metric and classes of its own signal', () => {
     for (const signal of SIGNALS) {
-      for (const ruler of signal.rulers ?? []) {
-        expect(ruler.metric, signal.id).toBe(signal.metrics[0]);
-        expect(
-          ruler.steps.map((step) => step.band),
-          signal.id,
-        ).toEqual(signal.bands);
-        expect(ruler.steps.map((step) => step.band)).toContain(ruler.actionBand);
+      const scales = (signal.rulers ?? []).flatMap((ruler) => [ruler, ruler.beside ?? ruler]);
+      for (const ruler of scales) {
+        expect([...signal.metrics, CLASS], signal.id).toContain(ruler.metric);
+        const bands = ruler.steps.map((step) => step.band);
+        const others = signal.bands?.filter((band) => !bands.includes(band)) ?? [];
+        expect([signal.id, ...others]).toEqual([signal.id, ...(OFF_SCALE[signal.id] ?? [])]);
+        expect(bands, signal.id).toEqual(signal.bands?.filter((band) => !others.includes(band)));
+        if (ruler.actionBand !== null) expect(bands, signal.id).toContain(ruler.actionBand);
         const at = ruler.steps.map((step) => (ruler.direction === 'up' ? step.at : -step.at));
         expect(at, signal.id).toEqual([...at].sort((a, b) => a - b));
       }
@@ -256,7 +264,8 @@ describe('LINES', () => {
     for (const { id, range, rulers = [] } of SIGNALS) {
       if (range === undefined) continue;
       expect(range.from, id).toBeLessThan(range.to ?? Number.POSITIVE_INFINITY);
-      for (const { at } of rulers.flatMap(({ steps }) => steps)) {
+      const own = rulers.filter(({ metric }) => metric !== CLASS);
+      for (const { at } of own.flatMap(({ steps }) => steps)) {
         expect([id, at >= range.from, at <= (range.to ?? at)]).toEqual([id, true, true]);
       }
     }

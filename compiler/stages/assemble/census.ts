@@ -5,6 +5,7 @@ import {
   censusStatement,
 } from '../../contract/census-body.ts';
 import type { Signal } from '../../contract/lines.ts';
+import { positionOf } from '../../contract/places.ts';
 import type { Press } from '../publish/press.ts';
 import { coreFields } from './entity-record.ts';
 import type { Latest } from './latest.ts';
@@ -27,5 +28,6 @@ function entryOf(signal: Signal, latest: Latest): CensusEntry {
   const leg = legReading(signal, latest);
   const { entity_name, current, record_hash } = leg;
   const core = coreFields(signal, latest.reading);
-  return censusEntry({ ...core, entity_name, current, record_hash }, leg);
+  const position = positionOf(signal.id, core.entity);
+  return censusEntry({ ...core, entity_name, ...position, current, record_hash }, leg);
 }

@@ -1,6 +1,8 @@
 import { pastMembers } from '../../contract/change.ts';
 import { recordDecisions } from '../../contract/decision-points.ts';
 import type { Signal } from '../../contract/lines.ts';
+import { positionOf } from '../../contract/places.ts';
+import { named } from '../../contract/reading-text.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
 import type { PercentileTable } from '../../contract/record-views.ts';
@@ -26,6 +28,7 @@ export interface Told {
 /** The latest reading of an entity with everything derived from its past. */
 export interface EntityFacts {
   readonly signal: Signal;
+  /** With the name that people read, where the tables or the source have one. */
   readonly latest: Reading;
   /** The newest readings, oldest first. */
   readonly recent: readonly Told[];
@@ -52,7 +55,8 @@ export function entityFacts(
   });
   const newest = recent.at(-1);
   if (newest === undefined) throw new RangeError(`Cannot derive "${past.entity}": no readings`);
-  const { reading: latest, record_hash } = newest;
+  const { record_hash } = newest;
+  const latest = named(signal, newest.reading);
   const season = seasonOf(signal, latest, [
     ...(past.season?.readings ?? []),
     ...recent.map(({ reading }) => reading),
@@ -144,6 +148,7 @@ export function recordBody(facts: EntityFacts): SignalRecord {
     signal_id: signal.id,
     entity: latest.entity,
     entity_name: latest.entity_name ?? null,
+    ...positionOf(signal.id, latest.entity),
     snapshot_date: snapshotDate(latest),
     observed_at: latest.observed_at,
     official_cadence: signal.cadence,

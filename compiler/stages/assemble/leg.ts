@@ -1,6 +1,6 @@
 import type { LegReading } from '../../contract/leg.ts';
 import type { Signal } from '../../contract/lines.ts';
-import { nameOf, valueText } from '../../contract/reading-text.ts';
+import { named, nameOf, valueText } from '../../contract/reading-text.ts';
 import { dataAgeHours } from '../derive/age.ts';
 import { bandOf } from '../derive/ruler.ts';
 import { orderedCurrent } from './entity-record.ts';
@@ -10,8 +10,9 @@ import { lineageOf } from './provenance.ts';
 /** The latest reading of an entity as a leg: what its signed record says, before it is written. */
 export function legReading(
   signal: Signal,
-  { reading, record_hash, looked_at }: Latest,
+  { reading: stored, record_hash, looked_at }: Latest,
 ): LegReading {
+  const reading = named(signal, stored);
   return {
     signal_id: signal.id,
     measures: signal.measures,

@@ -25,6 +25,8 @@ export const INVENTED_VALUES: Readonly<Record<string, unknown>> = {
   signal: 'airquality.aqi',
   entity: 'example-city',
   entity_name: 'Invented City',
+  latitude: 12.5,
+  longitude: -45.5,
   location: 'example-city',
   name: 'Invented Example',
   line: 'environment',

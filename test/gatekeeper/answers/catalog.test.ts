@@ -44,6 +44,10 @@ async function longService(entities: readonly string[]): Promise<Service> {
   return tinyService({ files: new Map([[CATALOG_PATH, Buffer.from(lines.join(''))]]) });
 }
 
+function listedAs(entity: string) {
+  return { entity, name: `Name of ${entity}`, entity_name: `Name of ${entity}` };
+}
+
 describe('catalog()', () => {
   it('lists legal pairs by signal', async () => {
     const body = await listed('?signal_id=airquality.aqi', await tinyService());
@@ -52,9 +56,10 @@ describe('catalog()', () => {
         signal_id: 'airquality.aqi',
         industry: 'environment',
         sells: ['/gauge', '/gauge/ruler', '/gauge/region'],
-        entities: ['us-chicago', 'us-denver'].map((entity) => {
-          return { entity, name: `Name of ${entity}`, entity_name: `Name of ${entity}` };
-        }),
+        entities: [
+          { ...listedAs('us-chicago'), latitude: 41.8781, longitude: -87.6298 },
+          { ...listedAs('us-denver'), latitude: 39.7392, longitude: -104.9903 },
+        ],
       },
     ]);
   });

@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { filePath } from '../../../compiler/contract/path.ts';
 import {
   compileFolder,
   ndjson,
@@ -38,13 +40,19 @@ async function namesOf(...names: readonly (string | undefined)[]): Promise<unkno
 describe('nameAmong()', () => {
   it('names a joined body after the first leg that names its subject', async () => {
     expect(await namesOf('Denver', 'City of Denver', 'South Platte')).toEqual(['Denver', 'Denver']);
-    expect(await namesOf(undefined, 'City of Denver', 'South Platte')).toEqual([
-      'City of Denver',
-      'City of Denver',
-    ]);
   });
 
-  it('never takes the name of another subject', async () => {
-    expect(await namesOf(undefined, undefined, 'South Platte')).toEqual([null, null]);
+  it('never takes the name of another subject, but that of the tables', async () => {
+    for (const river of [undefined, 'South Platte']) {
+      expect(await namesOf(undefined, undefined, river)).toEqual(['Denver, CO', 'Denver, CO']);
+    }
+  });
+
+  it('names nobody whom neither a source nor the tables name', async () => {
+    const filer = { ...row({ nt_24mo_count: 0 }, undefined), entity: 'EXMPL' };
+    const files = { '2026-11-20/filing.delinquency.ndjson': ndjson([filer]) };
+    const { folder } = await compileFolder(writeSnapshots(files));
+    const path = filePath(endpointAt('/gauge/filing-company'), { entity: 'EXMPL' }) ?? '';
+    expect(readJson(folder, path).name).toBeNull();
   });
 });

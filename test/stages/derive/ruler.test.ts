@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { subtractDecimal } from '../../../compiler/contract/decimal.ts';
-import { type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import { SIGNALS, type Signal, signalOf } from '../../../compiler/contract/lines.ts';
+import { isLit } from '../../../compiler/contract/lit-legs.ts';
+import { neutralFault } from '../../../compiler/contract/neutral-text.ts';
 import {
   CROP_VHI,
+  FLIGHT_CEILING,
+  FLIGHT_VISIBILITY,
+  FORMATION_CHANCE,
   PM25,
   type Ruler,
+  type RulerStep,
   SAFFIR_SIMPSON,
   SEA_STATE,
   SOIL_MOISTURE_USDM,
@@ -19,7 +25,7 @@ import {
   rulerFor,
   standardRuler,
 } from '../../../compiler/stages/derive/ruler.ts';
-import type { Reading } from '../../../compiler/stages/intake/reading.ts';
+import { parseReading, type Reading } from '../../../compiler/stages/intake/reading.ts';
 import { reading } from '../../snapshot-folder.ts';
 
 const [PM25_OLD, PM25_NEW] = PM25 as [Ruler, Ruler];
@@ -152,6 +158,46 @@ const EDGES: readonly (readonly [string, Ruler, readonly (readonly [number, stri
       [165, 'major'],
     ],
   ],
+  [
+    'NHC formation chance',
+    FORMATION_CHANCE,
+    [
+      [0, 'low'],
+      [39.9, 'low'],
+      [40, 'medium'],
+      [60, 'medium'],
+      [60.1, 'high'],
+      [100, 'high'],
+    ],
+  ],
+  [
+    'flight categories by visibility',
+    FLIGHT_VISIBILITY,
+    [
+      [10, 'vfr_clear'],
+      [5.1, 'vfr_clear'],
+      [5, 'mvfr'],
+      [3, 'mvfr'],
+      [2.99, 'ifr'],
+      [1, 'ifr'],
+      [0.99, 'lifr'],
+      [0, 'lifr'],
+    ],
+  ],
+  [
+    'flight categories by ceiling',
+    FLIGHT_CEILING,
+    [
+      [25_000, 'vfr_clear'],
+      [3001, 'vfr_clear'],
+      [3000, 'mvfr'],
+      [1000, 'mvfr'],
+      [999, 'ifr'],
+      [500, 'ifr'],
+      [499, 'lifr'],
+      [0, 'lifr'],
+    ],
+  ],
 ];
 
 describe('classify()', () => {
@@ -164,9 +210,9 @@ describe('classify()', () => {
 
   it.each(EDGES)('classes by the decimals that people read, exactly, on %s', (_, ruler) => {
     const worse = ruler.direction === 'up' ? 1 : -1;
-    const beyond = (value: number, at: number): boolean => {
+    const beyond = (value: number, { at, edge = ruler.edge }: RulerStep): boolean => {
       const past = worse * subtractDecimal(value, at);
-      return ruler.edge === 'worse' ? past >= 0 : past > 0;
+      return edge === 'worse' ? past >= 0 : past > 0;
     };
     const edges = ruler.steps.map((step) => step.at).filter(Number.isFinite);
     const near = fc
@@ -179,7 +225,7 @@ describe('classify()', () => {
     fc.assert(
       fc.property(near, (value) => {
         const [mildest, ...others] = ruler.steps;
-        const expected = others.findLast((step) => beyond(value, step.at)) ?? mildest;
+        const expected = others.findLast((step) => beyond(value, step)) ?? mildest;
         expect(classify(ruler, value).band).toBe(expected?.band);
       }),
       { numRuns: 300 },
@@ -293,7 +339,8 @@ describe('standardRuler()', () => {
       metrics: [ruler.metric] as const,
     };
     const sign = ruler.direction === 'up' ? 1 : -1;
-    const values = Array.from({ length: 400 }, (_, at) => at * (ruler === SEA_STATE ? 0.05 : 0.75));
+    const step = ruler === SEA_STATE ? 0.05 : ruler === FLIGHT_CEILING ? 40 : 0.75;
+    const values = Array.from({ length: 400 }, (_, at) => at * step);
     const indexes = values
       .sort((a, b) => sign * (a - b))
       .map(
@@ -302,6 +349,148 @@ describe('standardRuler()', () => {
     expect(indexes, name).toEqual([...indexes].sort((a, b) => a - b));
     expect(Math.min(...indexes)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...indexes)).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('the flight category', () => {
+  const weather = signal('nas.aviation_wx');
+  const placed = (visibility_mi: number | null, more: object = {}) => {
+    return standardRuler(weather, item({ visibility_mi, ...more }));
+  };
+
+  it.each([
+    [10, null, 'vfr_clear mi'],
+    [10, 3001, 'vfr_clear mi'],
+    [10, 3000, 'mvfr ft'],
+    [4, 3000, 'mvfr mi'],
+    [4, 900, 'ifr ft'],
+    [0.5, 900, 'lifr mi'],
+    [0.5, null, 'lifr mi'],
+    [3, 499, 'lifr ft'],
+  ])('of %s mi and %s ft is %s: the worse of the two', (visibility_mi, ceiling_ft, class_) => {
+    const { band, unit } = placed(visibility_mi, { ceiling_ft }) ?? {};
+    expect(`${band} ${unit}`).toBe(class_);
+    expect(bandOf(weather, item({ visibility_mi, ceiling_ft }))).toBe(band);
+  });
+
+  it('shows the limits of the metric that decides, and the way to instrument rules', () => {
+    expect(placed(10, { ceiling_ft: 1500 })).toEqual({
+      band: 'mvfr',
+      official_category: 'mvfr',
+      thresholds: [
+        { band: 'vfr_clear', at: 12_000 },
+        { band: 'mvfr', at: 3000 },
+        { band: 'ifr', at: 1000 },
+        { band: 'lifr', at: 500 },
+      ],
+      distance_to_action: 500,
+      pct_to_action: 66.7,
+      normalized_index: 43.8,
+      unit: 'ft',
+      provenance: expect.stringMatching(/^Flight categories by ceiling; FAA .* NWS$/),
+    });
+  });
+
+  it('is unknown where sky or visibility was not looked at, and has then the class of the source', () => {
+    expect(placed(10)).toBeNull();
+    expect(placed(null, { ceiling_ft: 400 })).toBeNull();
+    expect(bandOf(weather, item({ visibility_mi: 10, band: null }))).toBeNull();
+    expect(bandOf(weather, item({ visibility_mi: 10, band: 'mvfr' }))).toBe('mvfr');
+  });
+
+  it('has no place for thunder and high wind, which are a class of ours', () => {
+    const band = 'convective_or_high_wind';
+    expect(placed(10, { ceiling_ft: 400, band })).toBeNull();
+    expect(bandOf(weather, item({ visibility_mi: 10, ceiling_ft: 400, band }))).toBe(band);
+  });
+});
+
+describe('a scale of classes', () => {
+  const status = signal('drought.status');
+
+  it.each([
+    ['none', 0, 2],
+    ['D0-abnormally-dry', 16.7, 1],
+    ['D1-moderate', 33.3, 0],
+    ['D4-exceptional', 83.3, -3],
+  ])('places %s by its own number', (band, normalized_index, distance_to_action) => {
+    const placed = standardRuler(status, item({ dsci_index: 200, band }));
+    expect(placed).toMatchObject({ band, normalized_index, distance_to_action, unit: 'class' });
+    expect(placed?.pct_to_action).toBeNull();
+    expect(bandOf(status, item({ dsci_index: 200, band }))).toBe(band);
+  });
+
+  it('never makes a class of the index', () => {
+    for (const band of [null, undefined, 2]) {
+      const given = item({ dsci_index: 200, ...(band === undefined ? {} : { band }) });
+      expect(standardRuler(status, given)?.band ?? null).toBe(band === 2 ? 'D2-severe' : null);
+    }
+    expect(rulerFor(status, item({ dsci_index: 500, band: 'severe' }))).toBeNull();
+  });
+
+  it('knows the risk levels of the SPC since there are five of them', () => {
+    const outlook = signal('severe-convection.forecast-risk-env');
+    const on = (day: string) =>
+      item({ outlook_category_index: 2, band: 'slight' }, { observed_at: `${day}T16:30:00Z` });
+    expect(standardRuler(outlook, on('2014-10-22'))).toMatchObject({
+      band: 'slight',
+      distance_to_action: null,
+      pct_to_action: null,
+      thresholds: expect.arrayContaining([{ band: 'high', at: 5 }]),
+    });
+    expect(standardRuler(outlook, on('2014-10-21'))).toBeNull();
+    expect(bandOf(outlook, on('2014-10-21'))).toBe('slight');
+    // Nothing drawn is no thunder, and that has no class.
+    expect(bandOf(outlook, item({ outlook_category_index: null, band: null }))).toBeNull();
+    expect(bandOf(outlook, item({ outlook_category_index: 0 }))).toBeNull();
+  });
+});
+
+describe('the formation chance', () => {
+  const outlook = signal('hurricane.formation-outlook');
+
+  it('of a basin without any disturbance is on no scale', () => {
+    expect(standardRuler(outlook, item({ formation_7d_pct: 0, band: 'none' }))).toBeNull();
+    expect(bandOf(outlook, item({ formation_7d_pct: 0, band: 'none' }))).toBe('none');
+    expect(bandOf(outlook, item({ formation_7d_pct: 0, band: 'low' }))).toBe('low');
+  });
+});
+
+describe('the flood stage alone', () => {
+  const river = signal('hydrology.river-level');
+  const more = { thresholds: { flood: 10 }, thresholds_agency: 'National Weather Service' };
+
+  it.each([
+    [9.9, 'below-flood', false],
+    [10, 'flood', true],
+    [21.3, 'flood', true],
+  ])(
+    'classes a stage of %d ft as %s, and never says how bad the flood is',
+    (stage_ft, band, lit) => {
+      const placed = standardRuler(river, item({ stage_ft }, more));
+      expect(placed).toMatchObject({ band, distance_to_action: subtractDecimal(10, stage_ft) });
+      expect(isLit(river.id, band)).toBe(lit);
+    },
+  );
+
+  it('gives way to minor where both are known, and is no worse than it', () => {
+    const both = { thresholds: { flood: 10, minor: 10, moderate: 13 } };
+    expect(bandOf(river, item({ stage_ft: 10 }, both))).toBe('minor');
+    expect(bandOf(river, item({ stage_ft: 13 }, both))).toBe('moderate');
+    const line = (thresholds: object) =>
+      parseReading({ ...reading('06714000', { stage_ft: 1 }), thresholds }, {}, river.id);
+    expect(line(both.thresholds)).toHaveProperty('ok');
+    expect(line({ flood: 10, minor: 9 })).toHaveProperty('faults.0.field', 'thresholds.minor');
+  });
+});
+
+describe('every ruler of the tables', () => {
+  const all = SIGNALS.flatMap(({ id, rulers = [] }) => rulers.map((ruler) => ({ id, ruler })));
+
+  it.each(all)('of $id says what it rests on, and advises nothing', ({ ruler }) => {
+    expect(ruler.provenance).toMatch(/EPA|Drought Monitor|NOAA|WMO|FAA/);
+    expect(neutralFault(`${ruler.scale}; ${ruler.provenance}`)).toBeNull();
+    expect(neutralFault(`${ruler.scale}; you should act`)).not.toBeNull();
   });
 });
 

@@ -85,7 +85,7 @@ describe('parseReading()', () => {
     ['bad_field source_ref', { source_ref: 'https:example.org' }],
     ['bad_field source_tier', { source_tier: 'T3' }],
     ['bad_field thresholds.action', { thresholds: { action: '28' } }],
-    ['bad_field thresholds.flood', { thresholds: { flood: 28 } }],
+    ['bad_field thresholds.bankfull', { thresholds: { bankfull: 28 } }],
     ['bad_field thresholds.minor', { thresholds: { action: 30, minor: 28 } }],
     ['bad_field line', { unit: 'ft' }],
     ['bad_field line', { header: {} }],
