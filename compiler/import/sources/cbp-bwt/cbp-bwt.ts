@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
+import { ImportError } from '../../import-error.ts';
+import { usWallClock } from '../../local-time.ts';
+import { measuredBy, nameOf } from '../../measured.ts';
+import { type Imported, type Payload, parsePayload } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
+import { shaped } from '../../shape.ts';
+import type { Source, Wanted } from '../../source.ts';
+import { readGraph } from './cbp-graph.ts';
+import { CBP, CBP_API, CBP_PAGE } from './cbp-words.ts';
+import { CROSSINGS, type Crossing, crossingAt, type Traffic, zoneOf } from './crossings.ts';
+import { type Lane, laneOf, type Port, portSchema } from './port-lanes.ts';
+
+const LANE_WAIT = 'border-wait.lane-wait';
+const COMMERCIAL_DELAY = 'border-wait.commercial-delay';
+const UPSTREAM = 'border-wait.upstream-pressure';
+const DOCUMENT_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
+const ONE_PORT = /\/bwtpublicmod\/(\d{6})$/;
+/** Local time of a crossing is that far behind UTC; the document's clocks may be an hour off. */
+const BEHIND_UTC_MS = [3 * HOUR_MS, 10 * HOUR_MS] as const;
+
+const namesSchema = z.looseObject({ portCrossings: z.array(z.unknown()) });
+const someGraphSchema = z.tuple([z.looseObject({ commercial_time_slots: z.looseObject({}) })]);
+const someAnswerSchema = z.union([
+  z.array(z.looseObject({ port_number: z.string().regex(/^\w{6}$/) })).min(1),
+  z.looseObject({ port_number: z.string().regex(/^\w{6}$/) }).transform((port) => [port]),
+]);
+
+/** The list of all ports, one port, or the graph of one crossing. */
+function read(payload: Payload): Imported {
+  const { bytes, subject, note } = payload;
+  const value = parsePayload(bytes, subject);
+  if (namesSchema.safeParse(value).success) {
+    const state = 'a list of crossings, which holds no waiting times; import bwtpublicmod instead';
+    throw new ImportError({ subject, state });
+  }
+  if (someGraphSchema.safeParse(value).success) return readGraph(value, payload);
+  const ports = shaped(someAnswerSchema, value, { subject, is: 'a list of border waiting times' });
+  refuseForeign(ports, payload);
+  const list = new ReadingList();
+  for (const port of ports) {
+    const crossing = crossingAt(port.port_number);
+    if (crossing !== undefined) addCrossing(list, { crossing, port, fetched_at: note.fetched_at });
+  }
+  return list.someOf(payload);
+}
+
+/** Each port stands once in a list, and the address of one port gives that one. */
+function refuseForeign(ports: readonly { port_number: string }[], { note, subject }: Payload) {
+  const numbers = ports.map(({ port_number }) => port_number);
+  const twice = numbers.find((number, at) => numbers.indexOf(number) !== at);
+  if (twice !== undefined) {
+    throw new ImportError({ subject, state: `it holds port ${twice} twice; fetch it again` });
+  }
+  const asked = ONE_PORT.exec(note.url)?.[1];
+  if (asked === undefined || (numbers.length === 1 && numbers.includes(asked))) return;
+  const state = `it is not about port ${asked}, which its address asks for; correct the fetch note`;
+  throw new ImportError({ subject, state });
+}
+
+interface Found {
+  readonly crossing: Crossing;
+  readonly port: unknown;
+  readonly fetched_at: string;
+}
+
+function addCrossing(list: ReadingList, { crossing, port: value, fetched_at }: Found): void {
+  const { entity, traffic } = crossing;
+  const parsed = portSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    list.skips.add(entity, `${issue?.path.join('.')} cannot be read`);
+    return;
+  }
+  try {
+    const lanes = lanesOf(parsed.data, fetched_at);
+    const { [traffic]: followed, commercial } = lanes;
+    const facts = { entity, fetched_at, newest: newestOf([followed, commercial, lanes.passenger]) };
+    if (followed.standard === null) throw new RangeError(`no ${traffic} lanes`);
+    list.add(LANE_WAIT, readingOf(followed, { ...facts, metric: 'wait_standard_min', traffic }));
+    if (commercial.standard === null) return;
+    const freight = { metric: 'wait_commercial_min', traffic: 'commercial' } as const;
+    list.add(COMMERCIAL_DELAY, readingOf(commercial, { ...facts, ...freight }));
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    list.skips.add(entity, `${cause.message}; nothing of the crossing is used`);
+  }
+}
+
+/** Lanes of one kind of traffic; null where the crossing has none of a sort. */
+interface Lanes {
+  readonly standard: Lane | null;
+  /** By the middle of the metric's name. */
+  readonly others: readonly (readonly [name: string, lane: Lane | null])[];
+  readonly max: number | null;
+}
+
+function lanesOf(port: Port, fetched_at: string): Readonly<Record<Traffic, Lanes>> {
+  const fetched = Date.parse(fetched_at);
+  refuseOtherFetch(port, fetched);
+  const { commercial_vehicle_lanes: freight, passenger_vehicle_lanes: cars } = port;
+  const of = (lane: Parameters<typeof laneOf>[0]) => laneOf(lane, fetched);
+  const isOpen = port.port_status === 'Open';
+  if (!isOpen) throw new RangeError(`port status "${port.port_status.slice(0, 40)}"`);
+  return {
+    commercial: {
+      standard: of(freight.standard_lanes),
+      others: [['fast', of(freight.FAST_lanes)]],
+      max: maxOf(freight.maximum_lanes),
+    },
+    passenger: {
+      standard: of(cars.standard_lanes),
+      others: [
+        ['nexus_sentri', of(cars.NEXUS_SENTRI_lanes)],
+        ['ready', of(cars.ready_lanes)],
+      ],
+      max: maxOf(cars.maximum_lanes),
+    },
+  };
+}
+
+const maxOf = (text: string): number | null => (text === 'N/A' ? null : Number(text));
+
+/** The document's own clock is an hour off at some ports, but shows whether the fetch note is of this document. */
+function refuseOtherFetch({ date, time }: Port, fetched: number): void {
+  const [, month = '', day = '', year] = DOCUMENT_DAY.exec(date) ?? [];
+  const wall = Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${time}Z`);
+  const behind = fetched - wall;
+  if (behind >= BEHIND_UTC_MS[0] && behind <= BEHIND_UTC_MS[1]) return;
+  throw new RangeError(`document time "${date} ${time}" does not fit the fetch`.slice(0, 120));
+}
+
+/** Newest time of the first traffic that names one. */
+function newestOf(traffics: readonly Lanes[]): number | null {
+  for (const lanes of traffics) {
+    const times = lanesIn(lanes).flatMap(([, { updated }]) => (updated === null ? [] : [updated]));
+    if (times.length > 0) return Math.max(...times);
+  }
+  return null;
+}
+
+function lanesIn({ standard, others }: Lanes): (readonly [string, Lane])[] {
+  const all: Lanes['others'] = [['standard', standard], ...others];
+  return all.flatMap(([name, lane]) => (lane === null ? [] : [[name, lane] as const]));
+}
+
+interface Facts {
+  readonly entity: string;
+  readonly fetched_at: string;
+  /** Where the lanes themselves name no time, that of the port's other lanes stands for it. */
+  readonly newest: number | null;
+  readonly metric: string;
+  readonly traffic: Traffic;
+}
+
+function readingOf(lanes: Lanes, { entity, fetched_at, metric, traffic, newest }: Facts) {
+  const { standard, others, max } = lanes;
+  const time = newestOf([lanes]) ?? newest;
+  if (time === null) throw new RangeError('no lane names a time');
+  const observed_at = isoTime(time);
+  const waits = others.flatMap(([name, lane]) =>
+    lane === null ? [] : [[`wait_${name}_min`, lane.wait] as const],
+  );
+  const older = lanesIn(lanes).flatMap(([name, { updated }]) =>
+    updated === null || updated === time ? [] : [`${name} lanes updated ${isoTime(updated)}`],
+  );
+  const wait = standard?.wait ?? null;
+  return {
+    entity,
+    ...nameOf('border-wait', entity),
+    observed_at,
+    collected_at: fetched_at,
+    current: {
+      [metric]: wait,
+      lanes_open_count: standard?.open ?? null,
+      ...(max === null ? {} : { lanes_max_count: max }),
+      ...Object.fromEntries(waits),
+      status: standard?.status ?? null,
+    },
+    sources: measuredBy(CBP, wait, observed_at),
+    source_ref: CBP_PAGE,
+    source_tier: 'T1',
+    scope: `${traffic} lanes; open lanes and status are those of the standard lanes; closed lanes and a pending update have no wait`,
+    validation_status: 'as published by CBP',
+    uncertainty: 'waits are estimated by officers or by sensors and rounded',
+    ...(older.length === 0 ? {} : { qualifiers: older }),
+  };
+}
+
+/** The list of all ports, then today's graph of each crossing by its own calendar. */
+function addresses({ entities, now }: Wanted): string[] {
+  const wanted = CROSSINGS.filter(
+    ({ entity }) => entities.length === 0 || entities.includes(entity),
+  );
+  const graphs = wanted.map((crossing) => {
+    const day = isoTime(usWallClock(now, zoneOf(crossing))).slice(0, 10);
+    return `${CBP_API}bwtwaittimegraph/${crossing.office}${crossing.port}/${day}`;
+  });
+  return [`${CBP_API}bwtpublicmod`, ...graphs];
+}
+
+/** Border wait times: https://bwt.cbp.gov/ */
+export const cbpBwt: Source = {
+  id: 'cbp-bwt',
+  agency: CBP,
+  version: 1,
+  format: 'json',
+  feeds: [LANE_WAIT, COMMERCIAL_DELAY, UPSTREAM],
+  read,
+  fetch: {
+    hosts: ['bwt.cbp.gov'],
+    addresses,
+    accept: 'application/json',
+    everyMinutes: 60,
+    perMinute: 30,
+  },
+};
