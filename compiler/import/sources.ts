@@ -3,6 +3,8 @@ import type { Source } from './source.ts';
 import { aviationweather } from './sources/aviationweather/aviationweather.ts';
 import { cbpBwt } from './sources/cbp-bwt/cbp-bwt.ts';
 import { faaNas } from './sources/faa-nas/faa-nas.ts';
+import { mcpRegistry } from './sources/mcp-registry/mcp-registry.ts';
+import { openfda } from './sources/openfda/openfda.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
@@ -12,6 +14,8 @@ export const SOURCES: readonly Source[] = [
   aviationweather,
   cbpBwt,
   faaNas,
+  mcpRegistry,
+  openfda,
   secEdgar,
   usgsEarthquakes,
   usgsNwis,

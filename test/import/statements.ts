@@ -7,7 +7,9 @@ import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
-import { mutations } from './mutations.ts';
+import { markupMutations } from './markup-mutations.ts';
+import { type Mutation, mutations } from './mutations.ts';
+import { textMutations } from './text-mutations.ts';
 
 /** What can be said after an import: a name of the statement, and its value; null says nothing. */
 export type Statements = ReadonlyMap<string, unknown>;
@@ -36,6 +38,15 @@ export function currentStatements({ readings }: Imported): Statements {
       ),
     ),
   );
+}
+
+/** The word of each row of a roster, and whether it is all of it. */
+export function rosterStatements({ rows, isPart }: Imported): Statements {
+  const stored = [...(rows?.values() ?? [])].flat() as Record<string, unknown>[];
+  return new Map<string, unknown>([
+    ['is a part', isPart ?? false],
+    ...stored.map((row) => [`${String(row.server_id)}`, row.status] as const),
+  ]);
 }
 
 export interface Question {
@@ -83,6 +94,7 @@ export function falseStatements(said: Statements, truth: Statements): string[] {
 
 export interface Mutated {
   readonly source: string;
+  /** JSON, or the text of a payload of another format. */
   readonly payload: unknown;
   readonly note: FetchNote;
   /** What is said once the payload was imported. */
@@ -95,13 +107,13 @@ export interface Mutated {
 export function mutationReport({ source, payload, note, says, honest }: Mutated) {
   const read = (value: unknown): Imported =>
     readPayload(sourceOf(source), {
-      bytes: Buffer.from(JSON.stringify(value)),
+      bytes: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
       note,
       subject: 'payload',
     });
   const truth = says(read(payload));
   const report = { refused: 0, read: 0, lies: [] as string[], statements: truth.size };
-  for (const { name, payload: mutant } of mutations(payload)) {
+  for (const { name, payload: mutant } of mutantsOf(payload)) {
     if (honest?.test(name) === true) continue;
     const imported = orRefused(() => read(mutant));
     if (imported === null) {
@@ -112,6 +124,11 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
     report.lies.push(...falseStatements(says(imported), truth).map((lie) => `${name} -> ${lie}`));
   }
   return report;
+}
+
+function mutantsOf(payload: unknown): Iterable<Mutation> {
+  if (typeof payload !== 'string') return mutations(payload);
+  return payload.startsWith('<') ? markupMutations(payload) : textMutations(payload);
 }
 
 function orRefused<Read>(read: () => Read): Read | null {

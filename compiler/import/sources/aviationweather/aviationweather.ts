@@ -1,4 +1,5 @@
 import { AIRPORTS } from '../../../contract/entities.ts';
+import { grouped } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { measuredBy, nameOf, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
@@ -27,7 +28,7 @@ function read(payload: Payload): Imported {
   const list = new ReadingList();
   const reports = reportsOf(payload, list.skips);
   refuseForeign(reports, payload);
-  for (const [station, own] of byStation(reports)) {
+  for (const [station, own] of grouped(reports, ({ metar }) => metar.station)) {
     const airport = AIRPORT_BY_STATION.get(station);
     const report = newestOf(own);
     if (airport === undefined) list.skips.add(station, 'not an airport of this line');
@@ -45,19 +46,9 @@ function refuseForeign(reports: readonly Report[], { note, subject }: Payload): 
   throw new ImportError({ subject, state });
 }
 
-function byStation(reports: readonly Report[]): ReadonlyMap<string, readonly Report[]> {
-  const groups = new Map<string, Report[]>();
-  for (const report of reports) {
-    const group = groups.get(report.metar.station);
-    if (group === undefined) groups.set(report.metar.station, [report]);
-    else group.push(report);
-  }
-  return groups;
-}
-
 /** A correction stands for the report that it corrects; null where two others are of one time. */
 function newestOf(reports: readonly Report[]): Report | null {
-  const newest = Math.max(...reports.map(({ time }) => time));
+  const newest = reports.reduce((last, { time }) => Math.max(last, time), 0);
   const last = reports.filter(({ time }) => time === newest);
   const corrected = last.filter(({ metar }) => metar.isCorrection);
   const [one, ...others] = corrected.length > 0 ? corrected : last;

@@ -21,6 +21,7 @@ const BANDS: Readonly<Record<(typeof PROGRAMMES)[number], string>> = {
   'ground-stop': 'ground_stop',
   closure: 'closure',
 };
+const TRENDS: readonly string[] = ['Increasing', 'Decreasing', 'Stable'];
 const SCOPE =
   'programmes that the document lists for the airport; an airport that is not listed is normal; a closure for some aircraft only is a restriction; airspace flow programmes name no airport and are not counted; the order of the bands is ours';
 
@@ -100,7 +101,14 @@ function delayOf({ kind, reason, trend, ...words }: Programme): InForce | string
   }
   // "0 minutes" stands for no maximum.
   const longest = max !== null && max < (avg ?? min ?? 0) ? null : max;
-  return { kind, reason, avg, min, max: longest, trend: trend ?? null };
+  return {
+    kind,
+    reason,
+    avg,
+    min,
+    max: longest,
+    trend: TRENDS.find((word) => word === trend) ?? null,
+  };
 }
 
 function readingOf(

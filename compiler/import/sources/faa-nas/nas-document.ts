@@ -5,7 +5,10 @@ import { xmlDocument } from '../../xml.ts';
 
 /** An element with text; every element of a document is a list. */
 const text = z.tuple([z.string().trim().min(1)]).transform(([value]) => value);
-const entry = z.looseObject({ ARPT: text, Reason: text });
+const code = z
+  .tuple([z.string().regex(/^[A-Z0-9]{3,4}$/)])
+  .transform(([value]) => value.toLowerCase());
+const entry = z.looseObject({ ARPT: code, Reason: text });
 const list = <Item extends z.ZodType>(name: string, item: Item) =>
   z
     .tuple([z.strictObject({ [name]: z.array(item).min(1) })])
@@ -91,7 +94,7 @@ export function nasDocument(payload: Payload): NasDocument {
 
 function programmesOf(kind: z.infer<typeof delayTypeSchema>): Programme[] {
   const of = ({ ARPT, Reason }: z.infer<typeof entry>) => ({
-    airport: ARPT.toLowerCase(),
+    airport: ARPT,
     reason: Reason,
   });
   return [
