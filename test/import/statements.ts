@@ -88,8 +88,13 @@ export function filingStatements(
 /** Statements that do not stand in what is true; one that says nothing is never false. */
 export function falseStatements(said: Statements, truth: Statements): string[] {
   return [...said]
-    .filter(([name, value]) => value !== null && (!truth.has(name) || truth.get(name) !== value))
+    .filter(([name, value]) => value !== null && !isSame(value, truth.get(name)))
     .map(([name, value]) => `${name}: ${String(value)}, not ${String(truth.get(name))}`);
+}
+
+/** Lists are the same when their members are. */
+function isSame(a: unknown, b: unknown): boolean {
+  return Array.isArray(a) ? JSON.stringify(a) === JSON.stringify(b) : a === b;
 }
 
 export interface Mutated {
@@ -103,7 +108,7 @@ export interface Mutated {
   readonly honest?: RegExp;
 }
 
-/** How many mutations were refused, how many were read, and every false statement among those. */
+/** How many mutations were refused, read, and read to say less; and every false statement among them. */
 export function mutationReport({ source, payload, note, says, honest }: Mutated) {
   const read = (value: unknown): Imported =>
     readPayload(sourceOf(source), {
@@ -112,7 +117,7 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
       subject: 'payload',
     });
   const truth = says(read(payload));
-  const report = { refused: 0, read: 0, lies: [] as string[], statements: truth.size };
+  const report = { refused: 0, read: 0, weakened: 0, lies: [] as string[], statements: truth.size };
   for (const { name, payload: mutant } of mutantsOf(payload)) {
     if (honest?.test(name) === true) continue;
     const imported = orRefused(() => read(mutant));
@@ -121,7 +126,11 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
       continue;
     }
     report.read += 1;
-    report.lies.push(...falseStatements(says(imported), truth).map((lie) => `${name} -> ${lie}`));
+    const said = says(imported);
+    if ([...truth].some(([fact, value]) => value !== null && (said.get(fact) ?? null) === null)) {
+      report.weakened += 1;
+    }
+    report.lies.push(...falseStatements(said, truth).map((lie) => `${name} -> ${lie}`));
   }
   return report;
 }

@@ -38,7 +38,7 @@ export function* textMutations(text: string): Generator<Mutation> {
 }
 
 function separatorOf(text: string): string {
-  return text.includes('\t') ? '\t' : ',';
+  return ['\t', ','].find((one) => text.includes(one)) ?? ' ';
 }
 
 function others(value: string): readonly string[] {

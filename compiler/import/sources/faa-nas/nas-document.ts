@@ -42,8 +42,9 @@ const delayTypeSchema = z
     CTOP_List: z.array(z.unknown()).length(1).optional(),
   })
   .refine((kind) => Object.keys(kind).some((name) => name.endsWith('_List')), 'no list in it');
-const documentSchema = z.looseObject({
+const documentSchema = z.strictObject({
   Update_Time: text,
+  Dtd_File: z.array(z.unknown()).optional(),
   Delay_type: z.array(delayTypeSchema).default([]),
 });
 

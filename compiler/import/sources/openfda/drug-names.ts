@@ -26,5 +26,8 @@ export function isCombined(name: string): boolean {
 
 /** The drug of this line that a generic name in lower case begins with, or undefined. */
 export function drugOf(name: string): string | undefined {
-  return DRUGS.find((drug) => `${name} `.startsWith(`${drug.replaceAll('-', ' ')} `));
+  return DRUGS.find((drug) => {
+    const words = drug.replaceAll('-', ' ');
+    return name.startsWith(words) && !/[a-z]/.test(name.charAt(words.length));
+  });
 }
