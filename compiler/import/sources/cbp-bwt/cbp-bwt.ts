@@ -1,24 +1,17 @@
 import { z } from 'zod';
-import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
+import { isoTime } from '../../../contract/iso-time.ts';
 import { ImportError } from '../../import-error.ts';
 import { usWallClock } from '../../local-time.ts';
-import { measuredBy, nameOf } from '../../measured.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
 import type { Source, Wanted } from '../../source.ts';
-import { readGraph } from './cbp-graph.ts';
-import { CBP, CBP_API, CBP_PAGE } from './cbp-words.ts';
-import { CROSSINGS, type Crossing, crossingAt, type Traffic, zoneOf } from './crossings.ts';
-import { type Lane, laneOf, type Port, portSchema } from './port-lanes.ts';
+import { readGraph, UPSTREAM_PRESSURE } from './cbp-graph.ts';
+import { CBP, CBP_API } from './cbp-words.ts';
+import { addCrossing, COMMERCIAL_DELAY, LANE_WAIT } from './crossing-readings.ts';
+import { CROSSINGS, crossingAt, zoneOf } from './crossings.ts';
 
-const LANE_WAIT = 'border-wait.lane-wait';
-const COMMERCIAL_DELAY = 'border-wait.commercial-delay';
-const UPSTREAM = 'border-wait.upstream-pressure';
-const DOCUMENT_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 const ONE_PORT = /\/bwtpublicmod\/(\d{6})$/;
-/** Local time of a crossing is that far behind UTC; the document's clocks may be an hour off. */
-const BEHIND_UTC_MS = [3 * HOUR_MS, 10 * HOUR_MS] as const;
 
 const namesSchema = z.looseObject({ portCrossings: z.array(z.unknown()) });
 const someGraphSchema = z.tuple([z.looseObject({ commercial_time_slots: z.looseObject({}) })]);
@@ -59,135 +52,6 @@ function refuseForeign(ports: readonly { port_number: string }[], { note, subjec
   throw new ImportError({ subject, state });
 }
 
-interface Found {
-  readonly crossing: Crossing;
-  readonly port: unknown;
-  readonly fetched_at: string;
-}
-
-function addCrossing(list: ReadingList, { crossing, port: value, fetched_at }: Found): void {
-  const { entity, traffic } = crossing;
-  const parsed = portSchema.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    list.skips.add(entity, `${issue?.path.join('.')} cannot be read`);
-    return;
-  }
-  try {
-    const lanes = lanesOf(parsed.data, fetched_at);
-    const { [traffic]: followed, commercial } = lanes;
-    const facts = { entity, fetched_at, newest: newestOf([followed, commercial, lanes.passenger]) };
-    if (followed.standard === null) throw new RangeError(`no ${traffic} lanes`);
-    list.add(LANE_WAIT, readingOf(followed, { ...facts, metric: 'wait_standard_min', traffic }));
-    if (commercial.standard === null) return;
-    const freight = { metric: 'wait_commercial_min', traffic: 'commercial' } as const;
-    list.add(COMMERCIAL_DELAY, readingOf(commercial, { ...facts, ...freight }));
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    list.skips.add(entity, `${cause.message}; nothing of the crossing is used`);
-  }
-}
-
-/** Lanes of one kind of traffic; null where the crossing has none of a sort. */
-interface Lanes {
-  readonly standard: Lane | null;
-  /** By the middle of the metric's name. */
-  readonly others: readonly (readonly [name: string, lane: Lane | null])[];
-  readonly max: number | null;
-}
-
-function lanesOf(port: Port, fetched_at: string): Readonly<Record<Traffic, Lanes>> {
-  const fetched = Date.parse(fetched_at);
-  refuseOtherFetch(port, fetched);
-  const { commercial_vehicle_lanes: freight, passenger_vehicle_lanes: cars } = port;
-  const of = (lane: Parameters<typeof laneOf>[0]) => laneOf(lane, fetched);
-  const isOpen = port.port_status === 'Open';
-  if (!isOpen) throw new RangeError(`port status "${port.port_status.slice(0, 40)}"`);
-  return {
-    commercial: {
-      standard: of(freight.standard_lanes),
-      others: [['fast', of(freight.FAST_lanes)]],
-      max: maxOf(freight.maximum_lanes),
-    },
-    passenger: {
-      standard: of(cars.standard_lanes),
-      others: [
-        ['nexus_sentri', of(cars.NEXUS_SENTRI_lanes)],
-        ['ready', of(cars.ready_lanes)],
-      ],
-      max: maxOf(cars.maximum_lanes),
-    },
-  };
-}
-
-const maxOf = (text: string): number | null => (text === 'N/A' ? null : Number(text));
-
-/** The document's own clock is an hour off at some ports, but shows whether the fetch note is of this document. */
-function refuseOtherFetch({ date, time }: Port, fetched: number): void {
-  const [, month = '', day = '', year] = DOCUMENT_DAY.exec(date) ?? [];
-  const wall = Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${time}Z`);
-  const behind = fetched - wall;
-  if (behind >= BEHIND_UTC_MS[0] && behind <= BEHIND_UTC_MS[1]) return;
-  throw new RangeError(`document time "${date} ${time}" does not fit the fetch`.slice(0, 120));
-}
-
-/** Newest time of the first traffic that names one. */
-function newestOf(traffics: readonly Lanes[]): number | null {
-  for (const lanes of traffics) {
-    const times = lanesIn(lanes).flatMap(([, { updated }]) => (updated === null ? [] : [updated]));
-    if (times.length > 0) return Math.max(...times);
-  }
-  return null;
-}
-
-function lanesIn({ standard, others }: Lanes): (readonly [string, Lane])[] {
-  const all: Lanes['others'] = [['standard', standard], ...others];
-  return all.flatMap(([name, lane]) => (lane === null ? [] : [[name, lane] as const]));
-}
-
-interface Facts {
-  readonly entity: string;
-  readonly fetched_at: string;
-  /** Where the lanes themselves name no time, that of the port's other lanes stands for it. */
-  readonly newest: number | null;
-  readonly metric: string;
-  readonly traffic: Traffic;
-}
-
-function readingOf(lanes: Lanes, { entity, fetched_at, metric, traffic, newest }: Facts) {
-  const { standard, others, max } = lanes;
-  const time = newestOf([lanes]) ?? newest;
-  if (time === null) throw new RangeError('no lane names a time');
-  const observed_at = isoTime(time);
-  const waits = others.flatMap(([name, lane]) =>
-    lane === null ? [] : [[`wait_${name}_min`, lane.wait] as const],
-  );
-  const older = lanesIn(lanes).flatMap(([name, { updated }]) =>
-    updated === null || updated === time ? [] : [`${name} lanes updated ${isoTime(updated)}`],
-  );
-  const wait = standard?.wait ?? null;
-  return {
-    entity,
-    ...nameOf('border-wait', entity),
-    observed_at,
-    collected_at: fetched_at,
-    current: {
-      [metric]: wait,
-      lanes_open_count: standard?.open ?? null,
-      ...(max === null ? {} : { lanes_max_count: max }),
-      ...Object.fromEntries(waits),
-      status: standard?.status ?? null,
-    },
-    sources: measuredBy(CBP, wait, observed_at),
-    source_ref: CBP_PAGE,
-    source_tier: 'T1',
-    scope: `${traffic} lanes; open lanes and status are those of the standard lanes; closed lanes and a pending update have no wait`,
-    validation_status: 'as published by CBP',
-    uncertainty: 'waits are estimated by officers or by sensors and rounded',
-    ...(older.length === 0 ? {} : { qualifiers: older }),
-  };
-}
-
 /** The list of all ports, then today's graph of each crossing by its own calendar. */
 function addresses({ entities, now }: Wanted): string[] {
   const wanted = CROSSINGS.filter(
@@ -206,7 +70,7 @@ export const cbpBwt: Source = {
   agency: CBP,
   version: 1,
   format: 'json',
-  feeds: [LANE_WAIT, COMMERCIAL_DELAY, UPSTREAM],
+  feeds: [LANE_WAIT, COMMERCIAL_DELAY, UPSTREAM_PRESSURE],
   read,
   fetch: {
     hosts: ['bwt.cbp.gov'],

@@ -9,7 +9,7 @@ import { shaped } from '../../shape.ts';
 import { CBP, CBP_PAGE } from './cbp-words.ts';
 import { type Crossing, crossingAt, zoneOf } from './crossings.ts';
 
-const SIGNAL = 'border-wait.upstream-pressure';
+export const UPSTREAM_PRESSURE = 'border-wait.upstream-pressure';
 const wait = z.string().regex(/^\d{0,3}$/);
 const slotSchema = z.looseObject({
   time: z.string().regex(/^\d{1,2}$/),
@@ -62,7 +62,7 @@ export function readGraph(value: unknown, payload: Payload): Imported {
       list.skips.add(crossing.entity, 'an hour with a wait or an average of 0');
     } else {
       const waits = { today: Number(today), average, observed_at };
-      list.add(SIGNAL, readingOf(crossing, waits, note.fetched_at));
+      list.add(UPSTREAM_PRESSURE, readingOf(crossing, waits, note.fetched_at));
     }
   }
   // Before the first wait of a day a graph says nothing yet.

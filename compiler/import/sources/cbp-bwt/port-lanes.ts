@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../../contract/iso-time.ts';
 import { zoneOffset } from '../../local-time.ts';
+import type { Traffic } from './crossings.ts';
 
 const MINUTES = /^\d{1,3}$/;
 const CLOCK = /^At (?:(Noon|Midnight)|(\d{1,2}):(\d{2}) (am|pm)) ([A-Z]{2,4})$/;
+const DOCUMENT_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
+/** Local time of a crossing is that far behind UTC; the document's clocks may be an hour off. */
+const BEHIND_UTC_MS = [3 * HOUR_MS, 10 * HOUR_MS] as const;
 /** A time this short after the fetch shows that two clocks differ; it is neither today's nor yesterday's. */
 const CLOCK_SKEW_MS = HOUR_MS / 6;
 
@@ -27,7 +31,7 @@ export const portSchema = z.looseObject({
     ready_lanes: laneSchema,
   }),
 });
-export type Port = z.infer<typeof portSchema>;
+type Port = z.infer<typeof portSchema>;
 
 /** One kind of lane; minutes and lanes are null where it is closed or its update is pending. */
 export interface Lane {
@@ -77,4 +81,48 @@ export function lastInstant(text: string, fetched: number): number {
   if (time - fetched < CLOCK_SKEW_MS)
     throw new RangeError(`update time "${text}" just after the fetch`);
   return time - DAY_MS;
+}
+
+/** Lanes of one kind of traffic; null where the crossing has none of a sort. */
+export interface Lanes {
+  readonly standard: Lane | null;
+  /** By the middle of the metric's name. */
+  readonly others: readonly (readonly [name: string, lane: Lane | null])[];
+  readonly max: number | null;
+}
+
+/** Lanes by their traffic; throws a RangeError for a port that is not open or cannot be read. */
+export function lanesOf(port: Port, fetched_at: string): Readonly<Record<Traffic, Lanes>> {
+  const fetched = Date.parse(fetched_at);
+  refuseOtherFetch(port, fetched);
+  const { commercial_vehicle_lanes: freight, passenger_vehicle_lanes: cars } = port;
+  const of = (lane: Parameters<typeof laneOf>[0]) => laneOf(lane, fetched);
+  const isOpen = port.port_status === 'Open';
+  if (!isOpen) throw new RangeError(`port status "${port.port_status.slice(0, 40)}"`);
+  return {
+    commercial: {
+      standard: of(freight.standard_lanes),
+      others: [['fast', of(freight.FAST_lanes)]],
+      max: maxOf(freight.maximum_lanes),
+    },
+    passenger: {
+      standard: of(cars.standard_lanes),
+      others: [
+        ['nexus_sentri', of(cars.NEXUS_SENTRI_lanes)],
+        ['ready', of(cars.ready_lanes)],
+      ],
+      max: maxOf(cars.maximum_lanes),
+    },
+  };
+}
+
+const maxOf = (text: string): number | null => (text === 'N/A' ? null : Number(text));
+
+/** The document's own clock is an hour off at some ports, but shows whether the fetch note is of this document. */
+function refuseOtherFetch({ date, time }: Port, fetched: number): void {
+  const [, month = '', day = '', year] = DOCUMENT_DAY.exec(date) ?? [];
+  const wall = Date.parse(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}T${time}Z`);
+  const behind = fetched - wall;
+  if (behind >= BEHIND_UTC_MS[0] && behind <= BEHIND_UTC_MS[1]) return;
+  throw new RangeError(`document time "${date} ${time}" does not fit the fetch`.slice(0, 120));
 }

@@ -1,12 +1,14 @@
-import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
+import { isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { grouped } from '../../grouped.ts';
 import { measuredBy, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
+import { classCounts } from './class-counts.ts';
+import { drugCounts } from './drug-counts.ts';
 import { CLASSES, drugOf, isCombined } from './drug-names.ts';
-import { type ShortageRow, type State, shortageList } from './shortage-rows.ts';
+import { type ShortageRow, shortageList } from './shortage-rows.ts';
 
 const AGENCY = 'US Food and Drug Administration';
 const API = 'https://api.fda.gov/drug/shortages.json';
@@ -14,10 +16,10 @@ const STATUS = 'drug-detail.status';
 const NARROWING = 'drug-detail.supply-narrowing';
 const ACTIVE = 'drug-shortage.active-shortages';
 const INCIDENCE = 'drug-shortage.new-incidence';
-const NEW_DAYS = 90;
 
 const DRUG_SCOPE =
   'packages that the list holds under the generic name in any salt and dosage form, without products of several drugs; the bands are ours';
+const SUPPLY_SCOPE = `makers with a package that is available or limited; ${DRUG_SCOPE}`;
 const CLASS_SCOPE =
   'generic names with salt and dosage form; a name is short when a package with status Current is limited or unavailable, which is our reading; a name may be of several classes';
 
@@ -26,20 +28,40 @@ function read(payload: Payload): Imported {
   const { rows, lastUpdated } = shortageList(payload);
   const list = new ReadingList();
   const batch = observedAt(lastUpdated, payload);
-  const ofDrugs = rows.flatMap((row) => drugsOf(row, list));
-  for (const [drug, own] of grouped(ofDrugs, ({ of }) => of)) {
-    addDrug(list, { drug, rows: own, payload });
+  for (const [drug, own] of grouped(
+    rows.flatMap((row) => drugsOf(row, list)),
+    ({ of }) => of,
+  )) {
+    const time = newestOf(own, payload);
+    if (typeof time === 'string') {
+      list.skips.add(drug, `${time}; nothing of the drug is used`);
+      continue;
+    }
+    const { status, supply } = drugCounts(own);
+    const facts = { entity: drug, observed_at: isoTime(time), payload, scope: DRUG_SCOPE };
+    list.add(STATUS, readingOf({ ...status }, facts));
+    if (supply !== null) list.add(NARROWING, readingOf(supply, { ...facts, scope: SUPPLY_SCOPE }));
   }
-  const ofClasses = rows.flatMap((row) => classesOf(row, list));
-  for (const [id, own] of grouped(ofClasses, ({ of }) => of)) {
+  for (const [id, own] of grouped(
+    rows.flatMap((row) => classesOf(row, list)),
+    ({ of }) => of,
+  )) {
+    const { activity, incidence } = classCounts(own, lastUpdated);
     const facts = { entity: id, observed_at: batch, payload, scope: CLASS_SCOPE };
-    const names = [...grouped(own, ({ name }) => name).values()];
-    list.add(ACTIVE, readingOf('active_count', activity(names), facts));
-    const since = lastUpdated - NEW_DAYS * DAY_MS;
-    const isNew = names.map((packages) => isNewSince(packages, since));
-    list.add(INCIDENCE, readingOf('new_90d_count', { new_90d_count: countOf(isNew) }, facts));
+    list.add(ACTIVE, readingOf(activity, facts));
+    list.add(INCIDENCE, readingOf(incidence, facts));
   }
   return list.someOf(payload);
+}
+
+/** Newest day of a drug's rows, in epoch milliseconds, or why nothing is known of the drug. */
+function newestOf(rows: readonly ShortageRow[], { note }: Payload): number | string {
+  const days = rows.map(({ updated }) => updated ?? Number.NaN);
+  const time = days.reduce((last, day) => Math.max(last, day), 0);
+  if (rows.some(({ state }) => state === 'unreadable') || Number.isNaN(time)) {
+    return 'a row that cannot be read';
+  }
+  return time <= Date.parse(note.fetched_at) ? time : 'a row of after the fetch';
 }
 
 /** A row, and the drug or class that it is counted for. */
@@ -63,105 +85,6 @@ function classesOf(row: ShortageRow, { skips }: ReadingList): CountedRow[] {
   });
 }
 
-interface DrugRows {
-  readonly drug: string;
-  readonly rows: readonly ShortageRow[];
-  readonly payload: Payload;
-}
-
-function addDrug(list: ReadingList, { drug, rows, payload }: DrugRows): void {
-  const days = rows.map(({ updated }) => updated ?? Number.NaN);
-  const time = days.reduce((last, day) => Math.max(last, day), 0);
-  if (rows.some(({ state }) => state === 'unreadable') || Number.isNaN(time)) {
-    list.skips.add(drug, 'a row that cannot be read; nothing of the drug is used');
-    return;
-  }
-  if (time > Date.parse(payload.note.fetched_at)) {
-    list.skips.add(drug, 'updated after the fetch; nothing of the drug is used');
-    return;
-  }
-  const facts = { entity: drug, observed_at: isoTime(time), payload, scope: DRUG_SCOPE };
-  const count = (...states: readonly State[]) => packagesOf(rows, states).size;
-  const current = {
-    packages_count: new Set(rows.map(({ ndc }) => ndc)).size,
-    unavailable_count: count('unavailable'),
-    limited_count: count('limited'),
-    available_count: count('available'),
-    discontinued_count: count('discontinued'),
-    companies_count: new Set(rows.map(({ company }) => company)).size,
-  };
-  const band = bandOf(current);
-  list.add(STATUS, readingOf('packages_count', { ...current, band }, facts));
-  if (isListed(rows) !== true) return;
-  const suppliers = rows.filter(({ state }) => state === 'available' || state === 'limited');
-  const companies_count = new Set(suppliers.map(({ company }) => company)).size;
-  const supply = { companies_count, band: supplyBand(companies_count) };
-  list.add(
-    NARROWING,
-    readingOf('companies_count', supply, {
-      ...facts,
-      scope: `makers with a package that is available or limited; ${DRUG_SCOPE}`,
-    }),
-  );
-}
-
-function packagesOf(rows: readonly ShortageRow[], states: readonly State[]): ReadonlySet<string> {
-  return new Set(rows.filter(({ state }) => states.includes(state)).map(({ ndc }) => ndc));
-}
-
-interface Counts {
-  readonly unavailable_count: number;
-  readonly limited_count: number;
-  readonly available_count: number;
-  readonly discontinued_count: number;
-}
-
-/** Null where all packages are resolved: then the list says only that there was a shortage. */
-function bandOf(counts: Counts): string | null {
-  const { unavailable_count, limited_count, available_count, discontinued_count } = counts;
-  if (unavailable_count + limited_count + available_count === 0) {
-    return discontinued_count > 0 ? 'discontinuing' : null;
-  }
-  if (unavailable_count + limited_count === 0) return 'available';
-  if (limited_count + available_count === 0) return 'severe-shortage';
-  return unavailable_count === 0 && available_count > 0 ? 'limited' : 'in-shortage';
-}
-
-function supplyBand(companies: number): string {
-  const bands = ['none', 'sole-source', 'narrow', 'adequate', 'adequate'];
-  return bands[companies] ?? 'broad';
-}
-
-/** Whether a package has the status Current; null where one that cannot be read decides. */
-function isListed(rows: readonly ShortageRow[]): boolean | null {
-  const current: readonly State[] = ['available', 'limited', 'unavailable'];
-  if (rows.some(({ state }) => current.includes(state))) return true;
-  return rows.some(({ state }) => state === 'unreadable') ? null : false;
-}
-
-function activity(names: readonly (readonly ShortageRow[])[]) {
-  return { active_count: countOf(names.map(isShort)), listed_count: countOf(names.map(isListed)) };
-}
-
-/** Whether a package is limited or unavailable; null where one that cannot be read decides. */
-function isShort(rows: readonly ShortageRow[]): boolean | null {
-  if (rows.some(({ state }) => state === 'limited' || state === 'unavailable')) return true;
-  return rows.some(({ state }) => state === 'unreadable') ? null : false;
-}
-
-/** Whether the first package of status Current was posted since a day; null where what cannot be read decides. */
-function isNewSince(rows: readonly ShortageRow[], since: number): boolean | null {
-  const listed = rows.filter((row) => isListed([row]) === true);
-  if (listed.some(({ posted }) => posted !== null && posted < since)) return false;
-  const isOpen = rows.some(({ state }) => state === 'unreadable');
-  if (isOpen || listed.some(({ posted }) => posted === null)) return null;
-  return listed.length > 0;
-}
-
-function countOf(answers: readonly (boolean | null)[]): number | null {
-  return answers.includes(null) ? null : answers.filter((answer) => answer === true).length;
-}
-
 interface Facts {
   readonly entity: string;
   readonly observed_at: string;
@@ -169,9 +92,10 @@ interface Facts {
   readonly scope: string;
 }
 
-function readingOf(main: string, current: Reading['current'], facts: Facts): Reading {
+/** The first metric is the main one. */
+function readingOf(current: Reading['current'], facts: Facts): Reading {
   const { entity, observed_at, payload, scope } = facts;
-  const value = current[main];
+  const [value = null] = Object.values(current);
   return {
     entity,
     observed_at,

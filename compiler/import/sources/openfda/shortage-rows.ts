@@ -111,3 +111,10 @@ export function usDay(text: string): number | null {
   const iso = `${year}-${month}-${day}`;
   return z.iso.date().safeParse(iso).success ? Date.parse(iso) : null;
 }
+
+/** Whether a package has the status Current; null where one that cannot be read decides. */
+export function isListed(rows: readonly ShortageRow[]): boolean | null {
+  const current: readonly State[] = ['available', 'limited', 'unavailable'];
+  if (rows.some(({ state }) => current.includes(state))) return true;
+  return rows.some(({ state }) => state === 'unreadable') ? null : false;
+}
