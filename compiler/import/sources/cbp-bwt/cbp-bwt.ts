@@ -77,6 +77,7 @@ export const cbpBwt: Source = {
     addresses,
     accept: 'application/json',
     everyMinutes: 60,
+    // The agency publishes no limit; this one is ours.
     perMinute: 30,
   },
 };

@@ -161,6 +161,7 @@ export const faaNas: Source = {
     addresses: () => ['https://nasstatus.faa.gov/api/airport-status-information'],
     accept: 'application/xml',
     everyMinutes: 15,
+    // The agency publishes no limit; this one is ours.
     perMinute: 4,
   },
 };
