@@ -7,7 +7,7 @@ const STANDARD_OFFSET_MS = -5 * HOUR_MS;
 
 /** The UTC instant, in epoch milliseconds, of a New York wall-clock time written as if it were UTC. */
 export function newYorkInstant(wallClockMs: number): number {
-  const offset = isSummer(wallClockMs) ? STANDARD_OFFSET_MS + HOUR_MS : STANDARD_OFFSET_MS;
+  const offset = isUsSummer(wallClockMs) ? STANDARD_OFFSET_MS + HOUR_MS : STANDARD_OFFSET_MS;
   return wallClockMs - offset;
 }
 
@@ -16,8 +16,8 @@ export function newYorkDayEnd(date: string): string {
   return isoTime(newYorkInstant(Date.parse(`${date}T23:59:59Z`)));
 }
 
-/** Daylight time begins and ends at 02:00 of a Sunday; the rules of 1987 and of 2007. */
-function isSummer(wallClockMs: number): boolean {
+/** Whether US clocks show daylight time, which begins and ends at 02:00 of a Sunday; the rules of 1987 and of 2007. */
+export function isUsSummer(wallClockMs: number): boolean {
   const year = new Date(wallClockMs).getUTCFullYear();
   const [begin, end] =
     year >= 2007

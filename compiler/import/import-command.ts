@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { FILING_COLLECTION } from '../contract/filing.ts';
+import type { CollectionId } from '../contract/collections.ts';
 import { isoTime } from '../contract/iso-time.ts';
-import { filingRowSchema } from '../stages/intake/filing-row.ts';
 import { parseReading } from '../stages/intake/reading.ts';
+import { ROW_SCHEMAS } from '../stages/intake/row-schemas.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
 import { parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
@@ -47,6 +47,7 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
   const bytes = disk.readFile(options.file);
   const { note, from } = findNote(options, bytes, disk);
   const imported = readPayload(sourceOf(options.source), { bytes, note, subject: options.file });
+  refusePart(imported, options.file);
   const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
   const readings = [...imported.readings.values()].flat();
@@ -69,25 +70,43 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
  * refused here, while the payload is at hand. Throws an ImportError that names the reading or row.
  */
 export function readPayload(source: Source, payload: Payload): Imported {
-  const { subject } = payload;
   const imported = source.read(payload);
-  for (const [signal, readings] of imported.readings) {
-    for (const reading of readings) {
+  const fault = firstFault(imported);
+  if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
+  return imported;
+}
+
+/** The first reading or row that a compile would refuse, in words; null where there is none. */
+function firstFault({ readings, rows = new Map() }: Imported): string | null {
+  for (const [signal, list] of readings) {
+    for (const reading of list) {
       const outcome = parseReading(reading, {}, signal);
       if ('ok' in outcome) continue;
       const [fault] = outcome.faults;
-      const state = `${signal} of ${reading.entity}: ${fault?.field}: ${fault?.message}`;
-      throw new ImportError({ subject, state });
+      return `${signal} of ${reading.entity}: ${fault?.field}: ${fault?.message}`;
     }
   }
-  for (const row of [...(imported.rows?.values() ?? [])].flat()) {
-    const issues = filingRowSchema.safeParse(row).error?.issues ?? wordFaults(row);
-    const [fault] = issues;
-    if (fault === undefined) continue;
-    const state = `${FILING_COLLECTION}: ${fault.path.join('.')}: ${fault.message}`;
-    throw new ImportError({ subject, state });
+  for (const [collection, list] of rows) {
+    const fault = firstRowFault(collection, list);
+    if (fault !== null) return fault;
   }
-  return imported;
+  return null;
+}
+
+function firstRowFault(collection: CollectionId, rows: readonly object[]): string | null {
+  for (const row of rows) {
+    const [fault] = ROW_SCHEMAS[collection].safeParse(row).error?.issues ?? wordFaults(row);
+    if (fault !== undefined) return `${collection}: ${fault.path.join('.')}: ${fault.message}`;
+  }
+  return null;
+}
+
+/** What a part leaves out would count as gone, so by itself it is no capture. */
+function refusePart({ isPart }: Imported, subject: string): void {
+  if (isPart !== true) return;
+  const state =
+    'it is one page of a list, and what stands on other pages would count as gone; fetch the whole list';
+  throw new ImportError({ subject, state });
 }
 
 function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {

@@ -27,6 +27,8 @@ export interface Imported {
   readonly readings: ReadonlyMap<string, readonly Reading[]>;
   /** Rows by collection, for a source that lists more than readings. */
   readonly rows?: ReadonlyMap<CollectionId, readonly object[]>;
+  /** The payload is a page of a list: what it leaves out is absent only when all pages say so. */
+  readonly isPart?: true;
   readonly skipped: readonly Skipped[];
   /** Remarks about the payload as a whole. */
   readonly remarks: readonly string[];

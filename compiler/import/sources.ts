@@ -1,11 +1,25 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
+import { aviationweather } from './sources/aviationweather/aviationweather.ts';
+import { cbpBwt } from './sources/cbp-bwt/cbp-bwt.ts';
+import { faaNas } from './sources/faa-nas/faa-nas.ts';
+import { mcpRegistry } from './sources/mcp-registry/mcp-registry.ts';
+import { openfda } from './sources/openfda/openfda.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
 /** Every official source, by name. */
-export const SOURCES: readonly Source[] = [secEdgar, usgsEarthquakes, usgsNwis];
+export const SOURCES: readonly Source[] = [
+  aviationweather,
+  cbpBwt,
+  faaNas,
+  mcpRegistry,
+  openfda,
+  secEdgar,
+  usgsEarthquakes,
+  usgsNwis,
+];
 
 /** Throws a RangeError for an unknown name. */
 export function sourceOf(id: string): Source {

@@ -2,10 +2,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { importSummaryText, runImport } from '../../compiler/import/import-command.ts';
+import type { CollectionId } from '../../compiler/contract/collections.ts';
+import { importSummaryText, readPayload, runImport } from '../../compiler/import/import-command.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
-import { compileFolder, removeFolders } from '../snapshot-folder.ts';
+import type { Source } from '../../compiler/import/source.ts';
+import { sourceOf } from '../../compiler/import/sources.ts';
+import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 import { bytesOf, feed, quake } from './feed.ts';
+import { registryPage, server } from './registry-pages.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -165,10 +169,75 @@ describe('runImport()', () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it('makes a roster of two whole lists, and a server that the second one misses is gone', async () => {
+    const out = join(folder, 'servers');
+    const row = (name: string) => ({ name, repository: { url: 'https://example.org' } });
+    const take = (day: string, names: readonly string[]) => {
+      const file = put(`seed-${day}.json`, JSON.stringify(names.map(row)));
+      const options = { source: 'mcp-registry', file, out, fetchedAt: `2026-11-${day}T06:00:00Z` };
+      return runImport(options, importDisk);
+    };
+    expect(take('18', ['a.b/kept', 'a.b/gone', ''])).toMatchObject({ rows: 2, readings: 0 });
+    take('19', ['a.b/kept', 'a.b/new']);
+    const { data } = await compileFolder(out);
+    const release = join(data, 'current');
+    const graveyard = JSON.stringify(readJson(release, 'roster/mcp/graveyard.json').deaths);
+    expect(graveyard).toContain('a.b/gone');
+    expect(graveyard).not.toContain('a.b/kept');
+    const census = JSON.stringify(readJson(release, 'verifiable/roster/mcp/census.json').rows);
+    expect(census).toContain('a.b/new');
+  });
+
+  it('refuses one page of a list, since what other pages hold would count as gone', () => {
+    const file = put('page-1.json', JSON.stringify(registryPage([server('a.b/c')], 'a.b/c:1.0.0')));
+    const out = join(folder, 'one-page');
+    const options = { source: 'mcp-registry', file, out, fetchedAt: '2026-11-19T06:00:00Z' };
+    expect(() => runImport(options, importDisk)).toThrow('one page of a list');
+    expect(existsSync(out)).toBe(false);
+    const whole = put('page-all.json', JSON.stringify(registryPage([server('a.b/c')])));
+    expect(runImport({ ...options, file: whole }, importDisk).rows).toBe(1);
+  });
+
   it('refuses an error page and names the file', () => {
     const file = put('page.json', '<html></html>');
     const options = { source: 'usgs-earthquakes', file, out: join(folder, 'page') } as const;
     expect(() => runImport(options, importDisk)).toThrow(`Cannot import "${file}": an HTML`);
     expect(existsSync(join(folder, 'page'))).toBe(false);
+  });
+});
+
+describe('readPayload()', () => {
+  const source = (collection: CollectionId, row: object): Source => ({
+    ...sourceOf('mcp-registry'),
+    read: () => ({
+      readings: new Map(),
+      rows: new Map([[collection, [row]]]),
+      skipped: [],
+      remarks: [],
+    }),
+  });
+  const note = {
+    url: 'https://example.gov/',
+    fetched_at: '2026-11-20T11:05:00Z',
+    http_status: 200,
+  };
+  const read = (collection: CollectionId, row: object) =>
+    readPayload(source(collection, row), { bytes: Buffer.from('{}'), note, subject: 'x.json' });
+  const origin = {
+    observed_at: '2026-11-20T11:00:00Z',
+    collected_at: '2026-11-20T11:00:00Z',
+    sources: [{ name: 'test source', weight: 1, independent: true }],
+    source_ref: null,
+    source_tier: 'T1',
+    capture_date: '2026-11-20',
+  };
+
+  it('holds a row to the schema of its own collection', () => {
+    const row = { ...origin, server_id: 'a.b/c', status: 'active' };
+    expect(read('mcp.server', row).rows?.get('mcp.server')).toEqual([row]);
+    expect(() => read('mcp.server', { ...row, status: 7 })).toThrow('mcp.server: status');
+    expect(() => read('stable.coin', row)).toThrow('stable.coin: ');
+    expect(() => read('filing.submission', row)).toThrow('filing.submission: ');
+    expect(() => read('mcp.server', { ...row, name: 'Buy this' })).toThrow('mcp.server: name');
   });
 });

@@ -7,7 +7,9 @@ import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
-import { mutations } from './mutations.ts';
+import { markupMutations } from './markup-mutations.ts';
+import { type Mutation, mutations } from './mutations.ts';
+import { textMutations } from './text-mutations.ts';
 
 /** What can be said after an import: a name of the statement, and its value; null says nothing. */
 export type Statements = ReadonlyMap<string, unknown>;
@@ -36,6 +38,15 @@ export function currentStatements({ readings }: Imported): Statements {
       ),
     ),
   );
+}
+
+/** The word of each row of a roster, and whether it is all of it. */
+export function rosterStatements({ rows, isPart }: Imported): Statements {
+  const stored = [...(rows?.values() ?? [])].flat() as Record<string, unknown>[];
+  return new Map<string, unknown>([
+    ['is a part', isPart ?? false],
+    ...stored.map((row) => [`${String(row.server_id)}`, row.status] as const),
+  ]);
 }
 
 export interface Question {
@@ -77,12 +88,18 @@ export function filingStatements(
 /** Statements that do not stand in what is true; one that says nothing is never false. */
 export function falseStatements(said: Statements, truth: Statements): string[] {
   return [...said]
-    .filter(([name, value]) => value !== null && (!truth.has(name) || truth.get(name) !== value))
+    .filter(([name, value]) => value !== null && !isSame(value, truth.get(name)))
     .map(([name, value]) => `${name}: ${String(value)}, not ${String(truth.get(name))}`);
+}
+
+/** Lists are the same when their members are. */
+function isSame(a: unknown, b: unknown): boolean {
+  return Array.isArray(a) ? JSON.stringify(a) === JSON.stringify(b) : a === b;
 }
 
 export interface Mutated {
   readonly source: string;
+  /** JSON, or the text of a payload of another format. */
   readonly payload: unknown;
   readonly note: FetchNote;
   /** What is said once the payload was imported. */
@@ -91,17 +108,17 @@ export interface Mutated {
   readonly honest?: RegExp;
 }
 
-/** How many mutations were refused, how many were read, and every false statement among those. */
+/** How many mutations were refused, read, and read to say less; and every false statement among them. */
 export function mutationReport({ source, payload, note, says, honest }: Mutated) {
   const read = (value: unknown): Imported =>
     readPayload(sourceOf(source), {
-      bytes: Buffer.from(JSON.stringify(value)),
+      bytes: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
       note,
       subject: 'payload',
     });
   const truth = says(read(payload));
-  const report = { refused: 0, read: 0, lies: [] as string[], statements: truth.size };
-  for (const { name, payload: mutant } of mutations(payload)) {
+  const report = { refused: 0, read: 0, weakened: 0, lies: [] as string[], statements: truth.size };
+  for (const { name, payload: mutant } of mutantsOf(payload)) {
     if (honest?.test(name) === true) continue;
     const imported = orRefused(() => read(mutant));
     if (imported === null) {
@@ -109,9 +126,18 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
       continue;
     }
     report.read += 1;
-    report.lies.push(...falseStatements(says(imported), truth).map((lie) => `${name} -> ${lie}`));
+    const said = says(imported);
+    if ([...truth].some(([fact, value]) => value !== null && (said.get(fact) ?? null) === null)) {
+      report.weakened += 1;
+    }
+    report.lies.push(...falseStatements(said, truth).map((lie) => `${name} -> ${lie}`));
   }
   return report;
+}
+
+function mutantsOf(payload: unknown): Iterable<Mutation> {
+  if (typeof payload !== 'string') return mutations(payload);
+  return payload.startsWith('<') ? markupMutations(payload) : textMutations(payload);
 }
 
 function orRefused<Read>(read: () => Read): Read | null {

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { DAY_MS } from '../../../contract/iso-time.ts';
+import { ImportError } from '../../import-error.ts';
+import { type Payload, parsePayload, type SkipCount, textOf } from '../../payload.ts';
+import { shaped } from '../../shape.ts';
+import { flightCategory, type Metar, parseMetar } from './metar.ts';
+
+/** One report with its time in epoch milliseconds. */
+export interface Report {
+  readonly time: number;
+  readonly metar: Metar;
+}
+
+const count = z.int().min(0).nullish();
+const VISIBLE = /^(\d{1,2}(?:\.\d{1,2})?)\+?$/;
+const entrySchema = z.looseObject({
+  icaoId: z.string(),
+  obsTime: z.int(),
+  rawOb: z.string(),
+  wspd: count,
+  wgst: count,
+  visib: z
+    .union([
+      z.number().min(0),
+      z
+        .string()
+        .regex(VISIBLE)
+        .transform((text) => Number(text.replace('+', ''))),
+    ])
+    .nullish(),
+  wxString: z.string().nullish(),
+  clouds: z.array(z.looseObject({ cover: z.string(), base: z.number().nullish() })).nullish(),
+  fltCat: z.enum(['VFR', 'MVFR', 'IFR', 'LIFR']).nullish(),
+});
+type Entry = z.infer<typeof entrySchema>;
+const CEILINGS: readonly string[] = ['BKN', 'OVC', 'OVX', 'VV'];
+/** The decoded members are rounded to hundredths of a mile. */
+const ROUNDING = 0.011;
+
+const BULLETIN =
+  /^\s*(?:\d{3}\s+)?S[AP][A-Z]{2}\d{2} [A-Z]{4} \d{6}(?: [A-Z]{3})?\s+(?:METAR|SPECI)\s/;
+
+/**
+ * The reports of a payload, decoded JSON or a raw bulletin. Values come from the report itself; where a decoded member says
+ * something else, the report is skipped. Throws an ImportError for a payload that is neither.
+ */
+export function reportsOf(payload: Payload, skips: SkipCount): Report[] {
+  // A bulletin stands between control characters.
+  const text = textOf(payload).replaceAll('\u0001', '').replaceAll('\u0003', '');
+  return text.trimStart().startsWith('[') || text.trimStart().startsWith('{')
+    ? decodedReports(payload, skips)
+    : bulletinReports(text, payload, skips);
+}
+
+function decodedReports({ bytes, subject }: Payload, skips: SkipCount): Report[] {
+  const is = 'a list of decoded METAR reports';
+  const entries = shaped(z.array(entrySchema), parsePayload(bytes, subject), { subject, is });
+  return entries.flatMap((entry) => {
+    const metar = parseMetar(entry.rawOb);
+    const fault =
+      metar === null
+        ? `a report that cannot be read: ${entry.rawOb.slice(0, 80)}`
+        : differs(entry, metar);
+    if (metar !== null && fault === null) return [{ time: entry.obsTime * 1000, metar }];
+    skips.add(entry.icaoId.slice(0, 20), fault ?? 'a report that cannot be read');
+    return [];
+  });
+}
+
+/** The first decoded member that says something else than the report, in words; null where all agree. */
+function differs(entry: Entry, metar: Metar): string | null {
+  const time = new Date(entry.obsTime * 1000);
+  const stated: readonly (readonly [member: string, agrees: boolean])[] = [
+    ['icaoId', entry.icaoId === metar.station],
+    [
+      'obsTime',
+      time.getUTCDate() === metar.day &&
+        time.getUTCHours() === metar.hour &&
+        time.getUTCMinutes() === metar.minute,
+    ],
+    ['wspd', (entry.wspd ?? null) === (metar.wind?.speed ?? null)],
+    ['wgst', (entry.wgst ?? null) === (metar.wind?.gust ?? null)],
+    ['visib', isNear(entry.visib ?? null, metar.visibility?.miles ?? null)],
+    ['wxString', (entry.wxString ?? '') === metar.weather.join(' ')],
+    ['clouds', sameCeiling(entry, metar)],
+    ['fltCat', (entry.fltCat ?? flightCategory(metar)) === flightCategory(metar)],
+  ];
+  const [member] = stated.find(([, agrees]) => !agrees) ?? [];
+  return member === undefined
+    ? null
+    : `${member} differs from the report itself: ${entry.rawOb.slice(0, 80)}`;
+}
+
+function isNear(a: number | null, b: number | null): boolean {
+  return a === null || b === null ? a === b : Math.abs(a - b) < ROUNDING;
+}
+
+/** An obscured sky may be decoded without its height. */
+function sameCeiling({ clouds }: Entry, { ceiling }: Metar): boolean {
+  const layers = (clouds ?? []).filter(({ cover }) => CEILINGS.includes(cover));
+  const bases = layers.flatMap(({ base }) => (base == null ? [] : [base]));
+  if (bases.length < layers.length) return true;
+  return (bases.length === 0 ? null : Math.min(...bases)) === (ceiling ?? null);
+}
+
+function bulletinReports(text: string, { note, subject }: Payload, skips: SkipCount): Report[] {
+  const heading = BULLETIN.exec(text);
+  if (heading === null) {
+    const state =
+      'neither decoded METAR reports nor a bulletin of raw ones; fetch format=json again';
+    throw new ImportError({ subject, state });
+  }
+  const chunks = text.slice(heading[0].length).split('=');
+  const cut = chunks.pop() ?? '';
+  if (cut.trim() !== '') skips.add('last report', 'it is cut off');
+  const fetched = Date.parse(note.fetched_at);
+  return chunks.flatMap((chunk) => {
+    const metar = parseMetar(chunk);
+    const time = metar === null ? null : newestTime(metar, fetched);
+    if (metar !== null && time !== null) return [{ time, metar }];
+    const name = chunk.trim().slice(0, 12);
+    skips.add(
+      name,
+      metar === null ? 'a report that cannot be read' : 'not of the day before the fetch',
+    );
+    return [];
+  });
+}
+
+/** A raw report names day, hour and minute: the last such time before the fetch, where that is a day back at most. */
+function newestTime({ day, hour, minute }: Metar, fetched: number): number | null {
+  const today = new Date(fetched);
+  const days = [0, DAY_MS].map((back) => new Date(fetched - back));
+  const meant = days.find((date) => date.getUTCDate() === day) ?? today;
+  const time = Date.UTC(meant.getUTCFullYear(), meant.getUTCMonth(), day, hour, minute);
+  return time <= fetched && fetched - time <= DAY_MS ? time : null;
+}

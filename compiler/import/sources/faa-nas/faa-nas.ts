@@ -1,0 +1,167 @@
+import { AIRPORTS } from '../../../contract/entities.ts';
+import { HOUR_MS } from '../../../contract/iso-time.ts';
+import { assertingWord } from '../../../contract/neutral-text.ts';
+import { ImportError } from '../../import-error.ts';
+import { measuredBy, nameOf, observedAt } from '../../measured.ts';
+import type { Imported, Payload } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
+import type { Source } from '../../source.ts';
+import { nasDocument, PROGRAMMES, type Programme } from './nas-document.ts';
+import { minutesOf, noticeOf, updateTime } from './nas-words.ts';
+
+const SIGNAL = 'nas.ground_ops';
+const AGENCY = 'FAA National Airspace System Status';
+/** An older document does not say what is in force; the choice is ours. */
+const FRESH_MS = HOUR_MS;
+const BANDS: Readonly<Record<(typeof PROGRAMMES)[number], string>> = {
+  restriction: 'normal',
+  'arrival-delay': 'minor_delay',
+  'departure-delay': 'minor_delay',
+  'ground-delay': 'gdp',
+  'ground-stop': 'ground_stop',
+  closure: 'closure',
+};
+const TRENDS: readonly string[] = ['Increasing', 'Decreasing', 'Stable'];
+const SCOPE =
+  'programmes that the document lists for the airport; an airport that is not listed is normal; a closure for some aircraft only is a restriction; airspace flow programmes name no airport and are not counted; the order of the bands is ours';
+
+/** An entry that was understood; minutes. */
+interface InForce {
+  readonly kind: (typeof PROGRAMMES)[number];
+  readonly reason: string;
+  readonly avg: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly trend: string | null;
+}
+
+/** One reading of every airport: what is listed of it, or that nothing is. */
+function read(payload: Payload): Imported {
+  const { updated, programmes, hasAirspaceProgrammes } = nasDocument(payload);
+  const time = freshTime(updated, payload);
+  const list = new ReadingList();
+  const known: ReadonlySet<string> = new Set(AIRPORTS);
+  for (const { airport } of programmes) {
+    if (!known.has(airport)) list.skips.add(airport, 'not an airport of this line');
+  }
+  for (const airport of AIRPORTS) {
+    const understood = inForce(
+      programmes.filter((one) => one.airport === airport),
+      time,
+    );
+    if (typeof understood === 'string') list.skips.add(airport, understood);
+    else list.add(SIGNAL, readingOf(airport, understood, { payload, time }));
+  }
+  return list.imported(
+    hasAirspaceProgrammes ? ['airspace flow programmes name no airport and are left out'] : [],
+  );
+}
+
+function freshTime(updated: string, payload: Payload): number {
+  const { note, subject } = payload;
+  const time = updateTime(updated);
+  const written = `Update_Time "${updated.slice(0, 60)}"`;
+  if (time === null) {
+    throw new ImportError({ subject, state: `${written} cannot be read; fetch it again` });
+  }
+  observedAt(time, payload);
+  if (Date.parse(note.fetched_at) - time <= FRESH_MS) return time;
+  const state = `${written} is more than an hour before the fetch at ${note.fetched_at}, so it does not say what is in force; fetch it again`;
+  throw new ImportError({ subject, state });
+}
+
+/** What holds for an airport at a time, or why an entry about it cannot be read. */
+function inForce(entries: readonly Programme[], time: number): readonly InForce[] | string {
+  const kinds = entries.filter(({ kind }) => kind !== 'closure').map(({ kind }) => kind);
+  const twice = kinds.find((kind, at) => kinds.indexOf(kind) !== at);
+  if (twice !== undefined) return `two entries of ${twice}`;
+  const understood: InForce[] = [];
+  for (const entry of entries) {
+    const one = entry.kind === 'closure' ? closureOf(entry, time) : delayOf(entry);
+    if (typeof one === 'string') return one;
+    if (one !== null) understood.push(one);
+  }
+  return understood;
+}
+
+/** Null for a notice that is not in force: an ended one may stay listed. */
+function closureOf({ airport, reason }: Programme, time: number): InForce | string | null {
+  const notice = noticeOf(reason, airport);
+  if (notice === null) return `a closure that cannot be read: ${reason.slice(0, 80)}`;
+  if (time < notice.from || time > notice.to) return null;
+  const kind = notice.isPartial ? 'restriction' : 'closure';
+  return { kind, reason, avg: null, min: null, max: null, trend: null };
+}
+
+function delayOf({ kind, reason, trend, ...words }: Programme): InForce | string {
+  const texts = [words.avg, words.min, words.max];
+  const [avg = null, min = null, max = null] = texts.map((text) => minutesOf(text ?? ''));
+  if (texts.some((text) => text !== undefined && minutesOf(text) === null)) {
+    return `a ${kind} whose minutes cannot be read`;
+  }
+  // "0 minutes" stands for no maximum.
+  const longest = max !== null && max < (avg ?? min ?? 0) ? null : max;
+  return {
+    kind,
+    reason,
+    avg,
+    min,
+    max: longest,
+    trend: TRENDS.find((word) => word === trend) ?? null,
+  };
+}
+
+function readingOf(
+  airport: string,
+  programmes: readonly InForce[],
+  { payload, time }: { readonly payload: Payload; readonly time: number },
+) {
+  const [worst] = [...programmes].sort(worstFirst);
+  const observed_at = observedAt(time, payload);
+  const avg_delay_min = worst?.avg ?? null;
+  const current = {
+    avg_delay_min,
+    max_delay_min: worst?.max ?? null,
+    min_delay_min: worst?.min ?? null,
+    band: worst === undefined ? 'normal' : BANDS[worst.kind],
+    trend: worst?.trend ?? null,
+    reason: worst === undefined || assertingWord(worst.reason) !== null ? null : worst.reason,
+    programs: [...new Set(programmes.map(({ kind }) => kind))].sort(),
+  };
+  return {
+    entity: airport,
+    ...nameOf('nas', airport),
+    observed_at,
+    collected_at: payload.note.fetched_at,
+    current,
+    sources: measuredBy(AGENCY, avg_delay_min, observed_at),
+    source_ref: 'https://nasstatus.faa.gov/',
+    source_tier: 'T1',
+    scope: SCOPE,
+    validation_status: 'as published by the FAA',
+    uncertainty:
+      'not stated in the document; delays are published in steps and revised as traffic changes',
+  };
+}
+
+function worstFirst(a: InForce, b: InForce): number {
+  return PROGRAMMES.indexOf(b.kind) - PROGRAMMES.indexOf(a.kind) || (b.max ?? 0) - (a.max ?? 0);
+}
+
+/** Active traffic management programmes: https://nasstatus.faa.gov/ */
+export const faaNas: Source = {
+  id: 'faa-nas',
+  agency: 'Federal Aviation Administration',
+  version: 1,
+  format: 'xml',
+  feeds: [SIGNAL],
+  read,
+  fetch: {
+    hosts: ['nasstatus.faa.gov'],
+    addresses: () => ['https://nasstatus.faa.gov/api/airport-status-information'],
+    accept: 'application/xml',
+    everyMinutes: 15,
+    // The agency publishes no limit; this one is ours.
+    perMinute: 4,
+  },
+};

@@ -1,0 +1,94 @@
+import { assertingWord } from '../../../contract/neutral-text.ts';
+import type { McpServerRow } from '../../../stages/intake/mcp-server-row.ts';
+import { rowId } from '../../../stages/intake/row-origin.ts';
+import { grouped } from '../../grouped.ts';
+import { ImportError } from '../../import-error.ts';
+import { measuredBy } from '../../measured.ts';
+import { type Imported, type Payload, SkipCount } from '../../payload.ts';
+import type { Source } from '../../source.ts';
+import { cursorOf, type ListedServer, registryList } from './registry-lists.ts';
+
+const COLLECTION = 'mcp.server';
+const REGISTRY = 'Model Context Protocol registry';
+const API = 'https://registry.modelcontextprotocol.io/v0/servers';
+/** A domain written backwards, and a name in it. */
+const NAME = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\/[A-Za-z0-9._-]+$/;
+const SCOPE =
+  'servers that the registry lists, in their latest version; a list without states says "listed"';
+
+/** One row for each server of a list, or of one page of it. */
+function read(payload: Payload): Imported {
+  const { subject, note } = payload;
+  const { servers, nextCursor } = registryList(payload);
+  const skips = new SkipCount();
+  const usable = servers.filter((server) => isUsable(server, skips));
+  const [twice] = [...grouped(usable, ({ name }) => name)].find(([, own]) => own.length > 1) ?? [];
+  if (twice !== undefined) {
+    throw new ImportError({ subject, state: `it holds "${twice}" twice; fetch the list again` });
+  }
+  const isPart = nextCursor !== null || cursorOf(note.url) !== null;
+  return {
+    readings: new Map(),
+    rows: new Map([[COLLECTION, usable.map((server) => rowOf(server, payload)).sort(byId)]]),
+    ...(isPart ? { isPart } : {}),
+    skipped: skips.list(),
+    remarks: [],
+  };
+}
+
+function isUsable({ name, isLatest }: ListedServer, skips: SkipCount): boolean {
+  if (name === '') skips.add('rows', 'without a name');
+  else if (!(NAME.test(name) && rowId.safeParse(name).success))
+    skips.add(name.slice(0, 60), 'a name that is no id');
+  else if (!isLatest) skips.add('versions', 'not the latest of their server');
+  else return true;
+  return false;
+}
+
+function rowOf({ name, title, status }: ListedServer, { note }: Payload): McpServerRow {
+  const observed_at = note.fetched_at;
+  return {
+    server_id: name,
+    // A title that reads like advice is left out: everything that is stored describes.
+    ...(title === null || assertingWord(title) !== null ? {} : { name: title }),
+    status,
+    capture_date: observed_at.slice(0, 10),
+    observed_at,
+    collected_at: observed_at,
+    sources: measuredBy(REGISTRY, null, observed_at),
+    source_ref: note.url.replace(/\?.*$/, ''),
+    source_tier: 'T1',
+    scope: SCOPE,
+    validation_status: 'as listed by the registry',
+    uncertainty:
+      'a list of names that publishers register; it does not say whether a server answers',
+  };
+}
+
+function byId(a: McpServerRow, b: McpServerRow): number {
+  return a.server_id < b.server_id ? -1 : 1;
+}
+
+/** Servers by name, page by page: https://registry.modelcontextprotocol.io/docs */
+export const mcpRegistry: Source = {
+  id: 'mcp-registry',
+  agency: REGISTRY,
+  version: 1,
+  format: 'json',
+  feeds: [COLLECTION],
+  read,
+  fetch: {
+    hosts: ['registry.modelcontextprotocol.io'],
+    addresses: () => [`${API}?limit=100`],
+    accept: 'application/json',
+    everyMinutes: 1440,
+    perMinute: 60,
+    isWhole: true,
+    nextPage: (payload) => {
+      const { nextCursor } = registryList(payload);
+      return nextCursor === null
+        ? null
+        : `${API}?limit=100&cursor=${encodeURIComponent(nextCursor)}`;
+    },
+  },
+};
