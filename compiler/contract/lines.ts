@@ -168,7 +168,7 @@ export const LINES = [
         cadence: 'hourly',
         metrics: ['stage_ft'],
         bands: FLOOD_STAGE_BANDS,
-        ownThresholds: ['action', 'minor', 'moderate', 'major'],
+        ownThresholds: ['action', 'flood', 'minor', 'moderate', 'major'],
         seasonal: true,
         entities: 'open',
       }),
