@@ -1,11 +1,23 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
+import { nhc } from './sources/nhc.ts';
+import { nwsRiverFlood } from './sources/nws-river-flood.ts';
+import { nwsWarnings } from './sources/nws-warnings/nws-warnings.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
+import { spc } from './sources/spc/spc.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
 /** Every official source, by name. */
-export const SOURCES: readonly Source[] = [secEdgar, usgsEarthquakes, usgsNwis];
+export const SOURCES: readonly Source[] = [
+  nhc,
+  nwsRiverFlood,
+  nwsWarnings,
+  secEdgar,
+  spc,
+  usgsEarthquakes,
+  usgsNwis,
+];
 
 /** Throws a RangeError for an unknown name. */
 export function sourceOf(id: string): Source {
