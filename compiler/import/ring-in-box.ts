@@ -1,4 +1,7 @@
-import type { Position, RegionBox } from './region-box.ts';
+import type { RegionBox } from './region-box.ts';
+
+/** Degrees east and north. */
+export type Position = readonly [longitude: number, latitude: number];
 
 /** One side of a box: which coordinate it limits, where, and on which side of it the box lies. */
 interface Side {

@@ -1,6 +1,7 @@
-import { DAY_MS, HOUR_MS, isoTime } from '../contract/iso-time.ts';
+import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
 import { ImportError } from './import-error.ts';
 import { zoneOffset } from './local-time.ts';
+import { observedAt } from './measured.ts';
 import { type Payload, textOf } from './payload.ts';
 
 /** A text product of the US weather service: its heading and its lines, without control characters and trailing spaces. */
@@ -66,7 +67,8 @@ export function refuseProduct(subject: string, { name }: TextProduct, instead: s
 }
 
 /** Throws an ImportError where a product does not say when it was issued, or says it in two ways that do not fit. */
-export function issueOf({ stamp, lines }: TextProduct, { note, subject }: Payload): Issue {
+export function issueOf({ stamp, lines }: TextProduct, payload: Payload): Issue {
+  const { subject } = payload;
   const line = lines.find((one) => ISSUE_LINE.test(one));
   const issue = line === undefined ? null : issueIn(line);
   if (issue === null) {
@@ -76,10 +78,7 @@ export function issueOf({ stamp, lines }: TextProduct, { note, subject }: Payloa
     const state = `issued "${line}", but its heading says ${stamp}; fetch it again`;
     throw new ImportError({ subject, state });
   }
-  if (issue.at > Date.parse(note.fetched_at)) {
-    const state = `issued at ${isoTime(issue.at)}, after the fetch; correct the fetch note`;
-    throw new ImportError({ subject, state });
-  }
+  observedAt(issue.at, payload);
   return issue;
 }
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { HOUR_MS, isoTime } from '../../contract/iso-time.ts';
-import { placesOf } from '../../contract/places.ts';
 import { SAFFIR_SIMPSON } from '../../contract/rulers.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { ImportError } from '../import-error.ts';
+import { measuredBy, nameOf, observedAt } from '../measured.ts';
 import { type Imported, type Payload, parsePayload } from '../payload.ts';
 import { ReadingList } from '../reading-list.ts';
+import { shaped } from '../shape.ts';
 import type { Source } from '../source.ts';
 import { productIn, refuseProduct } from '../text-product.ts';
 
@@ -40,6 +41,18 @@ const storm = z.looseObject({
 type Storm = z.infer<typeof storm>;
 const listSchema = z.looseObject({ activeStorms: z.array(storm) });
 
+/** Storms that are in one basin. */
+interface Basin {
+  readonly entity: string;
+  readonly own: readonly Storm[];
+  readonly payload: Payload;
+}
+
+interface Facts {
+  readonly current: Reading['current'];
+  readonly scope: string;
+}
+
 function readStorms(payload: Payload): Imported {
   const product = productIn(payload);
   if (product !== null) refuseProduct(payload.subject, product, `${CURRENT_STORMS} in its place`);
@@ -47,29 +60,26 @@ function readStorms(payload: Payload): Imported {
   const list = new ReadingList();
   for (const [bin, entity] of BASINS) {
     const own = storms.filter(({ binNumber }) => binNumber.startsWith(bin));
-    const about = { entity, own, collectedAt: payload.note.fetched_at };
-    list.add('hurricane.active-storms', reading(about, activity(own), ACTIVITY_SCOPE));
-    list.add('hurricane.impact-cascade', reading(about, impact(own), IMPACT_SCOPE));
+    const basin = { entity, own, payload };
+    list.add('hurricane.active-storms', reading(basin, activity(own)));
+    list.add('hurricane.impact-cascade', reading(basin, impact(own)));
   }
   return list.imported();
 }
 
 function stormsOf({ bytes, note, subject }: Payload): readonly Storm[] {
-  const parsed = listSchema.safeParse(parsePayload(bytes, subject));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const state = `not the list of active storms (${issue?.path.join('.') || 'payload'}: ${issue?.message}); fetch it again`;
-    throw new ImportError({ subject, state }, { cause: parsed.error });
-  }
-  const storms = parsed.data.activeStorms;
+  const is = 'the list of active storms';
+  const { activeStorms: storms } = shaped(listSchema, parsePayload(bytes, subject), {
+    subject,
+    is,
+  });
   const twice = storms.find(({ id }, at) => storms.findIndex((one) => one.id === id) !== at);
   if (twice !== undefined) {
     throw new ImportError({ subject, state: `storm ${twice.id} is listed twice; fetch it again` });
   }
-  const age = Date.parse(note.fetched_at) - newest(storms, note.fetched_at);
-  if (age < 0 || age > LIST_AGE_HOURS_MAX * HOUR_MS) {
-    const fault = age < 0 ? 'after the fetch; correct the fetch note' : 'stale when it was fetched';
-    const state = `last updated at ${isoTime(newest(storms, note.fetched_at))}, ${fault}`;
+  const updated = newest(storms, note.fetched_at);
+  if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {
+    const state = `last updated at ${isoTime(updated)}, stale when it was fetched; fetch it again`;
     throw new ImportError({ subject, state });
   }
   return storms;
@@ -81,15 +91,13 @@ function newest(storms: readonly Storm[], fetchedAt: string): number {
   return Math.max(...storms.map(({ lastUpdate }) => Date.parse(lastUpdate)));
 }
 
-type Current = Reading['current'];
-
-function activity(own: readonly Storm[]): Current {
+function activity(own: readonly Storm[]): Facts {
   const cyclones = own
     .filter(({ classification }) => CYCLONES.includes(classification))
     .sort((a, b) => Number(b.intensity) - Number(a.intensity) || (a.id < b.id ? -1 : 1));
   const [strongest] = cyclones;
   const wind = strongest === undefined ? null : Number(strongest.intensity);
-  return {
+  const current = {
     max_wind_kt: wind,
     band: wind === null ? 'none' : bandOf(wind),
     storm_count: cyclones.length,
@@ -99,6 +107,9 @@ function activity(own: readonly Storm[]): Current {
     storms: cyclones.map((one) => `${one.name} ${one.classification} ${Number(one.intensity)} kt`),
     potential_or_remnant_count: own.length - cyclones.length,
   };
+  const scope =
+    'cyclones that the agency lists as active in the basin; potential, post-tropical and remnant ones are counted apart';
+  return { current, scope };
 }
 
 function bandOf(wind: number): string | null {
@@ -106,49 +117,33 @@ function bandOf(wind: number): string | null {
 }
 
 /** The list says whether a storm has watches or warnings, and not which: only "none" can be told from it. */
-function impact(own: readonly Storm[]): Current {
+function impact(own: readonly Storm[]): Facts {
   const under = own.filter(
     (one) => one.windWatchesWarnings !== null || one.stormSurgeWatchWarningGIS !== null,
   ).length;
   const none = under === 0;
-  return {
+  const current = {
     warnings_count: none ? 0 : null,
     band: none ? 'none' : null,
     storms_with_watch_or_warning_count: under,
   };
+  const scope =
+    'wind and storm surge watches and warnings of the listed storms; the list says whether there are any, not how many';
+  return { current, scope };
 }
 
-const ACTIVITY_SCOPE =
-  'cyclones that the agency lists as active in the basin; potential, post-tropical and remnant ones are counted apart';
-const IMPACT_SCOPE =
-  'wind and storm surge watches and warnings of the listed storms; the list says whether there are any, not how many';
-
-interface About {
-  readonly entity: string;
-  readonly own: readonly Storm[];
-  readonly collectedAt: string;
-}
-
-function reading({ entity, own, collectedAt }: About, current: Current, scope: string): Reading {
-  const observed_at = isoTime(newest(own, collectedAt));
-  const [value = null] = Object.values(current);
-  const name = placesOf('hurricane').get(entity)?.name;
+function reading(basin: Basin, { current, scope }: Facts): Reading {
+  const { entity, own, payload } = basin;
+  const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
+  const [value] = Object.values(current);
+  const main = typeof value === 'number' ? value : null;
   return {
     entity,
-    ...(name === undefined ? {} : { entity_name: name }),
+    ...nameOf('hurricane', entity),
     observed_at,
-    collected_at: collectedAt,
+    collected_at: payload.note.fetched_at,
     current,
-    sources: [
-      {
-        name: 'NOAA National Hurricane Center',
-        value: typeof value === 'number' ? value : null,
-        weight: 1,
-        as_of: observed_at,
-        role: 'operational analysis',
-        independent: true,
-      },
-    ],
+    sources: measuredBy('NOAA National Hurricane Center', main, observed_at),
     source_ref: 'https://www.nhc.noaa.gov/',
     source_tier: 'T1',
     scope,

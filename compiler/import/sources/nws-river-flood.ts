@@ -3,6 +3,7 @@ import { assertingWord } from '../../contract/neutral-text.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { ImportError } from '../import-error.ts';
 import { zoneOffset } from '../local-time.ts';
+import { measuredBy } from '../measured.ts';
 import type { Imported, Payload } from '../payload.ts';
 import { ReadingList } from '../reading-list.ts';
 import type { Source } from '../source.ts';
@@ -45,9 +46,7 @@ function readStages(payload: Payload): Imported {
     if (typeof stage === 'string') list.skips.add(entity, stage);
     else list.add('hydrology.river-level', readingOf({ entity, text, ...stage }, payload));
   }
-  if (list.count > 0) return list.imported();
-  const why = list.skipped.map((one) => `${one.subject}: ${one.reason}`).join('; ');
-  throw new ImportError({ subject, state: `no stage that can be read (${why}); fetch it again` });
+  return list.someOf(payload);
 }
 
 /** Each segment ends with "$$"; what is left behind the last one is the name of its author. */
@@ -109,16 +108,7 @@ function readingOf({ entity, text, stageFt, at, floodFt }: GaugeStage, { note }:
       stage_ft: stageFt,
       ...(category === undefined ? {} : { flooding_occurring: category }),
     },
-    sources: [
-      {
-        name: AGENCY,
-        value: stageFt,
-        weight: 1,
-        as_of: observed_at,
-        role: 'stage as stated in a flood warning or statement',
-        independent: true,
-      },
-    ],
+    sources: measuredBy(AGENCY, stageFt, observed_at),
     ...(floodFt === null ? {} : { thresholds: { flood: floodFt }, thresholds_agency: AGENCY }),
     source_ref: `https://water.noaa.gov/gauges/${entity.toLowerCase()}`,
     source_tier: 'T1',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ConvectionRegion, countyZones, regionsIn } from '../../convection-regions.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
+import { shaped } from '../../shape.ts';
 
 /** What a region is under, by the event code of the alert: phenomenon and significance. */
 const KINDS = {
@@ -84,11 +85,11 @@ export interface RegionAlerts {
  * another payload, for an address that leaves something out, and for an alert that cannot be read.
  */
 export function convectiveAlerts(payload: Payload): RegionAlerts[] {
-  const { subject } = payload;
-  const parsed = listSchema.safeParse(parsePayload(payload.bytes, subject));
-  if (!parsed.success) throw unreadable(subject, parsed.error);
+  const { bytes, subject } = payload;
+  const is = 'a list of alerts';
+  const { features } = shaped(listSchema, parsePayload(bytes, subject), { subject, is });
   const states = askedStates(payload);
-  const alerts = parsed.data.features.map(({ properties }) => properties);
+  const alerts = features.map(({ properties }) => properties);
   checkSubjects(alerts, { states, subject });
   const active = activeEvents(alerts, payload);
   return regionsIn(states).map(([entity, region]) => {
@@ -96,13 +97,6 @@ export function convectiveAlerts(payload: Payload): RegionAlerts[] {
     const own = active.filter((one) => one.zones.some((zone) => zones.has(zone)));
     return { entity, region, events: [...new Map(own.map((one) => [one.key, one])).values()] };
   });
-}
-
-function unreadable(subject: string, error: z.ZodError): ImportError {
-  const [issue] = error.issues;
-  const at = issue?.path.join('.') || 'payload';
-  const state = `not alerts that can be read (${at}: ${issue?.message}); fetch it again`;
-  return new ImportError({ subject, state }, { cause: error });
 }
 
 /** The states that an address asks for; null for all. */
@@ -146,10 +140,12 @@ function activeEvents(alerts: readonly Alert[], { note, subject }: Payload): Act
   const read = alerts.flatMap((alert) => {
     const code = codeOf(alert, subject);
     if (code === null) return [];
-    const parsed = convectiveSchema.safeParse(alert);
-    if (!parsed.success) throw unreadable(`${subject}: ${alert.id}`, parsed.error);
-    checkAlert(alert, parsed.data, { fetched, subject });
-    return [{ alert, code, own: parsed.data }];
+    const own = shaped(convectiveSchema, alert, {
+      subject,
+      is: `an alert that can be read: ${alert.id}`,
+    });
+    checkAlert(alert, own, { fetched, subject });
+    return [{ alert, code, own }];
   });
   const replaced = new Set(read.flatMap(({ own }) => own.references.map((one) => one.identifier)));
   return read

@@ -1,8 +1,8 @@
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
-import { placesOf } from '../../../contract/places.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { convectionScope, regionsIn } from '../../convection-regions.ts';
+import { CONVECTION_AREAS, convectionScope, regionsIn } from '../../convection-regions.ts';
 import { ImportError } from '../../import-error.ts';
+import { measuredBy, nameOf } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
@@ -39,7 +39,12 @@ function readWarnings(payload: Payload): Imported {
 function readAlerts(payload: Payload): Imported {
   const { fetched_at } = payload.note;
   const list = new ReadingList();
-  for (const alerts of convectiveAlerts(payload)) {
+  const all = convectiveAlerts(payload);
+  skipOthers(
+    list,
+    all.map(({ entity }) => entity),
+  );
+  for (const alerts of all) {
     const scope = `tornado and severe thunderstorm watches and warnings for counties of the region, which has half of their area or more; ${convectionScope(alerts.region)}`;
     const about = { entity: alerts.entity, at: fetched_at, collectedAt: fetched_at };
     list.add(WARNINGS, {
@@ -49,7 +54,14 @@ function readAlerts(payload: Payload): Imported {
       source_tier: 'T1',
     });
   }
-  return whole(list, payload.subject);
+  return list.someOf(payload);
+}
+
+/** A region says nothing where a part of it was not asked for. */
+function skipOthers(list: ReadingList, read: readonly string[]): void {
+  for (const entity of CONVECTION_AREAS.keys()) {
+    if (!read.includes(entity)) list.skips.add(entity, 'a part of it was not asked for');
+  }
 }
 
 function alertCounts({ events }: RegionAlerts): Reading['current'] {
@@ -68,7 +80,12 @@ function alertCounts({ events }: RegionAlerts): Reading['current'] {
 function readRelayed(payload: Payload): Imported {
   const { reports, states, end } = relayedReports(payload);
   const list = new ReadingList();
-  for (const [entity, region] of regionsIn(states)) {
+  const regions = regionsIn(states);
+  skipOthers(
+    list,
+    regions.map(([entity]) => entity),
+  );
+  for (const [entity, region] of regions) {
     const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
     const day = dayOfReports(reports, region, end);
     const base = reading(about, { reports_24h_count: day.count, ...factsOf(day) });
@@ -85,7 +102,7 @@ function readRelayed(payload: Payload): Imported {
       source_tier: 'T2',
     });
   }
-  return whole(list, payload.subject);
+  return list.someOf(payload);
 }
 
 /** One office, one product: what it lists is known, what it does not list is not. */
@@ -104,12 +121,12 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
       source_tier: 'T1',
     });
   }
-  if (list.count > 0) return list.imported();
   const old = reports.filter(({ at }) => at <= issue.at - DAY_MS).length;
-  const why = list.skipped.map(({ reason, count }) => `${count} ${reason}`);
-  const known = [...why, `${old} older than a day`, `${reports.length - old} milder or elsewhere`];
-  const state = `no severe report of a day before its issue in a region (${known.join(', ')}); import another product`;
-  throw new ImportError({ subject: payload.subject, state });
+  if (old > 0) list.skips.add(product.name, 'older than a day at its issue', old);
+  if (reports.length > old) {
+    list.skips.add(product.name, 'milder than severe, or in no region', reports.length - old);
+  }
+  return list.someOf(payload);
 }
 
 function factsOf({ band, tornadoes, hailIn, gustMph }: DayOfReports): Reading['current'] {
@@ -130,34 +147,17 @@ interface About {
 
 function reading({ entity, at, collectedAt }: About, current: Reading['current']) {
   const [value = null] = Object.values(current);
-  const name = placesOf('severe-convection').get(entity)?.name;
   return {
     entity,
-    ...(name === undefined ? {} : { entity_name: name }),
+    ...nameOf('severe-convection', entity),
     observed_at: at,
     collected_at: collectedAt,
     current,
-    sources: [
-      {
-        name: AGENCY,
-        value: typeof value === 'number' ? value : null,
-        weight: 1,
-        as_of: at,
-        role: 'official record',
-        independent: true,
-      },
-    ],
+    sources: measuredBy(AGENCY, typeof value === 'number' ? value : null, at),
     grade: 'preliminary',
     validation_status: 'as published by NWS',
     uncertainty: 'not stated in the payload',
   };
-}
-
-/** A list that was asked for one state may hold no region as a whole. */
-function whole(list: ReadingList, subject: string): Imported {
-  if (list.count > 0) return list.imported();
-  const state = 'its address asks for states that hold no region as a whole; ask for all states';
-  throw new ImportError({ subject, state });
 }
 
 /** Alerts: https://www.weather.gov/documentation/services-web-api. Reports: https://mesonet.agron.iastate.edu/geojson/lsr.geojson?help */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../../contract/iso-time.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
+import { shaped } from '../../shape.ts';
 import { REPORT_KINDS, type StormReport } from './storm-reports.ts';
 
 /** The relay answers with no more than this. */
@@ -51,18 +52,13 @@ export interface RelayedReports {
 /** Throws an ImportError for another payload, for an address that asks for less than a day, and for a report that cannot be read. */
 export function relayedReports(payload: Payload): RelayedReports {
   const { bytes, note, subject } = payload;
-  const parsed = listSchema.safeParse(parsePayload(bytes, subject));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const state = `not storm reports that can be read (${issue?.path.join('.') || 'payload'}: ${issue?.message}); fetch it again`;
-    throw new ImportError({ subject, state }, { cause: parsed.error });
-  }
+  const is = 'a list of storm reports';
+  const { features } = shaped(listSchema, parsePayload(bytes, subject), { subject, is });
   const asked = askedOf(new URL(note.url).searchParams, Date.parse(note.fetched_at));
   if (typeof asked === 'string') {
     const state = `its address does not ask for the reports of a whole day (${asked}); fetch "states", "sts" and "ets" at most`;
     throw new ImportError({ subject, state });
   }
-  const { features } = parsed.data;
   const fault = features
     .map((one, at) => faultOf(one, asked) ?? repeated(features, at))
     .find(Boolean);

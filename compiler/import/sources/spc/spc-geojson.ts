@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isoTime } from '../../../contract/iso-time.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
-import type { Position } from '../../region-box.ts';
-import { clockwiseArea } from '../../ring-in-box.ts';
+import { clockwiseArea, type Position } from '../../ring-in-box.ts';
+import { shaped } from '../../shape.ts';
 import { CATEGORIES, type Category, type Outlook } from './spc-outlook.ts';
 
 /** The number of each category in the maps of the agency. */
@@ -43,14 +43,9 @@ const outlookSchema = z.looseObject({
 
 /** The map of the first day (`day1otlk_cat`); throws an ImportError for anything else. */
 export function mapOutlook(payload: Payload): Outlook {
-  const { bytes, note, subject } = payload;
-  const parsed = outlookSchema.safeParse(parsePayload(bytes, subject));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const state = `not a map of outlook categories (${issue?.path.join('.') || 'payload'}: ${issue?.message}); fetch it again`;
-    throw new ImportError({ subject, state }, { cause: parsed.error });
-  }
-  const { features } = parsed.data;
+  const { bytes, subject } = payload;
+  const is = 'a map of outlook categories';
+  const { features } = shaped(outlookSchema, parsePayload(bytes, subject), { subject, is });
   const [first] = features;
   const fault = features
     .map((feature, at) => faultOf(feature, features.slice(0, at)))
@@ -58,13 +53,8 @@ export function mapOutlook(payload: Payload): Outlook {
   if (first === undefined || fault != null) {
     throw new ImportError({ subject, state: `${fault}; fetch it again` });
   }
-  const issuedAt = Date.parse(first.properties.ISSUE_ISO);
-  if (issuedAt > Date.parse(note.fetched_at)) {
-    const state = `issued at ${isoTime(issuedAt)}, after the fetch; correct the fetch note`;
-    throw new ImportError({ subject, state });
-  }
   return {
-    issuedAt,
+    issuedAt: Date.parse(first.properties.ISSUE_ISO),
     expiresAt: Date.parse(first.properties.EXPIRE_ISO),
     relay: null,
     areas: new Map(features.map((one) => [one.properties.LABEL, ringsOf(one)] as const)),

@@ -1,4 +1,4 @@
-import type { Position } from '../../region-box.ts';
+import type { Position } from '../../ring-in-box.ts';
 
 /** Categories of the outlook, mildest first, by their short names. */
 export const CATEGORIES = ['TSTM', 'MRGL', 'SLGT', 'ENH', 'MDT', 'HIGH'] as const;

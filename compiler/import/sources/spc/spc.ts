@@ -1,11 +1,11 @@
 import { isoTime } from '../../../contract/iso-time.ts';
-import { placesOf } from '../../../contract/places.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import {
   CONVECTION_AREAS,
   type ConvectionRegion,
   convectionScope,
 } from '../../convection-regions.ts';
+import { nameOf, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { ringInBox } from '../../ring-in-box.ts';
@@ -37,7 +37,7 @@ function readOutlook(payload: Payload): Imported {
   const outlook = product === null ? mapOutlook(payload) : pointsOutlook(product, payload);
   const list = new ReadingList();
   for (const [entity, region] of CONVECTION_AREAS) {
-    const reading = readingOf({ entity, region }, outlook, payload.note.fetched_at);
+    const reading = readingOf({ entity, region }, outlook, payload);
     list.add('severe-convection.forecast-risk-env', reading);
   }
   const highest = CATEGORIES.findLast((category) => outlook.areas.has(category));
@@ -60,18 +60,17 @@ interface Subject {
   readonly region: ConvectionRegion;
 }
 
-function readingOf({ entity, region }: Subject, outlook: Outlook, collectedAt: string): Reading {
+function readingOf({ entity, region }: Subject, outlook: Outlook, payload: Payload): Reading {
   const category = categoryIn(region, outlook);
   const index = category === null ? null : CATEGORIES.indexOf(category);
-  const observed_at = isoTime(outlook.issuedAt);
-  const name = placesOf('severe-convection').get(entity)?.name;
+  const observed_at = observedAt(outlook.issuedAt, payload);
   const agency = 'NOAA Storm Prediction Center';
   const { relay } = outlook;
   return {
     entity,
-    ...(name === undefined ? {} : { entity_name: name }),
+    ...nameOf('severe-convection', entity),
     observed_at,
-    collected_at: collectedAt,
+    collected_at: payload.note.fetched_at,
     current: {
       outlook_category_index: index,
       band: category === null ? null : BANDS[category],
