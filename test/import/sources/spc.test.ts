@@ -147,6 +147,11 @@ describe('spc', () => {
       'features.0.geometry',
     ],
     [
+      'a ring that is open',
+      outlookMap(mapArea('TSTM', [boxRing([30, 45], [-104, -85]).slice(1)])),
+      'a ring that does not end',
+    ],
+    [
       'an issue after the fetch',
       one({ ISSUE: '202604171800', ISSUE_ISO: '2026-04-17T18:00:00Z' }),
       'after its fetch',

@@ -123,7 +123,7 @@ function readReportText(product: TextProduct, payload: Payload): Imported {
   }
   const old = reports.filter(({ at }) => at <= issue.at - DAY_MS).length;
   if (old > 0) list.skips.add(product.name, 'older than a day at its issue', old);
-  if (reports.length > old) {
+  if (list.count === 0 && reports.length > old) {
     list.skips.add(product.name, 'milder than severe, or in no region', reports.length - old);
   }
   return list.someOf(payload);

@@ -27,7 +27,10 @@ export interface TextReports {
 export function textReports(product: TextProduct, payload: Payload, skips: SkipCount): TextReports {
   const issue = issueOf(product, payload);
   try {
-    const reports = blocksOf(product).flatMap(([event, date]) => reportOf(event, date, issue));
+    const blocks = blocksOf(product);
+    const reports = blocks.flatMap(([event, date]) => reportOf(event, date, issue));
+    const others = blocks.length - reports.length;
+    if (others > 0) skips.add(product.name, 'of a kind that is not severe convection', others);
     const late = reports.filter(({ at }) => at > issue.at);
     if (late.length > 0) skips.add(product.name, 'dated after its issue', late.length);
     return { issue, reports: reports.filter(({ at }) => at <= issue.at) };

@@ -19,7 +19,8 @@ const NUMBERS: Readonly<Record<Category, number>> = {
 const stamp = z.string().regex(/^\d{12}$/);
 const instant = z.iso.datetime({ offset: true });
 const position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)]);
-const polygon = z.array(z.array(position).min(4)).min(1);
+const ring = z.array(position).min(4).refine(isClosed, 'a ring that does not end where it begins');
+const polygon = z.array(ring).min(1);
 const featureSchema = z.looseObject({
   type: z.literal('Feature'),
   geometry: z.discriminatedUnion('type', [
@@ -59,6 +60,10 @@ export function mapOutlook(payload: Payload): Outlook {
     relay: null,
     areas: new Map(features.map((one) => [one.properties.LABEL, ringsOf(one)] as const)),
   };
+}
+
+function isClosed(points: readonly Position[]): boolean {
+  return points[0]?.join() === points.at(-1)?.join();
 }
 
 /** What does not fit in an area, by itself or beside those before it; null for nothing. */
