@@ -7,8 +7,9 @@ import { signalOf } from './lines.ts';
 export function isLit(signalId: string, band: string | null): boolean | null {
   const signal = signalOf(signalId);
   if (signal === undefined || band === null) return null;
-  // Which threshold is the lowest differs by gauge: whatever is below it is the mildest class.
+  // Which thresholds there are differs by gauge: whatever is below the lowest is the mildest class, and none of them is.
   if (signal.ownThresholds?.some((name) => band === `below-${name}`)) return false;
+  if (signal.ownThresholds?.includes(band) === true) return true;
   const place = signal.bands?.indexOf(band) ?? -1;
   return place === -1 ? null : place > 0;
 }

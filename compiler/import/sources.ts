@@ -4,8 +4,12 @@ import { aviationweather } from './sources/aviationweather/aviationweather.ts';
 import { cbpBwt } from './sources/cbp-bwt/cbp-bwt.ts';
 import { faaNas } from './sources/faa-nas/faa-nas.ts';
 import { mcpRegistry } from './sources/mcp-registry/mcp-registry.ts';
+import { nhc } from './sources/nhc.ts';
+import { nwsRiverFlood } from './sources/nws-river-flood.ts';
+import { nwsWarnings } from './sources/nws-warnings/nws-warnings.ts';
 import { openfda } from './sources/openfda/openfda.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
+import { spc } from './sources/spc/spc.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
@@ -17,6 +21,10 @@ export const SOURCES: readonly Source[] = [
   mcpRegistry,
   openfda,
   secEdgar,
+  nhc,
+  nwsRiverFlood,
+  nwsWarnings,
+  spc,
   usgsEarthquakes,
   usgsNwis,
 ];

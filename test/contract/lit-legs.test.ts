@@ -18,6 +18,8 @@ describe('isLit()', () => {
   it('is false below the lowest threshold of a gauge, whichever that is', () => {
     expect(isLit('hydrology.river-level', 'below-minor')).toBe(false);
     expect(isLit('hydrology.river-level', 'minor')).toBe(true);
+    expect(isLit('hydrology.river-level', 'below-flood')).toBe(false);
+    expect(isLit('hydrology.river-level', 'flood')).toBe(true);
     expect(isLit('hydrology.river-level', 'below-nothing')).toBeNull();
   });
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import { alert, alerts, reference } from './alerts.ts';
 import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+import { boxRing, mapArea, outlookMap } from './outlooks.ts';
+import { report, reports } from './reports.ts';
 import {
   currentStatements,
   falseStatements,
@@ -11,6 +14,7 @@ import {
   type Question,
   readingStatements,
 } from './statements.ts';
+import { storm, storms } from './storms.ts';
 import { TRAVEL_AND_DRUGS } from './travel-and-drugs.ts';
 
 const at = (url: string, fetched_at = '2026-11-20T11:05:00Z') => ({
@@ -137,7 +141,72 @@ const QUESTIONS: readonly Question[] = [
 const imported = (payload: unknown, note: typeof LIST_NOTE) =>
   readPayload(sourceOf('sec-edgar'), { bytes: bytesOf(payload), note, subject: 'payload' });
 
+/** A list as text, so that two equal ones are the same. */
+const asText = (said: unknown): unknown => (Array.isArray(said) ? said.join() : said);
+const GRAVE = 'This is a PARTICULARLY DANGEROUS SITUATION.';
+const WARNING = { tornadoDamageThreat: ['CONSIDERABLE'] };
+
 const KINDS: Readonly<Record<string, Mutated>> = {
+  'a list of storms': {
+    source: 'nhc',
+    payload: storms(
+      storm('al012026', { windWatchesWarnings: { issuance: '2026-08-02T03:00:00.000Z' } }),
+      storm('ep022026', { name: 'Other', intensity: '70', classification: 'HU' }),
+      storm('ep032026', { name: 'Third', intensity: '30', classification: 'PC' }),
+    ),
+    note: at('https://www.nhc.noaa.gov/CurrentStorms.json', '2026-08-02T05:00:00Z'),
+    says: (list) =>
+      new Map([...currentStatements(list)].map(([name, said]) => [name, asText(said)])),
+    // The source itself writes null where there is no product, and a shorter list where a storm is gone.
+    honest: /(WatchesWarnings|WarningGIS) = null$|^activeStorms(\.\d absent| = \[)/,
+  },
+  'a map of outlook categories': {
+    source: 'spc',
+    payload: outlookMap(
+      mapArea('TSTM', [boxRing([30, 45], [-104, -85]), boxRing([36, 37], [-102, -95])]),
+      mapArea('SLGT', [boxRing([37, 40], [-101, -96])]),
+    ),
+    note: at('https://www.spc.noaa.gov/products/outlook/', '2026-04-17T17:00:00Z'),
+    says: currentStatements,
+    // An area less, a hole less or a corner less are other areas that may be drawn.
+    honest:
+      /^features(\.\d absent| = \[)|coordinates(\.0)?(\.\d)? = \[|coordinates(\.\d){2,3} absent$/,
+  },
+  'alerts in force': {
+    source: 'nws-warnings',
+    payload: alerts(
+      alert('1', 'TO.W'),
+      alert('2', 'TO.W', {
+        properties: {
+          description: GRAVE,
+          messageType: 'Update',
+          references: [reference('1')],
+        },
+        parameters: WARNING,
+        counties: ['ILC123', 'ILC203'],
+      }),
+      alert('3', 'HT.Y'),
+    ),
+    note: at('https://api.weather.gov/alerts/active', '2026-05-20T21:00:00Z'),
+    says: currentStatements,
+    // The source itself gives a shorter list where an alert is over.
+    honest: /^features(\.\d absent| = \[)/,
+  },
+  'relayed storm reports': {
+    source: 'nws-warnings',
+    payload: reports(
+      report('TORNADO'),
+      report('HAIL', { magf: 1.75 }),
+      report('RAIN', { magf: 2 }),
+    ),
+    note: at(
+      'https://mesonet.agron.iastate.edu/geojson/lsr.geojson?sts=2026-05-19T20:59Z&ets=2026-05-20T21:00Z',
+      '2026-05-20T21:00:00Z',
+    ),
+    says: currentStatements,
+    // No count tells that a report is gone.
+    honest: /^features(\.\d absent| = \[)/,
+  },
   'a feed of quakes': {
     source: 'usgs-earthquakes',
     payload: QUAKES,

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { HOUR_MS, isoTime } from '../../contract/iso-time.ts';
+import { SAFFIR_SIMPSON } from '../../contract/rulers.ts';
+import type { Reading } from '../../stages/intake/reading.ts';
+import { ImportError } from '../import-error.ts';
+import { measuredBy, nameOf, observedAt } from '../measured.ts';
+import { type Imported, type Payload, parsePayload } from '../payload.ts';
+import { ReadingList } from '../reading-list.ts';
+import { shaped } from '../shape.ts';
+import type { Source } from '../source.ts';
+import { productIn, refuseProduct } from '../text-product.ts';
+
+const CURRENT_STORMS = 'https://www.nhc.noaa.gov/CurrentStorms.json';
+/** A storm is described every six hours: an older list does not say what there is now. */
+const LIST_AGE_HOURS_MAX = 12;
+/** Basins by the bin of a storm: it keeps its id when it crosses into another basin, and changes its bin. */
+const BASINS: ReadonlyMap<string, string> = new Map([
+  ['AT', 'atlantic'],
+  ['EP', 'epacific'],
+  ['CP', 'cpacific'],
+]);
+/** Depression, storm and hurricane, tropical or subtropical; a typhoon is a hurricane of another ocean. */
+const CYCLONES: readonly string[] = ['TD', 'STD', 'TS', 'STS', 'HU', 'TY', 'TYP'];
+/** Potential, post-tropical or remnants: listed with a wind, but no tropical cyclone (yet or any longer). */
+const OTHERS: readonly string[] = ['PTC', 'PC'];
+
+const time = z.iso.datetime();
+/** A product of a storm, or null where there is none. */
+const storedProduct = z.looseObject({ issuance: time }).nullable();
+const storm = z.looseObject({
+  id: z.string().regex(/^(al|ep|cp)\d{6}$/),
+  binNumber: z.string().regex(/^(AT|EP|CP)\d$/),
+  name: z.string().regex(/^[A-Za-z][A-Za-z' -]{0,39}$/),
+  classification: z.enum([...CYCLONES, ...OTHERS]),
+  intensity: z.string().regex(/^\d{2,3}$/),
+  pressure: z.string().regex(/^(8|9|10)\d{2}$/),
+  lastUpdate: time,
+  windWatchesWarnings: storedProduct,
+  stormSurgeWatchWarningGIS: storedProduct,
+});
+type Storm = z.infer<typeof storm>;
+const listSchema = z.looseObject({ activeStorms: z.array(storm) });
+
+/** Storms that are in one basin. */
+interface Basin {
+  readonly entity: string;
+  readonly own: readonly Storm[];
+  readonly payload: Payload;
+}
+
+interface Facts {
+  readonly current: Reading['current'];
+  readonly scope: string;
+}
+
+function readStorms(payload: Payload): Imported {
+  const product = productIn(payload);
+  if (product !== null) refuseProduct(payload.subject, product, `${CURRENT_STORMS} in its place`);
+  const storms = stormsOf(payload);
+  const list = new ReadingList();
+  for (const [bin, entity] of BASINS) {
+    const own = storms.filter(({ binNumber }) => binNumber.startsWith(bin));
+    const basin = { entity, own, payload };
+    list.add('hurricane.active-storms', reading(basin, activity(own)));
+    list.add('hurricane.impact-cascade', reading(basin, impact(own)));
+  }
+  return list.imported();
+}
+
+function stormsOf({ bytes, note, subject }: Payload): readonly Storm[] {
+  const is = 'the list of active storms';
+  const { activeStorms: storms } = shaped(listSchema, parsePayload(bytes, subject), {
+    subject,
+    is,
+  });
+  const twice = storms.find(({ id }, at) => storms.findIndex((one) => one.id === id) !== at);
+  if (twice !== undefined) {
+    throw new ImportError({ subject, state: `storm ${twice.id} is listed twice; fetch it again` });
+  }
+  const updated = newest(storms, note.fetched_at);
+  if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {
+    const state = `last updated at ${isoTime(updated)}, stale when it was fetched; fetch it again`;
+    throw new ImportError({ subject, state });
+  }
+  return storms;
+}
+
+/** Latest update of storms; what a list without any says holds when it is fetched. */
+function newest(storms: readonly Storm[], fetchedAt: string): number {
+  if (storms.length === 0) return Date.parse(fetchedAt);
+  return Math.max(...storms.map(({ lastUpdate }) => Date.parse(lastUpdate)));
+}
+
+function activity(own: readonly Storm[]): Facts {
+  const cyclones = own
+    .filter(({ classification }) => CYCLONES.includes(classification))
+    .sort((a, b) => Number(b.intensity) - Number(a.intensity) || (a.id < b.id ? -1 : 1));
+  const [strongest] = cyclones;
+  const wind = strongest === undefined ? null : Number(strongest.intensity);
+  const current = {
+    max_wind_kt: wind,
+    band: wind === null ? 'none' : bandOf(wind),
+    storm_count: cyclones.length,
+    min_pressure_hpa:
+      wind === null ? null : Math.min(...cyclones.map(({ pressure }) => Number(pressure))),
+    strongest: strongest?.name ?? null,
+    storms: cyclones.map((one) => `${one.name} ${one.classification} ${Number(one.intensity)} kt`),
+    potential_or_remnant_count: own.length - cyclones.length,
+  };
+  const scope =
+    'cyclones that the agency lists as active in the basin; potential, post-tropical and remnant ones are counted apart';
+  return { current, scope };
+}
+
+function bandOf(wind: number): string | null {
+  return SAFFIR_SIMPSON.steps.findLast(({ at }) => wind >= at)?.band ?? null;
+}
+
+/** The list says whether a storm has watches or warnings, and not which: only "none" can be told from it. */
+function impact(own: readonly Storm[]): Facts {
+  const under = own.filter(
+    (one) => one.windWatchesWarnings !== null || one.stormSurgeWatchWarningGIS !== null,
+  ).length;
+  const none = under === 0;
+  const current = {
+    warnings_count: none ? 0 : null,
+    band: none ? 'none' : null,
+    storms_with_watch_or_warning_count: under,
+  };
+  const scope =
+    'wind and storm surge watches and warnings of the listed storms; the list says whether there are any, not how many';
+  return { current, scope };
+}
+
+function reading(basin: Basin, { current, scope }: Facts): Reading {
+  const { entity, own, payload } = basin;
+  const observed_at = observedAt(newest(own, payload.note.fetched_at), payload);
+  const [value] = Object.values(current);
+  const main = typeof value === 'number' ? value : null;
+  return {
+    entity,
+    ...nameOf('hurricane', entity),
+    observed_at,
+    collected_at: payload.note.fetched_at,
+    current,
+    sources: measuredBy('NOAA National Hurricane Center', main, observed_at),
+    source_ref: 'https://www.nhc.noaa.gov/',
+    source_tier: 'T1',
+    scope,
+    grade: 'operational, revised after the season',
+    validation_status: 'as published by NHC',
+    uncertainty: 'not stated in the payload',
+  };
+}
+
+/** The list of active storms: https://www.nhc.noaa.gov/CurrentStorms.json */
+export const nhc: Source = {
+  id: 'nhc',
+  agency: 'NOAA National Hurricane Center',
+  version: 1,
+  format: 'json',
+  feeds: ['hurricane.active-storms', 'hurricane.impact-cascade'],
+  read: readStorms,
+  fetch: {
+    hosts: ['www.nhc.noaa.gov'],
+    addresses: () => [CURRENT_STORMS],
+    accept: 'application/json',
+    everyMinutes: 60,
+    perMinute: 6,
+  },
+};

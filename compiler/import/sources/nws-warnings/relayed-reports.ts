@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { DAY_MS, HOUR_MS } from '../../../contract/iso-time.ts';
+import { ImportError } from '../../import-error.ts';
+import { type Payload, parsePayload } from '../../payload.ts';
+import { shaped } from '../../shape.ts';
+import { REPORT_KINDS, type StormReport } from './storm-reports.ts';
+
+/** The relay answers with no more than this. */
+const REPORTS_MAX = 10_000;
+const PARAMETERS: readonly string[] = ['states', 'sts', 'ets', 'hours'];
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?Z$/;
+const DIGIT_TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})$/;
+/** A magnitude as text; ratings of tornadoes may carry their scale. */
+const MAGNITUDE = /^(?:E?F)?(\d+(?:\.\d+)?)$/;
+const CODES: readonly string[] = [...REPORT_KINDS.values()].map(({ code }) => code);
+
+const reportSchema = z.looseObject({
+  type: z.literal('Feature'),
+  properties: z.looseObject({
+    type: z.string().min(1),
+    typetext: z.string().min(1),
+    magf: z.number().min(0).nullable(),
+    magnitude: z.string().nullable(),
+    unit: z.string().nullable(),
+    valid: z.iso.datetime(),
+    lon: z.number(),
+    lat: z.number(),
+    state: z.string().regex(/^[A-Z]{2}$/),
+  }),
+  geometry: z.looseObject({
+    type: z.literal('Point'),
+    coordinates: z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)]),
+  }),
+});
+const listSchema = z.looseObject({
+  type: z.literal('FeatureCollection'),
+  features: z
+    .array(reportSchema)
+    .max(REPORTS_MAX - 1, 'as many reports as the relay gives at most'),
+});
+type Report = z.infer<typeof reportSchema>;
+
+/** Reports as the Iowa Environmental Mesonet relays them, and what of the country and of time they are whole for. */
+export interface RelayedReports {
+  readonly reports: readonly StormReport[];
+  /** Null for all. */
+  readonly states: readonly string[] | null;
+  /** Epoch milliseconds. */
+  readonly end: number;
+}
+
+/** Throws an ImportError for another payload, for an address that asks for less than a day, and for a report that cannot be read. */
+export function relayedReports(payload: Payload): RelayedReports {
+  const { bytes, note, subject } = payload;
+  const is = 'a list of storm reports';
+  const { features } = shaped(listSchema, parsePayload(bytes, subject), { subject, is });
+  const asked = askedOf(new URL(note.url).searchParams, Date.parse(note.fetched_at));
+  if (typeof asked === 'string') {
+    const state = `its address does not ask for the reports of a whole day (${asked}); fetch "states", "sts" and "ets" at most`;
+    throw new ImportError({ subject, state });
+  }
+  const fault = features
+    .map((one, at) => faultOf(one, asked) ?? repeated(features, at))
+    .find(Boolean);
+  if (fault != null) throw new ImportError({ subject, state: `${fault}; fetch it again` });
+  return { reports: features.flatMap(reportOf), states: asked.states, end: asked.end };
+}
+
+interface Asked {
+  readonly states: readonly string[] | null;
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** What an address asks for, or the parameter that leaves something out. */
+function askedOf(query: URLSearchParams, fetched: number): Asked | string {
+  const other = [...query.keys()].find((name) => !PARAMETERS.includes(name));
+  if (other !== undefined) return `"${other}"`;
+  const end = Math.min(timeOf(query.get('ets')) ?? fetched, fetched);
+  const hours = Number(query.get('hours') ?? Number.NaN);
+  const begin = timeOf(query.get('sts')) ?? (hours > 0 ? fetched - hours * HOUR_MS : end);
+  if (!(begin <= end - DAY_MS)) return 'less than 24 hours';
+  const states = query.getAll('states').flatMap((text) => text.split(','));
+  return { states: states.length === 0 ? null : states, begin, end };
+}
+
+function timeOf(text: string | null): number | null {
+  if (text === null) return null;
+  const iso = text.replace(DIGIT_TIME, '$1-$2-$3T$4:$5Z');
+  return ISO_TIME.test(iso) ? Date.parse(iso) : Number.NaN;
+}
+
+/** What is wrong with a report, or null; what its members say twice must be the same. */
+function faultOf({ properties, geometry }: Report, { states, begin, end }: Asked): string | null {
+  const { type, typetext, lon, lat, valid, state } = properties;
+  const known = REPORT_KINDS.get(typetext.toUpperCase());
+  const name = `report "${typetext.slice(0, 20)}" of ${valid}`;
+  if (known?.code !== (CODES.includes(type) ? type : undefined))
+    return `${name} has the code ${type}`;
+  const [longitude, latitude] = geometry.coordinates;
+  if (lon !== longitude || lat !== latitude) return `${name} is at two places`;
+  const at = Date.parse(valid);
+  if (at < begin || at > end) return `${name} is outside the time that its address asks for`;
+  if (states?.includes(state) === false)
+    return `${name} is of ${state}, which its address does not ask for`;
+  return known === undefined ? null : sizeFault(properties, known.unit);
+}
+
+function sizeFault(
+  { magf, magnitude, unit, valid }: Report['properties'],
+  expected: string | null,
+) {
+  const said = MAGNITUDE.exec(magnitude ?? '')?.[1];
+  const isSame =
+    magf === null ? (magnitude ?? '') === '' : said !== undefined && Number(said) === magf;
+  if (!isSame) return `the report of ${valid} gives two magnitudes, ${magf} and "${magnitude}"`;
+  if (magf === null || expected === null || unit?.toUpperCase() === expected) return null;
+  return `the report of ${valid} is in "${unit}", not in ${expected}`;
+}
+
+function repeated(features: readonly Report[], at: number): string | null {
+  const text = JSON.stringify(features[at]);
+  return features.slice(0, at).some((one) => JSON.stringify(one) === text)
+    ? `report ${at} is listed twice`
+    : null;
+}
+
+function reportOf({ properties, geometry }: Report): StormReport[] {
+  const known = REPORT_KINDS.get(properties.typetext.toUpperCase());
+  if (known === undefined) return [];
+  const [longitude, latitude] = geometry.coordinates;
+  const at = Date.parse(properties.valid);
+  return [{ kind: known.kind, at, longitude, latitude, size: properties.magf }];
+}

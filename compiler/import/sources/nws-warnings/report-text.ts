@@ -1,0 +1,85 @@
+import { isRealDay } from '../../../contract/cutoff.ts';
+import { ImportError } from '../../import-error.ts';
+import type { Payload, SkipCount } from '../../payload.ts';
+import { type Issue, issueOf, minutesOfDay, type TextProduct } from '../../text-product.ts';
+import { REPORT_KINDS, type ReportKind, type StormReport } from './storm-reports.ts';
+
+/** First line of a report: local time, kind and place in columns of fixed width. */
+const EVENT_LINE = /^(\d{2})(\d{2}) ([AP]M) {5}(.{17})(.*?) +(\d{1,2}\.\d{2})N +(\d{2,3}\.\d{2})W$/;
+/** Its second line: date, magnitude, county, state and observer. */
+const DATE_LINE = /^(\d{2})\/(\d{2})\/(\d{4}) {2}(.{17}).{19}[A-Z]{2}/;
+const REMARK_LINE = /^ {12}/;
+/** Estimated, measured or unknown, as a number with its unit. */
+const SIZE = /^[EMU]?(\d{1,3}(?:\.\d{1,2})?) ?(INCH|MPH)$/i;
+const RATING = /^E?F(\d)$/i;
+const LAST_HEADING = '..REMARKS..';
+
+/** Reports of one text product. */
+export interface TextReports {
+  readonly issue: Issue;
+  readonly reports: readonly StormReport[];
+}
+
+/**
+ * The reports of a local storm report (LSR); those dated after its issue are left out and counted in `skips`. Throws an
+ * ImportError for a product with a line that fits no column.
+ */
+export function textReports(product: TextProduct, payload: Payload, skips: SkipCount): TextReports {
+  const issue = issueOf(product, payload);
+  try {
+    const blocks = blocksOf(product);
+    const reports = blocks.flatMap(([event, date]) => reportOf(event, date, issue));
+    const others = blocks.length - reports.length;
+    if (others > 0) skips.add(product.name, 'of a kind that is not severe convection', others);
+    const late = reports.filter(({ at }) => at > issue.at);
+    if (late.length > 0) skips.add(product.name, 'dated after its issue', late.length);
+    return { issue, reports: reports.filter(({ at }) => at <= issue.at) };
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const state = `${cause.message}; fetch it again`;
+    throw new ImportError({ subject: payload.subject, state }, { cause });
+  }
+}
+
+type Lines = readonly [event: RegExpExecArray, date: RegExpExecArray];
+
+/** The two lines of each report; between them and after them nothing stands but remarks. */
+function blocksOf({ lines }: TextProduct): Lines[] {
+  const from = lines.findIndex((line) => line.trim() === LAST_HEADING);
+  const to = lines.indexOf('&&');
+  if (from < 0 || to < from || !lines.includes('$$')) throw new RangeError('it is cut off');
+  const own = lines.slice(from + 1, to).filter((line) => line !== '' && !REMARK_LINE.test(line));
+  const events = own.filter((_, at) => at % 2 === 0);
+  return events.map((line, index) => {
+    const below = own[2 * index + 1] ?? '';
+    const [event, date] = [EVENT_LINE.exec(line), DATE_LINE.exec(below)];
+    if (event !== null && date !== null) return [event, date];
+    throw new RangeError(`"${line}" and "${below}" are not the two lines of a report`);
+  });
+}
+
+function reportOf(event: RegExpExecArray, date: RegExpExecArray, issue: Issue): StormReport[] {
+  const [, hour, minute, half, name = '', , latitude, west] = event;
+  const [, month, day, year, magnitude = ''] = date;
+  const minutes = minutesOfDay({ hour, minute, half });
+  const iso = `${year}-${month}-${day}`;
+  if (minutes === null || !isRealDay(iso)) throw new RangeError(`no such time: ${event[0]}`);
+  const known = REPORT_KINDS.get(name.trim().toUpperCase());
+  if (known === undefined) return [];
+  const at = Date.parse(iso) + minutes * 60_000 - issue.offset;
+  const size = sizeOf(magnitude.trim(), known);
+  return [{ kind: known.kind, at, longitude: -Number(west), latitude: Number(latitude), size }];
+}
+
+function sizeOf(text: string, { kind, unit }: ReportKind): number | null {
+  if (text === '') return null;
+  if (kind === 'tornado') {
+    const [, rating] = RATING.exec(text) ?? [];
+    if (rating !== undefined) return Number(rating);
+  }
+  const [, number, given] = SIZE.exec(text) ?? [];
+  if (number !== undefined && (unit === null || given?.toUpperCase() === unit)) {
+    return Number(number);
+  }
+  throw new RangeError(`"${text}" is no size of ${kind}`);
+}
