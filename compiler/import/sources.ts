@@ -1,11 +1,31 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
+import { airnow } from './sources/airnow.ts';
+import { bls } from './sources/fred-bls/bls.ts';
+import { fred } from './sources/fred-bls/fred.ts';
+import { noaaDaily } from './sources/noaa-daily/noaa-daily.ts';
+import { noaaStarVhi } from './sources/noaa-star-vhi.ts';
+import { openMeteoAirQuality } from './sources/open-meteo/open-meteo-air-quality.ts';
+import { openMeteoArchive } from './sources/open-meteo/open-meteo-archive.ts';
+import { openMeteoMarine } from './sources/open-meteo/open-meteo-marine.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
 /** Every official source, by name. */
-export const SOURCES: readonly Source[] = [secEdgar, usgsEarthquakes, usgsNwis];
+export const SOURCES: readonly Source[] = [
+  airnow,
+  bls,
+  fred,
+  noaaDaily,
+  noaaStarVhi,
+  openMeteoAirQuality,
+  openMeteoArchive,
+  openMeteoMarine,
+  secEdgar,
+  usgsEarthquakes,
+  usgsNwis,
+];
 
 /** Throws a RangeError for an unknown name. */
 export function sourceOf(id: string): Source {
