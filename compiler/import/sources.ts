@@ -1,13 +1,14 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
-import { airnow } from './sources/airnow.ts';
+import { airnow } from './sources/airnow/airnow.ts';
 import { bls } from './sources/fred-bls/bls.ts';
 import { fred } from './sources/fred-bls/fred.ts';
 import { noaaDaily } from './sources/noaa-daily/noaa-daily.ts';
-import { noaaStarVhi } from './sources/noaa-star-vhi.ts';
+import { noaaStarVhi } from './sources/noaa-star-vhi/noaa-star-vhi.ts';
 import { openMeteoAirQuality } from './sources/open-meteo/open-meteo-air-quality.ts';
 import { openMeteoArchive } from './sources/open-meteo/open-meteo-archive.ts';
 import { openMeteoMarine } from './sources/open-meteo/open-meteo-marine.ts';
+import { openMeteoSoilMoisture } from './sources/open-meteo/open-meteo-soil-moisture.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
@@ -22,6 +23,7 @@ export const SOURCES: readonly Source[] = [
   openMeteoAirQuality,
   openMeteoArchive,
   openMeteoMarine,
+  openMeteoSoilMoisture,
   secEdgar,
   usgsEarthquakes,
   usgsNwis,

@@ -52,6 +52,25 @@ export const WAVES = answerFor(HORMUZ, {
 /** Days from 1 October 2026 on. */
 const day = (index: number) => new Date(Date.UTC(2026, 9, 1 + index)).toISOString().slice(0, 10);
 
+/** A day of the upper metre of soil for each of many, all of a year alike: 2026 lies between 2020 and 2021. */
+export function soilFrom(
+  year: number,
+  wetness = (of: number) => (of === 2026 ? 0.255 : 0.2 + (of - 2015) / 100),
+) {
+  const first = Date.UTC(year, 0, 1);
+  const days = Array.from({ length: (Date.UTC(2026, 10, 16) - first) / 86_400_000 }, (_, index) =>
+    new Date(first + index * 86_400_000).toISOString().slice(0, 10),
+  );
+  return answerFor(IOWA, {
+    daily_units: { time: 'iso8601', soil_moisture_0_to_100cm_mean: 'm³/m³' },
+    daily: {
+      time: days,
+      soil_moisture_0_to_100cm_mean: days.map((text) => wetness(Number(text.slice(0, 4)))),
+    },
+  });
+}
+export const SOIL_URL = `${addressOf(IOWA)}&models=era5`;
+
 /** An answer of the archive with daily columns. */
 export function daysOf(
   place: Position,

@@ -14,6 +14,8 @@ import {
   IOWA,
   RAIN,
   SEATTLE,
+  SOIL_URL,
+  soilFrom,
   WAVES,
 } from './models.ts';
 import { CITY_URL, NOWCAST, OBSERVED } from './observations.ts';
@@ -181,6 +183,12 @@ const KINDS: Readonly<Record<string, Mutated>> = {
   },
   'heat of a model': model('open-meteo-archive', HEAT, IOWA),
   'degree days of a model': model('open-meteo-archive', DEGREES, ERCOT),
+  'soil of a model': {
+    ...model('open-meteo-soil-moisture', soilFrom(2015), SEATTLE),
+    note: at(SOIL_URL),
+    // A percentile says how many years it rests on.
+    honest: /cm_mean\.\d+ = null$/,
+  },
   'fire weather of a model': model('open-meteo-archive', FIRE, CALIFORNIA),
   'rain of stations': {
     source: 'noaa-daily',

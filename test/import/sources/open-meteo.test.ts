@@ -18,6 +18,8 @@ import {
   IOWA,
   RAIN,
   SEATTLE,
+  SOIL_URL,
+  soilFrom,
   TEMPERATURES,
   WAVES,
 } from '../models.ts';
@@ -229,6 +231,58 @@ describe('open-meteo-archive', () => {
     expect(fetch?.addresses({ entities: ['us-seattle'], now })).toEqual([
       'https://archive-api.open-meteo.com/v1/archive?latitude=47.6062&longitude=-122.3321&timezone=auto&start_date=2026-10-06&end_date=2026-11-20&daily=precipitation_sum',
     ]);
+  });
+});
+
+describe('open-meteo-soil-moisture', () => {
+  const soil = (payload: unknown, url = SOIL_URL) =>
+    readAs('open-meteo-soil-moisture', payload, { url });
+
+  it('places the newest week among those of the season in earlier years', () => {
+    const current = { soil_moisture_percentile_pct: 54.5, years_count: 11 };
+    expect(valuesOf(soil(soilFrom(2015)), 'agriculture.drought')).toEqual([
+      ['us-iowa', '2026-11-15T00:00:00Z', current],
+    ]);
+    const dry = soilFrom(2016, (year) => (year === 2026 ? 0.1 : 0.2));
+    expect(valuesOf(soil(dry), 'agriculture.drought')[0]?.[2]).toEqual({
+      soil_moisture_percentile_pct: 0,
+      years_count: 10,
+    });
+  });
+
+  it('looks at the season alone', () => {
+    const answer = soilFrom(2016);
+    const { daily } = answer as unknown as { daily: Record<string, (string | number)[]> };
+    const summers = daily.soil_moisture_0_to_100cm_mean?.map((value, at) =>
+      String(daily.time?.[at]).slice(5, 7) === '07' ? 0.9 : value,
+    );
+    const wet = over(answer, 'daily', { soil_moisture_0_to_100cm_mean: summers });
+    expect(valuesOf(soil(wet), 'agriculture.drought')).toEqual(
+      valuesOf(soil(answer), 'agriculture.drought'),
+    );
+  });
+
+  it.each([
+    ['too few years', soilFrom(2017), SOIL_URL, 'covers 9 earlier years'],
+    ['a mixture of models', soilFrom(2015), addressOf(IOWA), 'does not say models=era5'],
+    [
+      'another place',
+      soilFrom(2015),
+      `${addressOf(SEATTLE)}&models=era5`,
+      'is no place of agriculture',
+    ],
+    ['more than all of the soil', soilFrom(2015, () => 1.5), SOIL_URL, 'outside of 0 to 1'],
+    ['no soil', answerFor(IOWA, {}), SOIL_URL, 'no whole week'],
+  ])('refuses %s', (...[, payload, url, message]) => {
+    expect(() => soil(payload, url)).toThrow(message);
+  });
+
+  it('asks for eleven years of one model', () => {
+    const now = Date.parse('2026-11-20T11:05:00Z');
+    const [address = ''] =
+      sourceOf('open-meteo-soil-moisture').fetch?.addresses({ entities: ['us-iowa'], now }) ?? [];
+    expect(address).toContain('start_date=2015-01-01&end_date=2026-11-20');
+    expect(address).toContain('models=era5');
   });
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ImportError } from '../../import-error.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import { numberOf } from '../../number-text.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
@@ -61,7 +61,7 @@ function resultsOf(payload: Payload) {
   const { success, data: answer } = answerSchema.safeParse(value);
   if (success && answer.status !== DONE) {
     const why = [answer.status, ...(answer.message ?? [])].join(': ').slice(0, 200);
-    throw fault(payload, `the agency did not process the request (${why})`);
+    throw fetchAgain(payload, `the agency did not process the request (${why})`);
   }
   const is = 'an answer of time series';
   return shaped(resultsSchema, success ? answer.Results : value, { subject, is });
@@ -78,9 +78,9 @@ function readSeries(payload: Payload): Imported {
       list.skips.add(seriesID, `feeds no signal; known are ${[...SERIES.keys()].join(', ')}`);
       continue;
     }
-    if (found.has(measure)) throw fault(payload, `series ${seriesID} is there twice`);
+    if (found.has(measure)) throw fetchAgain(payload, `series ${seriesID} is there twice`);
     if ((asked ?? seriesID) !== seriesID)
-      throw fault(payload, `it holds ${seriesID}, not ${asked}`);
+      throw fetchAgain(payload, `it holds ${seriesID}, not ${asked}`);
     found.set(measure, monthsOf(payload, { seriesID, data }, list));
   }
   addMonths(list, { payload, origin: ORIGIN, series: found });
@@ -98,11 +98,11 @@ function monthsOf(payload: Payload, { seriesID, data }: Series, list: ReadingLis
     const [, month] = MONTH.exec(item.period) ?? [];
     const at = monthOf(Number(item.year), Number(month));
     if (month === undefined || months.has(at)) {
-      throw fault(payload, `${when} is ${month === undefined ? 'no month' : 'there twice'}`);
+      throw fetchAgain(payload, `${when} is ${month === undefined ? 'no month' : 'there twice'}`);
     }
     const figure = figureOf(item);
     if (figure === undefined) {
-      throw fault(payload, `${when} is "${item.value.slice(0, 40)}", not a figure`);
+      throw fetchAgain(payload, `${when} is "${item.value.slice(0, 40)}", not a figure`);
     }
     months.set(at, figure);
   }
@@ -115,10 +115,6 @@ function figureOf({ value: text, footnotes }: Series['data'][number]): Figure | 
   const value = numberOf(text);
   if (value === null || value < 0) return undefined;
   return { value, isPreliminary: footnotes.some(({ code }) => code === 'P') };
-}
-
-function fault({ subject }: Payload, state: string): ImportError {
-  return new ImportError({ subject, state: `${state}; fetch it again` });
 }
 
 /** Time series of the last three years: https://www.bls.gov/developers/api_signature.htm */

@@ -1,7 +1,7 @@
 import { refuseUnasked } from '../../asked-subjects.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
 import { dayTime } from '../../day-time.ts';
-import { ImportError } from '../../import-error.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import { numberOf } from '../../number-text.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
@@ -37,7 +37,8 @@ function readTable(payload: Payload): Imported {
   const rows = csvRows(payload, []);
   const columns = Object.keys(rows[0] ?? {});
   const date = columns.find((name) => DATE_COLUMNS.includes(name));
-  if (date === undefined) throw fault(payload, 'no column observation_date or DATE in its header');
+  if (date === undefined)
+    throw fetchAgain(payload, 'no column observation_date or DATE in its header');
   const ids = columns.filter((name) => name !== date);
   refuseUnasked(payload, 'id', ids);
   const list = new ReadingList();
@@ -59,7 +60,7 @@ function monthsOf(payload: Payload, rows: readonly CsvRow[], column: Column): Mo
   const months = new Map<number, Figure | null>();
   for (const row of rows) {
     const at = monthAt(payload, row[column.date] ?? '');
-    if (months.has(at)) throw fault(payload, `date "${row[column.date]}" is there twice`);
+    if (months.has(at)) throw fetchAgain(payload, `date "${row[column.date]}" is there twice`);
     months.set(at, figureOf(payload, row, column));
   }
   return months;
@@ -73,7 +74,7 @@ interface Column {
 function monthAt(payload: Payload, text: string): number {
   const [, year, month] = FIRST_DAY.exec(text) ?? [];
   if (dayTime(text) !== null && month !== undefined) return monthOf(Number(year), Number(month));
-  throw fault(payload, `date "${text.slice(0, 40)}" is not the first day of a month`);
+  throw fetchAgain(payload, `date "${text.slice(0, 40)}" is not the first day of a month`);
 }
 
 function figureOf(payload: Payload, row: CsvRow, { date, id }: Column): Figure | null {
@@ -81,11 +82,7 @@ function figureOf(payload: Payload, row: CsvRow, { date, id }: Column): Figure |
   const value = numberOf(text);
   if (value !== null && value >= 0) return { value, isPreliminary: false };
   if (MISSING.includes(text)) return null;
-  throw fault(payload, `${id} of ${row[date]} is "${text.slice(0, 40)}", not a figure of it`);
-}
-
-function fault({ subject }: Payload, state: string): ImportError {
-  return new ImportError({ subject, state: `${state}; fetch it again` });
+  throw fetchAgain(payload, `${id} of ${row[date]} is "${text.slice(0, 40)}", not a figure of it`);
 }
 
 /** Tables of FRED: https://fred.stlouisfed.org/docs/api/fred/ names the series. */

@@ -1,7 +1,7 @@
 import { roundDecimal, subtractDecimal } from '../../../contract/decimal.ts';
 import { GRID_LOCS } from '../../../contract/entities.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
-import { nameOf, observedAt } from '../../measured.ts';
+import { nameOf } from '../../measured.ts';
 import type { Payload } from '../../payload.ts';
 import type { ReadingList } from '../../reading-list.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';
@@ -101,13 +101,12 @@ function addFeed(list: ReadingList, { payload, origin, series, feed, given, mont
       const said = {
         entity,
         ...nameOf('grid', entity),
-        observed_at: observedAt(lastDay(month), payload),
-        collected_at: payload.note.fetched_at,
+        at: lastDay(month),
         current,
         scope: feed.scope,
         ...(isPreliminary ? PRELIMINARY : {}),
       };
-      list.add(feed.signal, statedReading(origin, said));
+      list.add(feed.signal, statedReading(origin, payload, said));
     }
   }
 }

@@ -2,6 +2,7 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { refuseUnasked } from '../../asked-subjects.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
 import { dayTime } from '../../day-time.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import { grouped } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { nameOf } from '../../measured.ts';
@@ -10,8 +11,9 @@ import type { Imported, Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
-import { CITY_NAMES, CITY_STATION } from './noaa-stations.ts';
+import { statedReading } from '../../stated-reading.ts';
+import { AGENCY_TABLE, CLEANED_TABLE, type DailyTable } from './daily-tables.ts';
+import { CITY_STATION } from './noaa-stations.ts';
 
 const SERVICE = 'https://www.ncei.noaa.gov/access/services/data/v1';
 /** The 30 days of a sum, and as many more as stations are late and revised. */
@@ -21,50 +23,6 @@ const DAY_ENDS_MS = DAY_MS + 12 * HOUR_MS;
 const MISSING = -9999;
 /** The check that a value failed; most fail none. */
 const FLAG = /^[A-Z]?$/;
-
-/** One of the two tables: that of the agency, and one that a carrier cleaned. */
-interface Table {
-  readonly station: string;
-  readonly date: string;
-  readonly rain: string;
-  /** Measurement, quality and source flags. */
-  readonly flags?: string;
-  readonly entities: ReadonlyMap<string, string>;
-  readonly origin: Origin;
-  readonly about: string;
-}
-const MEASURED = { role: 'measurement', independent: true } as const;
-const AGENCY_TABLE: Table = {
-  station: 'STATION',
-  date: 'DATE',
-  rain: 'PRCP',
-  flags: 'PRCP_ATTRIBUTES',
-  entities: new Map(Object.entries(CITY_STATION).map(([city, station]) => [station, city])),
-  origin: {
-    ...MEASURED,
-    name: 'NOAA NCEI GHCN-Daily',
-    page: 'https://www.ncei.noaa.gov/products/land-based-station/global-historical-climatology-network-daily',
-    tier: 'T1',
-    status: 'as published by NOAA NCEI',
-  },
-  about: 'station',
-};
-const CLEANED_TABLE: Table = {
-  station: 'location',
-  date: 'date',
-  rain: 'precipitation',
-  entities: CITY_NAMES,
-  origin: {
-    name: 'cleaned table of daily weather',
-    role: 'relay',
-    independent: false,
-    relay_of: 'NOAA NCEI GHCN-Daily',
-    page: AGENCY_TABLE.origin.page,
-    tier: 'T2',
-    status: 'cleaned and put into mm by a carrier',
-  },
-  about: 'city of a cleaned table,',
-};
 
 function readDaily(payload: Payload): Imported {
   const rows = csvRows(payload, []);
@@ -81,7 +39,7 @@ function readDaily(payload: Payload): Imported {
   return list.someOf(payload);
 }
 
-function tableOf({ note, subject }: Payload, [first = {}]: readonly CsvRow[]): Table {
+function tableOf({ note, subject }: Payload, [first = {}]: readonly CsvRow[]): DailyTable {
   const found = [AGENCY_TABLE, CLEANED_TABLE].find(({ station, date, rain }) =>
     [station, date, rain].every((name) => Object.hasOwn(first, name)),
   );
@@ -100,7 +58,7 @@ function tableOf({ note, subject }: Payload, [first = {}]: readonly CsvRow[]): T
 
 interface City {
   readonly payload: Payload;
-  readonly table: Table;
+  readonly table: DailyTable;
   readonly station: string;
   readonly entity: string;
 }
@@ -112,18 +70,17 @@ function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
     const day = dayTime(row[table.date] ?? '');
     if (day === null || days.has(day)) {
       const fault = day === null ? 'which does not exist' : 'which it names twice';
-      throw unreadable(city, `date "${row[table.date]?.slice(0, 40)}", ${fault}`);
+      throw fetchAgain(payload, `${station} has date "${row[table.date]?.slice(0, 40)}", ${fault}`);
     }
     if (day + DAY_ENDS_MS > Date.parse(payload.note.fetched_at))
       list.skips.add(station, 'a day that had not ended');
     else days.set(day, rainOf(row, city));
   }
   for (const { signal, day, current } of rainValues(days)) {
-    const reading = statedReading(table.origin, {
+    const reading = statedReading(table.origin, payload, {
       entity,
       ...nameOf('environment', entity),
-      observed_at: isoTime(day),
-      collected_at: payload.note.fetched_at,
+      at: day,
       current,
       scope: `${table.about} ${station} stands for the city (ours); ${RAIN_SCOPE}`,
     });
@@ -133,20 +90,18 @@ function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
 
 /** Rain of a row in mm; null where the station has none, or where it failed a check of the agency. */
 function rainOf(row: CsvRow, city: City): number | null {
-  const { rain, flags = '', date } = city.table;
+  const { payload, station, table } = city;
+  const { rain, flags = '', date } = table;
   const text = (row[rain] ?? '').trim();
   const [, check = ''] = (row[flags] ?? '').split(',').map((flag) => flag.trim());
   const value = numberOf(text);
-  if (!FLAG.test(check)) throw unreadable(city, `${flags} "${check.slice(0, 40)}" of ${row[date]}`);
+  if (!FLAG.test(check))
+    throw fetchAgain(payload, `${station} has ${flags} "${check.slice(0, 40)}" of ${row[date]}`);
   if (text === '' || value === MISSING) return null;
   if (value === null || value < 0) {
-    throw unreadable(city, `${rain} "${text.slice(0, 40)}" of ${row[date]}`);
+    throw fetchAgain(payload, `${station} has ${rain} "${text.slice(0, 40)}" of ${row[date]}`);
   }
   return check === '' ? value : null;
-}
-
-function unreadable({ payload: { subject }, station }: City, what: string): ImportError {
-  return new ImportError({ subject, state: `${station} has ${what}; fetch it again` });
 }
 
 /** Daily summaries: https://www.ncei.noaa.gov/support/access-data-service-api-user-documentation */

@@ -1,6 +1,6 @@
 import { roundDecimal } from '../../../contract/decimal.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
-import { ImportError } from '../../import-error.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import { type Answer, isOver, pastHours } from './open-meteo-answer.ts';
 
 const HOURS_A_DAY = 24;
@@ -31,8 +31,7 @@ export function fireWeather(answer: Answer): FireDay[] {
     const day = Math.floor((at + answer.offsetMs) / DAY_MS) * DAY_MS;
     const percent = humidity.get(at) ?? null;
     if (percent !== null && (percent < 0 || percent > 100)) {
-      const state = `relative_humidity_2m ${percent} is not a percentage; fetch it again`;
-      throw new ImportError({ subject: answer.payload.subject, state });
+      throw fetchAgain(answer.payload, `relative_humidity_2m ${percent} is not a percentage`);
     }
     if (celsius !== null && percent !== null) {
       put(deficits, day, vapourPressureDeficit(celsius, percent));

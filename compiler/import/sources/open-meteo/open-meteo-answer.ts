@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, askedPlaces } from '../../asked-place.ts';
 import { dayTime } from '../../day-time.ts';
-import { ImportError } from '../../import-error.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';
@@ -63,14 +63,15 @@ export function pastHours(answer: Answer, name: string, spelled: Units): Values 
   const { current, current_units } = answer.shape;
   if (current === undefined || current[name] === undefined) return hours;
   const at = localTime(answer, 'current', current.time);
-  if (at > fetched) throw fault(answer, `current.time ${isoTime(at)} is after the fetch`);
+  if (at > fetched)
+    throw fetchAgain(answer.payload, `current.time ${isoTime(at)} is after the fetch`);
   const [value = null] = checked(answer, [current[name]], {
     name: `current.${name}`,
     unit: unitOf(answer, 'current', current_units)?.[name],
     spelled,
   });
   if ((hours.get(at) ?? value) !== value)
-    throw fault(answer, `two values of ${name} at ${current.time}`);
+    throw fetchAgain(answer.payload, `two values of ${name} at ${current.time}`);
   return hours.set(at, value);
 }
 
@@ -96,7 +97,7 @@ function column(answer: Answer, section: 'hourly' | 'daily', { name, spelled }: 
   if (table === undefined || values === undefined) return new Map();
   const { time } = table;
   if (!Array.isArray(values) || values.length !== time.length) {
-    throw fault(answer, `${section}.${name} does not have one value for each time`);
+    throw fetchAgain(answer.payload, `${section}.${name} does not have one value for each time`);
   }
   const numbers = checked(answer, values, {
     name: `${section}.${name}`,
@@ -113,7 +114,10 @@ function unitOf(
   given: Readonly<Record<string, string>> | undefined,
 ) {
   if (given?.time === 'iso8601') return given;
-  throw fault(answer, `${section}_units.time is not "iso8601"; ask for timeformat=iso8601`);
+  throw fetchAgain(
+    answer.payload,
+    `${section}_units.time is not "iso8601"; ask for timeformat=iso8601`,
+  );
 }
 
 /** Times of a section without a gap: a gap would be an hour or day that nobody knows of. */
@@ -122,14 +126,15 @@ function stepped(answer: Answer, section: 'hourly' | 'daily', texts: readonly st
   const times = texts.map((text) => localTime(answer, section, text));
   const gap = times.findIndex((at, index) => index > 0 && at - (times[index - 1] ?? 0) !== step);
   if (gap === -1) return times;
-  throw fault(answer, `${section}.time.${gap} does not follow the time before it`);
+  throw fetchAgain(answer.payload, `${section}.time.${gap} does not follow the time before it`);
 }
 
 /** UTC of a local time; a day stands for itself at 00:00Z. */
 function localTime(answer: Answer, section: string, text: string): number {
   const [, date = '', hours, minutes] = LOCAL_MINUTE.exec(text) ?? [];
   const day = dayTime(section === 'daily' ? text : date);
-  if (day === null) throw fault(answer, `${section}.time "${text.slice(0, 40)}" does not exist`);
+  if (day === null)
+    throw fetchAgain(answer.payload, `${section}.time "${text.slice(0, 40)}" does not exist`);
   if (section === 'daily') return day;
   return day + Number(hours) * HOUR_MS + Number(minutes) * 60_000 - answer.offsetMs;
 }
@@ -141,16 +146,16 @@ interface Checked extends Variable {
 /** Numbers in the unit that is expected; a variable that a model lacks has the unit "undefined" and is null throughout. */
 function checked(answer: Answer, values: readonly unknown[], { name, unit, spelled }: Checked) {
   const wrong = values.find((value) => value !== null && !Number.isFinite(value));
-  if (wrong !== undefined) throw fault(answer, `${name} has a value that is no number`);
+  if (wrong !== undefined)
+    throw fetchAgain(answer.payload, `${name} has a value that is no number`);
   const isLacking = unit === 'undefined' && values.every((value) => value === null);
   if (!isLacking && !spelled.includes(unit ?? '')) {
-    throw fault(answer, `${name} is in "${unit ?? 'no unit'}", not in "${spelled[0]}"`);
+    throw fetchAgain(
+      answer.payload,
+      `${name} is in "${unit ?? 'no unit'}", not in "${spelled[0]}"`,
+    );
   }
   return values as readonly (number | null)[];
-}
-
-function fault({ payload: { subject } }: Answer, state: string): ImportError {
-  return new ImportError({ subject, state: `${state}; fetch it again` });
 }
 
 /** What a model says of a place at a time. */
@@ -167,11 +172,10 @@ export function modelReading(
   { entity, place }: AskedPlace,
   { origin, at, current, ours }: ModelValue & { readonly origin: Origin },
 ) {
-  return statedReading(origin, {
+  return statedReading(origin, payload, {
     entity,
     entity_name: place.name,
-    observed_at: isoTime(at),
-    collected_at: payload.note.fetched_at,
+    at,
     current,
     scope: `model value of the grid cell at latitude ${shape.latitude}, longitude ${shape.longitude}; ${ours}`,
     grade: 'model, not a measurement',

@@ -1,7 +1,7 @@
 import { roundDecimal } from '../../../contract/decimal.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, wantedPlaces } from '../../asked-place.ts';
-import { ImportError } from '../../import-error.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { ReadingList } from '../../reading-list.ts';
@@ -17,7 +17,7 @@ import {
 } from './open-meteo-answer.ts';
 
 const SERVICE = 'https://archive-api.open-meteo.com/v1/archive';
-const ORIGIN = modelOrigin('Copernicus ERA5', 'historical-weather-api');
+const ORIGIN = modelOrigin('ECMWF (ERA5, IFS)', 'historical-weather-api');
 const DAY_SCOPE =
   'a local calendar day, which its date at 00:00Z stands for; the cell stands for the region (ours)';
 const DEGREE_SCOPE = `degree days to the base of 18.3 °C, from the mean of highest and lowest temperature; ${DAY_SCOPE}`;
@@ -80,8 +80,10 @@ function degreeDays(answer: Answer): DayValue[] {
     const tmin = lowest.get(day) ?? null;
     if (tmax === null || tmin === null) return [];
     if (tmin > tmax) {
-      const state = `the lowest temperature of ${isoTime(day).slice(0, 10)} is above its highest; fetch it again`;
-      throw new ImportError({ subject: answer.payload.subject, state });
+      throw fetchAgain(
+        answer.payload,
+        `the lowest temperature of ${isoTime(day).slice(0, 10)} is above its highest`,
+      );
     }
     const mean = (tmax + tmin) / 2;
     const current = {
@@ -102,7 +104,7 @@ function fire(answer: Answer): DayValue[] {
 /** Days of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
 export const openMeteoArchive: Source = {
   id: 'open-meteo-archive',
-  agency: 'Open-Meteo, for the Copernicus ERA5 reanalysis',
+  agency: 'Open-Meteo, for the reanalyses of ECMWF',
   version: 1,
   format: 'json',
   feeds: [

@@ -1,5 +1,5 @@
 import { wantedPlaces } from '../../asked-place.ts';
-import { ImportError } from '../../import-error.ts';
+import { fetchAgain } from '../../fetch-again.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
@@ -40,8 +40,7 @@ function readMarine(payload: Payload): Imported {
       continue;
     }
     if (height < 0) {
-      const state = `wave_height ${height} is below 0; fetch it again`;
-      throw new ImportError({ subject: payload.subject, state });
+      throw fetchAgain(payload, `wave_height ${height} is below 0`);
     }
     const says = { origin: ORIGIN, at };
     const sea = { ...says, current: { wave_height_m: height }, ours: POINT };

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { HOUR_MS } from '../../contract/iso-time.ts';
-import { askedPlaces, wantedPlaces } from '../asked-place.ts';
-import { dayTime } from '../day-time.ts';
-import { grouped } from '../grouped.ts';
-import { ImportError } from '../import-error.ts';
-import { zoneOffset } from '../local-time.ts';
-import { observedAt } from '../measured.ts';
-import { type Imported, type Payload, parsePayload } from '../payload.ts';
-import { ReadingList } from '../reading-list.ts';
-import { shaped } from '../shape.ts';
-import type { Source } from '../source.ts';
-import { type Origin, statedReading } from '../stated-reading.ts';
+import { HOUR_MS } from '../../../contract/iso-time.ts';
+import { askedPlaces, wantedPlaces } from '../../asked-place.ts';
+import { dayTime } from '../../day-time.ts';
+import { fetchAgain } from '../../fetch-again.ts';
+import { grouped } from '../../grouped.ts';
+import { zoneOffset } from '../../local-time.ts';
+import { type Imported, type Payload, parsePayload } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
+import { shaped } from '../../shape.ts';
+import type { Source } from '../../source.ts';
+import { type Origin, statedReading } from '../../stated-reading.ts';
+import { MEMBERS, POLLUTANTS } from './airnow-words.ts';
 
 const SERVICE = 'https://www.airnowapi.org/aq/observation/latLong/current/';
 const LINES = ['environment'];
@@ -25,34 +25,6 @@ const ORIGIN: Origin = {
   tier: 'T1',
   status: 'preliminary, as published by AirNow',
 };
-
-/** Members that are read, by the two spellings of the service. */
-const MEMBERS: ReadonlyMap<string, string> = new Map([
-  ['DateObserved', 'date'],
-  ['dateObserved', 'date'],
-  ['HourObserved', 'hour'],
-  ['hourObserved', 'hour'],
-  ['LocalTimeZone', 'zone'],
-  ['localTimeZone', 'zone'],
-  ['ReportingArea', 'area'],
-  ['reportingAreaName', 'area'],
-  ['ParameterName', 'pollutant'],
-  ['parameterName', 'pollutant'],
-  ['AQI', 'aqi'],
-  ['nowcastAQI', 'aqi'],
-  ['Latitude', 'latitude'],
-  ['Longitude', 'longitude'],
-]);
-/** Ozone has two names. */
-const POLLUTANTS: ReadonlyMap<string, string> = new Map([
-  ['O3', 'O3'],
-  ['OZONE', 'O3'],
-  ['PM2.5', 'PM2.5'],
-  ['PM10', 'PM10'],
-  ['NO2', 'NO2'],
-  ['SO2', 'SO2'],
-  ['CO', 'CO'],
-]);
 
 const name = z.string().min(1).max(80);
 const hour = z.int().min(0).max(23);
@@ -83,7 +55,8 @@ function readObservations(payload: Payload): Imported {
   const is = 'a list of observations';
   const rows = shaped(answerSchema, parsePayload(bytes, subject), { subject, is });
   const areas = new Set(rows.map(({ area }) => area));
-  if (areas.size > 1) throw fault(payload, `it holds ${areas.size} areas; ask for one of them`);
+  if (areas.size > 1)
+    throw fetchAgain(payload, `it holds ${areas.size} areas; ask for a smaller distance`);
   const list = new ReadingList();
   for (const hourly of grouped(rows, (row) => `${row.date} ${row.hour} ${row.zone}`).values()) {
     addHour(list, payload, hourly);
@@ -101,13 +74,12 @@ function addHour(list: ReadingList, payload: Payload, rows: readonly [Row, ...Ro
   const [dominant, index] = worst;
   const pm25 = new Map(indices).get('PM2.5');
   const { latitude, longitude, area } = first;
-  const at = latitude === undefined || longitude === undefined ? null : { latitude, longitude };
-  const [{ entity, place }] = askedPlaces(payload, at, LINES);
-  const reading = statedReading(ORIGIN, {
+  const where = latitude === undefined || longitude === undefined ? null : { latitude, longitude };
+  const [{ entity, place }] = askedPlaces(payload, where, LINES);
+  const reading = statedReading(ORIGIN, payload, {
     entity,
     entity_name: place.name,
-    observed_at: observedAt(hourOf(first, payload), payload),
-    collected_at: payload.note.fetched_at,
+    at: hourOf(first, payload),
     current: {
       aqi_index: index,
       dominant,
@@ -127,7 +99,7 @@ function indicesOf(rows: readonly Row[], payload: Payload): [string, number][] {
     const known = POLLUTANTS.get(pollutant);
     if (known === undefined || seen.has(known)) {
       const why = known === undefined ? 'is not known' : 'is there twice';
-      throw fault(payload, `pollutant "${pollutant}" ${why}; fetch it again`);
+      throw fetchAgain(payload, `pollutant "${pollutant}" ${why}`);
     }
     seen.set(known, aqi);
   }
@@ -140,11 +112,7 @@ function hourOf({ date, hour: hours, zone }: Row, payload: Payload): number {
   const offset = zoneOffset(zone);
   if (day !== null && offset !== null) return day + hours * HOUR_MS - offset;
   const what = day === null ? `day "${date.slice(0, 40)}"` : `zone "${zone}"`;
-  throw fault(payload, `${what} is not known; fetch it again`);
-}
-
-function fault({ subject }: Payload, state: string): ImportError {
-  return new ImportError({ subject, state });
+  throw fetchAgain(payload, `${what} is not known`);
 }
 
 /** Current observations by latitude and longitude: https://docs.airnowapi.org/ */

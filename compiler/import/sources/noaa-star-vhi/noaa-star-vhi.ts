@@ -1,11 +1,11 @@
-import { DAY_MS } from '../../contract/iso-time.ts';
-import { ImportError } from '../import-error.ts';
-import { observedAt } from '../measured.ts';
-import { numberOf } from '../number-text.ts';
-import { type Imported, type Payload, textOf } from '../payload.ts';
-import { ReadingList } from '../reading-list.ts';
-import type { Source } from '../source.ts';
-import { type Origin, statedReading } from '../stated-reading.ts';
+import { DAY_MS } from '../../../contract/iso-time.ts';
+import { fetchAgain } from '../../fetch-again.ts';
+import { numberOf } from '../../number-text.ts';
+import { type Imported, type Payload, textOf } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
+import type { Source } from '../../source.ts';
+import { type Origin, statedReading } from '../../stated-reading.ts';
+import { entityOf, type Province, provincesAsked } from './vhi-provinces.ts';
 
 const SERVICE = 'https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/get_TS_admin.php';
 const ORIGIN: Origin = {
@@ -16,24 +16,6 @@ const ORIGIN: Origin = {
   tier: 'T1',
   status: 'as published by NOAA STAR',
 };
-/** Our regions that are one province, by country and the name that the agency prints. */
-const REGIONS: ReadonlyMap<string, string> = new Map([
-  ['USA Iowa', 'us-iowa'],
-  ['USA Illinois', 'us-illinois'],
-  ['USA Nebraska', 'us-nebraska'],
-  ['USA Kansas', 'us-kansas'],
-  ['BRA Mato Grosso', 'br-matogrosso'],
-  ['AUS New South Wales', 'au-nsw'],
-  ['IND Punjab', 'in-punjab'],
-]);
-/** Numbers of the provinces that are asked for, as the agency counts those of a country by name. */
-const ASKED: ReadonlyMap<string, string> = new Map([
-  ['us-iowa', 'usa-16'],
-  ['us-illinois', 'usa-14'],
-  ['us-nebraska', 'usa-28'],
-  ['us-kansas', 'usa-17'],
-]);
-const PROVINCE_ID = /^([a-z]{3})-([1-9]\d{0,2})$/;
 const YEARS_ASKED = 6;
 
 const TITLE =
@@ -44,33 +26,29 @@ const NO_DATA = -1;
 const WEEKS_A_YEAR = 52;
 const COLUMNS = 7;
 
-interface Province {
-  readonly country: string;
-  readonly number: string;
-  readonly name: string;
+interface Title extends Province {
+  /** First and last year that it announces. */
   readonly years: readonly [number, number];
 }
 
 function readProvince(payload: Payload): Imported {
   const [title = '', ...lines] = linesOf(payload);
   const province = provinceOf(title, payload);
-  const id = `${province.country.toLowerCase()}-${province.number}`;
-  const entity = REGIONS.get(`${province.country} ${province.name}`) ?? id;
+  const entity = entityOf(province);
   const list = new ReadingList();
   const seen = new Set<number>();
   for (const line of lines.filter((text) => squeezed(text).replace(/,$/, '') !== HEADER)) {
     const { end, values } = weekOf(line, province, payload);
-    if (seen.has(end)) throw fault(payload, `"${line.slice(0, 40)}" repeats a week`);
+    if (seen.has(end)) throw fetchAgain(payload, `"${line.slice(0, 40)}" repeats a week`);
     seen.add(end);
-    if (values === null) list.skips.add(id, 'a week without data (-1)');
+    if (values === null) list.skips.add(entity, 'a week without data (-1)');
     else {
       list.add(
         'agriculture.crop-vhi',
-        statedReading(ORIGIN, {
+        statedReading(ORIGIN, payload, {
           entity,
           entity_name: `${province.name}, ${province.country}`,
-          observed_at: observedAt(end, payload),
-          collected_at: payload.note.fetched_at,
+          at: end,
           current: values,
           scope: `mean of province ${province.number} of ${province.country} by the numbers of the agency, over a week, which its last day at 00:00Z stands for`,
         }),
@@ -84,7 +62,7 @@ function readProvince(payload: Payload): Imported {
 function linesOf(payload: Payload): string[] {
   const text = textOf(payload);
   if (!text.trimEnd().endsWith('</pre></tt>'))
-    throw fault(payload, 'it does not end with </pre></tt>, so it may be cut off');
+    throw fetchAgain(payload, 'it does not end with </pre></tt>, so it may be cut off');
   return text
     .replaceAll(/<br>|<\/?tt>|<\/?pre>/g, '\n')
     .split('\n')
@@ -92,14 +70,20 @@ function linesOf(payload: Payload): string[] {
     .filter((line) => line !== '');
 }
 
-function provinceOf(title: string, payload: Payload): Province {
+function provinceOf(title: string, payload: Payload): Title {
   const [, country = '', number = '', name = '', from, to] = TITLE.exec(title) ?? [];
   if (country === '')
-    throw fault(payload, `"${title.slice(0, 60)}" is not the title of a weekly mean of a province`);
+    throw fetchAgain(
+      payload,
+      `"${title.slice(0, 60)}" is not the title of a weekly mean of a province`,
+    );
   const query = new URL(payload.note.url).searchParams;
   const asked = [query.get('country') ?? country, query.get('provinceID') ?? number];
   if (asked[0] !== country || asked[1] !== number) {
-    throw fault(payload, `it holds ${country} ${number}, its address asks for ${asked.join(' ')}`);
+    throw fetchAgain(
+      payload,
+      `it holds ${country} ${number}, its address asks for ${asked.join(' ')}`,
+    );
   }
   return { country, number, name: name.trim(), years: [Number(from), Number(to)] };
 }
@@ -112,12 +96,15 @@ interface Week {
 }
 
 /** A row is `year,week, SMN,SMT, VCI, TCI, VHI,`; without data all five are -1. */
-function weekOf(line: string, { years: [from, to] }: Province, payload: Payload): Week {
+function weekOf(line: string, { years: [from, to] }: Title, payload: Payload): Week {
   const cells = squeezed(line).replace(/,$/, '').split(',').map(numberOf);
   const [year, week, smn, smt, vci, tci, vhi] = cells.map((value) => value ?? Number.NaN) as Cells;
   const isWeek = Number.isInteger(year) && week >= 1 && week <= WEEKS_A_YEAR && week % 1 === 0;
   if (cells.length !== COLUMNS || cells.includes(null) || !isWeek || year < from || year > to) {
-    throw fault(payload, `"${line.slice(0, 60)}" is no week of ${from} to ${to} with five values`);
+    throw fetchAgain(
+      payload,
+      `"${line.slice(0, 60)}" is no week of ${from} to ${to} with five values`,
+    );
   }
   const end = weekEnd(year, week);
   if ([smn, smt, vci, tci, vhi].every((value) => value === NO_DATA)) return { end, values: null };
@@ -127,7 +114,7 @@ function weekOf(line: string, { years: [from, to] }: Province, payload: Payload)
     isOdd(smt, 150, 350) ||
     Object.values(indices).some((value) => isOdd(value, 0, 100))
   ) {
-    throw fault(payload, `"${line.slice(0, 60)}" has a value outside of its scale`);
+    throw fetchAgain(payload, `"${line.slice(0, 60)}" has a value outside of its scale`);
   }
   return { end, values: { ...indices, ndvi_smn: smn, bt_smt_k: smt } };
 }
@@ -148,10 +135,6 @@ function weekEnd(year: number, week: number): number {
   return Date.UTC(year, 0, 1) + (week * 7 - 1) * DAY_MS;
 }
 
-function fault({ subject }: Payload, state: string): ImportError {
-  return new ImportError({ subject, state: `${state}; fetch it again` });
-}
-
 /** Weekly means of provinces: https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/vh_browse.php */
 export const noaaStarVhi: Source = {
   id: 'noaa-star-vhi',
@@ -163,13 +146,11 @@ export const noaaStarVhi: Source = {
   fetch: {
     hosts: ['www.star.nesdis.noaa.gov'],
     addresses: ({ entities, now }) => {
-      const wanted = entities.length === 0 ? [...ASKED.keys()] : entities;
       const to = new Date(now).getUTCFullYear();
-      return wanted.flatMap((entity) => {
-        const [, country = '', number] = PROVINCE_ID.exec(ASKED.get(entity) ?? entity) ?? [];
-        const query = `country=${country.toUpperCase()}&provinceID=${number}&year1=${to - YEARS_ASKED}&year2=${to}&type=Mean`;
-        return number === undefined ? [] : [`${SERVICE}?${query}`];
-      });
+      const years = `year1=${to - YEARS_ASKED}&year2=${to}&type=Mean`;
+      return provincesAsked(entities).map(
+        ({ country, number }) => `${SERVICE}?country=${country}&provinceID=${number}&${years}`,
+      );
     },
     accept: 'text/html, text/plain',
     everyMinutes: 24 * 60,
