@@ -1,11 +1,10 @@
-import { DAY_MS } from '../../../contract/iso-time.ts';
 import { fetchAgain } from '../../fetch-again.ts';
-import { numberOf } from '../../number-text.ts';
 import { type Imported, type Payload, textOf } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';
 import { entityOf, type Province, provincesAsked } from './vhi-provinces.ts';
+import { type Announced, isHeader, weekOf } from './vhi-weeks.ts';
 
 const SERVICE = 'https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/get_TS_admin.php';
 const ORIGIN: Origin = {
@@ -20,16 +19,6 @@ const YEARS_ASKED = 6;
 
 const TITLE =
   /^Mean data for ([A-Z]{3}) +Province= *(\d{1,3}): *([^<>,]{1,80}), *from (\d{4}) to (\d{4}), weekly$/;
-/** A newer form names the columns. */
-const HEADER = 'year,week,smn,smt,vci,tci,vhi';
-const NO_DATA = -1;
-const WEEKS_A_YEAR = 52;
-const COLUMNS = 7;
-
-interface Title extends Province {
-  /** First and last year that it announces. */
-  readonly years: readonly [number, number];
-}
 
 function readProvince(payload: Payload): Imported {
   const [title = '', ...lines] = linesOf(payload);
@@ -37,7 +26,7 @@ function readProvince(payload: Payload): Imported {
   const entity = entityOf(province);
   const list = new ReadingList();
   const seen = new Set<number>();
-  for (const line of lines.filter((text) => squeezed(text).replace(/,$/, '') !== HEADER)) {
+  for (const line of lines.filter((text) => !isHeader(text))) {
     const { end, values } = weekOf(line, province, payload);
     if (seen.has(end)) throw fetchAgain(payload, `"${line.slice(0, 40)}" repeats a week`);
     seen.add(end);
@@ -70,7 +59,7 @@ function linesOf(payload: Payload): string[] {
     .filter((line) => line !== '');
 }
 
-function provinceOf(title: string, payload: Payload): Title {
+function provinceOf(title: string, payload: Payload): Province & Announced {
   const [, country = '', number = '', name = '', from, to] = TITLE.exec(title) ?? [];
   if (country === '')
     throw fetchAgain(
@@ -86,53 +75,6 @@ function provinceOf(title: string, payload: Payload): Title {
     );
   }
   return { country, number, name: name.trim(), years: [Number(from), Number(to)] };
-}
-
-interface Week {
-  /** Its last day at 00:00Z, in epoch milliseconds. */
-  readonly end: number;
-  /** Null where the agency has no data of it. */
-  readonly values: Readonly<Record<string, number>> | null;
-}
-
-/** A row is `year,week, SMN,SMT, VCI, TCI, VHI,`; without data all five are -1. */
-function weekOf(line: string, { years: [from, to] }: Title, payload: Payload): Week {
-  const cells = squeezed(line).replace(/,$/, '').split(',').map(numberOf);
-  const [year, week, smn, smt, vci, tci, vhi] = cells.map((value) => value ?? Number.NaN) as Cells;
-  const isWeek = Number.isInteger(year) && week >= 1 && week <= WEEKS_A_YEAR && week % 1 === 0;
-  if (cells.length !== COLUMNS || cells.includes(null) || !isWeek || year < from || year > to) {
-    throw fetchAgain(
-      payload,
-      `"${line.slice(0, 60)}" is no week of ${from} to ${to} with five values`,
-    );
-  }
-  const end = weekEnd(year, week);
-  if ([smn, smt, vci, tci, vhi].every((value) => value === NO_DATA)) return { end, values: null };
-  const indices = { vhi_index: vhi, vci_index: vci, tci_index: tci };
-  if (
-    isOdd(smn, -0.2, 1) ||
-    isOdd(smt, 150, 350) ||
-    Object.values(indices).some((value) => isOdd(value, 0, 100))
-  ) {
-    throw fetchAgain(payload, `"${line.slice(0, 60)}" has a value outside of its scale`);
-  }
-  return { end, values: { ...indices, ndvi_smn: smn, bt_smt_k: smt } };
-}
-
-type Cells = [number, number, number, number, number, number, number];
-
-function isOdd(value: number, from: number, to: number): boolean {
-  return value < from || value > to;
-}
-
-function squeezed(line: string): string {
-  return line.replaceAll(' ', '').toLowerCase();
-}
-
-/** Weeks are seven days from 1 January on; the last one takes the rest of the year. */
-function weekEnd(year: number, week: number): number {
-  if (week === WEEKS_A_YEAR) return Date.UTC(year, 11, 31);
-  return Date.UTC(year, 0, 1) + (week * 7 - 1) * DAY_MS;
 }
 
 /** Weekly means of provinces: https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/vh_browse.php */
