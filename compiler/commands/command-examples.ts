@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
+import { SOURCES } from '../import/sources.ts';
 
 /** Ready-made calls by command, shown under its help; each is one that works, apart from the names in it. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  ...importExamples(),
   compile: [
     'signalpress compile --key issuer.key --base-url https://signals.example.org',
     'signalpress compile --key issuer.key --as-of 2026-11-20T12:00:00Z --verify full',
@@ -45,6 +47,15 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     "signalpress receipt issue '/gauge?entity=us-denver&signal_id=airquality.aqi' --key processor.key",
   ],
 };
+
+/** A source without an example of its own is imported like all others. */
+function importExamples() {
+  const examples = SOURCES.map(({ id, format }) => {
+    const name = `${id}.${format === 'text' ? 'txt' : format}`;
+    return [`import ${id}`, [`signalpress import ${id} ${name} --note ${id}.note.json`]] as const;
+  });
+  return Object.fromEntries(examples);
+}
 
 /** The usual meaning of exit codes; `verify` has codes of its own and prints them itself. */
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';

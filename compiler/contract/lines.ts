@@ -260,6 +260,8 @@ export const LINES = [
         bands: CROP_VHI.steps.map((step) => step.band),
         rulers: [CROP_VHI],
         seasonal: true,
+        // Provinces too, by the country and number of the agency: `ukr-24`.
+        entities: 'open',
       }),
     ],
     bundle: {

@@ -6,8 +6,8 @@ import { type Payload, textOf } from './payload.ts';
 export type CsvRow = Readonly<Record<string, string>>;
 
 /**
- * Rows of a table with a header line. Throws an ImportError where a column of `needed` is missing, a column stands twice,
- * or a row has another number of values than the header.
+ * Rows of a table with a header line. Throws an ImportError where a column of `needed` is missing, a column stands twice, a
+ * row has another number of values than the header, or the last line is not ended.
  */
 export function csvRows(payload: Payload, needed: readonly string[]): readonly CsvRow[] {
   const { subject } = payload;
@@ -26,8 +26,13 @@ export function csvRows(payload: Payload, needed: readonly string[]): readonly C
 }
 
 function records(payload: Payload): string[][] {
+  const text = textOf(payload);
+  if (!text.endsWith('\n')) {
+    const state = 'its last line is not ended, so it may be cut off; fetch it again';
+    throw new ImportError({ subject: payload.subject, state });
+  }
   try {
-    return parse(textOf(payload), { bom: true, trim: true, skip_empty_lines: true });
+    return parse(text, { bom: true, trim: true, skip_empty_lines: true });
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
     const state = `not a whole table (${cause.message}); fetch it again`;

@@ -1,12 +1,21 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
+import { airnow } from './sources/airnow/airnow.ts';
 import { aviationweather } from './sources/aviationweather/aviationweather.ts';
 import { cbpBwt } from './sources/cbp-bwt/cbp-bwt.ts';
 import { faaNas } from './sources/faa-nas/faa-nas.ts';
+import { bls } from './sources/fred-bls/bls.ts';
+import { fred } from './sources/fred-bls/fred.ts';
 import { mcpRegistry } from './sources/mcp-registry/mcp-registry.ts';
 import { nhc } from './sources/nhc.ts';
+import { noaaDaily } from './sources/noaa-daily/noaa-daily.ts';
+import { noaaStarVhi } from './sources/noaa-star-vhi/noaa-star-vhi.ts';
 import { nwsRiverFlood } from './sources/nws-river-flood.ts';
 import { nwsWarnings } from './sources/nws-warnings/nws-warnings.ts';
+import { openMeteoAirQuality } from './sources/open-meteo/open-meteo-air-quality.ts';
+import { openMeteoArchive } from './sources/open-meteo/open-meteo-archive.ts';
+import { openMeteoMarine } from './sources/open-meteo/open-meteo-marine.ts';
+import { openMeteoSoilMoisture } from './sources/open-meteo/open-meteo-soil-moisture.ts';
 import { openfda } from './sources/openfda/openfda.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { spc } from './sources/spc/spc.ts';
@@ -25,6 +34,15 @@ export const SOURCES: readonly Source[] = [
   nwsRiverFlood,
   nwsWarnings,
   spc,
+  airnow,
+  bls,
+  fred,
+  noaaDaily,
+  noaaStarVhi,
+  openMeteoAirQuality,
+  openMeteoArchive,
+  openMeteoMarine,
+  openMeteoSoilMoisture,
   usgsEarthquakes,
   usgsNwis,
 ];

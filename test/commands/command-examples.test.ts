@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addExamples } from '../../compiler/commands/command-examples.ts';
+import { SOURCES } from '../../compiler/import/sources.ts';
 
 function helpOf(...words: readonly [string, ...string[]]): string {
   const program = new Command('signalpress');
@@ -31,6 +32,11 @@ describe('addExamples()', () => {
       each.configureOutput({ writeOut: (text) => shown.push(text) }).outputHelp();
       expect(shown.join('')).toContain('Exit codes: 0 done');
     }
+  });
+
+  it.each(SOURCES.map(({ id }) => id))('has an example for the import of %s', (id) => {
+    expect(helpOf('import', id)).toContain(`Examples:\n  signalpress import ${id} `);
+    expect(() => helpOf('import', `${id}-x`)).toThrow('it has no example');
   });
 
   it('does not let a command go without one', () => {

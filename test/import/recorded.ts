@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import type { Reading } from '../../compiler/stages/intake/reading.ts';
 
 const SHARED = new URL('../../../shared/official-payloads/', import.meta.url).pathname;
 
@@ -12,6 +13,8 @@ export const hasRecorded = existsSync(SHARED);
 export function recorded(path: string): Buffer {
   return readFileSync(`${SHARED}${path}`);
 }
+
+type Values = readonly [entity: string, at: string, current: Reading['current']];
 
 /** What a source makes of an answer; the address decides what was asked. */
 export function readAs(
@@ -29,7 +32,7 @@ export function readAs(
 }
 
 /** Entity, time and values of the readings of a signal. */
-export function valuesOf({ readings }: Imported, signal: string) {
+export function valuesOf({ readings }: Imported, signal: string): Values[] {
   return (readings.get(signal) ?? []).map(({ entity, observed_at, current }) => [
     entity,
     observed_at,

@@ -1,0 +1,74 @@
+import { LINES, type Line } from '../contract/lines.ts';
+import { type Place, placesOf } from '../contract/places.ts';
+import { ImportError } from './import-error.ts';
+import { numberOf } from './number-text.ts';
+import type { Payload } from './payload.ts';
+
+/** A place of ours that a payload speaks of. */
+export interface AskedPlace {
+  readonly line: string;
+  readonly entity: string;
+  readonly place: Place;
+}
+
+/** Degrees between what was asked and what answers: grids of models are finer, and areas of stations (ours). */
+export const APART_DEGREES_MAX = 1;
+
+interface Position {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** Places of the closed lists of some lines. */
+export function knownPlaces(lines: readonly string[]): AskedPlace[] {
+  return (LINES as readonly Line[])
+    .filter(({ id }) => lines.includes(id))
+    .flatMap(({ id, entities }) =>
+      entities.flatMap((entity) => {
+        const place = placesOf(id).get(entity);
+        return place === undefined ? [] : [{ line: id, entity, place }];
+      }),
+    );
+}
+
+/** Those places of some lines that an operator wants; all of them where none is named. */
+export function wantedPlaces(
+  lines: readonly string[],
+  entities: readonly string[],
+): readonly AskedPlace[] {
+  const known = knownPlaces(lines);
+  return entities.length === 0 ? known : known.filter(({ entity }) => entities.includes(entity));
+}
+
+/**
+ * The places of ours whose coordinates the address asks for: a payload of a model names no entity, only its grid cell.
+ * Throws an ImportError where the address names none of them, or where the payload speaks of somewhere else.
+ */
+export function askedPlaces(
+  { note, subject }: Payload,
+  answered: Position | null,
+  lines: readonly string[],
+): readonly [AskedPlace, ...AskedPlace[]] {
+  const query = new URL(note.url).searchParams;
+  const [latitude, longitude] = ['latitude', 'longitude'].map((name) => query.get(name) ?? '');
+  const [asked, ...others] = knownPlaces(lines).filter(
+    ({ place }) =>
+      place.latitude === numberOf(latitude ?? '') && place.longitude === numberOf(longitude ?? ''),
+  );
+  if (asked === undefined) {
+    const where = `latitude "${latitude}", longitude "${longitude}"`;
+    const state = `its address asks for ${where}, which is no place of ${lines.join(', ')}; import it with a fetch note that holds the address as it was asked`;
+    throw new ImportError({ subject, state });
+  }
+  if (answered !== null && !isNear(answered, asked.place)) {
+    const state = `it speaks of latitude ${answered.latitude}, longitude ${answered.longitude}, far from ${asked.place.name}, which its address asks for; correct the fetch note`;
+    throw new ImportError({ subject, state });
+  }
+  return [asked, ...others];
+}
+
+function isNear(a: Position, b: Position): boolean {
+  const east = Math.abs(a.longitude - b.longitude);
+  const apart = [a.latitude - b.latitude, Math.min(east, 360 - east)];
+  return apart.every((degrees) => Math.abs(degrees) <= APART_DEGREES_MAX);
+}

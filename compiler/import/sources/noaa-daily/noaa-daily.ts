@@ -1,0 +1,130 @@
+import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
+import { refuseUnasked } from '../../asked-subjects.ts';
+import { type CsvRow, csvRows } from '../../csv.ts';
+import { dayTime } from '../../day-time.ts';
+import { fetchAgain } from '../../fetch-again.ts';
+import { grouped } from '../../grouped.ts';
+import { ImportError } from '../../import-error.ts';
+import { nameOf } from '../../measured.ts';
+import { numberOf } from '../../number-text.ts';
+import type { Imported, Payload } from '../../payload.ts';
+import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
+import { ReadingList } from '../../reading-list.ts';
+import type { Source } from '../../source.ts';
+import { statedReading } from '../../stated-reading.ts';
+import { AGENCY_TABLE, CLEANED_TABLE, type DailyTable } from './daily-tables.ts';
+import { CITY_STATION } from './noaa-stations.ts';
+
+const SERVICE = 'https://www.ncei.noaa.gov/access/services/data/v1';
+/** The 30 days of a sum, and as many more as stations are late and revised. */
+const DAYS_ASKED = 45;
+/** Every day of a US station has ended by noon UTC of the next. */
+const DAY_ENDS_MS = DAY_MS + 12 * HOUR_MS;
+const MISSING = -9999;
+/** The check that a value failed; most fail none. */
+const FLAG = /^[A-Z]?$/;
+
+function readDaily(payload: Payload): Imported {
+  const rows = csvRows(payload, []);
+  const table = tableOf(payload, rows);
+  const list = new ReadingList();
+  const stations = grouped(rows, (row) => row[table.station] ?? '');
+  refuseUnasked(payload, 'stations', stations.keys());
+  for (const [station, own] of stations) {
+    const entity = table.entities.get(station);
+    if (entity === undefined)
+      list.skips.add(station.slice(0, 40), 'stands for none of our cities', own.length);
+    else addCity(list, { payload, table, station, entity }, own);
+  }
+  return list.someOf(payload);
+}
+
+function tableOf({ note, subject }: Payload, [first = {}]: readonly CsvRow[]): DailyTable {
+  const found = [AGENCY_TABLE, CLEANED_TABLE].find(({ station, date, rain }) =>
+    [station, date, rain].every((name) => Object.hasOwn(first, name)),
+  );
+  if (found === undefined) {
+    const state =
+      'neither STATION,DATE,PRCP nor location,date,precipitation in its header; ask for format=csv and dataTypes=PRCP';
+    throw new ImportError({ subject, state });
+  }
+  // The table itself names no unit: without this parameter the service answers in tenths.
+  if (found === CLEANED_TABLE || new URL(note.url).searchParams.get('units') === 'metric')
+    return found;
+  const state =
+    'its address does not say units=metric, so its unit is not known; fetch it with units=metric';
+  throw new ImportError({ subject, state });
+}
+
+interface City {
+  readonly payload: Payload;
+  readonly table: DailyTable;
+  readonly station: string;
+  readonly entity: string;
+}
+
+function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
+  const { payload, table, station, entity } = city;
+  const days = new Map<number, number | null>();
+  for (const row of rows) {
+    const day = dayTime(row[table.date] ?? '');
+    if (day === null || days.has(day)) {
+      const fault = day === null ? 'which does not exist' : 'which it names twice';
+      throw fetchAgain(payload, `${station} has date "${row[table.date]?.slice(0, 40)}", ${fault}`);
+    }
+    if (day + DAY_ENDS_MS > Date.parse(payload.note.fetched_at))
+      list.skips.add(station, 'a day that had not ended');
+    else days.set(day, rainOf(row, city));
+  }
+  for (const { signal, day, current } of rainValues(days)) {
+    const reading = statedReading(table.origin, payload, {
+      entity,
+      ...nameOf('environment', entity),
+      at: day,
+      current,
+      scope: `${table.about} ${station} stands for the city (ours); ${RAIN_SCOPE}`,
+    });
+    list.add(signal, reading);
+  }
+}
+
+/** Rain of a row in mm; null where the station has none, or where it failed a check of the agency. */
+function rainOf(row: CsvRow, city: City): number | null {
+  const { payload, station, table } = city;
+  const { rain, flags = '', date } = table;
+  const text = (row[rain] ?? '').trim();
+  const [, check = ''] = (row[flags] ?? '').split(',').map((flag) => flag.trim());
+  const value = numberOf(text);
+  if (!FLAG.test(check))
+    throw fetchAgain(payload, `${station} has ${flags} "${check.slice(0, 40)}" of ${row[date]}`);
+  if (text === '' || value === MISSING) return null;
+  if (value === null || value < 0) {
+    throw fetchAgain(payload, `${station} has ${rain} "${text.slice(0, 40)}" of ${row[date]}`);
+  }
+  return check === '' ? value : null;
+}
+
+/** Daily summaries: https://www.ncei.noaa.gov/support/access-data-service-api-user-documentation */
+export const noaaDaily: Source = {
+  id: 'noaa-daily',
+  agency: 'NOAA National Centers for Environmental Information',
+  version: 1,
+  format: 'csv',
+  feeds: ['precipitation.daily', 'precipitation.wetness30d'],
+  read: readDaily,
+  fetch: {
+    hosts: ['www.ncei.noaa.gov'],
+    addresses: ({ entities, now }) => {
+      const wanted = Object.entries(CITY_STATION).filter(
+        ([city]) => entities.length === 0 || entities.includes(city),
+      );
+      const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
+      const stations = wanted.map(([, station]) => station).join(',');
+      const query = `dataset=daily-summaries&stations=${stations}&startDate=${from}&endDate=${to}&dataTypes=PRCP&units=metric&format=csv&includeAttributes=true`;
+      return wanted.length === 0 ? [] : [`${SERVICE}?${query}`];
+    },
+    accept: 'text/csv',
+    everyMinutes: 24 * 60,
+    perMinute: 30,
+  },
+};

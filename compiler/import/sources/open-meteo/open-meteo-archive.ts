@@ -1,0 +1,135 @@
+import { roundDecimal } from '../../../contract/decimal.ts';
+import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
+import { type AskedPlace, wantedPlaces } from '../../asked-place.ts';
+import { fetchAgain } from '../../fetch-again.ts';
+import type { Imported, Payload } from '../../payload.ts';
+import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
+import { ReadingList } from '../../reading-list.ts';
+import type { Source } from '../../source.ts';
+import { FIRE_WEATHER_SCOPE, fireWeather } from './fire-weather.ts';
+import {
+  type Answer,
+  completeDays,
+  modelOrigin,
+  modelReading,
+  placeAddress,
+  readAnswer,
+} from './open-meteo-answer.ts';
+
+const SERVICE = 'https://archive-api.open-meteo.com/v1/archive';
+const ORIGIN = modelOrigin('ECMWF (ERA5, IFS)', 'historical-weather-api');
+const DAY_SCOPE =
+  'a local calendar day, which its date at 00:00Z stands for; the cell stands for the region (ours)';
+const DEGREE_SCOPE = `degree days to the base of 18.3 °C, from the mean of highest and lowest temperature; ${DAY_SCOPE}`;
+const BASE_C = 18.3;
+/** The 30 days of a sum, and as many more as the archive is late and revises. */
+const DAYS_ASKED = 45;
+
+interface DayValue {
+  readonly signal: string;
+  readonly day: number;
+  readonly current: Readonly<Record<string, number | null>>;
+  readonly ours: string;
+}
+
+/** What each line reads in an answer, and what is asked for it. */
+const READERS: ReadonlyMap<string, { readonly query: string; read(answer: Answer): DayValue[] }> =
+  new Map([
+    ['environment', { query: 'daily=precipitation_sum', read: rain }],
+    ['agriculture', { query: 'daily=temperature_2m_max', read: heat }],
+    ['grid', { query: 'daily=temperature_2m_max,temperature_2m_min', read: degreeDays }],
+    [
+      'wildfire',
+      {
+        query: 'hourly=temperature_2m,relative_humidity_2m,wind_speed_10m&wind_speed_unit=kn',
+        read: fire,
+      },
+    ],
+  ]);
+const LINES = [...READERS.keys()];
+
+function readArchive(payload: Payload): Imported {
+  const answer = readAnswer(payload, LINES);
+  const list = new ReadingList();
+  for (const place of answer.places) {
+    const values = READERS.get(place.line)?.read(answer) ?? [];
+    if (values.length === 0) list.skips.add(place.entity, `no complete day for ${place.line}`);
+    for (const { signal, day: at, current, ours } of values) {
+      list.add(signal, modelReading(answer, place, { origin: ORIGIN, at, current, ours }));
+    }
+  }
+  return list.someOf(payload);
+}
+
+function rain(answer: Answer): DayValue[] {
+  const days = completeDays(answer, 'precipitation_sum', ['mm']);
+  return rainValues(days).map((value) => ({ ...value, ours: RAIN_SCOPE }));
+}
+
+function heat(answer: Answer): DayValue[] {
+  return [...completeDays(answer, 'temperature_2m_max', ['°C'])].flatMap(([day, tmax]) =>
+    tmax === null
+      ? []
+      : [{ signal: 'agriculture.heat', day, current: { tmax_c: tmax }, ours: DAY_SCOPE }],
+  );
+}
+
+function degreeDays(answer: Answer): DayValue[] {
+  const lowest = completeDays(answer, 'temperature_2m_min', ['°C']);
+  return [...completeDays(answer, 'temperature_2m_max', ['°C'])].flatMap(([day, tmax]) => {
+    const tmin = lowest.get(day) ?? null;
+    if (tmax === null || tmin === null) return [];
+    if (tmin > tmax) {
+      throw fetchAgain(
+        answer.payload,
+        `the lowest temperature of ${isoTime(day).slice(0, 10)} is above its highest`,
+      );
+    }
+    const mean = (tmax + tmin) / 2;
+    const current = {
+      cdd_degree_days: roundDecimal(Math.max(0, mean - BASE_C), 2),
+      hdd_degree_days: roundDecimal(Math.max(0, BASE_C - mean), 2),
+    };
+    return [{ signal: 'electricity.demand', day, current, ours: DEGREE_SCOPE }];
+  });
+}
+
+function fire(answer: Answer): DayValue[] {
+  return fireWeather(answer).map(({ day, current }) => {
+    const ours = `${FIRE_WEATHER_SCOPE}; ${DAY_SCOPE}`;
+    return { signal: 'wildfire.fire-weather', day, current, ours };
+  });
+}
+
+/** Days of a reanalysis: https://open-meteo.com/en/docs/historical-weather-api */
+export const openMeteoArchive: Source = {
+  id: 'open-meteo-archive',
+  agency: 'Open-Meteo, for the reanalyses of ECMWF',
+  version: 1,
+  format: 'json',
+  feeds: [
+    'precipitation.daily',
+    'precipitation.wetness30d',
+    'agriculture.heat',
+    'electricity.demand',
+    'wildfire.fire-weather',
+  ],
+  read: readArchive,
+  fetch: {
+    hosts: ['archive-api.open-meteo.com'],
+    // The rain of all cities is measured by stations: only who names cities here is asked to have it from the model.
+    addresses: ({ entities, now }) => {
+      const lines = entities.length === 0 ? LINES.filter((id) => id !== 'environment') : LINES;
+      return wantedPlaces(lines, entities).map((place) => addressOf(place, now));
+    },
+    accept: 'application/json',
+    everyMinutes: 24 * 60,
+    perMinute: 60,
+  },
+};
+
+function addressOf({ line, place }: AskedPlace, now: number): string {
+  const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
+  const query = READERS.get(line)?.query ?? '';
+  return placeAddress(SERVICE, place, `start_date=${from}&end_date=${to}&${query}`);
+}

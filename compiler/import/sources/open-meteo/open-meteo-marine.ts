@@ -1,0 +1,73 @@
+import { wantedPlaces } from '../../asked-place.ts';
+import { fetchAgain } from '../../fetch-again.ts';
+import type { Imported, Payload } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
+import type { Source } from '../../source.ts';
+import {
+  modelOrigin,
+  modelReading,
+  pastHours,
+  placeAddress,
+  readAnswer,
+} from './open-meteo-answer.ts';
+
+const SERVICE = 'https://marine-api.open-meteo.com/v1/marine';
+const LINES = ['shipping'];
+const ORIGIN = modelOrigin('national wave models', 'marine-weather-api');
+const POINT = 'one point stands for the route (ours); values between the hours are interpolated';
+
+/** Bands of a route by significant wave height in m, mildest first (ours: no agency publishes any). */
+const DISRUPTION_STEPS = [
+  ['operable', 0],
+  ['marginal', 2.5],
+  ['disrupted', 4],
+  ['severe', 6],
+] as const;
+const BANDS = `${POINT}; bands from 2.5, 4 and 6 m are ours, not official`;
+
+/** The band that a wave height in m begins or lies in. */
+export function disruptionBand(height: number): string {
+  return DISRUPTION_STEPS.findLast(([, from]) => height >= from)?.[0] ?? DISRUPTION_STEPS[0][0];
+}
+
+function readMarine(payload: Payload): Imported {
+  const answer = readAnswer(payload, LINES);
+  const [place] = answer.places;
+  const list = new ReadingList();
+  for (const [at, height] of pastHours(answer, 'wave_height', ['m'])) {
+    if (height === null) {
+      list.skips.add(place.entity, 'a time without wave_height');
+      continue;
+    }
+    if (height < 0) {
+      throw fetchAgain(payload, `wave_height ${height} is below 0`);
+    }
+    const says = { origin: ORIGIN, at };
+    const sea = { ...says, current: { wave_height_m: height }, ours: POINT };
+    const band = disruptionBand(height);
+    const route = { ...says, current: { wave_height_m: height, band }, ours: BANDS };
+    list.add('shipping.sea-state', modelReading(answer, place, sea));
+    list.add('shipping.route-disruption', modelReading(answer, place, route));
+  }
+  return list.someOf(payload);
+}
+
+/** Waves of a model: https://open-meteo.com/en/docs/marine-weather-api */
+export const openMeteoMarine: Source = {
+  id: 'open-meteo-marine',
+  agency: 'Open-Meteo, for national wave models',
+  version: 1,
+  format: 'json',
+  feeds: ['shipping.sea-state', 'shipping.route-disruption'],
+  read: readMarine,
+  fetch: {
+    hosts: ['marine-api.open-meteo.com'],
+    addresses: ({ entities }) =>
+      wantedPlaces(LINES, entities).map(({ place }) =>
+        placeAddress(SERVICE, place, 'current=wave_height'),
+      ),
+    accept: 'application/json',
+    everyMinutes: 60,
+    perMinute: 60,
+  },
+};

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import {
+  APART_DEGREES_MAX,
+  askedPlaces,
+  knownPlaces,
+  wantedPlaces,
+} from '../../compiler/import/asked-place.ts';
+import { refuseUnasked } from '../../compiler/import/asked-subjects.ts';
+
+const payloadOf = (url: string) => ({
+  bytes: new Uint8Array(),
+  note: { url, fetched_at: '2026-11-20T11:05:00Z', http_status: 200 },
+  subject: 'payload',
+});
+const SEATTLE = { latitude: 47.6062, longitude: -122.3321 };
+const ask = (url: string, answered: typeof SEATTLE | null = SEATTLE) =>
+  askedPlaces(payloadOf(url), answered, ['environment']).map(({ entity }) => entity);
+const AT = 'https://example.gov/?latitude=47.6062&longitude=-122.3321';
+
+describe('askedPlaces()', () => {
+  it('finds the place by the numbers of the address, however they are written', () => {
+    expect(ask(AT)).toEqual(['us-seattle']);
+    expect(ask(AT.replace('47.6062', '47.60620'))).toEqual(['us-seattle']);
+    expect(ask(AT, null)).toEqual(['us-seattle']);
+  });
+
+  it.each([
+    AT.replace('47.6062', '47.6063'),
+    AT.replace('latitude', 'lat'),
+    AT.replace('47.6062', ''),
+    AT.replace('47.6062', '47.6062,34.0522'),
+    'https://example.gov/',
+  ])('refuses %s', (url) => {
+    expect(() => ask(url)).toThrow('which is no place of environment');
+  });
+
+  it('takes a cell beside the place, and refuses one far away', () => {
+    const { latitude, longitude } = SEATTLE;
+    expect(ask(AT, { latitude: latitude + APART_DEGREES_MAX, longitude })).toHaveLength(1);
+    for (const far of [
+      { latitude: latitude + 1.01, longitude },
+      { latitude, longitude: longitude - 1.01 },
+      { latitude: -latitude, longitude },
+    ]) {
+      expect(() => ask(AT, far)).toThrow('far from Seattle');
+    }
+  });
+
+  it('knows that longitudes meet at 180', () => {
+    const lines = ['earthquake'];
+    const place = knownPlaces(lines).find(({ entity }) => entity === 'alaska-aleutians')?.place;
+    const { latitude = 0, longitude = 0 } = place ?? {};
+    const payload = payloadOf(`https://example.gov/?latitude=${latitude}&longitude=${longitude}`);
+    const answered = { latitude, longitude: longitude + 360 };
+    expect(askedPlaces(payload, answered, lines)[0].entity).toBe('alaska-aleutians');
+  });
+});
+
+describe('wantedPlaces()', () => {
+  it('gives all places of the closed lists, or those that are named', () => {
+    expect(wantedPlaces(['environment', 'grid'], [])).toHaveLength(24);
+    expect(wantedPlaces(['environment'], ['us-seattle', '07010000'])).toHaveLength(1);
+    expect(wantedPlaces(['nothing'], [])).toEqual([]);
+  });
+});
+
+describe('refuseUnasked()', () => {
+  const refuse = (url: string, found: readonly string[]) => () =>
+    refuseUnasked(payloadOf(url), 'id', found);
+
+  it('takes what is asked for, and anything where nothing is named', () => {
+    expect(refuse('https://example.gov/?id=A,B', ['B'])).not.toThrow();
+    expect(refuse('https://example.gov/', ['C'])).not.toThrow();
+  });
+
+  it('refuses anything else', () => {
+    expect(refuse('https://example.gov/?id=A,B', ['A', 'C'])).toThrow('it holds "C"');
+  });
+});
