@@ -1,6 +1,9 @@
 import type { Reading } from '../stages/intake/reading.ts';
-import type { Imported, Skipped } from './payload.ts';
-import { SkipCount } from './payload.ts';
+import { ImportError } from './import-error.ts';
+import { type Imported, type Payload, SkipCount, type Skipped } from './payload.ts';
+
+/** Reasons that a message names. */
+const REASONS_MAX = 5;
 
 /** Collects the readings of one payload by signal, and what gave none. */
 export class ReadingList {
@@ -19,6 +22,14 @@ export class ReadingList {
 
   get skipped(): readonly Skipped[] {
     return this.skips.list();
+  }
+
+  /** The same for a payload that must give something; throws an ImportError with the reasons where it gave nothing. */
+  someOf({ subject }: Payload, remarks: readonly string[] = []): Imported {
+    if (this.count > 0) return this.imported(remarks);
+    const reasons = this.skipped.map((item) => `${item.subject}: ${item.reason}`);
+    const why = reasons.length === 0 ? 'it is empty' : reasons.slice(0, REASONS_MAX).join('; ');
+    throw new ImportError({ subject, state: `it gives no reading (${why}); fetch another one` });
   }
 
   /** What was collected, each list by entity and time. */

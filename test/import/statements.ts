@@ -7,7 +7,8 @@ import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
-import { mutations } from './mutations.ts';
+import { type Mutation, mutations } from './mutations.ts';
+import { textMutations } from './text-mutations.ts';
 
 /** What can be said after an import: a name of the statement, and its value; null says nothing. */
 export type Statements = ReadonlyMap<string, unknown>;
@@ -83,6 +84,7 @@ export function falseStatements(said: Statements, truth: Statements): string[] {
 
 export interface Mutated {
   readonly source: string;
+  /** JSON, or the text of a payload of another format. */
   readonly payload: unknown;
   readonly note: FetchNote;
   /** What is said once the payload was imported. */
@@ -95,13 +97,13 @@ export interface Mutated {
 export function mutationReport({ source, payload, note, says, honest }: Mutated) {
   const read = (value: unknown): Imported =>
     readPayload(sourceOf(source), {
-      bytes: Buffer.from(JSON.stringify(value)),
+      bytes: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
       note,
       subject: 'payload',
     });
   const truth = says(read(payload));
   const report = { refused: 0, read: 0, lies: [] as string[], statements: truth.size };
-  for (const { name, payload: mutant } of mutations(payload)) {
+  for (const { name, payload: mutant } of mutantsOf(payload)) {
     if (honest?.test(name) === true) continue;
     const imported = orRefused(() => read(mutant));
     if (imported === null) {
@@ -112,6 +114,10 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
     report.lies.push(...falseStatements(says(imported), truth).map((lie) => `${name} -> ${lie}`));
   }
   return report;
+}
+
+function mutantsOf(payload: unknown): Iterable<Mutation> {
+  return typeof payload === 'string' ? textMutations(payload) : mutations(payload);
 }
 
 function orRefused<Read>(read: () => Read): Read | null {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+import { FIRES_NOTE, fireList } from './fires.ts';
 import {
   currentStatements,
   falseStatements,
@@ -156,6 +157,14 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     payload: OGC,
     note: at('https://api.waterdata.usgs.gov/x?monitoring_location_id=USGS-03336645'),
     says: readingStatements,
+  },
+  'a list of fires': {
+    source: 'nasa-firms',
+    payload: fireList([{}, { at: [-33, 149], confidence: '91' }, { at: [55, -115] }]),
+    note: FIRES_NOTE,
+    says: currentStatements,
+    // No count in the file tells that a row is gone, and an empty header line leaves no table.
+    honest: /^line [1-9]\d* absent$/,
   },
   'a list of filings': {
     source: 'sec-edgar',

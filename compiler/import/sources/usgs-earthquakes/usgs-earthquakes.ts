@@ -4,6 +4,7 @@ import type { Reading } from '../../../stages/intake/reading.ts';
 import { type FetchNote, withoutKeys } from '../../fetch-note.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
+import { inBox } from '../../region-box.ts';
 import type { Source } from '../../source.ts';
 import { EPOCH_MS_MAX, FELT_REPORTS_MIN, type Quake, readQuakes } from './earthquake-events.ts';
 import {
@@ -12,7 +13,6 @@ import {
   EARTHQUAKE_BOXES,
   impactBand,
   impactRank,
-  inBox,
   regionScope,
   swarmBand,
 } from './earthquake-regions.ts';
