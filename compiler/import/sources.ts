@@ -2,11 +2,12 @@ import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
 import { nasaFirms } from './sources/nasa-firms/nasa-firms.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
+import { usdm } from './sources/usdm/usdm.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
 /** Every official source, by name. */
-export const SOURCES: readonly Source[] = [nasaFirms, secEdgar, usgsEarthquakes, usgsNwis];
+export const SOURCES: readonly Source[] = [nasaFirms, secEdgar, usdm, usgsEarthquakes, usgsNwis];
 
 /** Throws a RangeError for an unknown name. */
 export function sourceOf(id: string): Source {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import { areaNote, areas } from './drought.ts';
 import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
 import { FIRES_NOTE, fireList } from './fires.ts';
 import {
@@ -156,6 +157,18 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     source: 'usgs-nwis',
     payload: OGC,
     note: at('https://api.waterdata.usgs.gov/x?monitoring_location_id=USGS-03336645'),
+    says: readingStatements,
+  },
+  'areas in drought': {
+    source: 'usdm',
+    payload: ['2026-11-17', '2026-11-10'].flatMap((week) =>
+      [
+        areas('AR', [53_000, 0, 0, 0, 0, 0]),
+        areas('LA', [10_000, 42_000, 21_000, 0, 0, 0]),
+        areas('MS', [1_000.5, 47_000, 46_000, 45_000, 10_500, 1_000]),
+      ].map((row) => ({ ...row, mapDate: `${week}T00:00:00`, validStart: `${week}T00:00:00` })),
+    ),
+    note: areaNote('05,22,28'),
     says: readingStatements,
   },
   'a list of fires': {
