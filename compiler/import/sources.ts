@@ -1,5 +1,6 @@
 import { nearest } from '../contract/nearest.ts';
 import type { Source } from './source.ts';
+import { eia } from './sources/eia/eia.ts';
 import { nasaFirms } from './sources/nasa-firms/nasa-firms.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { usdm } from './sources/usdm/usdm.ts';
@@ -7,7 +8,14 @@ import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts'
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
 /** Every official source, by name. */
-export const SOURCES: readonly Source[] = [nasaFirms, secEdgar, usdm, usgsEarthquakes, usgsNwis];
+export const SOURCES: readonly Source[] = [
+  eia,
+  nasaFirms,
+  secEdgar,
+  usdm,
+  usgsEarthquakes,
+  usgsNwis,
+];
 
 /** Throws a RangeError for an unknown name. */
 export function sourceOf(id: string): Source {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import { authorityDay, demandAnswer, demandNote } from './demand.ts';
 import { areaNote, areas } from './drought.ts';
 import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
 import { FIRES_NOTE, fireList } from './fires.ts';
@@ -170,6 +171,14 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     ),
     note: areaNote('05,22,28'),
     says: readingStatements,
+  },
+  'demand of a grid': {
+    source: 'eia',
+    payload: demandAnswer(authorityDay('SWPP', [50_000, 45_000, 57_000])),
+    note: demandNote('SWPP'),
+    says: readingStatements,
+    // The source itself writes null until it has a value.
+    honest: /\.value = null$/,
   },
   'a list of fires': {
     source: 'nasa-firms',
