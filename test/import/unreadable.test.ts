@@ -3,7 +3,7 @@ import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { authorityDay, demandAnswer, demandNote } from './demand.ts';
 import { areaNote, areas } from './drought.ts';
-import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+import { bytesOf, detail, feed, GENERATED, HOUR, quake } from './feed.ts';
 import { FIRES_NOTE, fireList } from './fires.ts';
 import {
   currentStatements,
@@ -147,6 +147,12 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     says: currentStatements,
     // The source itself writes null where nobody reported or computed anything.
     honest: /\.(felt|cdi|mmi|alert) = null$/,
+  },
+  'the detail of a quake': {
+    source: 'usgs-earthquakes',
+    payload: detail('us1'),
+    note: at('https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us1.geojson'),
+    says: currentStatements,
   },
   'river values in WaterML': {
     source: 'usgs-nwis',

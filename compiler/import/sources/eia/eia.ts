@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { ImportError } from '../../import-error.ts';
+import { refuseOtherEntries } from '../../other-kinds.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
@@ -49,20 +50,20 @@ const answerSchema = z.looseObject({
     data: z.array(rowSchema),
   }),
 });
+const INSTEAD = 'ask region-data for demand (D), day-ahead demand (DF) and interchange (TI)';
 /** Other answers of the same service, by a member of their rows. */
 const OTHERS: ReadonlyMap<string, string> = new Map([
-  ['fueltype', 'net generation by fuel, which no signal takes'],
-  ['toba', 'interchange between two authorities, which no signal takes'],
+  ['fueltype', `net generation by fuel, which no signal takes; ${INSTEAD}`],
+  ['toba', `interchange between two authorities, which no signal takes; ${INSTEAD}`],
 ]);
-const rowsSchema = z.looseObject({
-  response: z.looseObject({ data: z.array(z.looseObject({})).min(1) }),
-});
+const rowsSchema = z.looseObject({ response: z.looseObject({ data: z.array(z.unknown()) }) });
 
 /** Demand, day-ahead demand and interchange of balancing authorities, by hour; throws an ImportError for an answer that is cut. */
 function readDemand(payload: Payload): Imported {
   const { subject, bytes } = payload;
   const value = parsePayload(bytes, subject);
-  refuseOther(value, subject);
+  const [first] = rowsSchema.safeParse(value).data?.response.data ?? [];
+  refuseOtherEntries(first, OTHERS, subject);
   const is = 'hourly demand of balancing authorities (region-data)';
   const { total, data } = shaped(answerSchema, value, { subject, is }).response;
   if (total !== data.length) {
@@ -78,14 +79,6 @@ function readDemand(payload: Payload): Imported {
   }
   for (const code of rows.keys()) list.skips.add(code, 'not one of our balancing authorities');
   return list.someOf(payload);
-}
-
-function refuseOther(value: unknown, subject: string): void {
-  const [first] = rowsSchema.safeParse(value).data?.response.data ?? [];
-  const found = [...OTHERS].find(([member]) => first !== undefined && Object.hasOwn(first, member));
-  if (found === undefined) return;
-  const state = `${found[1]}; ask region-data for demand (D), day-ahead demand (DF) and interchange (TI)`;
-  throw new ImportError({ subject, state });
 }
 
 /** Values by respondent, type and hour; null where the publisher has none yet. */
