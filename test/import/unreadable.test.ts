@@ -5,6 +5,7 @@ import { authorityDay, demandAnswer, demandNote } from './demand.ts';
 import { areaNote, areas } from './drought.ts';
 import { bytesOf, detail, feed, GENERATED, HOUR, quake } from './feed.ts';
 import { FIRES_NOTE, fireList } from './fires.ts';
+import { form4 } from './ownership.ts';
 import {
   currentStatements,
   falseStatements,
@@ -199,6 +200,14 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     payload: LIST,
     note: LIST_NOTE,
     says: (list) => filingStatements([list, imported(PAGE, PAGE_NOTE)], QUESTIONS),
+  },
+  'the form of an insider': {
+    source: 'sec-edgar',
+    payload: form4([{ shares: '300' }, { code: 'P', shares: '7' }, { code: 'A' }]),
+    note: at('https://www.sec.gov/Archives/edgar/data/123456/000012345626000001/form4.xml'),
+    says: currentStatements,
+    // No count in the form tells how many transactions there are, and an issuer without a ticker writes so.
+    honest: /^nonDerivativeTransaction (absent|twice)$|^issuerTradingSymbol at \d+ = "(n\/a)?"$/,
   },
   'an older page of filings': {
     source: 'sec-edgar',
