@@ -7,6 +7,7 @@ import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
+import { markupMutations } from './markup-mutations.ts';
 import { type Mutation, mutations } from './mutations.ts';
 import { textMutations } from './text-mutations.ts';
 
@@ -117,7 +118,8 @@ export function mutationReport({ source, payload, note, says, honest }: Mutated)
 }
 
 function mutantsOf(payload: unknown): Iterable<Mutation> {
-  return typeof payload === 'string' ? textMutations(payload) : mutations(payload);
+  if (typeof payload !== 'string') return mutations(payload);
+  return payload.startsWith('<') ? markupMutations(payload) : textMutations(payload);
 }
 
 function orRefused<Read>(read: () => Read): Read | null {

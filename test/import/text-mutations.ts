@@ -2,44 +2,20 @@ import type { Mutation } from './mutations.ts';
 
 const PAGE = '<html><body>Service unavailable</body></html>';
 
-/** A payload as text with one thing wrong in it: cut off, a page of markup in its place, and what its format allows. */
+/**
+ * A table as text with one thing wrong in it: cut off, a page of markup in its place, a line absent or twice, a column absent
+ * or in another place with its header, and each value of three lines in turn empty, of another type, unit or format.
+ */
 export function* textMutations(text: string): Generator<Mutation> {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const rows = lines.map((line) => line.split(separatorOf(text)));
+  const joined = (cells: readonly (readonly string[])[]) =>
+    `${cells.map((row) => row.join(separatorOf(text))).join('\n')}\n`;
   for (const part of [0.5, 0.9]) {
     yield { name: `cut off at ${part}`, payload: text.slice(0, Math.floor(text.length * part)) };
   }
   yield { name: 'a page of markup', payload: PAGE };
   yield { name: 'cut off, with a page of markup', payload: text.slice(0, text.length >> 1) + PAGE };
-  yield* text.startsWith('<') ? xmlMutations(text) : tableMutations(text);
-}
-
-/** Each element of a document absent, twice, and its text in turn empty, of another type, unit or format. */
-function* xmlMutations(text: string): Generator<Mutation> {
-  const names = new Set([...text.matchAll(/<(\w+)>/g)].map(([, name = '']) => name));
-  for (const name of names) {
-    const element = new RegExp(`<${name}>[\\s\\S]*?</${name}>`);
-    yield { name: `${name} absent`, payload: text.replace(element, '') };
-    yield { name: `${name} twice`, payload: text.replace(element, '$&$&') };
-  }
-  for (const { 0: leaf, 1: name = '', 2: value = '', index } of text.matchAll(
-    /<(\w+)>([^<>]*)<\/\1>/g,
-  )) {
-    for (const other of others(value)) {
-      const put = `<${name}>${other}</${name}>`;
-      const payload = text.slice(0, index) + put + text.slice(index + leaf.length);
-      yield { name: `${name} at ${index} = ${JSON.stringify(other)}`, payload };
-    }
-  }
-}
-
-/**
- * Each of four lines of a table absent, twice, and its values in turn empty, of another type, unit or format; each column
- * absent, or in another place with its header.
- */
-function* tableMutations(text: string): Generator<Mutation> {
-  const lines = text.split('\n').filter((line) => line !== '');
-  const rows = lines.map((line) => line.split(separatorOf(text)));
-  const joined = (cells: readonly (readonly string[])[]) =>
-    `${cells.map((row) => row.join(separatorOf(text))).join('\n')}\n`;
   for (const at of new Set([0, 1, rows.length >> 1, rows.length - 1])) {
     const row = rows[at] ?? [];
     yield { name: `line ${at} absent`, payload: joined(rows.filter((_, index) => index !== at)) };

@@ -206,8 +206,9 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     payload: form4([{ shares: '300' }, { code: 'P', shares: '7' }, { code: 'A' }]),
     note: at('https://www.sec.gov/Archives/edgar/data/123456/000012345626000001/form4.xml'),
     says: currentStatements,
-    // No count in the form tells how many transactions there are, and an issuer without a ticker writes so.
-    honest: /^nonDerivativeTransaction (absent|twice)$|^issuerTradingSymbol at \d+ = "(n\/a)?"$/,
+    // No count tells how many transactions there are, an issuer without a ticker writes so, and any number may be true.
+    honest:
+      /^nonDerivativeTransaction twice$|^issuerTradingSymbol at \d+ = "(n\/a)?"$|^value at \d+ = "99999"$/,
   },
   'an older page of filings': {
     source: 'sec-edgar',

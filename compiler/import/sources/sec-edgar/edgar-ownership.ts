@@ -50,7 +50,10 @@ const ownershipSchema = z.looseObject({
     .min(1),
   // Without shares of its own, a form tells of options only.
   nonDerivativeTable: one(
-    z.looseObject({ nonDerivativeTransaction: z.array(transactionSchema).min(1) }),
+    z.strictObject({
+      nonDerivativeTransaction: z.array(transactionSchema).min(1),
+      nonDerivativeHolding: z.array(z.unknown()).optional(),
+    }),
   ),
   ownerSignature: z.array(z.looseObject({ signatureDate: one(day) })).min(1),
 });
