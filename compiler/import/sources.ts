@@ -3,10 +3,12 @@ import type { Source } from './source.ts';
 import { airnow } from './sources/airnow/airnow.ts';
 import { aviationweather } from './sources/aviationweather/aviationweather.ts';
 import { cbpBwt } from './sources/cbp-bwt/cbp-bwt.ts';
+import { eia } from './sources/eia/eia.ts';
 import { faaNas } from './sources/faa-nas/faa-nas.ts';
 import { bls } from './sources/fred-bls/bls.ts';
 import { fred } from './sources/fred-bls/fred.ts';
 import { mcpRegistry } from './sources/mcp-registry/mcp-registry.ts';
+import { nasaFirms } from './sources/nasa-firms/nasa-firms.ts';
 import { nhc } from './sources/nhc.ts';
 import { noaaDaily } from './sources/noaa-daily/noaa-daily.ts';
 import { noaaStarVhi } from './sources/noaa-star-vhi/noaa-star-vhi.ts';
@@ -19,30 +21,34 @@ import { openMeteoSoilMoisture } from './sources/open-meteo/open-meteo-soil-mois
 import { openfda } from './sources/openfda/openfda.ts';
 import { secEdgar } from './sources/sec-edgar/sec-edgar.ts';
 import { spc } from './sources/spc/spc.ts';
+import { usdm } from './sources/usdm/usdm.ts';
 import { usgsEarthquakes } from './sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { usgsNwis } from './sources/usgs-nwis/usgs-nwis.ts';
 
 /** Every official source, by name. */
 export const SOURCES: readonly Source[] = [
-  aviationweather,
-  cbpBwt,
-  faaNas,
-  mcpRegistry,
-  openfda,
-  secEdgar,
-  nhc,
-  nwsRiverFlood,
-  nwsWarnings,
-  spc,
   airnow,
+  aviationweather,
   bls,
+  cbpBwt,
+  eia,
+  faaNas,
   fred,
+  mcpRegistry,
+  nasaFirms,
+  nhc,
   noaaDaily,
   noaaStarVhi,
+  nwsRiverFlood,
+  nwsWarnings,
+  openfda,
   openMeteoAirQuality,
   openMeteoArchive,
   openMeteoMarine,
   openMeteoSoilMoisture,
+  secEdgar,
+  spc,
+  usdm,
   usgsEarthquakes,
   usgsNwis,
 ];

@@ -33,4 +33,17 @@ export function feed(features: readonly unknown[], metadata: Record<string, unkn
   };
 }
 
+/** The detail of one quake, with the products that its values come from. */
+export function detail(id: string, over: Record<string, unknown> = {}) {
+  const one = quake(id, { mag: 6.4, mmi: 7.64, cdi: 7.5, felt: 337, alert: 'yellow', ...over });
+  const product = (properties: object, status = 'UPDATE') => ({ status, properties });
+  const products = {
+    origin: [product({ eventtime: new Date(one.properties.time).toISOString() })],
+    shakemap: [product({ maxmmi: '9.10' }, 'DELETE'), product({ maxmmi: '7.64' })],
+    dyfi: [product({ maxmmi: '7.5', 'num-responses': '337' })],
+    losspager: [product({ alertlevel: 'yellow', maxmmi: '8' })],
+  };
+  return { ...one, properties: { products, ...one.properties } };
+}
+
 export const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { alert, alerts, reference } from './alerts.ts';
-import { bytesOf, feed, GENERATED, HOUR, quake } from './feed.ts';
+import { authorityDay, demandAnswer, demandNote } from './demand.ts';
+import { areaNote, areas } from './drought.ts';
+import { bytesOf, detail, feed, GENERATED, HOUR, quake } from './feed.ts';
+import { FIRES_NOTE, fireList } from './fires.ts';
 import {
   AIR,
   addressOf,
@@ -21,6 +24,7 @@ import {
 } from './models.ts';
 import { CITY_URL, NOWCAST, OBSERVED } from './observations.ts';
 import { boxRing, mapArea, outlookMap } from './outlooks.ts';
+import { form4 } from './ownership.ts';
 import { report, reports } from './reports.ts';
 import {
   currentStatements,
@@ -306,6 +310,12 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     // The source itself writes null where nobody reported or computed anything.
     honest: /\.(felt|cdi|mmi|alert) = null$/,
   },
+  'the detail of a quake': {
+    source: 'usgs-earthquakes',
+    payload: detail('us1'),
+    note: at('https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us1.geojson'),
+    says: currentStatements,
+  },
   'river values in WaterML': {
     source: 'usgs-nwis',
     payload: WATERML,
@@ -318,11 +328,48 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     note: at('https://api.waterdata.usgs.gov/x?monitoring_location_id=USGS-03336645'),
     says: readingStatements,
   },
+  'areas in drought': {
+    source: 'usdm',
+    payload: ['2026-11-17', '2026-11-10'].flatMap((week) =>
+      [
+        areas('AR', [53_000, 0, 0, 0, 0, 0]),
+        areas('LA', [10_000, 42_000, 21_000, 0, 0, 0]),
+        areas('MS', [1_000.5, 47_000, 46_000, 45_000, 10_500, 1_000]),
+      ].map((row) => ({ ...row, mapDate: `${week}T00:00:00`, validStart: `${week}T00:00:00` })),
+    ),
+    note: areaNote('05,22,28'),
+    says: readingStatements,
+  },
+  'demand of a grid': {
+    source: 'eia',
+    payload: demandAnswer(authorityDay('SWPP', [50_000, 45_000, 57_000])),
+    note: demandNote('SWPP'),
+    says: readingStatements,
+    // The source itself writes null until it has a value.
+    honest: /\.value = null$/,
+  },
+  'a list of fires': {
+    source: 'nasa-firms',
+    payload: fireList([{}, { at: [-33, 149], confidence: '91' }, { at: [55, -115] }]),
+    note: FIRES_NOTE,
+    says: currentStatements,
+    // No count in the file tells that a row is gone, and an empty header line leaves no table.
+    honest: /^line [1-9]\d* absent$/,
+  },
   'a list of filings': {
     source: 'sec-edgar',
     payload: LIST,
     note: LIST_NOTE,
     says: (list) => filingStatements([list, imported(PAGE, PAGE_NOTE)], QUESTIONS),
+  },
+  'the form of an insider': {
+    source: 'sec-edgar',
+    payload: form4([{ shares: '300' }, { code: 'P', shares: '7' }, { code: 'A' }]),
+    note: at('https://www.sec.gov/Archives/edgar/data/123456/000012345626000001/form4.xml'),
+    says: currentStatements,
+    // No count tells how many transactions there are, an issuer without a ticker writes so, and any number may be true.
+    honest:
+      /^nonDerivativeTransaction twice$|^issuerTradingSymbol at \d+ = "(n\/a)?"$|^value at \d+ = "99999"$/,
   },
   'an older page of filings': {
     source: 'sec-edgar',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { EARTHQUAKE_REGIONS } from '../../../compiler/contract/entities.ts';
 import { signalOf } from '../../../compiler/contract/lines.ts';
+import { inBox } from '../../../compiler/import/region-box.ts';
 import {
   ACTIVITY_STEPS,
   activityBand,
   EARTHQUAKE_BOXES,
   IMPACT_STEPS,
   impactBand,
-  inBox,
   regionScope,
   SWARM_STEPS,
   swarmBand,

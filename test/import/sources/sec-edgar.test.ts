@@ -524,7 +524,7 @@ describe.skipIf(!existsSync(REAL))(
         filings(rows).some((row) => row.form === 'NT 10-K' && row.filing_date === '2013-03-04'),
       ).toBe(true);
       expect(() => real('submissions_not-found_404.xml', '2026-03-05T11:20:34Z')).toThrow(
-        'XML page',
+        'no such filer',
       );
     });
   },

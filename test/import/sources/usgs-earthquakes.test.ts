@@ -6,7 +6,7 @@ import {
   importEarthquakes,
 } from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
-import { bytesOf, feed, GENERATED, HOUR, quake } from '../feed.ts';
+import { bytesOf, detail, feed, GENERATED, HOUR, quake } from '../feed.ts';
 
 const note = (over: Record<string, unknown> = {}) => ({
   url: 'https://earthquake.usgs.gov/feed',
@@ -367,6 +367,54 @@ describe('the genuine feed of 2018-02-07', () => {
   });
 });
 
+describe('importEarthquakes() of the detail of one quake', () => {
+  const url = 'https://earthquake.usgs.gov/earthquakes/feed/v1.0/detail/us1.geojson';
+  const of = (value: unknown, over: Record<string, unknown> = { url }) =>
+    importEarthquakes(bytesOf(value), note(over), 'payload').readings.get(
+      'earthquake.impact_realized',
+    );
+
+  const ORIGIN = {
+    origin: [{ status: 'UPDATE', properties: { eventtime: '2026-11-20T10:00:00Z' } }],
+  };
+
+  it('says how it shook, and that it is one quake only', () => {
+    const [reading, ...others] = of(detail('us1')) ?? [];
+    expect(others).toEqual([]);
+    expect(reading).toMatchObject({
+      entity: 'taiwan',
+      observed_at: '2026-11-20T10:30:00Z',
+      current: { intensity_mmi: 7.64, band: 'severe', alert: 'yellow', event_id: 'us1' },
+      source_ref: 'https://earthquake.usgs.gov/earthquakes/eventpage/us1',
+    });
+    expect(reading?.scope).toContain('one quake, us1, and no other of its region');
+    expect(parseReading(reading, {}, 'earthquake.impact_realized')).toHaveProperty('ok');
+  });
+
+  it.each([
+    ['an intensity of a product that was deleted', { mmi: 9.1 }, 'its shakemap says 7.64'],
+    ['no intensity beside its product', { mmi: null }, 'properties.mmi is null'],
+    ['fewer reports than its product', { felt: 3 }, 'its dyfi says 337'],
+    ['another alert than its product', { alert: 'green' }, 'its losspager says yellow'],
+    ['a value without a product', { products: ORIGIN }, 'mmi is 7.64 and it has no shakemap'],
+    ['a blast', { type: 'quarry blast' }, 'it is no quake'],
+    ['a place in none of our regions', { at: [0, 0, 10] }, 'none of our regions'],
+    ['the quake of another address', { ids: ',us1,us2,' }, null],
+  ])('judges %s', (_name, over, message) => {
+    if (message === null) expect(of(detail('us1', over))).toHaveLength(1);
+    else expect(() => of(detail('us1', over))).toThrow(message);
+  });
+
+  it('I55: refuses a quake of which nothing was said, another address, and no time of the fetch', () => {
+    const silent = { mmi: null, cdi: null, felt: null, alert: null, products: ORIGIN };
+    expect(() => of(detail('us1', silent))).toThrow('nothing was measured or reported');
+    expect(() => of(detail('us2'))).toThrow('it is about us2, but its address is about us1');
+    expect(() => earthquakeFeedNote(bytesOf(detail('us1')), 'payload')).toThrow('give --note FILE');
+    const pager = Buffer.from('<?xml version="1.0"?>\n<pager version="1.0"></pager>');
+    expect(() => importEarthquakes(pager, note())).toThrow('a loss estimate (PAGER)');
+  });
+});
+
 const SHARED = new URL('../../../../shared/official-payloads/usgs-earthquake/', import.meta.url)
   .pathname;
 
@@ -389,8 +437,37 @@ describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)
     expect(readings.get('earthquake.current_activity')?.[0]?.observed_at).toBe(at);
   });
 
-  it('refuses a detail document', () => {
-    const bytes = readFileSync(`${SHARED}detail_us1000chhc.geojson`);
-    expect(() => earthquakeFeedNote(bytes, 'detail')).toThrow('not a USGS GeoJSON summary feed');
+  it.each([
+    [
+      'detail_us1000chhc.geojson',
+      'taiwan',
+      { band: 'severe', intensity_mmi: 7.64, event_mag: 6.4 },
+    ],
+    [
+      'detail_ci37528064.json',
+      'california-san-andreas',
+      { band: 'significant', intensity_mmi: 6.6, alert: 'green', felt_reports_count: 2775 },
+    ],
+    [
+      'detail_nn00536452.json',
+      'california-san-andreas',
+      { band: 'felt', intensity_mmi: 2.9, alert: null, felt_reports_count: 2 },
+    ],
+    [
+      'detail_us10004u1y.json',
+      'sumatra-indonesia',
+      { band: 'felt', intensity_mmi: 3.1, event_mag: 7.8 },
+    ],
+  ])('gives the worked values of %s', (name, region, current) => {
+    const at = { fetched_at: '2018-03-01T00:00:00Z' };
+    const { readings } = importEarthquakes(readFileSync(`${SHARED}${name}`), note(at), name);
+    const list = readings.get('earthquake.impact_realized') ?? [];
+    expect(list.map(({ entity }) => entity)).toContain(region);
+    for (const reading of list) expect(reading.current).toMatchObject(current);
+  });
+
+  it('refuses the loss estimate by name', () => {
+    const bytes = readFileSync(`${SHARED}pager_us10004u1y.xml`);
+    expect(() => importEarthquakes(bytes, note(), 'pager')).toThrow('a loss estimate (PAGER)');
   });
 });

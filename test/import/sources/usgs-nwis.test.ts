@@ -307,7 +307,15 @@ describe('importGauges() of WaterML', () => {
   it.each([
     ['cut in half', whole.slice(0, whole.length / 2), 'not whole JSON'],
     ['an HTML page', '\n<html><body>Service unavailable</body></html>', 'HTML'],
-    ['tab-separated text', '# US Geological Survey\nagency_cd\tsite_no', 'not whole JSON'],
+    ['tab-separated text', '# US Geological Survey\nagency_cd\tsite_no', 'a tab-delimited answer'],
+    ['statistics', '#\n# This file contains USGS Daily Statistics\n#', 'percentiles of the days'],
+    ['peaks', '# This file contains the annual peak streamflow data.', 'largest flow of each year'],
+    ['sites', '#\n# The Site File stores location', 'names and positions of sites'],
+    [
+      'a list of sites of the newer service',
+      '{"type":"FeatureCollection","features":[{"properties":{"monitoring_location_number":"1"}}]}',
+      'names and positions of sites',
+    ],
     ['an error object', '{"error":{"message":"over rate limit"}}', 'neither value.timeSeries'],
     ['empty', '', 'empty'],
   ])('refuses a payload that is %s', (_name, text, message) => {
@@ -419,5 +427,27 @@ describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../share
     expect(stage.get('hydrology.river-level')?.[0]?.current).toEqual({ stage_ft: 1.76 });
     const daily = read('ogc_daily_2026-08.json', '2026-08-08T00:00:00Z');
     expect(daily.get('hydrology.streamflow')?.[0]?.current).toEqual({ discharge_cfs: 20.2 });
+  });
+
+  it.each([
+    ['iv_01491000_01645000_2019-02-14.json', '2019-02-15T00:00:00Z'],
+    ['ogc_latest-continuous_2026-08.json', '2026-08-08T00:00:00Z'],
+  ])('reads %s', (name, fetched_at) => {
+    const all = read(name, fetched_at);
+    expect([...all.keys()].sort()).toEqual(['hydrology.river-level', 'hydrology.streamflow']);
+  });
+
+  it.each([
+    ['dv_50059000_reservoir_2026-06-01_07.json', 'parameter 72375 is not used'],
+    ['ogc_latest-daily_2026-08.json', 'parameter 91061 is not used'],
+    ['ogc_monitoring-locations_2026-08.json', 'names and positions of sites'],
+    ['ogc_observationNormals_2026-08.json', 'statistics of the days of a year'],
+    ['ogc_peaks_2026-08.json', 'the largest values of each year'],
+    ['ogc_peaks_pr_2026-08.json', 'the largest values of each year'],
+    ['peaks_01594440.rdb', 'the largest flow of each year'],
+    ['site_01491000_01645000.rdb', 'names and positions of sites'],
+    ['stats_daily_percentiles_01491000_01645000.rdb', 'percentiles of the days of a year'],
+  ])('refuses %s for what it is', (name, message) => {
+    expect(() => read(name, '2026-08-08T00:00:00Z')).toThrow(message);
   });
 });

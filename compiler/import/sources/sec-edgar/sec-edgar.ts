@@ -5,6 +5,7 @@ import { newestFirst } from '../../../contract/settle-filings.ts';
 import type { FilingRow, StoredFiling } from '../../../stages/intake/filing-row.ts';
 import type { FetchNote } from '../../fetch-note.ts';
 import { ImportError } from '../../import-error.ts';
+import { type OtherKind, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload } from '../../payload.ts';
 import type { Source } from '../../source.ts';
 import {
@@ -16,7 +17,9 @@ import {
   type ReadColumns,
   readColumns,
 } from './edgar-columns.ts';
+import { readOwnership } from './edgar-ownership.ts';
 import { filingReadings, openWindows } from './edgar-signals.ts';
+import { TICKER_CIKS } from './edgar-tickers.ts';
 
 const pageSchema = z.looseObject({
   name: z.string().regex(/^CIK\d{10}-submissions-\d{3}\.json$/),
@@ -39,6 +42,29 @@ const NAMED_FILER = /CIK(\d{10})/g;
 /** Where a main list leaves older filings to pages; one as long that names no page may have been cut. */
 const LIST_ROWS = 1000;
 
+const INSTEAD = 'import the submissions of the filer (CIK##########.json)';
+const OTHERS: readonly OtherKind[] = [
+  {
+    begins: /^<\?xml[^>]*>\s*<Error>\s*<Code>NoSuchKey/,
+    is: 'an answer that there is no such filer, which is not a filer without filings; check the CIK',
+  },
+  {
+    begins: /<feed\s[^>]*http:\/\/www\.w3\.org\/2005\/Atom/,
+    is: `a feed of the newest filings of all filers, once for each party, which is whole for nobody; ${INSTEAD}`,
+  },
+  {
+    begins: /^Description:\s+Daily Index/,
+    is: `a daily index of all filers, which holds one day of each; ${INSTEAD}`,
+  },
+  {
+    begins: /^\{"\d+":\s*\{"cik_str"/,
+    is: `a list of tickers and their CIK, without filings; ${INSTEAD}`,
+  },
+];
+/** Bytes that tell a form of insiders from a list. */
+const HEAD_BYTES = 1024;
+const OWNERSHIP = /^(\uFEFF|\u00EF\u00BB\u00BF)?(<\?xml[^>]*>)?\s*<ownershipDocument>/;
+
 /**
  * Makes filing rows, and from a main list also the three filing signals, of one answer of the SEC's submissions
  * service. Throws an ImportError when it is no such answer, when the fetch is older than what it lists, and when a row
@@ -49,6 +75,9 @@ export function importSubmissions(
   note: FetchNote,
   subject = note.url,
 ): Imported {
+  refuseOtherKinds({ bytes, subject }, OTHERS);
+  if (OWNERSHIP.test(new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES))))
+    return readOwnership({ bytes, note, subject });
   const value = parsePayload(bytes, subject);
   const main = submissionsSchema.safeParse(value);
   if (main.success) return mainList(main.data, note, subject);
@@ -204,6 +233,14 @@ function windowRemarks(list: { from: string | null; collected_at: string }): str
   ];
 }
 
+/** The list of a filer, by its ticker or CIK; throws a RangeError for a ticker that the line does not name. */
+function submissionsAddress(entity: string): string {
+  const cik = TICKER_CIKS.get(entity.toUpperCase()) ?? cikOf(entity);
+  if (cik !== null) return `https://data.sec.gov/submissions/CIK${cik}.json`;
+  const state = 'its CIK is not known; give the CIK of the filer, such as 0000320193';
+  throw new RangeError(`Cannot fetch filings of "${entity}": ${state}`);
+}
+
 /** Submissions of one filer: https://www.sec.gov/search-filings/edgar-application-programming-interfaces */
 export const secEdgar: Source = {
   id: 'sec-edgar',
@@ -215,7 +252,7 @@ export const secEdgar: Source = {
   fetch: {
     hosts: ['data.sec.gov', 'www.sec.gov'],
     addresses: ({ entities }) =>
-      entities.map((cik) => `https://data.sec.gov/submissions/CIK${cik.padStart(10, '0')}.json`),
+      (entities.length === 0 ? [...TICKER_CIKS.keys()] : entities).map(submissionsAddress),
     accept: 'application/json',
     everyMinutes: 60,
     perMinute: 300,

@@ -1,19 +1,4 @@
-/** A latitude and longitude box in degrees; `west` above `east` means that it crosses 180. */
-export interface RegionBox {
-  readonly south: number;
-  readonly north: number;
-  readonly west: number;
-  readonly east: number;
-}
-
-function box(
-  latitudes: readonly [number, number],
-  longitudes: readonly [number, number],
-): RegionBox {
-  const [south, north] = latitudes;
-  const [west, east] = longitudes;
-  return { south, north, west, east };
-}
+import { regionBox as box, boxText, type RegionBox } from '../../region-box.ts';
 
 /** Our boxes of the line's entities; no agency publishes them, so `regionScope` says whose they are. */
 export const EARTHQUAKE_BOXES: Readonly<Record<string, RegionBox>> = {
@@ -37,20 +22,9 @@ export const EARTHQUAKE_BOXES: Readonly<Record<string, RegionBox>> = {
   caribbean: box([10, 24], [-85, -59]),
 };
 
-/** Whether a place lies in a box, edges included, on either side of longitude 180. */
-export function inBox(area: RegionBox, longitude: number, latitude: number): boolean {
-  if (latitude < area.south || latitude > area.north) return false;
-  if (area.west <= area.east) return longitude >= area.west && longitude <= area.east;
-  return longitude >= area.west || longitude <= area.east;
-}
-
 /** The box as text for `scope`, which also says that boxes and bands are ours. */
 export function regionScope(area: RegionBox): string {
-  const { south, north, west, east } = area;
-  return (
-    `region box latitude ${south} to ${north}, longitude ${west} to ${east}` +
-    `${west > east ? ' across 180' : ''}; box and band thresholds are ours, not official`
-  );
+  return `${boxText(area)}; box and band thresholds are ours, not official`;
 }
 
 /** Smallest magnitude of counts and rates: smaller quakes are listed completely in few regions only. */

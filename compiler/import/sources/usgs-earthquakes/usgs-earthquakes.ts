@@ -3,24 +3,18 @@ import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { type FetchNote, withoutKeys } from '../../fetch-note.ts';
 import { ImportError } from '../../import-error.ts';
+import { type OtherKind, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
+import { inBox } from '../../region-box.ts';
 import type { Source } from '../../source.ts';
-import { EPOCH_MS_MAX, FELT_REPORTS_MIN, type Quake, readQuakes } from './earthquake-events.ts';
-import {
-  activityBand,
-  COUNT_MAG_MIN,
-  EARTHQUAKE_BOXES,
-  impactBand,
-  impactRank,
-  inBox,
-  regionScope,
-  swarmBand,
-} from './earthquake-regions.ts';
+import { isDetail, readDetail } from './earthquake-detail.ts';
+import { EPOCH_MS_MAX, type Quake, readQuakes } from './earthquake-events.ts';
+import { activityBand, COUNT_MAG_MIN, impactRank, swarmBand } from './earthquake-regions.ts';
+import { impactFacts, type RegionFacts, regionReading, regions } from './region-reading.ts';
 
 /** The feed is made anew every few minutes; an older one does not say what is there now. */
 const FEED_AGE_HOURS_MAX = 6;
 const DAYS_BEFORE = 6;
-const SOURCE = 'USGS Earthquake Hazards Program';
 const FEED_NAME =
   /^https?:\/\/earthquake\.usgs\.gov\/(?:\S*\/)?(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)\.geojson$/;
 /** Days that a feed covers, by the word in its address; one of an hour cannot say that a day was quiet. */
@@ -34,6 +28,13 @@ const TITLES: Readonly<Record<string, string>> = {
 const TITLE = /All Earthquakes|Significant Earthquakes|Magnitude \d\.\d\+/;
 /** The feeds began later: an instant before is one in another unit. */
 const GENERATED_MS_MIN = Date.UTC(2000, 0, 1);
+
+const OTHERS: readonly OtherKind[] = [
+  {
+    begins: /<pager\b/,
+    is: 'a loss estimate (PAGER); import the detail of its quake, which carries the alert level',
+  },
+];
 
 const feedSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
@@ -58,22 +59,30 @@ interface Feed {
 
 /** The note that stands in for a missing one: the feed's own address and time of making. */
 export function earthquakeFeedNote(bytes: Uint8Array, subject: string): FetchNote {
-  const { metadata } = readFeed(bytes, subject);
+  const value = parsePayload(bytes, subject);
+  if (isDetail(value)) {
+    const state = 'the detail of a quake does not say when it was fetched; give --note FILE';
+    throw new ImportError({ subject, state });
+  }
+  const { metadata } = readFeed(value, subject);
   const fetched_at = isoTime(metadata.generated);
   return { url: withoutKeys(metadata.url), fetched_at, http_status: 200 };
 }
 
 /**
- * Makes the three readings of every region from a USGS GeoJSON summary feed. Throws an ImportError
- * for a payload that is no such feed, lists too little, was stale when it was fetched or holds what cannot be read: a
- * region is quiet only in a feed of which every entry was understood.
+ * Makes the three readings of every region from a USGS GeoJSON summary feed, or one of the impact of a quake from its
+ * detail. Throws an ImportError for a payload that is neither, lists too little, was stale when it was fetched or holds what
+ * cannot be read: a region is quiet only in a feed of which every entry was understood.
  */
 export function importEarthquakes(
   bytes: Uint8Array,
   note: FetchNote,
   subject = note.url,
 ): Imported {
-  const { metadata, features } = readFeed(bytes, subject);
+  refuseOtherKinds({ bytes, subject }, OTHERS);
+  const value = parsePayload(bytes, subject);
+  if (isDetail(value)) return readDetail(value, { bytes, note, subject });
+  const { metadata, features } = readFeed(value, subject);
   const skips = new SkipCount();
   const { generated } = metadata;
   const collectedAt = isoTime(Date.parse(note.fetched_at));
@@ -102,8 +111,7 @@ function counted<Read>(read: () => Read, subject: string): Read {
   }
 }
 
-function readFeed(bytes: Uint8Array, subject: string) {
-  const value = parsePayload(bytes, subject);
+function readFeed(value: unknown, subject: string) {
   const parsed = feedSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -174,37 +182,14 @@ function checkKind(
   }
 }
 
-interface Facts extends Pick<Reading, 'observed_at' | 'current' | 'source_ref'> {
-  /** The quakes that the reading is of. */
-  readonly quakes: string;
-  readonly grade?: string;
-}
-
-function byRegion(feed: Feed, read: (quakes: readonly Quake[], feed: Feed) => Facts): Reading[] {
-  const regions = Object.entries(EARTHQUAKE_BOXES).sort(([a], [b]) => (a < b ? -1 : 1));
-  return regions.map(([entity, box]) => {
+function byRegion(
+  feed: Feed,
+  read: (quakes: readonly Quake[], feed: Feed) => RegionFacts,
+): Reading[] {
+  return regions().map(([entity, box]) => {
     const inside = feed.quakes.filter((quake) => inBox(box, quake.longitude, quake.latitude));
-    const { observed_at, current, source_ref, quakes, grade } = read(inside, feed);
-    const [value = null] = Object.values(current);
-    const main = typeof value === 'number' ? value : null;
-    return {
-      entity,
-      observed_at,
-      collected_at: feed.collectedAt,
-      current,
-      sources: [sourceOf(main, observed_at)],
-      source_ref,
-      source_tier: 'T1',
-      ...(grade === undefined ? {} : { grade }),
-      scope: `${quakes}; ${regionScope(box)}; reported intensity counts from ${FELT_REPORTS_MIN} reports up`,
-      validation_status: 'as published by USGS',
-      uncertainty: 'not stated in the feed; magnitudes and intensities are revised',
-    };
+    return regionReading(entity, read(inside, feed), feed.collectedAt);
   });
-}
-
-function sourceOf(value: number | null, as_of: string): Reading['sources'][number] {
-  return { name: SOURCE, value, weight: 1, as_of, role: 'measurement', independent: true };
 }
 
 /** How many quakes count; null where the magnitude of one is unknown, which then may count or not. */
@@ -226,7 +211,7 @@ function listed(kind: FeedKind): string {
   return isWhole(kind) ? 'quakes' : `quakes from magnitude ${kind.least} up`;
 }
 
-function swarmReading(quakes: readonly Quake[], { generated, url }: Feed): Facts {
+function swarmReading(quakes: readonly Quake[], { generated, url }: Feed): RegionFacts {
   const dayAgo = generated - DAY_MS;
   const count = countOf(between(quakes, dayAgo, generated));
   const before = countOf(between(quakes, dayAgo - DAYS_BEFORE * DAY_MS, dayAgo));
@@ -246,7 +231,7 @@ function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function activityReading(quakes: readonly Quake[], { generated, url, kind }: Feed): Facts {
+function activityReading(quakes: readonly Quake[], { generated, url, kind }: Feed): RegionFacts {
   const recent = between(quakes, generated - DAY_MS, generated);
   const count = countOf(recent);
   const measured = recent.flatMap(({ magnitude }) => (magnitude === null ? [] : [magnitude]));
@@ -262,7 +247,7 @@ function activityReading(quakes: readonly Quake[], { generated, url, kind }: Fee
 }
 
 /** The quake of the feed's period that shook worst. */
-function impactReading(quakes: readonly Quake[], feed: Feed): Facts {
+function impactReading(quakes: readonly Quake[], feed: Feed): RegionFacts {
   const { days } = feed.kind;
   const judged = `${listed(feed.kind)} of ${days} ${days === 1 ? 'day' : 'days'}`;
   const [worst] = between(quakes, 0, feed.generated)
@@ -272,26 +257,11 @@ function impactReading(quakes: readonly Quake[], feed: Feed): Facts {
     const current = noImpact(quakes, feed.kind);
     return { observed_at: isoTime(feed.generated), current, source_ref: feed.url, quakes: judged };
   }
-  const current = {
-    intensity_mmi: worst.intensity,
-    band: impactBand(worst),
-    felt_reports_count: worst.felt,
-    alert: worst.alert,
-    event_mag: worst.magnitude,
-    event_id: worst.id,
-    event_at: isoTime(worst.time),
-  };
-  return {
-    observed_at: isoTime(Math.min(worst.updated, feed.generated)),
-    current,
-    source_ref: `https://earthquake.usgs.gov/earthquakes/eventpage/${worst.id}`,
-    quakes: judged,
-    grade: `${worst.status} solution`,
-  };
+  return impactFacts(worst, feed.generated, judged);
 }
 
 /** A small quake that a feed leaves out may have been felt: then nothing is said of its region. */
-function noImpact(quakes: readonly Quake[], kind: FeedKind): Facts['current'] {
+function noImpact(quakes: readonly Quake[], kind: FeedKind): RegionFacts['current'] {
   if (!isWhole(kind)) return { intensity_mmi: null, band: null, felt_reports_count: null };
   const isCounted = quakes.every(({ felt }) => felt !== null);
   return { intensity_mmi: null, band: 'none', felt_reports_count: isCounted ? 0 : null };

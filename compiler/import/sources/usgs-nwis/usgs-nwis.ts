@@ -6,9 +6,11 @@ import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import type { FetchNote } from '../../fetch-note.ts';
 import { ImportError } from '../../import-error.ts';
+import { refuseOtherEntries, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
 import type { Source } from '../../source.ts';
 import { ogcSeries } from './nwis-ogc.ts';
+import { OTHER_FEATURES, OTHER_TEXTS } from './nwis-other-kinds.ts';
 import { type GaugeSeries, NO_DATA, type SeriesPoint } from './nwis-series.ts';
 import { waterMlSeries } from './nwis-waterml.ts';
 
@@ -39,6 +41,7 @@ const QUALIFIERS_MAX = 16;
 const NO_VALUE: readonly string[] = ['***', 'ice', 'eqp', 'mnt', 'bkw', 'dis', 'ssn'];
 
 const waterMlSchema = z.looseObject({ value: z.looseObject({ timeSeries: z.array(z.unknown()) }) });
+const featureSchema = z.looseObject({ properties: z.unknown() });
 const ogcSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
   features: z.array(z.unknown()),
@@ -57,6 +60,7 @@ interface UsedSeries extends GaugeSeries {
  */
 export function importGauges(bytes: Uint8Array, note: FetchNote, subject = note.url): Imported {
   const skips = new SkipCount();
+  refuseOtherKinds({ bytes, subject }, OTHER_TEXTS);
   const series = readSeries(parsePayload(bytes, subject), subject, skips);
   refuseForeign(series, note, subject);
   const readings = new Map<string, Reading[]>();
@@ -87,6 +91,8 @@ function byEntityAndTime(a: Reading, b: Reading): number {
 function readSeries(value: unknown, subject: string, skips: SkipCount): GaugeSeries[] {
   const waterMl = waterMlSchema.safeParse(value);
   const ogc = ogcSchema.safeParse(value);
+  const [first] = featureSchema.array().safeParse(ogc.data?.features).data ?? [];
+  refuseOtherEntries(first?.properties, OTHER_FEATURES, subject);
   try {
     if (waterMl.success) return waterMlSeries(waterMl.data.value.timeSeries, skips);
     if (ogc.success) return ogcSeries(allFeatures(ogc.data), skips);

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { isRealDay } from '../../../contract/cutoff.ts';
+import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
+import { ImportError } from '../../import-error.ts';
+import { refuseOtherEntries } from '../../other-kinds.ts';
+import { type Imported, type Payload, parsePayload } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
+import { shaped } from '../../shape.ts';
+import type { Source, Wanted } from '../../source.ts';
+import { AUTHORITIES } from './balancing-authorities.ts';
+import { type Hours, stressReadings } from './grid-stress.ts';
+
+const REGION_DATA = 'https://api.eia.gov/v2/electricity/rto/region-data/data/';
+/** Hours that are asked for: two days back, and the day ahead. */
+const HOURS_BACK = 48;
+const HOURS_AHEAD = 30;
+/** Demand, day-ahead demand, total interchange; net generation (NG) is not used. */
+const TYPES = ['D', 'DF', 'TI'] as const;
+
+const value = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d{1,9}(\.\d{1,6})?$/)
+    .transform(Number),
+]);
+const rowSchema = z.looseObject({
+  /** An hour in UTC, named after its end. */
+  period: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}T([01]\d|2[0-3])$/)
+    .refine((text) => isRealDay(text.slice(0, 10)), 'not a day'),
+  respondent: z.string().regex(/^[A-Z0-9]{2,6}$/),
+  type: z.enum([...TYPES, 'NG']),
+  value: value.nullable(),
+  'value-units': z.literal('megawatthours'),
+});
+type Row = z.infer<typeof rowSchema>;
+const answerSchema = z.looseObject({
+  response: z.looseObject({
+    total: z.union([
+      z.int(),
+      z
+        .string()
+        .regex(/^\d{1,9}$/)
+        .transform(Number),
+    ]),
+    dateFormat: z.literal('YYYY-MM-DD"T"HH24'),
+    frequency: z.literal('hourly'),
+    data: z.array(rowSchema),
+  }),
+});
+const INSTEAD = 'ask region-data for demand (D), day-ahead demand (DF) and interchange (TI)';
+/** Other answers of the same service, by a member of their rows. */
+const OTHERS: ReadonlyMap<string, string> = new Map([
+  ['fueltype', `net generation by fuel, which no signal takes; ${INSTEAD}`],
+  ['toba', `interchange between two authorities, which no signal takes; ${INSTEAD}`],
+]);
+const rowsSchema = z.looseObject({ response: z.looseObject({ data: z.array(z.unknown()) }) });
+
+/** Demand, day-ahead demand and interchange of balancing authorities, by hour; throws an ImportError for an answer that is cut. */
+function readDemand(payload: Payload): Imported {
+  const { subject, bytes } = payload;
+  const value = parsePayload(bytes, subject);
+  const [first] = rowsSchema.safeParse(value).data?.response.data ?? [];
+  refuseOtherEntries(first, OTHERS, subject);
+  const is = 'hourly demand of balancing authorities (region-data)';
+  const { total, data } = shaped(answerSchema, value, { subject, is }).response;
+  if (total !== data.length) {
+    const state = `it announces ${total} rows and holds ${data.length}; ask for fewer hours at a time`;
+    throw new ImportError({ subject, state });
+  }
+  const list = new ReadingList();
+  const rows = byRespondent(data, payload);
+  for (const [entity, { code, peakMw }] of Object.entries(AUTHORITIES)) {
+    const hours = rows.get(code);
+    rows.delete(code);
+    if (hours !== undefined) stressReadings({ entity, peakMw, hours }, payload, list);
+  }
+  for (const code of rows.keys()) list.skips.add(code, 'not one of our balancing authorities');
+  return list.someOf(payload);
+}
+
+/** Values by respondent, type and hour; null where the publisher has none yet. */
+function byRespondent(data: readonly Row[], { note, subject }: Payload): Map<string, Hours> {
+  const asked = new URL(note.url).searchParams.getAll('facets[respondent][]');
+  const found = new Map<string, { [Type in (typeof TYPES)[number]]: Map<number, number | null> }>();
+  for (const [at, { respondent, type, period, value }] of data.entries()) {
+    const fault = (why: string) =>
+      new ImportError({ subject, state: `row ${at} ${why}; fetch it again` });
+    if (asked.length > 0 && !asked.includes(respondent))
+      throw fault(`is of ${respondent}, which its address does not ask for`);
+    const hours = found.get(respondent) ?? { D: new Map(), DF: new Map(), TI: new Map() };
+    found.set(respondent, hours);
+    const used = TYPES.find((name) => name === type);
+    if (used === undefined) continue;
+    const time = Date.parse(`${period}:00:00Z`);
+    if (hours[used].has(time)) throw fault(`lists ${type} of ${respondent} at ${period} twice`);
+    if (value !== null && used !== 'DF' && time > Date.parse(note.fetched_at))
+      throw fault(`measures ${isoTime(time)}, after the fetch`);
+    hours[used].set(time, value);
+  }
+  return found;
+}
+
+function addresses({ entities, now }: Wanted): readonly string[] {
+  const wanted = Object.entries(AUTHORITIES).filter(
+    ([entity]) => entities.length === 0 || entities.includes(entity),
+  );
+  if (wanted.length === 0) return [];
+  const hour = (at: number) => isoTime(at).slice(0, 13);
+  const query = [
+    'frequency=hourly',
+    'data[0]=value',
+    ...TYPES.map((type) => `facets[type][]=${type}`),
+    ...wanted.map(([, { code }]) => `facets[respondent][]=${code}`),
+    `start=${hour(now - HOURS_BACK * HOUR_MS)}`,
+    `end=${hour(now + HOURS_AHEAD * HOUR_MS)}`,
+    'length=5000',
+  ];
+  return [`${REGION_DATA}?${query.join('&')}`];
+}
+
+/** Hourly electric grid monitor (Form EIA-930): https://www.eia.gov/opendata/documentation.php */
+export const eia: Source = {
+  id: 'eia',
+  agency: 'US Energy Information Administration',
+  version: 1,
+  format: 'json',
+  feeds: [
+    'grid-reliability.forecast-stress',
+    'grid-reliability.stress',
+    'grid-reliability.realized-strain',
+  ],
+  read: readDemand,
+  fetch: {
+    hosts: ['api.eia.gov'],
+    addresses,
+    accept: 'application/json',
+    everyMinutes: 60,
+    perMinute: 30,
+    key: { variable: 'SIGNALPRESS_EIA_KEY', parameter: 'api_key' },
+  },
+};

@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { WILDFIRE_REGIONS } from '../../../compiler/contract/entities.ts';
+import { readPayload } from '../../../compiler/import/import-command.ts';
+import { FIRE_BOXES } from '../../../compiler/import/sources/nasa-firms/fire-regions.ts';
+import { sourceOf } from '../../../compiler/import/sources.ts';
+import { FIRES_NOTE, fireList } from '../fires.ts';
+
+const read = (text: string, note: Partial<typeof FIRES_NOTE> = {}) =>
+  readPayload(sourceOf('nasa-firms'), {
+    bytes: Buffer.from(text),
+    note: { ...FIRES_NOTE, ...note },
+    subject: 'payload',
+  }).readings.get('wildfire.active-fire') ?? [];
+const of = (entity: string, text: string) =>
+  read(text).find((reading) => reading.entity === entity);
+
+describe('nasa-firms', () => {
+  it('counts what each region holds in 24 hours before the newest row, and 0 where it holds nothing', () => {
+    const text = fireList([
+      { confidence: '80' },
+      { at: [38.6, -121], time: '0912', power: '0.5', satellite: 'A' },
+      { at: [38.7, -121], day: '2026-11-19', time: '1000', power: '100' },
+    ]);
+    const readings = read(text);
+    expect(readings.map(({ entity }) => entity)).toEqual([...WILDFIRE_REGIONS].sort());
+    const california = of('us-california', text);
+    expect(california).toMatchObject({
+      entity_name: 'California, United States',
+      observed_at: '2026-11-20T10:00:00Z',
+      collected_at: FIRES_NOTE.fetched_at,
+      source_ref: FIRES_NOTE.url,
+      source_tier: 'T1',
+    });
+    expect(california?.current).toEqual({
+      detections_24h_count: 2,
+      frp_sum_mw: 13,
+      frp_max_mw: 12.5,
+      high_confidence_count: 1,
+      file_detections_count: 3,
+      file_frp_sum_mw: 113,
+    });
+    expect(of('au-victoria', text)?.current).toMatchObject({
+      detections_24h_count: 0,
+      frp_sum_mw: 0,
+      frp_max_mw: null,
+    });
+    expect(california?.scope).toContain('latitude 32.5 to 42, longitude -124.5 to -114');
+  });
+
+  it('has a box for every region of the line and no other', () => {
+    expect(Object.keys(FIRE_BOXES).sort()).toEqual([...WILDFIRE_REGIONS].sort());
+  });
+
+  it('adds no power where one pixel has none; a power of 0 is one', () => {
+    const open = of('us-california', fireList([{}, { at: [38.6, -121], power: '' }]));
+    expect(open?.current).toMatchObject({
+      detections_24h_count: 2,
+      frp_sum_mw: null,
+      frp_max_mw: null,
+    });
+    const zero = of('us-california', fireList([{ power: '0' }]));
+    expect(zero?.current).toMatchObject({ frp_sum_mw: 0, frp_max_mw: 0 });
+  });
+
+  it.each([
+    ['a time that lost its zeros', { time: '20' }, 'row 3 cannot be read'],
+    ['an hour that does not exist', { time: '2400' }, 'row 3 cannot be read'],
+    ['a day that does not exist', { day: '2026-02-30' }, 'row 3 cannot be read'],
+    ['a row after the fetch', { time: '1106' }, 'later than the fetch'],
+    ['another instrument', { satellite: 'N' }, 'row 3 cannot be read'],
+    ['a confidence in words', { confidence: 'nominal' }, 'row 3 cannot be read'],
+    ['a latitude off the globe', { at: [138, 20] as const }, 'row 3 cannot be read'],
+    ['a power below zero', { power: '-1' }, 'row 3 cannot be read'],
+    ['a power in another form', { power: '1,5' }, 'not a whole table'],
+  ])('I55: refuses %s, since no region could be counted', (_name, fire, message) => {
+    expect(() => read(fireList([fire]))).toThrow(message);
+  });
+
+  it('I55: refuses a file that is not the whole world of a day', () => {
+    const url = (name: string) => FIRES_NOTE.url.replace('MODIS_C6_1_Global_24h', name);
+    expect(read(fireList([]), { url: url('MODIS_C6_1_Global_48h') })).toHaveLength(12);
+    for (const name of ['MODIS_C6_1_Europe_24h', 'SUOMI_VIIRS_C2_Global_24h']) {
+      expect(() => read(fireList([]), { url: url(name) })).toThrow(`"${name}.csv", not the global`);
+    }
+    const short = fireList(
+      [
+        { at: [20, 10], time: '0000' },
+        { at: [20, 11], time: '1000' },
+      ],
+      [],
+    );
+    expect(() => read(short)).toThrow('cover less than 20 hours');
+    expect(() => read(fireList([], []))).toThrow('cover less than 20 hours');
+    expect(() => read(fireList([]), { fetched_at: '2026-11-20T22:01:00Z' })).toThrow('stale');
+  });
+
+  it('I55: refuses a row twice, a column that is absent, and a page of markup', () => {
+    expect(() => read(fireList([{}, {}]))).toThrow('twice');
+    expect(() => read(fireList([{}]).replace('frp', 'power'))).toThrow('no column "frp"');
+    expect(() => read('<html>busy</html>')).toThrow('HTML');
+  });
+});
+
+const SHARED = new URL('../../../../shared/official-payloads/nasa-firms/', import.meta.url)
+  .pathname;
+
+describe.skipIf(!existsSync(SHARED))('recorded file (skipped without ../shared)', () => {
+  const text = () =>
+    readFileSync(`${SHARED}MODIS_C6_1_24h_2022-02-26_27_wildfire-regions.csv`, 'utf8');
+  const readings = () => read(text(), { fetched_at: '2022-02-27T23:00:00Z' });
+
+  it('gives the worked counts of the whole file, and those of its last 24 hours', () => {
+    const counts = Object.fromEntries(
+      readings().map(({ entity, current }) => [
+        entity,
+        [current.file_detections_count, current.detections_24h_count],
+      ]),
+    );
+    expect(counts).toEqual({
+      'us-california': [3, 0],
+      'us-pacific-northwest': [4, 3],
+      'us-southwest': [28, 21],
+      'us-rockies': [1, 0],
+      'canada-bc': [2, 1],
+      'canada-alberta': [2, 1],
+      'au-nsw': [13, 8],
+      'au-victoria': [0, 0],
+      'med-greece': [11, 0],
+      iberia: [26, 13],
+      'amazon-brazil': [371, 153],
+      'siberia-russia': [10, 7],
+    });
+    const southwest = readings().find(({ entity }) => entity === 'us-southwest');
+    expect(southwest?.current.file_frp_sum_mw).toBe(1117.7);
+    expect(southwest?.observed_at).toBe('2022-02-27T20:01:00Z');
+  });
+
+  it('refuses it cut in half, and fetched a day later', () => {
+    const half = text().slice(0, text().lastIndexOf('\n', text().length / 2) + 1);
+    expect(() => read(half, { fetched_at: '2022-02-27T23:00:00Z' })).toThrow('fetch it again');
+    expect(() => read(text(), { fetched_at: '2022-02-28T23:00:00Z' })).toThrow('stale');
+  });
+});
