@@ -1,28 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readPayload } from '../../compiler/import/import-command.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import { AIR_AND_PRICES } from './air-and-prices.ts';
 import { alert, alerts, reference } from './alerts.ts';
 import { authorityDay, demandAnswer, demandNote } from './demand.ts';
 import { areaNote, areas } from './drought.ts';
 import { bytesOf, detail, feed, GENERATED, HOUR, quake } from './feed.ts';
 import { FIRES_NOTE, fireList } from './fires.ts';
-import {
-  AIR,
-  addressOf,
-  CALIFORNIA,
-  DEGREES,
-  ERCOT,
-  FIRE,
-  HEAT,
-  HORMUZ,
-  IOWA,
-  RAIN,
-  SEATTLE,
-  SOIL_URL,
-  soilFrom,
-  WAVES,
-} from './models.ts';
-import { CITY_URL, NOWCAST, OBSERVED } from './observations.ts';
 import { boxRing, mapArea, outlookMap } from './outlooks.ts';
 import { form4 } from './ownership.ts';
 import { report, reports } from './reports.ts';
@@ -36,8 +20,6 @@ import {
   readingStatements,
 } from './statements.ts';
 import { storm, storms } from './storms.ts';
-import { DAILY_URL, fredTable, provinceText, stationTable } from './tables.ts';
-import { BLS_ANSWER, blsAnswer } from './time-series.ts';
 import { TRAVEL_AND_DRUGS } from './travel-and-drugs.ts';
 
 const at = (url: string, fetched_at = '2026-11-20T11:05:00Z') => ({
@@ -169,22 +151,6 @@ const asText = (said: unknown): unknown => (Array.isArray(said) ? said.join() : 
 const GRAVE = 'This is a PARTICULARLY DANGEROUS SITUATION.';
 const WARNING = { tornadoDamageThreat: ['CONSIDERABLE'] };
 
-const model = (source: string, payload: unknown, place: typeof SEATTLE): Mutated => ({
-  source,
-  payload,
-  note: at(addressOf(place)),
-  says: readingStatements,
-});
-const air = (payload: unknown): Mutated => ({
-  source: 'airnow',
-  payload,
-  note: at(CITY_URL),
-  says: readingStatements,
-  // The source leaves out what is not available: the reading says how many pollutants it rests on.
-  honest: /^\d absent$/,
-});
-const PRICES = Array.from({ length: 14 }, (_, index) => String(1.25 + index / 100));
-
 const KINDS: Readonly<Record<string, Mutated>> = {
   'a list of storms': {
     source: 'nhc',
@@ -246,62 +212,7 @@ const KINDS: Readonly<Record<string, Mutated>> = {
     // No count tells that a report is gone.
     honest: /^features(\.\d absent| = \[)/,
   },
-  'air of areas': air(OBSERVED),
-  'air of areas in the other spelling': air(NOWCAST),
-  'air of a model': model('open-meteo-air-quality', AIR, SEATTLE),
-  'waves of a model': model('open-meteo-marine', WAVES, HORMUZ),
-  'rain of a model': {
-    ...model('open-meteo-archive', RAIN, SEATTLE),
-    // A sum says how many of its days are known.
-    honest: /precipitation_sum\.\d+ = null$/,
-  },
-  'heat of a model': model('open-meteo-archive', HEAT, IOWA),
-  'degree days of a model': model('open-meteo-archive', DEGREES, ERCOT),
-  'soil of a model': {
-    ...model('open-meteo-soil-moisture', soilFrom(2015), SEATTLE),
-    note: at(SOIL_URL),
-    // A percentile says how many years it rests on.
-    honest: /cm_mean\.\d+ = null$/,
-  },
-  'fire weather of a model': model('open-meteo-archive', FIRE, CALIFORNIA),
-  'rain of stations': {
-    source: 'noaa-daily',
-    payload: stationTable(),
-    note: at(DAILY_URL),
-    says: readingStatements,
-    // A sum says how many of its days are known.
-    honest: /^line [1-9]\d* (absent|column 2 = "")$/,
-  },
-  'prices of a table': {
-    source: 'fred',
-    payload: fredTable({ CPIENGSL: PRICES, APU000072620: PRICES }),
-    note: at('https://fred.stlouisfed.org/graph/fredgraph.csv'),
-    says: readingStatements,
-  },
-  'unemployment of the agency': {
-    source: 'bls',
-    payload: BLS_ANSWER,
-    note: at('https://api.bls.gov/publicAPI/v2/timeseries/data/'),
-    says: readingStatements,
-  },
-  'prices of the agency': {
-    source: 'bls',
-    payload: blsAnswer({
-      CUSR0000SA0E: PRICES.map((value, index) => ({
-        year: String(2025 + Math.floor(index / 12)),
-        month: (index % 12) + 1,
-        value,
-      })),
-    }),
-    note: at('https://api.bls.gov/publicAPI/v2/timeseries/data/'),
-    says: readingStatements,
-  },
-  'vegetation of a province': {
-    source: 'noaa-star-vhi',
-    payload: provinceText(),
-    note: at('https://www.star.nesdis.noaa.gov/'),
-    says: readingStatements,
-  },
+  ...AIR_AND_PRICES,
   'a feed of quakes': {
     source: 'usgs-earthquakes',
     payload: QUAKES,
