@@ -149,8 +149,18 @@ describe('aviationweather, decoded reports', () => {
     ['no report', [], API, 'it is empty'],
     ['a report of after the fetch', [clear('KATL')], API, 'after its fetch'],
     ['another shape', { error: 'x' }, API, 'not a list of decoded METAR reports'],
-    ['an hour as text', [clear('KATL', { obsTime: '1790823120' })], API, '0.obsTime'],
-    ['a visibility in metres', [clear('KATL', { visib: '9999 m' })], API, '0.visib'],
+    [
+      'an hour as text',
+      [clear('KATL', { obsTime: '1790823120' })],
+      API,
+      'report 1: obsTime cannot be read',
+    ],
+    [
+      'a visibility in metres',
+      [clear('KATL', { visib: '9999 m' })],
+      API,
+      'report 1: visib cannot be read',
+    ],
   ])('refuses %s', (...[, payload, url, message]) => {
     const fetched_at = message === 'after its fetch' ? '2026-11-20T10:52:59Z' : AT.fetched_at;
     expect(() => readAs('aviationweather', payload, { url, fetched_at })).toThrow(message);

@@ -84,6 +84,8 @@ describe('openfda, drugs', () => {
     ['another status', { status: 'Sometimes' }],
     ['a word that is not known', { availability: 'Perhaps' }],
     ['no word', { availability: undefined }],
+    ['no maker', { company_name: '' }],
+    ['no package', { package_ndc: 'N/A' }],
     ['a day in another format', { update_date: '2026-11-17' }],
     ['a day that does not exist', { update_date: '02/30/2026' }],
     ['a day after the fetch', { update_date: '11/21/2026' }],
@@ -165,6 +167,16 @@ describe('openfda, classes', () => {
     });
     const undated = row('Aaa Injection', 'Unavailable', { initial_posting_date: 'x' });
     expect(counts(undated)).toMatchObject({ active_count: 1, new_90d_count: null });
+  });
+
+  it('I55: counts no class where a row names none', () => {
+    const imported = read([
+      row('Heparin', 'Available'),
+      row('Cisplatin', 'Available', { therapeutic_category: undefined }),
+    ]);
+    expect(imported.readings.get(STATUS)).toHaveLength(2);
+    expect(imported.readings.has(ACTIVE)).toBe(false);
+    expect(imported.skipped).toMatchObject([{ subject: 'classes', count: 1 }]);
   });
 
   it('knows every class and drug of the lines', () => {

@@ -54,17 +54,21 @@ export function reportsOf(payload: Payload, skips: SkipCount): Report[] {
 
 function decodedReports({ bytes, subject }: Payload, skips: SkipCount): Report[] {
   const is = 'a list of decoded METAR reports';
-  const entries = shaped(z.array(entrySchema), parsePayload(bytes, subject), { subject, is });
-  return entries.flatMap((entry) => {
-    const metar = parseMetar(entry.rawOb);
-    const fault =
-      metar === null
-        ? `a report that cannot be read: ${entry.rawOb.slice(0, 80)}`
-        : differs(entry, metar);
-    if (metar !== null && fault === null) return [{ time: entry.obsTime * 1000, metar }];
-    skips.add(entry.icaoId.slice(0, 20), fault ?? 'a report that cannot be read');
+  const entries = shaped(z.array(z.unknown()), parsePayload(bytes, subject), { subject, is });
+  return entries.flatMap((value, at) => {
+    const parsed = entrySchema.safeParse(value);
+    if (parsed.success) return decodedReport(parsed.data, skips);
+    skips.add(`report ${at + 1}`, `${parsed.error.issues[0]?.path.join('.')} cannot be read`);
     return [];
   });
+}
+
+function decodedReport(entry: Entry, skips: SkipCount): Report[] {
+  const metar = parseMetar(entry.rawOb);
+  const fault = metar === null ? 'it cannot be read' : differs(entry, metar);
+  if (metar !== null && fault === null) return [{ time: entry.obsTime * 1000, metar }];
+  skips.add(entry.icaoId.slice(0, 20), `${fault}: ${entry.rawOb.slice(0, 80)}`);
+  return [];
 }
 
 /** The first decoded member that says something else than the report, in words; null where all agree. */
@@ -86,9 +90,7 @@ function differs(entry: Entry, metar: Metar): string | null {
     ['fltCat', (entry.fltCat ?? flightCategory(metar)) === flightCategory(metar)],
   ];
   const [member] = stated.find(([, agrees]) => !agrees) ?? [];
-  return member === undefined
-    ? null
-    : `${member} differs from the report itself: ${entry.rawOb.slice(0, 80)}`;
+  return member === undefined ? null : `${member} differs from the report itself`;
 }
 
 function isNear(a: number | null, b: number | null): boolean {

@@ -52,7 +52,8 @@ function read(payload: Payload): Imported {
     if (typeof understood === 'string') list.skips.add(airport, understood);
     else list.add(SIGNAL, readingOf(airport, understood, { payload, time }));
   }
-  return list.imported(
+  return list.someOf(
+    payload,
     hasAirspaceProgrammes ? ['airspace flow programmes name no airport and are left out'] : [],
   );
 }

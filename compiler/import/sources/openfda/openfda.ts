@@ -2,7 +2,7 @@ import { isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { grouped } from '../../grouped.ts';
 import { measuredBy, observedAt } from '../../measured.ts';
-import type { Imported, Payload } from '../../payload.ts';
+import type { Imported, Payload, SkipCount } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
 import { classCounts } from './class-counts.ts';
@@ -42,10 +42,7 @@ function read(payload: Payload): Imported {
     list.add(STATUS, readingOf({ ...status }, facts));
     if (supply !== null) list.add(NARROWING, readingOf(supply, { ...facts, scope: SUPPLY_SCOPE }));
   }
-  for (const [id, own] of grouped(
-    rows.flatMap((row) => classesOf(row, list)),
-    ({ of }) => of,
-  )) {
+  for (const [id, own] of grouped(classesOf(rows, list), ({ of }) => of)) {
     const { activity, incidence } = classCounts(own, lastUpdated);
     const facts = { entity: id, observed_at: batch, payload, scope: CLASS_SCOPE };
     list.add(ACTIVE, readingOf(activity, facts));
@@ -77,8 +74,16 @@ function drugsOf(row: ShortageRow, { skips }: ReadingList): CountedRow[] {
   return [];
 }
 
-function classesOf(row: ShortageRow, { skips }: ReadingList): CountedRow[] {
-  return [...new Set(row.classes)].flatMap((name) => {
+/** Nothing is counted of any class where a row may be of each of them. */
+function classesOf(rows: readonly ShortageRow[], { skips }: ReadingList): CountedRow[] {
+  const unknown = rows.filter(({ classes }) => classes === null).length;
+  if (unknown === 0) return rows.flatMap((row) => rowInClasses(row, skips));
+  skips.add('classes', 'a row names no class; no class is counted', unknown);
+  return [];
+}
+
+function rowInClasses(row: ShortageRow, skips: SkipCount): CountedRow[] {
+  return [...new Set(row.classes ?? [])].flatMap((name) => {
     const id = CLASSES.get(name);
     if (id === undefined) skips.add(name.slice(0, 60), 'not a class of this line');
     return id === undefined ? [] : [{ ...row, of: id }];

@@ -18,7 +18,8 @@ export interface ShortageRow {
   readonly name: string;
   readonly ndc: string;
   readonly company: string;
-  readonly classes: readonly string[];
+  /** Null where the row names none. */
+  readonly classes: readonly string[] | null;
   readonly state: State;
   readonly updated: number | null;
   readonly posted: number | null;
@@ -30,16 +31,16 @@ export interface ShortageList {
 }
 
 /** A word that stands for nothing would be counted as one more name. */
+const NOTHING = /^(?:n\/?a|null|none|unknown|-*)$/i;
 const stated = z
   .string()
   .trim()
-  .min(1)
-  .refine((text) => !/^(?:n\/?a|null|none|unknown|-+)$/i.test(text), 'a word for nothing');
+  .refine((text) => !NOTHING.test(text), 'a word for nothing');
 const rowSchema = z.looseObject({
   generic_name: stated,
-  package_ndc: stated,
-  company_name: stated,
-  therapeutic_category: z.array(stated).min(1),
+  package_ndc: z.string().trim(),
+  company_name: z.string().trim(),
+  therapeutic_category: z.array(stated).min(1).optional(),
   status: z.string(),
   availability: z.string().optional(),
   update_date: z.string(),
@@ -90,14 +91,16 @@ function rowOf(row: z.infer<typeof rowSchema>): ShortageRow {
     name: row.generic_name.toLowerCase().replace(/\s+/g, ' '),
     ndc: row.package_ndc,
     company: row.company_name.toLowerCase(),
-    classes: row.therapeutic_category,
+    classes: row.therapeutic_category ?? null,
     state: stateOf(row),
     updated: usDay(row.update_date),
     posted: usDay(row.initial_posting_date),
   };
 }
 
-function stateOf({ status, availability }: z.infer<typeof rowSchema>): State {
+function stateOf(row: z.infer<typeof rowSchema>): State {
+  const { status, availability, package_ndc, company_name } = row;
+  if (NOTHING.test(package_ndc) || NOTHING.test(company_name)) return 'unreadable';
   if (status === 'To Be Discontinued') return 'discontinued';
   if (status === 'Resolved') return 'resolved';
   const word = availability?.toLowerCase() ?? '';
