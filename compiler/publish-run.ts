@@ -19,7 +19,7 @@ import type { WrittenLog } from './stages/anchor/write-log.ts';
 import type { Assembly, Material } from './stages/assemble/assembly.ts';
 import { LatestTable } from './stages/assemble/latest-table.ts';
 import type { Part } from './stages/assemble/part.ts';
-import { describe } from './stages/describe/describe.ts';
+import { type Description, describe } from './stages/describe/describe.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
 import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
@@ -97,7 +97,9 @@ export async function publishRun(
   const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
   const shelf = shelfOf(options.data, list);
   writeJoined(run, { list, press: press() }, { table, entities, read: shelf.read });
-  const log = writeParts(options, run, { list, press: press() });
+  const sampleOf = (id: string): string | null => run.assembly.sampleOf(id);
+  const site = { counts: entities, sampleOf };
+  const log = writeParts(options, run, { list, press: press(), site });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);
   const head = unsignedHead(options, run, signals);
@@ -194,7 +196,11 @@ function splitAtTab(line: string): [string, string] {
 }
 
 /** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
-function writeParts(options: CompileOptions, run: Run, { list, press }: Output): WrittenLog {
+function writeParts(
+  options: CompileOptions,
+  run: Run,
+  { list, press, site }: Output & { readonly site: Description['site'] },
+): WrittenLog {
   const { memory, shards, notes } = run;
   if (memory !== null) {
     list.remove(memory.read('parts-files').toString('utf8').split('\n').slice(0, -1));
@@ -210,7 +216,7 @@ function writeParts(options: CompileOptions, run: Run, { list, press }: Output):
   list.add(press.files);
   // Descriptions come last: they show what is stored.
   const shelf = shelfOf(options.data, list);
-  describe(press, { shelf, contact: options.contact ?? null, keys: run.keys });
+  describe(press, { shelf, contact: options.contact ?? null, keys: run.keys, site });
   list.add(press.files);
   const written = press.files.filter(({ path }) => !isOfLog(path));
   notes.write('parts-files', written.map(({ path }) => `${path}\n`).join(''));

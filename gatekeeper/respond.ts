@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CanonicalRequest, canonicalRequest } from '../compiler/contract/canonical-request.ts';
 import { findRow, type Route, route } from '../compiler/contract/route.ts';
+import { SHOP_STYLES, SHOP_STYLES_URL } from '../compiler/contract/site-page.ts';
 import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
 import type { Spend } from './http/cost.ts';
@@ -72,7 +73,10 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   }
   if (visit.method === 'OPTIONS') return plainServed(preflight(request.path), shortPath(request));
   const reader = { release: service.release, spend: visit.spend };
-  const given = staticFile(request.path, visit.method, reader);
+  const { acceptEncoding } = visit.facts;
+  const asked = { path: request.path, method: visit.method, acceptEncoding };
+  const given = staticFile(asked, reader);
+  if (request.path === SHOP_STYLES_URL && visit.method === 'GET') return shopStyles(service);
   if (given !== null) return givenFile(given, shortPath(request), service);
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
@@ -81,6 +85,13 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   }
   if (known === undefined) SOLD.keep(visit.target, { request, routed });
   return await serve({ visit, request, routed }, service);
+}
+
+/** What the pages of the release cannot know: whether payments are pretended here. */
+function shopStyles({ operator }: Service): Served {
+  const body = operator.settlement === 'test' ? SHOP_STYLES.test : SHOP_STYLES.real;
+  const headers: Header[] = [['content-type', 'text/css; charset=utf-8'], FREE_CACHE];
+  return plainServed({ status: 200, headers, body }, SHOP_STYLES_URL);
 }
 
 /** A free file beside the table. */

@@ -1,7 +1,16 @@
+import {
+  SITE_CHANGES_PATH,
+  SITE_DOCS_PATH,
+  SITE_FEED_PATH,
+  SITE_FOLDER,
+  SITE_INDEX_PATH,
+} from './site.ts';
+
 /** Free files that are served as they stand in a release, beside the operations of the table. */
 export interface StaticRow {
-  /** URL path; one that ends in `/` stands for every path below it. */
+  /** URL path; one that ends in `/` stands for every path below it, unless it is `exact`. */
   readonly url: string;
+  readonly exact?: true;
   /** Path in the release, or the folder of it for a row that ends in `/`. */
   readonly path: string;
   /** The row is for paths with this end only. */
@@ -11,6 +20,8 @@ export interface StaticRow {
   readonly cache: 'immutable' | 'release';
   /** What a reader finds there; rows with one are named by the manifest, OpenAPI and llms.txt. */
   readonly summary?: string;
+  /** Belongs to the page for people: sent under gzip to who takes it, with the policy of the page. */
+  readonly site?: true;
 }
 
 const TEXT = 'text/plain; charset=utf-8';
@@ -32,6 +43,26 @@ const logFile = (url: string): StaticRow => ({
   cache: 'release',
 });
 
+const HTML = 'text/html; charset=utf-8';
+const page = (url: string, path: string, contentType: string): StaticRow => ({
+  url,
+  exact: true,
+  path,
+  contentType,
+  cache: 'release',
+  site: true,
+});
+/** What the page loads, by the end of its name. */
+const part = (folder: 'assets' | 'data', end: string, contentType: string): StaticRow => ({
+  url: `/site/${folder}/`,
+  path: `${SITE_FOLDER}/${folder}/`,
+  end,
+  contentType,
+  // Files of the bundle are named by their content.
+  cache: folder === 'assets' ? 'immutable' : 'release',
+  site: true,
+});
+
 /** The DID document in a release. */
 export const DID_PATH = 'well-known/did.json';
 /** Where the history of the issuer keys and the newest checkpoint of the log are read. */
@@ -46,6 +77,16 @@ export const STATIC_FILES: readonly StaticRow[] = [
     described('/.well-known/did.json', 'did.json', JSON_TYPE),
   ),
   named('signed history of the issuer keys', described(KEYS_URL, 'keys.json', JSON_TYPE)),
+  page('/', SITE_INDEX_PATH, HTML),
+  page('/site/', SITE_INDEX_PATH, HTML),
+  page('/docs', SITE_DOCS_PATH, HTML),
+  page('/changes.json', SITE_CHANGES_PATH, JSON_TYPE),
+  page('/changes.atom', SITE_FEED_PATH, 'application/atom+xml; charset=utf-8'),
+  page('/sitemap.xml', `${SITE_FOLDER}/sitemap.xml`, 'application/xml; charset=utf-8'),
+  page('/og.png', `${SITE_FOLDER}/og.png`, 'image/png'),
+  part('assets', '.js', 'text/javascript; charset=utf-8'),
+  part('assets', '.css', 'text/css; charset=utf-8'),
+  part('data', '.json', JSON_TYPE),
   described('/.well-known/security.txt', 'security.txt', TEXT),
   described('/llms.txt', 'llms.txt', TEXT),
   described('/robots.txt', 'robots.txt', TEXT),
@@ -77,7 +118,7 @@ export function findStaticFile(url: string): { row: StaticRow; path: string } | 
   return { row, path: row.path + url.slice(row.url.length) };
 }
 
-function isOf({ url, end = '' }: StaticRow, asked: string): boolean {
-  if (!url.endsWith('/')) return asked === url;
+function isOf({ url, exact, end = '' }: StaticRow, asked: string): boolean {
+  if (exact === true || !url.endsWith('/')) return asked === url;
   return asked.startsWith(url) && asked.endsWith(end);
 }

@@ -22,6 +22,7 @@ export interface HeaderFacts {
   /** Value of `X-RECEIPT`, in the same way. */
   readonly receipt: string | null;
   readonly accept: string;
+  readonly acceptEncoding: string;
   readonly authorization: string | null;
   readonly ifNoneMatch: string | null;
   /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
@@ -44,6 +45,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   accept: (seen, value) => {
     seen.accept = seen.accept === '' ? value : joined(seen.accept, value);
+  },
+  'accept-encoding': (seen, value) => {
+    seen.acceptEncoding = seen.acceptEncoding === '' ? value : joined(seen.acceptEncoding, value);
   },
   'x-payment': (seen, value) => {
     seen.paymentV1 = joined(seen.paymentV1, value);
@@ -116,6 +120,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     paymentV2: null,
     receipt: null,
     accept: '',
+    acceptEncoding: '',
     authorization: null,
     ifNoneMatch: null,
     forwardedFor: null,

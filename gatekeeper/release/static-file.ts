@@ -1,3 +1,4 @@
+import { GZIP_END } from '../../compiler/contract/site.ts';
 import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
 import type { ReleaseReader } from './release-index.ts';
@@ -11,6 +12,23 @@ const CACHE = {
 } as const;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
+/** What a browser may do with the page for people: load its own files, and ask this service. */
+export const SITE_POLICY: readonly Header[] = [
+  [
+    'content-security-policy',
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+      "form-action 'none'; frame-ancestors 'none'",
+  ],
+  ['referrer-policy', 'no-referrer'],
+];
+
+/** A request for a file. */
+interface Asked {
+  readonly path: string;
+  readonly method: string;
+  readonly acceptEncoding: string;
+}
+
 interface GivenFile {
   readonly reply: Reply;
   readonly etag: string | null;
@@ -18,29 +36,47 @@ interface GivenFile {
 
 /** The file that a path names, as it stands in the release; null at once when the release has none there. */
 export function staticFile(
-  path: string,
-  method: string,
+  { path, method, acceptEncoding }: Asked,
   reader: ReleaseReader,
 ): Promise<GivenFile> | null {
   const found = findStaticFile(path);
   if (found === null || !reader.release.has(found.path)) return null;
-  if (METHODS.includes(method)) return storedFile(found, reader);
+  if (METHODS.includes(method)) return storedFile(found, acceptEncoding, reader);
   return Promise.resolve({ reply: wrongMethod(path, method), etag: null });
 }
 
 async function storedFile(
-  found: NonNullable<ReturnType<typeof findStaticFile>>,
+  { row, path }: NonNullable<ReturnType<typeof findStaticFile>>,
+  acceptEncoding: string,
   { release, spend }: ReleaseReader,
 ): Promise<GivenFile> {
-  const { bytes, sha256 } = await release.body(found.path, spend);
+  const packed = path + GZIP_END;
+  const isPacked = row.site === true && release.has(packed);
+  const sendsPacked = isPacked && takesGzip(acceptEncoding);
+  const { bytes, sha256 } = await release.body(sendsPacked ? packed : path, spend);
   const etag = `"${sha256.slice(0, 32)}"`;
   const headers: Header[] = [
-    ['content-type', found.row.contentType],
+    ['content-type', row.contentType],
     ['etag', etag],
-    ['cache-control', CACHE[found.row.cache]],
+    ['cache-control', CACHE[row.cache]],
     ['x-content-type-options', 'nosniff'],
+    ...(row.site === true ? SITE_POLICY : []),
+    ...(isPacked ? [VARY] : []),
+    ...(sendsPacked ? [GZIP] : []),
   ];
   return { reply: { status: 200, headers, body: bytes }, etag };
+}
+
+const VARY: Header = ['vary', 'accept-encoding'];
+const GZIP: Header = ['content-encoding', 'gzip'];
+
+/** Whether `Accept-Encoding` names gzip and does not refuse it. */
+export function takesGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some((each) => {
+    const [name = '', ...weights] = each.toLowerCase().split(';');
+    if (name.trim() !== 'gzip') return false;
+    return !weights.some((weight) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(weight));
+  });
 }
 
 function wrongMethod(path: string, method: string): Reply {

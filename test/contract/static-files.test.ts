@@ -14,8 +14,27 @@ describe('findStaticFile()', () => {
     expect(findStaticFile('/log/anchor/ab.json')?.row.contentType).toBe('application/json');
   });
 
+  it('gives the page at its own paths alone, and what it loads by the end of its name', () => {
+    expect(findStaticFile('/')?.path).toBe('site/index.html');
+    expect(findStaticFile('/site/')?.path).toBe('site/index.html');
+    expect(findStaticFile('/site/assets/a.js')?.row.cache).toBe('immutable');
+    expect(findStaticFile('/site/data/find/de.json')?.row.cache).toBe('release');
+    expect(findStaticFile('/site/assets/a.js.gz')).toBeNull();
+  });
+
   it('knows nothing of other paths', () => {
-    const urls = ['/', '/log', '/log/', '/log/checkpoint/', '/log/anchor/ab', '/gauge', 'log/vkey'];
+    const urls = [
+      '/x',
+      '/site',
+      '/site/assets',
+      '/site/index.html',
+      '/log',
+      '/log/',
+      '/log/checkpoint/',
+      '/log/anchor/ab',
+      '/gauge',
+      'log/vkey',
+    ];
     for (const url of urls) expect([url, findStaticFile(url)]).toEqual([url, null]);
   });
 
@@ -26,9 +45,10 @@ describe('findStaticFile()', () => {
   });
 
   it('takes no path from an operation, and no path of a release that is sold', () => {
-    const free = new Set(['log', 'well-known', 'free']);
+    const free = new Set(['log', 'well-known', 'free', 'site']);
     for (const { url, path } of STATIC_FILES) {
-      expect(ENDPOINTS.filter((row) => row.path.startsWith(url) || row.path === url)).toEqual([]);
+      expect(ENDPOINTS.filter((row) => findStaticFile(row.path) !== null)).toEqual([]);
+      expect(ENDPOINTS.filter((row) => row.path === url)).toEqual([]);
       expect([path, free.has(path.split('/')[0] ?? '')]).toEqual([path, true]);
     }
   });

@@ -9,6 +9,7 @@ import { agentCard, legacyCard, signedCard } from './agent-card.ts';
 import { didDocument } from './did-document.ts';
 import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
 import { openApi } from './openapi.ts';
+import { describeSite, type SiteMaterial } from './site/describe-site.ts';
 import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsText, robotsText, securityText } from './texts.ts';
 
@@ -19,6 +20,8 @@ export interface Description {
   readonly contact: string | null;
   /** Issuer keys, past ones and announced ones too. */
   readonly keys: KeyHistory;
+  /** What the page for people shows beside what is described. */
+  readonly site: Omit<SiteMaterial, 'shelf' | 'entries' | 'keys'>;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface Description {
  * operator can leave off is not known here, so a description that would differ is written once for each setting of the
  * switches, and the gatekeeper chooses the file: nothing is rewritten or signed where it is served.
  */
-export function describe(press: Press, { shelf, contact, keys }: Description): void {
+export function describe(press: Press, { shelf, contact, keys, site }: Description): void {
   const { issuer, asOf } = press;
   const all = described(shelf);
   for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
@@ -36,6 +39,7 @@ export function describe(press: Press, { shelf, contact, keys }: Description): v
   press.file('well-known/robots.txt', robotsText(issuer));
   press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));
   press.file('well-known/favicon.svg', FAVICON);
+  describeSite(press, { ...site, shelf, keys, entries: all.entries });
 }
 
 interface Offer {

@@ -1,0 +1,44 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SITE_FOLDER } from '../../../contract/site.ts';
+
+/** The bundled browser program, as `npm run build` left it. */
+export interface Assets {
+  /** Path in the release, bytes. */
+  readonly files: readonly (readonly [path: string, bytes: Buffer])[];
+  /** URL paths of what the index loads. */
+  readonly script: string;
+  readonly styles: readonly string[];
+}
+
+/** How far above this file the package begins, built or not. */
+const PACKAGE = import.meta.dirname.replace(
+  /([\\/]build)?[\\/]compiler[\\/]stages[\\/]describe[\\/]site$/,
+  '',
+);
+const BUILT = join(PACKAGE, 'build', 'compiler', 'site');
+
+let known: Assets | null = null;
+
+/** Reads the bundle once; throws a RangeError where it was not built. */
+export function siteAssets(): Assets {
+  known ??= readAssets(BUILT);
+  return known;
+}
+
+export function readAssets(folder: string): Assets {
+  const list = join(folder, 'bundle.json');
+  if (!existsSync(list)) {
+    throw new RangeError(`Cannot find the page's program at "${list}"; run npm run build`);
+  }
+  const { script, styles } = JSON.parse(readFileSync(list, 'utf8')) as {
+    readonly script: string;
+    readonly styles: readonly string[];
+  };
+  const names = readdirSync(join(folder, 'assets')).sort();
+  const files = names.map((name): [string, Buffer] => {
+    return [`${SITE_FOLDER}/assets/${name}`, readFileSync(join(folder, 'assets', name))];
+  });
+  const url = (name: string): string => `/${SITE_FOLDER}/${name}`;
+  return { files, script: url(script), styles: styles.map(url) };
+}

@@ -1,0 +1,125 @@
+import { type Endpoint, endpointAt } from '../../../contract/endpoints.ts';
+import { needsTokens } from '../../../contract/for-sale.ts';
+import {
+  type BundlePath,
+  LINES,
+  type Line,
+  lineOf,
+  SIGNALS,
+  type Signal,
+} from '../../../contract/lines.ts';
+import { decodeSegment, encodeSegment } from '../../../contract/path.ts';
+import { priceOf } from '../../../contract/price.ts';
+import { productsOf } from '../../../contract/products.ts';
+import {
+  SITE_SUBJECTS_MAX,
+  type SiteBundle,
+  type SitePrice,
+  type SiteSignal,
+  type SiteSignals,
+} from '../../../contract/site.ts';
+import { metricUnit } from '../../../contract/units.ts';
+import { type ManifestEntry, rowOf } from '../manifest.ts';
+import type { Shelf } from '../stored-bodies.ts';
+import { listPath, mapPath } from './site-paths.ts';
+
+/** What the page is made from. */
+export interface ShopMaterial {
+  readonly shelf: Shelf;
+  /** Every operation of the manifest. */
+  readonly entries: readonly ManifestEntry[];
+  /** How many entities each signal has. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Entity of the free sample of a signal. */
+  readonly sampleOf: (signalId: string) => string | null;
+}
+
+/** Everything that is sold now, as the page shows it. */
+export function siteSignals(material: ShopMaterial): SiteSignals {
+  const { entries, counts } = material;
+  const priced = entries.filter((entry) => entry.sells_now && rowOf(entry).priceUsd !== null);
+  // Whether subscriptions are offered is the operator's choice: the manifest says it, and the page links there.
+  const listed = priced.map(rowOf).filter((row) => !needsTokens(row));
+  const sold = new Set(listed.map(({ path }) => path));
+  const signals = SIGNALS.filter(({ id }) => (counts.get(id) ?? 0) > 0);
+  return {
+    signals: signals.map((signal) => signalOfSite(signal, sold, material)),
+    bundles: (LINES as readonly Line<BundlePath>[]).flatMap((line) => bundleOf(line, material)),
+    prices: listed.map(priceRow),
+    entities: [...counts.values()].reduce((sum, count) => sum + count, 0),
+  };
+}
+
+function priceRow(row: Endpoint): SitePrice {
+  return { path: row.path, price_usd: priceOf(row), summary: row.summary };
+}
+
+function signalOfSite(
+  signal: Signal,
+  sold: ReadonlySet<string>,
+  { shelf, counts, sampleOf }: ShopMaterial,
+): SiteSignal {
+  const { id, measures, cadence, metrics, rulers = [] } = signal;
+  const line = lineOf(id);
+  const raw = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
+  const map = mapPath(id);
+  return {
+    signal_id: id,
+    industry: line?.industry ?? '',
+    line: line?.id ?? '',
+    line_title: line?.title ?? '',
+    measures,
+    cadence,
+    metrics: metrics.map((name) => ({ name, label: metricUnit(name).label })),
+    scales: rulers,
+    entities: counts.get(id) ?? 0,
+    sells: productsOf(id)
+      .filter((row) => isStocked(row, id, { shelf, sold }))
+      .map(priceRow),
+    list: `/${listPath(id)}`,
+    map: shelf.has(map) ? `/${map}` : null,
+    raw: raw.includes(id),
+    sample: sampleOf(id),
+  };
+}
+
+/** Whether something of one signal is stored for an operation that can answer about it. */
+function isStocked(
+  row: Endpoint,
+  signalId: string,
+  { shelf, sold }: { shelf: Shelf; sold: ReadonlySet<string> },
+): boolean {
+  const [folder = '', rest] = row.file?.split('{signal_id}') ?? [];
+  if (rest === undefined) return sold.has(row.path);
+  const end = rest.slice(0, rest.search(/\{|$/));
+  for (const _ of shelf.under(folder + encodeSegment(signalId) + end)) return true;
+  return false;
+}
+
+function bundleOf({ id, title, bundle, entityOf }: Line<BundlePath>, { shelf }: ShopMaterial) {
+  if (bundle === undefined) return [];
+  const subjects = subjectsUnder(`bundle/${id}/`, shelf);
+  if (subjects.length === 0) return [];
+  const { path, param, legs } = bundle;
+  const price_usd = priceOf(endpointAt(path));
+  const made: SiteBundle = {
+    line: id,
+    title,
+    path,
+    param,
+    price_usd,
+    legs,
+    entity_of: entityOf ?? {},
+    subjects,
+  };
+  return [made];
+}
+
+function subjectsUnder(folder: string, { under }: Shelf): string[] {
+  const subjects: string[] = [];
+  for (const path of under(folder)) {
+    subjects.push(decodeSegment(path.slice(folder.length, -'.json'.length)));
+    if (subjects.length === SITE_SUBJECTS_MAX) break;
+  }
+  return subjects;
+}

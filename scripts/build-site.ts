@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { gzipBytes } from '../compiler/stages/describe/site/gzip-bytes.ts';
+
+// Bundles the browser program of the page into build/compiler/site/: files named by their content, each beside itself
+// under gzip, and `bundle.json`, which says what the index loads. Does nothing when no source has changed since.
+
+const SOURCE = 'compiler/site';
+const OUTPUT = 'build/compiler/site';
+const NOTES = join(OUTPUT, 'sources.json');
+/** What else the bundle follows from. */
+const SETTINGS = ['package-lock.json', 'scripts/build-site.ts', 'compiler/site/tsconfig.json'];
+
+if (!isBuilt()) await bundle();
+
+/** Whether every source is as it was when the bundle was made, and everything that was made is there. */
+function isBuilt(): boolean {
+  if (!existsSync(NOTES)) return false;
+  const { sources, made } = JSON.parse(readFileSync(NOTES, 'utf8')) as Notes;
+  const isSame = ([name, digest]: readonly [string, string]): boolean => digestOf(name) === digest;
+  return [...Object.entries(sources), ...Object.entries(made)].every(isSame);
+}
+
+interface Notes {
+  /** sha256 by path. */
+  readonly sources: Readonly<Record<string, string>>;
+  readonly made: Readonly<Record<string, string>>;
+}
+
+async function bundle(): Promise<void> {
+  // Only when there is something to bundle: reading the bundler takes longer than looking.
+  const { build } = await import('vite');
+  rmSync(OUTPUT, { recursive: true, force: true });
+  const built = await build({
+    root: SOURCE,
+    base: '/site/',
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    build: {
+      write: false,
+      target: 'es2023',
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      rolldownOptions: {
+        input: { site: resolve(SOURCE, 'main.ts') },
+        output: {
+          hashCharacters: 'hex',
+          entryFileNames: 'assets/[name]-[hash].js',
+          chunkFileNames: 'assets/[name]-[hash].js',
+          assetFileNames: 'assets/[name]-[hash][extname]',
+        },
+      },
+    },
+  });
+  if (!('output' in built)) throw new RangeError('Cannot bundle the page: the bundler watches');
+  const made = built.output.flatMap((part) => {
+    const bytes = Buffer.from(part.type === 'chunk' ? part.code : part.source);
+    return [store(part.fileName, bytes), store(`${part.fileName}.gz`, gzipBytes(bytes))];
+  });
+  const entry = built.output.find((part) => part.type === 'chunk' && part.isEntry);
+  const styles = built.output.filter(({ fileName }) => /^assets\/site-[^/]*\.css$/.test(fileName));
+  const files = { script: entry?.fileName, styles: styles.map(({ fileName }) => fileName) };
+  made.push(store('bundle.json', Buffer.from(`${JSON.stringify(files)}\n`)));
+  const sources = built.output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  note([...new Set([...sources.flatMap(ownSource), ...SETTINGS])].sort(), made);
+}
+
+/** A file of this repository by its path in it; what is installed follows from the lockfile. */
+function ownSource(id: string): string[] {
+  const path = relative('.', id.split('?')[0] ?? '');
+  return path.startsWith('..') || path.includes('node_modules') || !existsSync(path) ? [] : [path];
+}
+
+function store(name: string, bytes: Uint8Array): string {
+  const path = join(OUTPUT, name.toLowerCase());
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, bytes);
+  return path;
+}
+
+function note(sources: readonly string[], made: readonly string[]): void {
+  const digests = (paths: readonly string[]) =>
+    Object.fromEntries(paths.map((path) => [path, digestOf(path)]));
+  const notes = { sources: digests(sources), made: digests(made) };
+  writeFileSync(NOTES, `${JSON.stringify(notes, null, 1)}\n`);
+}
+
+function digestOf(path: string): string {
+  return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
+}
