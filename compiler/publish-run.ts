@@ -4,6 +4,7 @@ import type { CompileOptions, CompileSummary } from './compile.ts';
 import { DAY_MS, isoTime } from './contract/iso-time.ts';
 import type { KeyHistory } from './contract/key-history.ts';
 import {
+  CATALOG_PATH,
   CONTRACT_VERSION,
   HEAD_BYTES_MAX,
   RELEASE_NAME,
@@ -20,10 +21,12 @@ import type { Assembly, Material } from './stages/assemble/assembly.ts';
 import { LatestTable } from './stages/assemble/latest-table.ts';
 import type { Part } from './stages/assemble/part.ts';
 import { type Description, describe } from './stages/describe/describe.ts';
+import { CatalogView } from './stages/describe/site/catalog-view.ts';
+import { writePieces } from './stages/describe/site/write-pieces.ts';
 import type { Shelf } from './stages/describe/stored-bodies.ts';
 import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
-import { type ChangeCounts, countChanges } from './stages/publish/catalog-changes.ts';
+import { type CatalogNews, catalogNews } from './stages/publish/catalog-changes.ts';
 import type { FileWriter } from './stages/publish/file-writer.ts';
 import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { readCatalog, readStored } from './stages/publish/listed-files.ts';
@@ -97,6 +100,8 @@ export async function publishRun(
   const entities = new Map([...signals].map(([id, known]) => [id, known.entities]));
   const shelf = shelfOf(options.data, list);
   writeJoined(run, { list, press: press() }, { table, entities, read: shelf.read });
+  const news = newsSince(staging, list);
+  writeSitePieces(run, { list, press: press() }, { shelf, news });
   const sampleOf = (id: string): string | null => run.assembly.sampleOf(id);
   const site = { counts: entities, sampleOf };
   const log = writeParts(options, run, { list, press: press(), site });
@@ -117,8 +122,7 @@ export async function publishRun(
     bytes,
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
-  // Once it is published, the previous release may be removed.
-  const changes = changesSince(staging, list);
+  const changes = news?.counts ?? null;
   const { folder, untidy } = await switchTo(options, staging, { release, list, log });
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
@@ -131,6 +135,23 @@ interface WholeRelease {
   readonly release: Release;
   readonly list: ReleaseList;
   readonly log: WrittenLog;
+}
+
+/** What the page for people asks for, as far as it differs from what the previous release says. */
+function writeSitePieces(
+  { assembly, memory }: Run,
+  { list, press }: Output,
+  { shelf, news }: { readonly shelf: Shelf; readonly news: CatalogNews | null },
+): void {
+  const gone = writePieces(press, {
+    shelf,
+    catalog: new CatalogView(shelf.read(CATALOG_PATH)),
+    changed: assembly.changed,
+    hasOtherNames: memory === null || news === null || news.hasOtherNames,
+    find: (path) => list.find(path),
+  });
+  list.remove(gone);
+  list.add(press.files);
 }
 
 /** Reads back what was written, waits until it is on the disk, and makes it the current release. */
@@ -150,9 +171,9 @@ async function switchTo(
 }
 
 /** Null where the previous release cannot be read. */
-function changesSince(staging: Staging, list: ReleaseList): ChangeCounts | null {
+function newsSince(staging: Staging, list: ReleaseList): CatalogNews | null {
   const [before, after] = [previousCatalog(staging), readCatalog(staging.data, list)];
-  return before === null || after === null ? null : countChanges(before, after);
+  return before === null || after === null ? null : catalogNews(before, after);
 }
 
 /** The catalog that this release supersedes, empty before the first release; null where it cannot be read. */

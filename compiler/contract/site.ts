@@ -53,8 +53,8 @@ export interface SiteSignal {
   /** Official public scales, oldest first; empty where no agency publishes one for every entity. */
   readonly scales: readonly Ruler[];
   readonly entities: number;
-  /** What is sold about an entity of it now, or about all of them. */
-  readonly sells: readonly SitePrice[];
+  /** Paths of what is sold about an entity of it now, or about all of them; `prices` says the rest. */
+  readonly sells: readonly string[];
   /** URL path of its SiteEntities. */
   readonly list: string;
   /** URL path of a SiteMap; null where no entity has a position. */
@@ -120,9 +120,9 @@ export interface SitePiece {
   readonly rows: readonly SiteEntityRow[];
 }
 
-/** The free last seven, oldest first: `[observed_at, main metric]`, null where the reading has no such number. */
-export type SitePoint = readonly [observed_at: string, value: number | null];
-/** `[entity, name, latitude, longitude, points]`. */
+/** One of the free last seven: null where the reading has no such number, or its source gives it no class. */
+export type SitePoint = readonly [observed_at: string, value: number | null, band: string | null];
+/** Points are the free last seven, oldest first. */
 export type SiteMapRow = readonly [
   entity: string,
   name: string | null,
@@ -143,14 +143,15 @@ export interface SiteFind {
   /** Beginnings of words, sorted; each has a piece, see `findUrl`. */
   readonly keys: readonly string[];
 }
+/** Most entities that a piece of words holds: more of them share one word, and another word tells them apart. */
+export const FOUND_MAX = 2000;
 /** Entities that have a word which begins with the key, by signal: `[entity, name or null]`. */
 export interface SiteFound {
   readonly key: string;
+  /** How many there are; at most FOUND_MAX of them are listed. */
+  readonly total: number;
   readonly signals: Readonly<Record<string, readonly (readonly [string, string | null])[]>>;
 }
-
-/** Shortest beginning of a word that is looked up; shorter ones are completed from the keys. */
-export const FIND_CHARS_MIN = 2;
 
 /** The words under which an entity is found: lower case, without accents, cut at everything but letters and digits. */
 export function siteWords(...texts: readonly (string | null)[]): string[] {

@@ -121,6 +121,11 @@ export class Assembly {
     return this.#files;
   }
 
+  /** Signals with new lines, in order. */
+  get changed(): readonly string[] {
+    return [...this.#first.keys()].sort();
+  }
+
   #hasChanged(signalId: string): boolean {
     return (this.#joined.get(signalId)?.size ?? 0) > 0;
   }

@@ -1,4 +1,5 @@
 import { type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
+import { SITE_CHANGES_MAX } from '../../contract/site.ts';
 import { place } from './catalog-order.ts';
 import { differentLines, type LinePair } from './sorted-lines.ts';
 
@@ -40,8 +41,37 @@ function changeKind({ one, other }: LinePair<CatalogRow>): ChangeKind | null {
   return one.record_hash === other.record_hash ? null : 'revised';
 }
 
-export function countChanges(before: Buffer, after: Buffer): ChangeCounts {
+/** What differs between two catalogs, read in one pass. */
+export interface CatalogNews {
+  readonly counts: ChangeCounts;
+  /** The newest by the time of observation, at most NEWEST_MAX. */
+  readonly newest: readonly CatalogChange[];
+  /** Whether an entity came, went, or has another name. */
+  readonly hasOtherNames: boolean;
+}
+
+const NEWEST_MAX = SITE_CHANGES_MAX;
+
+export function catalogNews(before: Buffer, after: Buffer): CatalogNews {
   const counts = { new: 0, newer: 0, revised: 0, older: 0, gone: 0 };
-  for (const { kind } of catalogChanges(before, after)) counts[kind] += 1;
-  return counts;
+  let newest: CatalogChange[] = [];
+  let hasOtherNames = false;
+  for (const { one, other } of differentLines(before, after, ROWS)) {
+    hasOtherNames ||= one?.entity_name !== other?.entity_name || one === null || other === null;
+    const kind = changeKind({ one, other } as LinePair<CatalogRow>);
+    const row = other ?? one;
+    if (kind === null || row === null) continue;
+    counts[kind] += 1;
+    newest.push({ kind, row });
+    if (newest.length >= 2 * NEWEST_MAX) newest = newestOf(newest);
+  }
+  return { counts, newest: newestOf(newest), hasOtherNames };
+}
+
+/** By time, then by place, so that equal catalogs give equal lists. */
+function newestOf(changes: readonly CatalogChange[]): CatalogChange[] {
+  const order = ({ row }: CatalogChange): string => `${row.signal_id}\n${row.entity}`;
+  const byTime = (a: CatalogChange, b: CatalogChange): number =>
+    Date.parse(b.row.observed_at) - Date.parse(a.row.observed_at) || (order(a) < order(b) ? -1 : 1);
+  return [...changes].sort(byTime).slice(0, NEWEST_MAX);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CatalogRow, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { catalogChanges, countChanges } from '../../../compiler/stages/publish/catalog-changes.ts';
+import { catalogChanges, catalogNews } from '../../../compiler/stages/publish/catalog-changes.ts';
 import { place } from '../../../compiler/stages/publish/catalog-order.ts';
 
 const keyOf = ({ signal_id, entity }: CatalogRow): string => place(signal_id, entity);
@@ -43,7 +43,7 @@ describe('catalogChanges()', () => {
       ['d', 'older'],
     ];
     expect(kindsOf(before, after)).toEqual(want);
-    expect(countChanges(textOf(before), textOf(after))).toEqual({
+    expect(catalogNews(textOf(before), textOf(after)).counts).toEqual({
       new: 1,
       newer: 1,
       revised: 1,

@@ -13,18 +13,28 @@ export class CatalogView {
   /** Rows of one signal in the order of the list. */
   *rows(signalId: string): Generator<CatalogRow> {
     const start = `[${JSON.stringify(signalId)},`;
-    for (let at = this.#find(start); this.#startsWith(start, at); ) {
-      const end = this.#bytes.indexOf(NEWLINE, at);
+    for (let at = this.#find(signalId); this.#startsWith(start, at); ) {
+      const end = this.#end(at);
       yield parseCatalogRow(this.#bytes.toString('utf8', at, end));
       at = end + 1;
     }
   }
 
-  /** Start of the first line that begins so; the length of the list where none does. */
-  #find(start: string): number {
-    if (this.#startsWith(start, 0)) return 0;
-    const before = this.#bytes.indexOf(`\n${start}`);
-    return before < 0 ? this.#bytes.length : before + 1;
+  /** Start of the first line whose signal is not before one; the length of the list where there is none. */
+  #find(signalId: string): number {
+    let [low, high] = [0, this.#bytes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const start = middle === 0 ? 0 : this.#bytes.lastIndexOf(NEWLINE, middle - 1) + 1;
+      const row = parseCatalogRow(this.#bytes.toString('utf8', start, this.#end(start)));
+      if (row.signal_id < signalId) low = this.#end(start) + 1;
+      else high = start;
+    }
+    return low;
+  }
+
+  #end(start: number): number {
+    return this.#bytes.indexOf(NEWLINE, start);
   }
 
   #startsWith(start: string, at: number): boolean {

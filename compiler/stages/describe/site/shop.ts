@@ -75,7 +75,7 @@ function signalOfSite(
     entities: counts.get(id) ?? 0,
     sells: productsOf(id)
       .filter((row) => isStocked(row, id, { shelf, sold }))
-      .map(priceRow),
+      .map(({ path }) => path),
     list: `/${listPath(id)}`,
     map: shelf.has(map) ? `/${map}` : null,
     raw: raw.includes(id),

@@ -2,9 +2,20 @@ import { GZIP_END } from '../../../contract/site.ts';
 import type { Press } from '../../publish/press.ts';
 import { gzipBytes } from './gzip-bytes.ts';
 
-/** Writes a file of the page, and the same under gzip beside it. */
-export function pressPacked(press: Pick<Press, 'file'>, path: string, text: string): void {
-  const bytes = Buffer.from(text, 'utf8');
+/** Less is not worth a second file. */
+const PACKED_BYTES_MIN = 1024;
+
+export function isPacked(bytes: Uint8Array): boolean {
+  return bytes.length >= PACKED_BYTES_MIN;
+}
+
+/** Writes a file of the page, and, unless it is short, the same under gzip beside it. */
+export function pressPacked(
+  press: Pick<Press, 'file'>,
+  path: string,
+  content: string | Buffer,
+): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   press.file(path, bytes);
-  press.file(path + GZIP_END, gzipBytes(bytes));
+  if (isPacked(bytes)) press.file(path + GZIP_END, gzipBytes(bytes));
 }

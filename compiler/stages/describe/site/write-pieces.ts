@@ -1,0 +1,63 @@
+import { lineOf, SIGNALS } from '../../../contract/lines.ts';
+import type { FileEntry } from '../../../contract/release.ts';
+import { GZIP_END, SITE_DATA } from '../../../contract/site.ts';
+import { fileEntry } from '../../publish/file-writer.ts';
+import type { Press } from '../../publish/press.ts';
+import type { Shelf } from '../stored-bodies.ts';
+import type { CatalogView } from './catalog-view.ts';
+import { entityFiles, type SiteFile } from './entity-pieces.ts';
+import { findFiles } from './find-files.ts';
+import { mapFile } from './map-file.ts';
+import { piecesFolder } from './site-paths.ts';
+import { isPacked, pressPacked } from './site-press.ts';
+
+/** What the pieces are made from, and what is there of them already. */
+export interface PieceMaterial {
+  readonly shelf: Shelf;
+  readonly catalog: CatalogView;
+  /** Signals of which something may have changed. */
+  readonly changed: readonly string[];
+  /** Whether some entity came, went, or has another name. */
+  readonly hasOtherNames: boolean;
+  /** A file that the release lists so far. */
+  readonly find: (path: string) => FileEntry | null;
+}
+
+/** Writes what differs of the lists of entities, the maps and the words; returns the paths that are no longer. */
+export function writePieces(press: Press, material: PieceMaterial): string[] {
+  const { catalog, changed, hasOtherNames } = material;
+  const gone = changed.flatMap((id) => writeSignal(id, press, material));
+  if (!hasOtherNames) return gone;
+  const all = SIGNALS.flatMap(({ id }) => [...catalog.rows(id)]);
+  return [...gone, ...writeFolder(`${SITE_DATA}/find/`, findFiles(all), { press, material })];
+}
+
+function writeSignal(id: string, press: Press, material: PieceMaterial): string[] {
+  const signal = SIGNALS.find((each) => each.id === id);
+  const line = lineOf(id);
+  if (signal === undefined || line === undefined) return [];
+  const map = mapFile(signal, line, material.shelf);
+  const lists = entityFiles(id, material.catalog.rows(id));
+  const files = map === null ? lists : [map, ...lists];
+  return writeFolder(piecesFolder(id), files, { press, material });
+}
+
+/** Writes the files that differ, and returns what else the folder holds. */
+function writeFolder(
+  folder: string,
+  files: readonly SiteFile[],
+  { press, material }: { readonly press: Press; readonly material: PieceMaterial },
+): string[] {
+  const { shelf, find } = material;
+  const there = new Set<string>();
+  const before = new Set(shelf.under(folder));
+  for (const [path, body] of files) {
+    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
+    there.add(path);
+    if (isPacked(bytes)) there.add(path + GZIP_END);
+    // A list that was cut into pieces is short now.
+    else if (find(path + GZIP_END) !== null) before.add(path + GZIP_END);
+    if (find(path)?.sha256 !== fileEntry(path, bytes).sha256) pressPacked(press, path, bytes);
+  }
+  return [...before].filter((path) => !there.has(path));
+}
