@@ -103,7 +103,7 @@ export async function publishRun(
   const news = newsSince(staging, list);
   writeSitePieces(run, { list, press: press() }, { shelf, news });
   const sampleOf = (id: string): string | null => run.assembly.sampleOf(id);
-  const site = { counts: entities, sampleOf };
+  const site = { counts: entities, sampleOf, news };
   const log = writeParts(options, run, { list, press: press(), site });
   list.add(run.shards.write(run.writer));
   list.remove(run.shards.emptied);

@@ -1,5 +1,5 @@
 /** What would be obeyed instead of shown: controls, marks of direction, what has no width, halves of a character. */
-const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const UNSHOWN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/gu;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -52,6 +52,8 @@ export interface SiteSignal {
   readonly metrics: readonly SiteMetric[];
   /** Official public scales, oldest first; empty where no agency publishes one for every entity. */
   readonly scales: readonly Ruler[];
+  /** Every class that a reading can have, mildest first; empty where nobody classes it. */
+  readonly bands: readonly string[];
   readonly entities: number;
   /** Paths of what is sold about an entity of it now, or about all of them; `prices` says the rest. */
   readonly sells: readonly string[];
@@ -120,9 +122,12 @@ export interface SitePiece {
   readonly rows: readonly SiteEntityRow[];
 }
 
-/** One of the free last seven: null where the reading has no such number, or its source gives it no class. */
-export type SitePoint = readonly [observed_at: string, value: number | null, band: string | null];
-/** Points are the free last seven, oldest first. */
+/**
+ * The free last seven, oldest first: `[observed_at, main metric]`, null where the reading has no such number. The class that
+ * its publisher gave stands behind them, where it gave one.
+ */
+export type SitePoint = readonly [observed_at: string, value: number | null, band?: string];
+/** `[entity, name, latitude, longitude, points]`. */
 export type SiteMapRow = readonly [
   entity: string,
   name: string | null,
@@ -184,19 +189,22 @@ export interface SiteChange {
   readonly entity_name: string | null;
   readonly observed_at: string;
   readonly record_hash: string;
-  /** Where the price is asked. */
-  readonly url: string;
+  /** Where the price is asked; null for what is gone. */
+  readonly url: string | null;
   /** The free last seven. */
-  readonly preview_url: string;
+  readonly preview_url: string | null;
 }
-/** `/changes.json`: what this release brought; the newest by observation, at most SITE_CHANGES_MAX. */
+/**
+ * `/changes.json`: what this release brought that the one before did not have. With the feed it is all of the page that
+ * depends on that release.
+ */
 export const SITE_CHANGES_PATH = `${SITE_FOLDER}/changes.json`;
 export const SITE_FEED_PATH = `${SITE_FOLDER}/changes.atom`;
 export const SITE_CHANGES_MAX = 200;
 export interface SiteChanges {
   readonly as_of: string;
-  readonly sequence: number;
-  readonly total: number;
-  readonly listed: number;
+  /** Entities by what became of their latest reading; null where the release before cannot be read. */
+  readonly counts: Readonly<Record<SiteChange['change'], number>> | null;
+  /** The newest by the time of observation, at most SITE_CHANGES_MAX. */
   readonly changes: readonly SiteChange[];
 }

@@ -2,6 +2,7 @@ import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
 import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../contract/key-history.ts';
 import { filePath, type Values } from '../../contract/path.ts';
+import { SITE_DOCS_PATH } from '../../contract/site.ts';
 import { DID_PATH } from '../../contract/static-files.ts';
 import { TOOLS } from '../../contract/tools.ts';
 import type { Press } from '../publish/press.ts';
@@ -9,7 +10,10 @@ import { agentCard, legacyCard, signedCard } from './agent-card.ts';
 import { didDocument } from './did-document.ts';
 import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
 import { openApi } from './openapi.ts';
+import { siteAssets } from './site/assets.ts';
 import { describeSite, type SiteMaterial } from './site/describe-site.ts';
+import { docsPage } from './site/docs-page.ts';
+import { pressPacked } from './site/site-press.ts';
 import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsText, robotsText, securityText } from './texts.ts';
 
@@ -64,5 +68,7 @@ function describeOffer(press: Press, { all, switches, contact }: Offer): void {
   put('/.well-known/agent.json', {}, legacyCard(card));
   const document = openApi({ issuer, contact, entries, bodies: all.bodies });
   press.file(`${folder}well-known/openapi.json`, JSON.stringify(document));
+  const docs = docsPage(document, { issuer, assets: siteAssets() });
+  pressPacked(press, `${folder}${SITE_DOCS_PATH}`, docs);
   press.file(`${folder}well-known/llms.txt`, llmsText(issuer, entries));
 }

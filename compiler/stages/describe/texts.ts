@@ -56,7 +56,14 @@ export const GUIDANCE = [
 ].join(' ');
 
 export function robotsText({ baseUrl }: Issuer): string {
-  return ['User-agent: *', 'Allow: /', '', `# ${baseUrl}/llms.txt`, ''].join('\n');
+  return [
+    'User-agent: *',
+    'Allow: /',
+    '',
+    `# ${baseUrl}/llms.txt`,
+    `Sitemap: ${baseUrl}/sitemap.xml`,
+    '',
+  ].join('\n');
 }
 
 interface SecurityOptions {

@@ -1,22 +1,51 @@
-import { escaped } from '../../../contract/shown-text.ts';
-import { MOUNTS, type SiteSignals } from '../../../contract/site.ts';
+import { canonicalTarget } from '../../../contract/canonical-request.ts';
+import type { Checkpoint } from '../../../contract/checkpoint.ts';
+import { howToBuy } from '../../../contract/how-to-buy.ts';
+import { type Html, html } from '../../../contract/html.ts';
+import type { KeyHistory } from '../../../contract/key-history.ts';
+import type { CatalogRow } from '../../../contract/release.ts';
+import type { SiteSignal, SiteSignals } from '../../../contract/site.ts';
 import { sitePage } from '../../../contract/site-page.ts';
 import type { Issuer } from '../../seal/sealer.ts';
 import type { Assets } from './assets.ts';
+import type { CatalogView } from './catalog-view.ts';
+import { trustSection } from './trust-section.ts';
 
+/** What the index is made from. */
 export interface IndexMaterial {
   readonly issuer: Issuer;
   readonly asOf: string;
   readonly shop: SiteSignals;
   readonly assets: Assets;
+  readonly catalog: CatalogView;
+  readonly keys: KeyHistory;
+  readonly log: LogFacts;
+  /** A target that answers 402: what the examples buy. */
+  readonly example: string;
 }
 
-/** `GET /`. */
-export function indexPage({ issuer, asOf, shop, assets }: IndexMaterial): string {
+/** The transparency log of the release; without a checkpoint where nothing was ever logged. */
+export interface LogFacts {
+  readonly checkpoint: Checkpoint | null;
+  /** The newest roots with a public time stamp, the newest last. */
+  readonly anchors: readonly {
+    readonly root: string;
+    readonly ots_state: string;
+    readonly stamped_at: string;
+    readonly bitcoin_height: number | null;
+  }[];
+}
+
+/** Entities of a signal that the index shows; the catalogue has them all. */
+const SHOWN_ENTITIES = 8;
+
+/** `GET /`: says everything that is needed to buy by itself. It names no time but that of the release. */
+export function indexPage(material: IndexMaterial): string {
+  const { issuer, asOf, shop, assets } = material;
   const { name: issuerName, baseUrl, did } = issuer;
   return sitePage({
     title: `${issuerName}: official readings, signed`,
-    description: `${shop.entities} official readings as signed JSON, sold one call at a time; anybody can verify them offline.`,
+    description: `Official readings of ${counted(shop.entities, 'entity', 'entities')} as signed JSON, sold one call at a time. Anybody can verify them offline.`,
     issuerName,
     baseUrl,
     path: '/',
@@ -24,9 +53,96 @@ export function indexPage({ issuer, asOf, shop, assets }: IndexMaterial): string
     script: assets.script,
     facts: { 'as-of': asOf, 'issuer-did': did, 'issuer-name': issuerName, 'base-url': baseUrl },
     isListed: true,
-    main: [
-      `<h1>Official readings, signed.<br>Check them yourself.</h1><p class="lead">${shop.entities} entities of ${shop.signals.length} signals.</p>`,
-      ...MOUNTS.map((id) => `<section id="${id}" aria-label="${escaped(id)}" hidden></section>`),
-    ].join('\n'),
+    main: html`${hero(material)}
+${catalogue(material)}
+<section id="record" aria-label="One record" hidden></section>
+<section id="map" aria-label="Map" hidden></section>
+<section id="bundle" aria-label="Chain" hidden></section>
+${buying(material)}
+${CHANGES}
+${trustSection(material)}`,
   });
 }
+
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+function hero({ shop, asOf, issuer }: IndexMaterial): Html {
+  const { entities, signals } = shop;
+  return html`<div class="hero"><h1>Official readings, signed. Check them yourself.</h1>
+<p class="lead">River levels, air quality, quakes, airport delays, filings and more, as their agencies published them. Each answer is a signed JSON file: you can prove offline that nobody altered it.</p>
+<p>${counted(entities, 'entity', 'entities')} of ${counted(signals.length, 'signal', 'signals')}, as of <time datetime="${asOf}">${asOf}</time>.
+<a href="#buy">Buy one call at a time</a>, or look at <a href="/gauge/sample">a whole record, free</a>.</p></div>
+<section id="verify" aria-labelledby="verify-title"><h2 id="verify-title">Is this genuine?</h2>
+<noscript><p>Save what you bought as <code>answer.json</code>, and let the command check it. It calls nobody:</p>
+<pre tabindex="0"><code>npx signalpress verify answer.json --issuer ${issuer.did}</code></pre></noscript></section>`;
+}
+
+function catalogue(material: IndexMaterial): Html {
+  const { signals } = material.shop;
+  const industries = [...new Set(signals.map(({ industry }) => industry))];
+  return html`<section id="catalogue" aria-labelledby="catalogue-title"><h2 id="catalogue-title">Catalogue</h2>
+<p class="soft">Every name leads to its last seven readings, free. A signal names what is sold about it, in USD a call.</p>
+<div class="industries">${industries.map((industry) => {
+    const own = signals.filter((signal) => signal.industry === industry);
+    return html`<div class="industry"><h3>${titleOf(industry)}</h3>
+${own.map((signal) => signalEntry(signal, material))}</div>
+`;
+  })}</div></section>`;
+}
+
+/** `climate-policy` as `Climate policy`. */
+function titleOf(id: string): string {
+  return id.slice(0, 1).toUpperCase() + id.slice(1).replaceAll('-', ' ');
+}
+
+function signalEntry(signal: SiteSignal, { catalog, shop }: IndexMaterial): Html {
+  const { signal_id, measures, entities, sells, sample } = signal;
+  const prices = new Map(shop.prices.map(({ path, price_usd }) => [path, price_usd]));
+  const sold = sells.map((path) => html`<li><code>${path}</code> ${prices.get(path) ?? ''}</li>`);
+  const rest = canonicalTarget('/gauge/catalog', { signal_id });
+  const free = canonicalTarget('/gauge/sample', { signal_id });
+  return html`<details><summary>${titleOf(measures)} <span class="soft">${signal_id} · ${counted(entities, 'entity', 'entities')}</span></summary>
+<ul class="entities">${firstRows(catalog, signal_id).map((row) => entityLink(row))}
+<li><a href="${rest}">All ${entities.toLocaleString('en')}, as JSON</a></li></ul>
+<ul class="sells" aria-label="What is sold, USD a call">${sold}</ul>${
+    sample === null ? null : html`<p><a href="${free}">A whole record, free</a></p>`
+  }</details>
+`;
+}
+
+function firstRows(catalog: CatalogView, signalId: string): CatalogRow[] {
+  const rows: CatalogRow[] = [];
+  for (const row of catalog.rows(signalId)) {
+    if (rows.push(row) === SHOWN_ENTITIES) break;
+  }
+  return rows;
+}
+
+function entityLink({ signal_id, entity, entity_name }: CatalogRow): Html {
+  const target = canonicalTarget('/gauge/history-preview', { entity, signal_id });
+  return html`<li><a href="${target}"><bdi>${entity_name ?? entity}</bdi></a></li>`;
+}
+
+function buying({ issuer, shop, example }: IndexMaterial): Html {
+  const { baseUrl } = issuer;
+  const query = new URL(example, baseUrl).searchParams;
+  const [signal_id, entity] = [query.get('signal_id'), query.get('entity')];
+  const pair = signal_id === null || entity === null ? null : { signal_id, entity };
+  return html`<section id="buy" aria-labelledby="buy-title"><h2 id="buy-title">How to buy</h2>
+<p>Ask for a paid address. It answers <strong>402</strong> with the price. Sign it with a wallet that holds USDC, and send the same request again: no account, no API key. Only a 200 is ever charged. A lost answer comes again without a second charge.</p>
+${howToBuy({ baseUrl, target: example, pair })}
+<p>Networks, asset and every other way to pay and to connect: <a href="/gauge/channels">/gauge/channels</a>.</p>
+<h3 id="prices">Prices</h3>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="prices"><table><thead><tr><th scope="col">Address</th><th scope="col">What it answers</th><th scope="col" class="figure">USD a call</th></tr></thead>
+<tbody>${shop.prices.map(
+    ({ path, price_usd, summary }) =>
+      html`<tr><th scope="row"><a href="${path}"><code>${path}</code></a></th><td>${summary}</td><td class="figure">${price_usd}</td></tr>
+`,
+  )}</tbody></table></div>
+<p class="soft">What is sold to holders of a subscription is listed at <a href="/gauge/preview">/gauge/preview</a>, where this shop sells any.</p></section>`;
+}
+
+const CHANGES = html`<section id="changes" aria-labelledby="changes-title"><h2 id="changes-title">What changed</h2>
+<p>New and revised readings of this release, without what is sold: <a href="/changes.json">as JSON</a>, or as a <a href="/changes.atom">feed (Atom)</a>.</p></section>`;

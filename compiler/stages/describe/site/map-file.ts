@@ -39,8 +39,8 @@ function rowOf(
 ): SiteMapRow {
   const points = preview.rows.map(({ observed_at, current }): SitePoint => {
     const { [metric]: value, band } = current;
-    const isNumber = typeof value === 'number';
-    return [observed_at, isNumber ? value : null, typeof band === 'string' ? band : null];
+    const number = typeof value === 'number' ? value : null;
+    return typeof band === 'string' ? [observed_at, number, band] : [observed_at, number];
   });
   return [entity, preview.entity_name ?? name, latitude, longitude, points];
 }

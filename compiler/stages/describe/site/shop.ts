@@ -59,7 +59,7 @@ function signalOfSite(
   sold: ReadonlySet<string>,
   { shelf, counts, sampleOf }: ShopMaterial,
 ): SiteSignal {
-  const { id, measures, cadence, metrics, rulers = [] } = signal;
+  const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
   const line = lineOf(id);
   const raw = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
   const map = mapPath(id);
@@ -72,6 +72,7 @@ function signalOfSite(
     cadence,
     metrics: metrics.map((name) => ({ name, label: metricUnit(name).label })),
     scales: rulers,
+    bands,
     entities: counts.get(id) ?? 0,
     sells: productsOf(id)
       .filter((row) => isStocked(row, id, { shelf, sold }))
