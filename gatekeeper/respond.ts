@@ -6,9 +6,11 @@ import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
 import type { Spend } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
+import { wantsPage } from './http/wants-page.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
 import { challengeReply } from './offer/challenge.ts';
+import { challengePage } from './offer/challenge-page.ts';
 import { noCharge } from './offer/no-charge.ts';
 import type { PurchaseReply } from './payment/purchase-desk.ts';
 import { type Offered, offeredBy } from './payment/tender.ts';
@@ -290,5 +292,7 @@ async function unpaid({ visit, request, routed }: Call, service: Service): Promi
   if (answered?.kind === 'miss') return missed(routed, service, path);
   if (answered?.kind === 'reply') return plainServed(answered.reply, path);
   const reply = challengeReply(service.challenger.challenge(endpoint, target));
+  const isPage = visit.method === 'GET' && wantsPage(visit.facts.accept);
+  if (isPage) return plainServed(challengePage(reply, { endpoint, target }, service), path);
   return { reply, path, etag: null, keepMs: KEEP_FOR_RELEASE, unpaid: true };
 }

@@ -20,6 +20,7 @@ import {
   SOCKET_WAITING_MAX,
   WaitingBytes,
 } from './http/waiting-bytes.ts';
+import { wantsPage } from './http/wants-page.ts';
 import { messageOf } from './message-of.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { plainServed, respond, type Served } from './respond.ts';
@@ -229,7 +230,8 @@ class FrontDesk {
     if (ready === undefined || service.clock() >= ready.expires) return null;
     const { paymentV1, paymentV2, receipt } = facts;
     const pays = paymentV1 !== null || paymentV2 !== null || receipt !== null;
-    return ready.unpaid && pays ? null : ready;
+    // A browser is told the price in words, so what is kept for programs is not for it.
+    return ready.unpaid && (pays || wantsPage(facts.accept)) ? null : ready;
   }
 
   async #answer(exchange: Exchange, service: Service): Promise<void> {

@@ -86,9 +86,15 @@ describe('an hour in the life of a shop', () => {
     for (let hour = 1; hour < 30; hour += 1) await costOfHour(here, hour);
     const other = join(makeFolder(), 'data');
     const whole = await compileFolder(here.snapshots, { data: other, asOf: asOf(29) });
-    const list = (data: string) => readFileSync(join(data, 'current', FILES_NAME), 'utf8');
+    // What changed is told of the release before, which is another one here and there.
+    const isOfNews = (line: string): boolean => line.includes(' site/changes.');
+    const list = (data: string) => {
+      const lines = readFileSync(join(data, 'current', FILES_NAME), 'utf8').split('\n');
+      return lines.filter((line) => !isOfNews(line));
+    };
     expect(whole.wentOn).toBe(false);
-    expect(list(here.data)).toBe(list(other));
+    expect(list(here.data).length).toBeGreaterThan(100);
+    expect(list(here.data)).toEqual(list(other));
   }, 120_000);
 });
 

@@ -49,7 +49,7 @@ function shellQuoted(text: string): string {
 function curlTab({ baseUrl, target }: AskedToBuy): Tab {
   return {
     name: 'curl',
-    note: 'This asks the price: 402 with what to sign. A wallet signs it; the three other ways do that for you.',
+    note: 'This asks the price: 402 with what to sign. A wallet signs it: the clients for JavaScript and Python do that for you.',
     code: `curl -s ${shellQuoted(baseUrl + target)}`,
   };
 }

@@ -1,30 +1,24 @@
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+import { html } from '../../compiler/contract/html.ts';
+import { sitePage } from '../../compiler/contract/site-page.ts';
+import type { PageShop } from '../release/page-parts.ts';
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
-}
-
-/** A look-up as a page for people, without scripts or anything from elsewhere. */
+/** A look-up as a page for people. */
 export function verifyPage(
   { statement, endpoint, ...facts }: { readonly statement: string; readonly endpoint: string },
-  issuerName: string,
+  shop: PageShop,
 ): string {
   const rows = Object.entries(facts).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `<tr><th scope="row">${escapeHtml(name)}</th><td>${escapeHtml(text)}</td></tr>`;
+    return html`<tr><th scope="row">${name}</th><td>${text}</td></tr>\n`;
   });
-  const title = escapeHtml(`Record look-up, ${issuerName}`);
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${title}</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
-th{text-align:left;padding-right:1rem;vertical-align:top}td{overflow-wrap:anywhere}</style></head>
-<body><h1>${title}</h1><p>${escapeHtml(statement)}</p><table>${rows.join('\n')}</table></body></html>
-`;
+  const title = `Record look-up, ${shop.issuerName}`;
+  return sitePage({
+    title,
+    description: statement,
+    ...shop,
+    path: '/v/',
+    script: null,
+    isListed: false,
+    main: html`<h1>${title}</h1><p>${statement}</p><div class="scroll" tabindex="0" role="region" aria-label="What is known"><table>${rows}</table></div>`,
+  });
 }

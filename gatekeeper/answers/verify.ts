@@ -1,4 +1,6 @@
 import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import { wantsPage } from '../http/wants-page.ts';
+import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
 import type { Answered, Question, Service } from '../service.ts';
 import { type FreeFacts, freeFacts, isOfReading } from './free-facts.ts';
@@ -50,23 +52,14 @@ export async function verify(question: Question, service: Service): Promise<Answ
   }
   const body = verification(digits, found);
   const page = wantsPage(question.accept);
-  const text = page ? verifyPage(body, service.release.head.issuer_name) : JSON.stringify(body);
+  const text = page ? verifyPage(body, pageShop(service.release)) : JSON.stringify(body);
   const contentType = page ? 'text/html; charset=utf-8' : 'application/json';
-  const headers = page ? [VARY, PAGE_POLICY, NO_SNIFF] : [VARY];
+  const headers = page ? [VARY, ...SITE_POLICY, NO_SNIFF] : [VARY];
   const content = { body: Buffer.from(text, 'utf8'), contentType, headers, keepMs: 0 };
   return { kind: 'content', content };
 }
 
-const PAGE_POLICY: Header = [
-  'content-security-policy',
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
-];
-
 const NO_SNIFF: Header = ['x-content-type-options', 'nosniff'];
-
-function wantsPage(accept: string): boolean {
-  return accept.includes('text/html') && !accept.includes('json');
-}
 
 /** The usage error of a look-up without a hash. */
 export function verifyUsage(): Reply {

@@ -1,6 +1,7 @@
 import { GZIP_END } from '../../compiler/contract/site.ts';
 import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
+import { SITE_POLICY } from './page-parts.ts';
 import type { ReleaseReader } from './release-index.ts';
 
 /** Seconds that anybody may keep a file that a later release may replace. */
@@ -11,16 +12,6 @@ const CACHE = {
   release: `public, max-age=${RELEASE_MAX_AGE_S}`,
 } as const;
 const METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
-
-/** What a browser may do with the page for people: load its own files, and ask this service. */
-export const SITE_POLICY: readonly Header[] = [
-  [
-    'content-security-policy',
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
-      "form-action 'none'; frame-ancestors 'none'",
-  ],
-  ['referrer-policy', 'no-referrer'],
-];
 
 /** A request for a file. */
 interface Asked {

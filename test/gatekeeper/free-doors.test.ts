@@ -207,7 +207,16 @@ describe('I52: what is free does not tell what is sold', () => {
         .map((each) => url + each.slice(path.length));
     });
     const targets = [...more, ...files].map((path) => ({ path }));
-    expect(await leaks([...doors, ...targets])).toEqual([]);
+    const paid = OPERATIONS.flatMap(({ path, price, valid }) =>
+      price === null
+        ? []
+        : [
+            { path: `${path}?${valid}`, accept: 'text/html' },
+            { path, accept: 'text/html' },
+          ],
+    );
+    expect(files.filter((url) => url.startsWith('/site/data/')).length).toBeGreaterThan(100);
+    expect(await leaks([...doors, ...targets, ...paid])).toEqual([]);
   }, 120_000);
 
   it('coverage, catalog and searches in every form', async () => {

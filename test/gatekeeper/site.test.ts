@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { XMLParser } from 'fast-xml-parser';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SiteChanges } from '../../compiler/contract/site.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../sample-gate.ts';
 import { smallSet } from '../small-set.ts';
@@ -71,5 +73,122 @@ describe('the page for people', () => {
     expect((await get('/site/shop.css')).bytes.toString('utf8')).toBe(
       '.test-shop{display:block}\n',
     );
+  });
+
+  it('says without a program what is sold, how it is bought, and who vouches for it', async () => {
+    const html = (await get('/')).bytes.toString('utf8');
+    const { prices } = JSON.parse((await get('/gauge/preview')).bytes.toString('utf8')) as {
+      prices: { path: string; price_usd: string }[];
+    };
+    for (const { path, price_usd } of prices.filter(({ path }) => path !== '/gauge/subscribe')) {
+      expect(html).toContain(`<a href="${path}"><code>${path}</code></a>`);
+      expect(html).toContain(`<td class="figure">${price_usd}</td>`);
+    }
+    const links = [...html.matchAll(/href="(\/gauge\/(?:history-preview|catalog|sample)[^"]*)"/g)];
+    expect(links.length).toBeGreaterThan(5);
+    for (const [, link = ''] of links) {
+      expect([link, (await get(link.replaceAll('&amp;', '&'))).status]).toEqual([link, 200]);
+    }
+    expect(html).toContain('did:key:z6Mk');
+    expect(html).toMatch(/signalpress verify answer\.json --issuer did:key:/);
+    expect(html).not.toMatch(/ (?:on[a-z]+|style)=|<script>|<style/);
+  });
+
+  it('describes every operation at /docs, and names every link of itself that it has', async () => {
+    const html = (await get('/docs')).bytes.toString('utf8');
+    const { paths } = JSON.parse((await get('/openapi.json')).bytes.toString('utf8')) as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    for (const { operationId } of Object.values(paths).flatMap((item) => Object.values(item))) {
+      expect(html).toContain(`<details id="${operationId}">`);
+    }
+    const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    const asked = [...html.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(asked.filter((id) => !ids.has(id))).toEqual([]);
+  });
+
+  it('tells what changed as JSON and as a feed', async () => {
+    const json = await get('/changes.json');
+    const { counts, changes } = JSON.parse(json.bytes.toString('utf8')) as SiteChanges;
+    expect(counts?.new).toBe(changes.length);
+    expect(Object.keys(changes[0] ?? {}).sort()).toEqual([
+      'change',
+      'entity',
+      'entity_name',
+      'observed_at',
+      'preview_url',
+      'record_hash',
+      'signal_id',
+      'url',
+    ]);
+    const feed = await get('/changes.atom');
+    expect(feed.header('content-type')).toBe('application/atom+xml; charset=utf-8');
+    const parsed = new XMLParser().parse(feed.bytes.toString('utf8'));
+    expect(parsed.feed.entry).toHaveLength(changes.length);
+    expect((await get('/sitemap.xml')).bytes.toString('utf8')).toContain('/docs</loc>');
+  });
+});
+
+const BROWSERS = [
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
+  'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+];
+/** As fetch, axios, Python's requests, curl, a reader of JSON, and a program that sends none say it. */
+const PROGRAMS = [
+  '*/*',
+  'application/json, text/plain, */*',
+  'application/json',
+  'application/json, text/html;q=0.5',
+  null,
+];
+const PAID = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+
+describe('a browser that opens a paid link', () => {
+  const ask = (path: string, accept: string | null) => get(path, accept === null ? {} : { accept });
+
+  it('is told the price and how to buy, under the headers that programs get', async () => {
+    for (const path of [PAID, '/gauge', '/gauge/census?signal_id=airquality.aqi']) {
+      const program = await ask(path, '*/*');
+      for (const accept of BROWSERS) {
+        const page = await ask(path, accept);
+        expect([page.status, page.header('content-type')]).toEqual([
+          402,
+          'text/html; charset=utf-8',
+        ]);
+        for (const name of ['payment-required', 'cache-control', 'access-control-allow-origin']) {
+          expect([name, page.header(name)]).toEqual([name, program.header(name)]);
+        }
+        const text = page.bytes.toString('utf8');
+        expect(text).toContain('This answer costs');
+        expect(text).toContain('x402_requests(client)');
+      }
+    }
+  });
+
+  it('changes nothing for programs, whoever asked before', async () => {
+    const first = await ask(PAID, '*/*');
+    await ask(PAID, BROWSERS[0] ?? '');
+    for (const accept of PROGRAMS) {
+      const again = await ask(PAID, accept);
+      expect([accept, again.status, again.bytes]).toEqual([accept, 402, first.bytes]);
+      expect(again.header('content-type')).toBe('application/json');
+      expect(again.header('content-security-policy')).toBeUndefined();
+    }
+  });
+
+  it('is told no price where nothing is sold, and none with a payment', async () => {
+    const none = await ask('/gauge?entity=nowhere&signal_id=airquality.aqi', BROWSERS[0] ?? '');
+    expect([none.status, none.header('content-type')]).toEqual([422, 'application/json']);
+    const paying = await get(PAID, { accept: BROWSERS[0] ?? '', 'x-payment': 'bm9uc2Vuc2U=' });
+    expect([paying.status, paying.header('content-type')]).toEqual([402, 'application/json']);
+  });
+
+  it('shows what was asked as text', async () => {
+    const path = `${PAID}&x=<script>alert(1)</script>`;
+    const { bytes } = await ask(
+      path.replaceAll('<', '%3C').replaceAll('>', '%3E'),
+      BROWSERS[0] ?? '',
+    );
+    expect(bytes.toString('utf8')).not.toContain('<script');
   });
 });

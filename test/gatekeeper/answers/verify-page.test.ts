@@ -22,9 +22,11 @@ describe('verifyPage()', () => {
   } as const;
 
   it('shows every fact and escapes all of it', () => {
-    const page = verifyPage(body, 'Issuer <b>');
+    const shop = { issuerName: 'Issuer <b>', baseUrl: 'https://example.org', styles: ['/a.css'] };
+    const page = verifyPage(body, shop);
     expect(page).toContain('a &amp; b');
     expect(page).toContain('Issuer &lt;b&gt;');
-    expect(page).not.toMatch(/<script|<img|<b>|href=/);
+    expect(page).not.toMatch(/<script|<img|<b>|javascript:alert\('|style=/);
+    expect(page).toContain('&lt;script&gt;1&lt;/script&gt;');
   });
 });
