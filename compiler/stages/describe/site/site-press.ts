@@ -3,7 +3,7 @@ import type { Press } from '../../publish/press.ts';
 import { gzipBytes } from './gzip-bytes.ts';
 
 /** Less is not worth a second file. */
-const PACKED_BYTES_MIN = 1024;
+const PACKED_BYTES_MIN = 4096;
 
 export function isPacked(bytes: Uint8Array): boolean {
   return bytes.length >= PACKED_BYTES_MIN;
