@@ -2,10 +2,10 @@ import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { ConvectionRegion } from '../../convection-regions.ts';
 import { inBox } from '../../region-box.ts';
 
-const GUST = { kind: 'gust', code: 'G', unit: 'MPH' } as const;
-const DAMAGE = { kind: 'damage', code: 'D', unit: null } as const;
+const GUST: ReportKind = { kind: 'gust', code: 'G', unit: 'MPH' };
+const DAMAGE: ReportKind = { kind: 'damage', code: 'D', unit: null };
 /** What counts as severe convection, by the names of a report; a waterspout, rain or other wind does not. */
-export const REPORT_KINDS: ReadonlyMap<string, ReportKind> = new Map([
+export const REPORT_KINDS: ReadonlyMap<string, ReportKind> = new Map<string, ReportKind>([
   ['TORNADO', { kind: 'tornado', code: 'T', unit: null }],
   ['HAIL', { kind: 'hail', code: 'H', unit: 'INCH' }],
   ['TSTM WND GST', GUST],
