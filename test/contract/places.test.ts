@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LINES, type Line } from '../../compiler/contract/lines.ts';
 import { type Place, placesOf } from '../../compiler/contract/places.ts';
-import {
-  EARTHQUAKE_BOXES,
-  inBox,
-} from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
+import { inBox } from '../../compiler/import/region-box.ts';
+import { EARTHQUAKE_BOXES } from '../../compiler/import/sources/usgs-earthquakes/earthquake-regions.ts';
 
 /** Closed lines whose entities are no places. */
 const WITHOUT_PLACE = ['drug-detail'];
