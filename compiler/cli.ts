@@ -21,6 +21,7 @@ import { isoTime } from './contract/iso-time.ts';
 import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
 import { SOURCES } from './import/sources.ts';
+import { tableSource } from './import/table/table-source.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
@@ -104,16 +105,28 @@ const importer = program
   .command('import')
   .description('turn an official payload, exactly as the agency answered, into a snapshot batch');
 
-for (const source of SOURCES) {
-  importer
-    .command(source.id)
-    .description(`import a payload of ${source.agency}`)
+/** A command that imports a payload, with what all of them take. */
+function addImporter(id: string, description: string): Command {
+  return importer
+    .command(id)
+    .description(description)
     .argument('<file>', 'file with the payload')
     .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
     .option('--fetched-at <time>', 'time of the fetch, instead of a note')
-    .option('--out <folder>', 'folder of batches', 'snapshots')
-    .action((file: string, flags: ImportFlags) => {
-      console.log(importSummaryText(runImport({ source: source.id, file, ...flags }, importDisk)));
+    .option('--out <folder>', 'folder of batches', 'snapshots');
+}
+
+for (const { id, agency } of SOURCES) {
+  addImporter(id, `import a payload of ${agency}`).action((file: string, flags: ImportFlags) => {
+    console.log(importSummaryText(runImport({ source: id, file, ...flags }, importDisk)));
+  });
+}
+for (const format of ['csv', 'json'] as const) {
+  addImporter(format, `import any other table in ${format.toUpperCase()}, by a map of its columns`)
+    .requiredOption('--map <file>', 'what its columns are: compiler/import/README.md')
+    .action((file: string, { map, ...flags }: ImportFlags & { readonly map: string }) => {
+      const source = tableSource(format, { bytes: importDisk.readFile(map), file: map });
+      console.log(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
     });
 }
 

@@ -9,6 +9,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'signalpress compile --key issuer.key --as-of 2026-11-20T12:00:00Z --verify full',
     'signalpress compile --key issuer.key --keep-last 24 --keep-days 7',
   ],
+  'import csv': ['signalpress import csv gauges.csv --map map.json --note gauges.note.json'],
+  'import json': [
+    'signalpress import json gauges.json --map map.json --fetched-at 2026-11-20T11:00:12Z',
+  ],
   'import usgs-earthquakes': ['signalpress import usgs-earthquakes all_week.geojson'],
   'import usgs-nwis': ['signalpress import usgs-nwis iv.json --note iv.note.json'],
   'import sec-edgar': [

@@ -14,8 +14,8 @@ import { sourceOf } from './sources.ts';
 import { type BatchFile, batchName } from './write-batch.ts';
 
 export interface ImportOptions {
-  /** Name of the source. */
-  readonly source: string;
+  /** Name of the source, or the source itself where it is no official one. */
+  readonly source: string | Source;
   /** Path of the payload, exactly as the agency answered. */
   readonly file: string;
   /** Path of the fetch note. */
@@ -45,14 +45,15 @@ export interface ImportSummary {
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
 export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
   const bytes = disk.readFile(options.file);
-  const { note, from } = findNote(options, bytes, disk);
-  const imported = readPayload(sourceOf(options.source), { bytes, note, subject: options.file });
+  const source = typeof options.source === 'string' ? sourceOf(options.source) : options.source;
+  const { note, from } = findNote({ ...options, source }, bytes, disk);
+  const imported = readPayload(source, { bytes, note, subject: options.file });
   refusePart(imported, options.file);
   const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
   const readings = [...imported.readings.values()].flat();
   return {
-    source: options.source,
+    source: source.id,
     batch: batchName(note.fetched_at),
     fetchedAt: note.fetched_at,
     noteFrom: from,
@@ -109,7 +110,11 @@ function refusePart({ isPart }: Imported, subject: string): void {
   throw new ImportError({ subject, state });
 }
 
-function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
+function findNote(
+  options: ImportOptions & { readonly source: Source },
+  bytes: Uint8Array,
+  disk: ImportDisk,
+) {
   const { source, file, note, fetchedAt } = options;
   if (note !== undefined && fetchedAt !== undefined) {
     throw new ImportError({
@@ -120,12 +125,11 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
   if (note !== undefined) {
     return { note: parseFetchNote(disk.readFile(note), note), from: `note "${note}"` };
   }
-  const known = sourceOf(source);
-  const { ownNote } = known;
+  const { ownNote } = source;
   if (fetchedAt !== undefined) {
     const fetched_at = givenTime(fetchedAt, file);
     const given = {
-      url: ownNote?.(bytes, file).url ?? homeOf(known),
+      url: ownNote?.(bytes, file).url ?? homeOf(source),
       fetched_at,
       http_status: 200,
     };
@@ -139,7 +143,8 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
 }
 
 /** Stands for the address of a payload that came without a note. */
-function homeOf({ id, fetch }: Source): string {
+function homeOf({ id, home, fetch }: Source): string {
+  if (home !== undefined) return home;
   const [host] = fetch?.hosts ?? [];
   if (host !== undefined) return `https://${host}/`;
   const state = 'it can only be imported with --note, which says where it comes from';

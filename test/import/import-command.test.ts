@@ -7,6 +7,7 @@ import { importSummaryText, readPayload, runImport } from '../../compiler/import
 import { importDisk } from '../../compiler/import/import-disk.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import { tableSource } from '../../compiler/import/table/table-source.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 import { bytesOf, feed, quake } from './feed.ts';
 import { registryPage, server } from './registry-pages.ts';
@@ -58,6 +59,26 @@ describe('runImport()', () => {
     expect(importSummaryText(summary)).toContain('1 × feature: type "explosion"');
     const again = runImport(options, importDisk);
     expect(again.files.every(({ written }) => !written)).toBe(true);
+  });
+
+  it('writes a table by a map of its columns, and asks for the time of its fetch', () => {
+    const map = {
+      signal: 'hydrology.river-level',
+      entity: { constant: '07010000' },
+      time: { column: 'at', format: 'iso' },
+      metrics: [{ name: 'stage_ft', column: 'stage', unit: 'ft' }],
+      sources: [{ name: 'Example Rivers', weight: 1, independent: true }],
+      source_ref: 'https://rivers.example.org/',
+      source_tier: 'T1',
+    };
+    const source = tableSource('csv', { bytes: bytesOf(map), file: 'map.json' });
+    const file = put('stages.csv', 'at,stage\n2026-11-20T10:30:00Z,13.6\n');
+    const options = { source, file, out: join(folder, 'table') };
+    expect(() => runImport(options, importDisk)).toThrow('give --note FILE or --fetched-at TIME');
+    const summary = runImport({ ...options, fetchedAt: '2026-11-20T11:05:00Z' }, importDisk);
+    expect(summary).toMatchObject({ source: source.id, batch: '2026-11-20T11Z', readings: 1 });
+    const stored = join(folder, 'table', '2026-11-20T11Z', 'hydrology.river-level.ndjson');
+    expect(readFileSync(stored, 'utf8')).toContain('"current":{"stage_ft":13.6}');
   });
 
   it('takes the time of a fetch from a note, without the key in its address', () => {
