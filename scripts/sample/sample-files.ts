@@ -1,5 +1,5 @@
-import { CITY_RIVER_GAUGE } from '../../compiler/contract/entities.ts';
 import { LINES, type Line, type Signal } from '../../compiler/contract/lines.ts';
+import { placesOf } from '../../compiler/contract/places.ts';
 import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
 import { sampleFilings } from './sample-filings.ts';
 import { lifecycleReading } from './sample-lifecycle.ts';
@@ -88,7 +88,7 @@ function reading(row: Line, signal: Signal, { entity, hour, moment }: Place): Sa
       : lifecycleReading(row, signal, { entity, time, hour });
   return {
     entity,
-    entity_name: sampleName(entity),
+    entity_name: sampleName(row, entity),
     observed_at: time,
     collected_at: moment.collectedAt,
     ...facts,
@@ -96,14 +96,11 @@ function reading(row: Line, signal: Signal, { entity, hour, moment }: Place): Sa
   };
 }
 
-const CITY_OF_GAUGE = new Map(Object.entries(CITY_RIVER_GAUGE).map(([city, site]) => [site, city]));
-
 /** Names nobody without saying that it is a sample: many ids are those of places, companies and prices that exist. */
-function sampleName(entity: string): string {
-  const city = CITY_OF_GAUGE.get(entity);
-  if (city !== undefined) return `Sample gauge for ${city}`;
+function sampleName(row: Line, entity: string): string {
   const name = /^sample-(.*)$/.exec(entity)?.[1];
-  return name === undefined ? `Sample values for ${entity}` : `Sample: ${titled(name)}`;
+  if (name !== undefined) return `Sample: ${titled(name)}`;
+  return `Sample values for ${placesOf(row.id).get(entity)?.name ?? entity}`;
 }
 
 function titled(id: string): string {

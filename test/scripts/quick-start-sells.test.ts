@@ -71,7 +71,7 @@ describe('the shop of the quick start, with the data key played', () => {
       'signal_id=airquality.aqi&entity=us-denver',
     );
     expect(observed_at.slice(0, 10)).toBe(NOW.toISOString().slice(0, 10));
-    expect([provenance.freshness, entity_name]).toEqual(['fresh', 'Sample values for us-denver']);
+    expect([provenance.freshness, entity_name]).toEqual(['fresh', 'Sample values for Denver, CO']);
   });
 
   it('names the agency of the genuine feed alone as a source', async () => {
