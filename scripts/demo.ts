@@ -14,7 +14,14 @@ import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, issuerOf, prepareData, QUICK_START, tryPort } from './quick-start-data.ts';
+import {
+  demoSettings,
+  issuerOf,
+  prepareData,
+  QUICK_START,
+  tryPort,
+  withSubscriptions,
+} from './quick-start-data.ts';
 import { runningShop, type Shop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
@@ -69,7 +76,10 @@ async function ownShop(reason: string): Promise<void> {
     const port = String(await tryPort(0));
     const issuer = await compileAll(root, `http://127.0.0.1:${port}`);
     heading('Serve it');
-    gatekeeper = await startGatekeeper(demoSettings(root, { port }), silentEffects());
+    gatekeeper = await startGatekeeper(
+      withSubscriptions(demoSettings(root, { port }), root),
+      silentEffects(),
+    );
     show(`${gatekeeper.url} ${TEST_ONLY}`);
     await visit({ url: gatekeeper.url, issuer });
     console.log(`\n${green('Done.')} Start a shop that stays with ${bold('npm start')}.\n`);
@@ -94,11 +104,11 @@ function silentEffects() {
 }
 
 async function compileAll(root: string, baseUrl: string): Promise<string> {
-  heading('Import a genuine USGS earthquake feed');
+  heading('Generate a sample up to this hour, and import a genuine USGS earthquake feed beside it');
   const started = performance.now();
-  const { imported, summary } = await prepareData({ root, baseUrl, asOf: new Date() });
+  const { imported, summary } = await prepareData({ root, baseUrl, now: new Date() });
   indent(imported);
-  heading('Compile it with the generated sample of all other lines');
+  heading('Compile them');
   indent(summaryText(summary, performance.now() - started));
   return summary.release.issuer_did;
 }

@@ -60,7 +60,12 @@ function exists(path: string, doc: string): boolean {
 function variablesKnown(): Set<string> {
   const settings = read('gatekeeper/settings.ts');
   const fields = [...settings.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
-  const texts = [settings, read('compiler/cli.ts'), read('compiler/keys/issuer-key.ts')].join('\n');
+  const texts = [
+    settings,
+    read('compiler/cli.ts'),
+    read('compiler/keys/issuer-key.ts'),
+    read('scripts/quick-start-data.ts'),
+  ].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);
   return new Set([...spelled, ...fields.map((name) => `SIGNALPRESS_${name.toUpperCase()}`)]);
 }
