@@ -31,6 +31,9 @@ const SOURCE = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const NOTE_NAME = /^([0-9a-f]{64})\.\d{6}Z\.[0-9a-f]{12}\.note\.json$/;
 
+const NOTE_PATH =
+  /^[a-z0-9][a-z0-9-]{0,63}\/\d{4}-\d{2}-\d{2}\/[0-9a-f]{64}\.\d{6}Z\.[0-9a-f]{12}\.note\.json$/;
+
 const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 const daySchema = z.string().regex(DAY);
 
@@ -50,6 +53,8 @@ const archivedSchema = z.strictObject({
   http_date: z.string().optional(),
   last_modified: z.string().optional(),
   etag: z.string().optional(),
+  /** Path of the note of the fetch before this one at the same address; absent for the first. */
+  after: z.string().regex(NOTE_PATH).optional(),
   /** Why nothing of it is imported: kept, but other parts of the same whole are missing. */
   held: z.string().optional(),
 });
@@ -59,7 +64,14 @@ export type Archived = Readonly<z.infer<typeof archivedSchema>>;
 
 const lookSchema = archivedSchema
   .pick({ sha256: true, bytes: true, payload_day: true, last_modified: true, etag: true })
-  .extend({ noted_at: z.iso.datetime(), looked_at: z.iso.datetime() });
+  .extend({
+    /** Path of the newest note that says so. */
+    note: z.string().regex(NOTE_PATH),
+    noted_at: z.iso.datetime(),
+    looked_at: z.iso.datetime(),
+    /** No importer could read it: it is asked for whole again. */
+    refused: z.literal(true).optional(),
+  });
 
 /** The last look at an address: what it answered, when that was noted last, and when it was seen last. */
 export type Look = Readonly<z.infer<typeof lookSchema>>;
@@ -90,10 +102,14 @@ export interface Archive {
   note(archived: Archived): Archived;
   /** Every fetch in order of its time, of one source or all, since an ISO-8601 time or from the beginning. */
   fetches(which?: { readonly source?: string; readonly since?: string }): Archived[];
+  /** The fetch of a note by its path below the archive. */
+  at(path: string): Archived;
   /** The fetches of a payload, oldest first. */
   find(sha256: string): Archived[];
   /** The bytes of a payload; throws an ArchiveError when they are missing or not what the note says. */
   payload(archived: Pick<Archived, 'source' | 'payload_day' | 'sha256'>): Uint8Array;
+  /** The bytes that were received, for who must look into them before they are kept. */
+  peek(incoming: Incoming): Uint8Array;
   /** Last looks at a source, by address. */
   looks(source: string): ReadonlyMap<string, Look>;
   /** Replaces the last looks at a source. */
@@ -142,6 +158,11 @@ export function openArchive(folder: string): Archive {
       return archived;
     },
     fetches,
+    at: (path) => {
+      const [source = ''] = path.split('/');
+      if (NOTE_PATH.test(path)) return readNote(join(folder, path), source);
+      throw new ArchiveError(`Cannot use archived note "${path}": that is no path of a note`);
+    },
     find: (sha256) => {
       if (!sha256Schema.safeParse(sha256).success) return [];
       const names = new RegExp(`^(${sha256})\\.`);
@@ -151,13 +172,9 @@ export function openArchive(folder: string): Archive {
     },
     payload: ({ source, payload_day, sha256 }) =>
       payloadAt(place(source, payload_day, `${sha256}.gz`), sha256),
+    peek: ({ path, sha256 }) => payloadAt(path, sha256),
     looks: (source) => looksIn(place(source, 'looks.json')),
-    saveLooks: (source, looks) => {
-      mkdirSync(place(source), { recursive: true });
-      const sorted = [...looks].sort(([a], [b]) => (a < b ? -1 : 1));
-      const text = JSON.stringify(Object.fromEntries(sorted), null, 1);
-      replaceFile(place(source, 'looks.json'), `${text}\n`);
-    },
+    saveLooks: (source, looks) => saveLooksIn(place(source), looks),
     tidy: () => {
       for (const source of sources()) {
         const left = namesIn(place(source)).filter((name) => name.startsWith(INCOMING));
@@ -244,6 +261,13 @@ function looksIn(path: string): ReadonlyMap<string, Look> {
   if (!existsSync(path)) return new Map();
   const looks = parsed(path, { max: LOOKS_BYTES_MAX, schema: looksSchema });
   return new Map(Object.entries(looks));
+}
+
+function saveLooksIn(folder: string, looks: ReadonlyMap<string, Look>): void {
+  mkdirSync(folder, { recursive: true });
+  const sorted = [...looks].sort(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify(Object.fromEntries(sorted), null, 1);
+  replaceFile(join(folder, 'looks.json'), `${text}\n`);
 }
 
 function payloadAt(path: string, sha256: string): Uint8Array {

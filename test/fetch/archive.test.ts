@@ -124,10 +124,14 @@ describe('openArchive()', () => {
     expect(found?.url).toBe('https://api.eia.gov/v2/?a=1');
   });
 
-  it('remembers the last look at each address', () => {
+  it('remembers the last look at each address', async () => {
     expect(archive.looks(SOURCE)).toEqual(new Map());
-    const sha256 = 'a'.repeat(64);
-    const look = { sha256, bytes: 2, payload_day: '2026-11-20', noted_at: FETCHED };
+    const archived = await put('[]');
+    const { sha256, bytes, payload_day } = archived;
+    const note = notePath(archived);
+    expect(archive.at(note)).toEqual(archived);
+    expect(() => archive.at('../secret')).toThrow('that is no path of a note');
+    const look = { sha256, bytes, payload_day, note, noted_at: FETCHED };
     const looks = new Map([[URL_A, { ...look, looked_at: FETCHED, etag: '"x"' }]]);
     archive.saveLooks(SOURCE, looks);
     expect(archive.looks(SOURCE)).toEqual(looks);
