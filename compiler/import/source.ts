@@ -38,7 +38,12 @@ export interface FetchPlan {
   readonly everyMinutes: number;
   /** Most requests a minute that the agency takes. */
   readonly perMinute: number;
-  /** The environment variable with the data key, and the query parameter that carries it. */
+  /** Media types that it answers with beside the usual ones of its format, such as "text/html" for a table in a page. */
+  readonly mediaTypes?: readonly string[];
+  /**
+   * The environment variable with the data key, and the query parameter that carries it; "{key}" in an address stands for
+   * a key that is part of the path.
+   */
   readonly key?: { readonly variable: string; readonly parameter: string };
   /** The agency refuses requests that name no contact. */
   readonly needsContact?: true;
