@@ -10,7 +10,15 @@
  * of it is written.
  */
 import { createHash, hash } from 'node:crypto';
-import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip, gunzipSync } from 'node:zlib';
@@ -295,8 +303,10 @@ async function receiveInto(path: string, chunks: AsyncIterable<Uint8Array>): Pro
       yield chunk;
     }
   };
+  // Opened before anything can break, or the file could appear after it was removed.
+  const fd = openSync(path, 'wx');
   try {
-    await pipeline(counted, createGzip(), createWriteStream(path, { flush: true }));
+    await pipeline(counted, createGzip(), createWriteStream(path, { fd, flush: true }));
   } catch (cause) {
     rmSync(path, { force: true });
     throw cause;
