@@ -29,6 +29,7 @@ export interface Settled {
 }
 
 interface Waiting {
+  readonly source: string;
   readonly batch: string;
   readonly opensAt: number;
   readonly rows: Map<string, IdRow>;
@@ -38,8 +39,8 @@ export interface ImportSurroundings {
   readonly archive: Pick<Archive, 'payload' | 'at'>;
   /** The folder of batches. */
   readonly disk: BatchDisk;
-  /** Finds a source by its name. */
-  readonly find?: (id: string) => Source;
+  /** A source by its name where it is not one of the table. */
+  readonly known?: (id: string) => Source | null;
 }
 
 /**
@@ -60,10 +61,10 @@ export class ArchiveImport {
     this.#by = by;
   }
 
-  /** How many rows of a source wait. */
-  waiting(isOf: (url: string) => boolean = () => true): number {
-    const lists = [...this.#waiting].filter(([url]) => isOf(url));
-    return lists.reduce((sum, [, { rows }]) => sum + rows.size, 0);
+  /** How many rows wait, of all sources or some. */
+  waiting(isOf: (source: string) => boolean = () => true): number {
+    const lists = [...this.#waiting.values()].filter(({ source }) => isOf(source));
+    return lists.reduce((sum, { rows }) => sum + rows.size, 0);
   }
 
   /** Imports a fetch. Throws an ImportError or ArchiveError, and then wrote nothing of it. */
@@ -99,13 +100,13 @@ export class ArchiveImport {
   }
 
   #read(archived: Archived): Imported {
-    const { archive, find = sourceOf } = this.#by;
+    const { archive, known } = this.#by;
     const payload = {
       bytes: archive.payload(archived),
       note: fetchNoteOf(archived),
       subject: notePath(archived),
     };
-    return readPayload(find(archived.source), payload);
+    return readPayload(known?.(archived.source) ?? sourceOf(archived.source), payload);
   }
 
   /** What the address said before; nothing where that could not be read. */
@@ -130,11 +131,11 @@ export class ArchiveImport {
     }
   }
 
-  #await({ url, fetched_at }: Archived, other: readonly IdRow[]): void {
+  #await({ source, url, fetched_at }: Archived, other: readonly IdRow[]): void {
     if (other.length === 0) return;
     const opensAt = Math.floor(Date.parse(fetched_at) / HOUR_MS) * HOUR_MS + HOUR_MS;
     const batch = batchName(isoTime(opensAt));
-    const waiting = this.#waiting.get(url) ?? { batch, opensAt, rows: new Map() };
+    const waiting = this.#waiting.get(url) ?? { source, batch, opensAt, rows: new Map() };
     for (const one of other) {
       const key = factKey(one) ?? '';
       if (!waiting.rows.has(key)) waiting.rows.set(key, one);

@@ -214,7 +214,8 @@ function noteName({ sha256, fetched_at, url }: Archived): string {
   return `${sha256}.${time}Z.${hash('sha256', url).slice(0, 12)}.note.json`;
 }
 
-function byFetch(a: Archived, b: Archived): number {
+/** Order of fetches: by time, then by source and address. */
+export function byFetch(a: Archived, b: Archived): number {
   const [first, second] = [orderOf(a), orderOf(b)];
   return first === second ? 0 : first < second ? -1 : 1;
 }

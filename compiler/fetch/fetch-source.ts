@@ -49,10 +49,9 @@ export async function fetchSource(
     isCut: false,
   };
   const plan = source.fetch;
-  const addresses = addressesOf(source, entities, by);
+  const addresses = addressesOf(source, entities, { ...by, now: by.clock.now() });
   if (plan === null || typeof addresses === 'string') {
-    const failure = plan === null ? NO_PLAN : String(addresses);
-    return { ...none, failure, remarks: [] };
+    return { ...none, failure: String(addresses), remarks: [] };
   }
   const looks = new Map(by.archive.looks(source.id));
   const run = { source, plan, looks, by };
@@ -71,15 +70,19 @@ export async function fetchSource(
   };
 }
 
-const NO_PLAN = 'it cannot be fetched; import its files with "signalpress import"';
+/** What a source needs besides its entities. */
+export interface Needed extends Pick<FetchBy, 'contact' | 'keyOf'> {
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
 
 /** The addresses to ask, or why none can be asked. */
-function addressesOf(
+export function addressesOf(
   { id, fetch: plan }: Source,
   entities: readonly string[],
-  { clock, contact, keyOf }: FetchBy,
+  { now, contact, keyOf }: Needed,
 ): readonly string[] | string {
-  if (plan === null) return [];
+  if (plan === null) return 'it cannot be fetched; import its files with "signalpress import"';
   if (plan.needsContact === true && contact === null) {
     return 'it refuses requests that name no contact; set SIGNALPRESS_CONTACT to mailto:you@example.org';
   }
@@ -87,7 +90,7 @@ function addressesOf(
     return `it needs a data key; get one from the agency and set ${plan.key.variable}`;
   }
   try {
-    const addresses = plan.addresses({ entities, now: clock.now() });
+    const addresses = plan.addresses({ entities, now });
     if (addresses.length > 0) return addresses;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
