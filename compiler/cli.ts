@@ -117,9 +117,10 @@ addFetchCommands(program, {
   onStop,
   errorText,
   withCompileOptions,
-  compile: async (flags) => {
-    const summary = await compile(compileOptions(flags as CompileFlags));
-    return summary.release.sequence;
+  compiler: (flags) => {
+    // What is wrong with the flags is said before anybody is asked.
+    compileOptions(flags as CompileFlags);
+    return async () => (await compile(compileOptions(flags as CompileFlags))).release.sequence;
   },
 });
 

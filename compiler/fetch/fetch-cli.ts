@@ -47,8 +47,8 @@ export interface FetchSurroundings {
   readonly errorText: (error: unknown) => string;
   /** Adds the options of a compile to a command. */
   readonly withCompileOptions: (command: Command) => Command;
-  /** Publishes with the flags of such a command; returns the number of the release. */
-  readonly compile: (flags: unknown) => Promise<number>;
+  /** Takes the flags of such a command, and refuses bad ones; returns what publishes and tells the number of the release. */
+  readonly compiler: (flags: unknown) => () => Promise<number>;
   readonly sources?: readonly Source[];
 }
 
@@ -160,7 +160,7 @@ function wantedOf(
 
 async function runRun(flags: RunFlags, by: FetchSurroundings): Promise<void> {
   const config = configOf(flags, by);
-  const compile = () => by.compile(flags);
+  const compile = by.compiler(flags);
   await withRunner(config, { flags, by, compile }, async ({ runner, signal }) => {
     const onStep = (report: StepReport) => tell(report, config.wanted, by);
     if (flags.once === true) return onStep(await runner.step({ hasSlack: true }));

@@ -43,7 +43,12 @@ export function valueText({ row }: IdRow): string {
 /** All that a row says, however it was come by. */
 function factText({ row }: Pick<IdRow, 'row'>): string {
   const members = Object.entries(row).filter(([name]) => !FETCH_MEMBERS.includes(name));
-  return JSON.stringify(members.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return rowText(Object.fromEntries(members));
+}
+
+/** A row as text, whatever the order of its members. */
+function rowText(row: BatchRow): string {
+  return JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
@@ -111,7 +116,7 @@ class Told {
     const values = valueText(one);
     if (key !== null && (this.#values.get(key) ?? values) !== values) return 'other';
     // A row that stands for itself is the same only where its fetch is the same too.
-    const facts = key === null ? JSON.stringify(one.row) : factText(one);
+    const facts = key === null ? rowText(one.row) : factText(one);
     if (this.#facts.has(facts)) return 'known';
     if (key !== null) this.#values.set(key, values);
     this.#facts.add(facts);
