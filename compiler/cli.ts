@@ -15,9 +15,11 @@ import { addReleasesCommand } from './commands/releases-cli.ts';
 import { repeated } from './commands/repeated.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './commands/retention.ts';
 import { statsText } from './commands/stats-command.ts';
-import { compile } from './compile.ts';
+import { type CompileOptions, compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
+import { systemClock } from './fetch/clock.ts';
+import { addFetchCommands } from './fetch/fetch-cli.ts';
 import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
 import { SOURCES } from './import/sources.ts';
@@ -60,46 +62,68 @@ const program = new Command('signalpress')
   .version(packageVersion(), '-V, --version', 'print the version')
   .showHelpAfterError();
 
-program
-  .command('compile')
+/** Options of the commands that publish a release of what is stored. */
+function withCompileOptions(command: Command): Command {
+  return command
+    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
+    .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
+    .option(
+      '--issuer-name <name>',
+      'issuer in citations',
+      process.env.SIGNALPRESS_ISSUER_NAME ?? 'Signalpress',
+    )
+    .option(
+      '--base-url <url>',
+      'public address',
+      process.env.SIGNALPRESS_BASE_URL ?? 'http://127.0.0.1:4021',
+    )
+    .option(
+      '--contact <uri>',
+      'mailto: or https address shown in the published descriptions, and to agencies',
+      process.env.SIGNALPRESS_CONTACT,
+    )
+    .option(
+      '--verify <how>',
+      'how much is read back and verified before it is published: sample or full',
+      'sample',
+    )
+    .option('--allow-shrink', 'publish even if a signal lost many of its entities or readings')
+    .option(
+      '--max-rejects <share>',
+      'largest share of bad lines to leave out of each file, such as 0.5%',
+      '0%',
+    )
+    .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
+    .option(...KEEP_LAST)
+    .option(...KEEP_DAYS);
+}
+
+withCompileOptions(program.command('compile'))
   .description('turn stored snapshots into one new signed release')
-  .option('--snapshots <folder>', 'folder of batches', 'snapshots')
-  .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
-  .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
-  .option(
-    '--issuer-name <name>',
-    'issuer in citations',
-    process.env.SIGNALPRESS_ISSUER_NAME ?? 'Signalpress',
-  )
-  .option(
-    '--base-url <url>',
-    'public address',
-    process.env.SIGNALPRESS_BASE_URL ?? 'http://127.0.0.1:4021',
-  )
-  .option(
-    '--contact <uri>',
-    'mailto: or https address shown in the published descriptions',
-    process.env.SIGNALPRESS_CONTACT,
-  )
   .option('--as-of <time>', 'the time that the release describes (default: now)')
   .option(...ACCEPT_CLOCK)
   .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
   .option('--full', 'rebuild everything, ignoring what earlier compiles remembered')
-  .option(
-    '--verify <how>',
-    'how much is read back and verified before it is published: sample or full',
-    'sample',
-  )
-  .option('--allow-shrink', 'publish even if a signal lost many of its entities or readings')
-  .option(
-    '--max-rejects <share>',
-    'largest share of bad lines to leave out of each file, such as 0.5%',
-    '0%',
-  )
-  .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
-  .option(...KEEP_LAST)
-  .option(...KEEP_DAYS)
   .action(runCompile);
+
+addFetchCommands(program, {
+  version: packageVersion(),
+  clock: systemClock(() => Date.now(), Math.random),
+  env: (name) => process.env[name],
+  print: (text) => console.log(text),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+  onStop,
+  errorText,
+  withCompileOptions,
+  compiler: (flags) => {
+    // What is wrong with the flags is said before anybody is asked.
+    compileOptions(flags as CompileFlags);
+    return async () => (await compile(compileOptions(flags as CompileFlags))).release.sequence;
+  },
+});
 
 const importer = program
   .command('import')
@@ -225,34 +249,48 @@ function defaultWorkers(): number {
 
 async function runCompile(flags: CompileFlags): Promise<void> {
   const started = performance.now();
-  const time = publicationTime(flags, Date.now());
+  const options = compileOptions(flags);
   const progress = progressReporter(process.stderr);
   try {
-    const summary = await compile({
-      snapshots: flags.snapshots,
-      data: flags.data,
-      ...time,
-      ...(flags.validUntil === undefined
-        ? {}
-        : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
-      issuerName: issuerName(flags.issuerName),
-      baseUrl: baseUrl(flags.baseUrl),
-      contact: contact(flags.contact),
-      seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
-      workers: workerCount(flags.workers),
-      full: flags.full === true,
-      readBack: readBackOf(flags.verify),
-      allowShrink: flags.allowShrink === true,
-      maxRejectsPpm: rejectsPpm(flags.maxRejects),
-      retention: retentionOf(flags),
-      progress: progress.step,
-    });
+    const summary = await compile({ ...options, progress: progress.step });
     progress.done();
     console.log(summaryText(summary, performance.now() - started));
   } catch (error) {
     progress.done();
     throw error;
   }
+}
+
+function compileOptions(flags: CompileFlags): CompileOptions {
+  const time = publicationTime(flags, Date.now());
+  return {
+    snapshots: flags.snapshots,
+    data: flags.data,
+    ...time,
+    ...(flags.validUntil === undefined
+      ? {}
+      : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
+    issuerName: issuerName(flags.issuerName),
+    baseUrl: baseUrl(flags.baseUrl),
+    contact: contact(flags.contact),
+    seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
+    workers: workerCount(flags.workers),
+    full: flags.full === true,
+    readBack: readBackOf(flags.verify),
+    allowShrink: flags.allowShrink === true,
+    maxRejectsPpm: rejectsPpm(flags.maxRejects),
+    retention: retentionOf(flags),
+  };
+}
+
+/** Lets a command end cleanly when the process is told to; a second signal ends it at once. */
+function onStop(stop: () => void): () => void {
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  return () => {
+    process.off('SIGTERM', stop);
+    process.off('SIGINT', stop);
+  };
 }
 
 interface VerifyFlags {
