@@ -4,6 +4,7 @@ import { isoTime } from '../contract/iso-time.ts';
 import { filingRowSchema } from '../stages/intake/filing-row.ts';
 import { parseReading } from '../stages/intake/reading.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
+import { evidenceOf, withEvidence } from './evidence-of.ts';
 import { parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
@@ -65,12 +66,13 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
 }
 
 /**
- * What an importer makes of a payload, held to the rules that the compiler has for it: what a compile would refuse is
- * refused here, while the payload is at hand. Throws an ImportError that names the reading or row.
+ * What an importer makes of a payload, each reading with the payload as its evidence. It is held to the rules that the
+ * compiler has for it: what a compile would refuse is refused here, while the payload is at hand. Throws an ImportError
+ * that names the reading or row.
  */
 export function readPayload(source: Source, payload: Payload): Imported {
   const { subject } = payload;
-  const imported = source.read(payload);
+  const imported = withEvidence(source.read(payload), evidenceOf(source, payload));
   for (const [signal, readings] of imported.readings) {
     for (const reading of readings) {
       const outcome = parseReading(reading, {}, signal);
