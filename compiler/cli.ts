@@ -18,6 +18,7 @@ import { statsText } from './commands/stats-command.ts';
 import { type CompileOptions, compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
+import { EVIDENCE_HELP, runVerifyEvidence } from './evidence/verify-evidence.ts';
 import { systemClock } from './fetch/clock.ts';
 import { addFetchCommands } from './fetch/fetch-cli.ts';
 import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
@@ -153,9 +154,10 @@ program
     '--remember <file>',
     'file that remembers what was verified, to notice older, forked and stale releases',
   )
+  .option('--archive <folder>', 'lead each reading of a body back to the payload in this archive')
   .option('--independent', 'also check signatures with code that the signer does not use (slower)')
   .option('--workers <count>', 'worker threads for a release, 0 for none', String(defaultWorkers()))
-  .addHelpText('after', `\n${VERIFY_HELP}`)
+  .addHelpText('after', `\n${VERIFY_HELP}${EVIDENCE_HELP}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCode : EXIT.undecided))
   .action(runVerifyCommand);
 
@@ -287,6 +289,7 @@ interface VerifyFlags {
   readonly since?: string;
   readonly remember?: string;
   readonly independent?: boolean;
+  readonly archive?: string;
   readonly workers: string;
 }
 
@@ -303,22 +306,27 @@ async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<voi
 }
 
 async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutcome> {
-  const { remember, workers, ...rest } = flags;
+  const { remember, workers, archive, ...rest } = flags;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
   if (remember !== undefined && flags.log === true) {
     throw new RangeError('Cannot use --remember with --log: it concerns releases; leave --log out');
   }
+  if (archive !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --archive with --log: it is about one body; leave --log out');
+  }
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
   if (flags.log === true) return runVerifyLog(target, rest);
-  return runVerify(target, {
+  const options = {
     ...rest,
     ...memory,
     now: Date.now(),
     workers: workerCount(workers),
     progress: verifyProgress(process.stderr, Date.now),
-  });
+  };
+  if (archive === undefined) return runVerify(target, options);
+  return runVerifyEvidence(target, { ...options, archive });
 }
 
 function contact(uri: string | undefined): string | null {

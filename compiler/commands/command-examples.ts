@@ -25,6 +25,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
     'signalpress verify proof.json --issuer did:key:z6Mk…',
+    'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
     'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],
   'anchor stamp': ['signalpress anchor stamp'],
