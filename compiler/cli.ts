@@ -18,6 +18,7 @@ import { statsText } from './commands/stats-command.ts';
 import { type CompileOptions, compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
+import { addReplayCommand } from './evidence/replay-command.ts';
 import { EVIDENCE_HELP, runVerifyEvidence } from './evidence/verify-evidence.ts';
 import { systemClock } from './fetch/clock.ts';
 import { addFetchCommands } from './fetch/fetch-cli.ts';
@@ -160,6 +161,13 @@ program
   .addHelpText('after', `\n${VERIFY_HELP}${EVIDENCE_HELP}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCode : EXIT.undecided))
   .action(runVerifyCommand);
+
+addReplayCommand(program, {
+  print: (text) => console.log(text),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+});
 
 addAnchorCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',

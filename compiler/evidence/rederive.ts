@@ -50,9 +50,9 @@ export function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
   if (found.link.evidence === undefined) return open(UNNAMED);
   const evidence = evidenceSchema.safeParse(found.link.evidence);
   if (!evidence.success) return failed(`not evidence: ${evidence.error.issues[0]?.message}`);
-  const source = sourceFor(evidence.data, witnesses);
+  const { importer } = evidence.data;
+  const source = knownSource(importer, witnesses.find);
   if (source === null) {
-    const { importer } = evidence.data;
     return open(`this program has no importer "${importer}"; use the one that made the record`);
   }
   const archived = fetchOf(evidence.data, witnesses);
@@ -60,9 +60,10 @@ export function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
   return judged(found, evidence.data, { source, archived, archive: witnesses.archive });
 }
 
-function sourceFor({ importer }: Evidence, { find = sourceOf }: Witnesses): Source | null {
+/** Null for a source that this program does not have. */
+export function knownSource(id: string, find: (id: string) => Source = sourceOf): Source | null {
   try {
-    return find(importer);
+    return find(id);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
