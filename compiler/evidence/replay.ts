@@ -70,7 +70,8 @@ function refuse(archived: Archived): never {
 
 /** Where the stored files are, by their path below the snapshots. */
 function storedFiles(snapshots: string): Map<string, string> {
-  const files = listSnapshots(snapshots).batches.flatMap((batch) => batch.files);
+  const { signals, collections } = listSnapshots(snapshots);
+  const files = [...signals.flatMap((one) => one.files), ...Object.values(collections).flat()];
   return new Map(files.map(({ name, path }) => [name, path]));
 }
 
