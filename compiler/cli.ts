@@ -18,11 +18,18 @@ import { statsText } from './commands/stats-command.ts';
 import { type CompileOptions, compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
+import { keepPayload } from './evidence/keep-payload.ts';
 import { addReplayCommand } from './evidence/replay-command.ts';
 import { EVIDENCE_HELP, runVerifyEvidence } from './evidence/verify-evidence.ts';
+import { openArchive } from './fetch/archive.ts';
 import { systemClock } from './fetch/clock.ts';
 import { addFetchCommands } from './fetch/fetch-cli.ts';
-import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
+import {
+  givenPayload,
+  type ImportOptions,
+  importSummaryText,
+  runImport,
+} from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
 import { SOURCES } from './import/sources.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
@@ -56,7 +63,7 @@ interface CompileFlags extends RetentionFlags {
   readonly maxRejects: string;
 }
 
-type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
+type ImportFlags = Omit<ImportOptions, 'source' | 'file'> & { readonly archive?: string };
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
@@ -137,8 +144,12 @@ for (const source of SOURCES) {
     .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
     .option('--fetched-at <time>', 'time of the fetch, instead of a note')
     .option('--out <folder>', 'folder of batches', 'snapshots')
-    .action((file: string, flags: ImportFlags) => {
-      console.log(importSummaryText(runImport({ source: source.id, file, ...flags }, importDisk)));
+    .option('--archive <folder>', 'keep the payload there, to lead readings back to it')
+    .action(async (file: string, { archive, ...flags }: ImportFlags) => {
+      const options = { source: source.id, file, ...flags };
+      console.log(importSummaryText(runImport(options, importDisk)));
+      if (archive === undefined) return;
+      await keepPayload(openArchive(archive), source.id, givenPayload(options, importDisk));
     });
 }
 

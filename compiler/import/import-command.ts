@@ -45,9 +45,9 @@ export interface ImportSummary {
 
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
 export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
-  const bytes = disk.readFile(options.file);
-  const { note, from } = findNote(options, bytes, disk);
-  const imported = readPayload(sourceOf(options.source), { bytes, note, subject: options.file });
+  const { from, ...payload } = givenPayload(options, disk);
+  const { note } = payload;
+  const imported = readPayload(sourceOf(options.source), payload);
   const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
   const readings = [...imported.readings.values()].flat();
@@ -63,6 +63,15 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
     remarks: imported.remarks,
     files,
   };
+}
+
+/** The payload that an import was given, and where its note is from. */
+export function givenPayload(
+  options: ImportOptions,
+  disk: ImportDisk,
+): Payload & { readonly from: string } {
+  const bytes = disk.readFile(options.file);
+  return { bytes, subject: options.file, ...findNote(options, bytes, disk) };
 }
 
 /**
