@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { keepPayload } from '../compiler/evidence/keep-payload.ts';
-import type { Witnesses } from '../compiler/evidence/rederive.ts';
+import type { KnownSources, Witnesses } from '../compiler/evidence/rederive.ts';
 import { runVerifyEvidence } from '../compiler/evidence/verify-evidence.ts';
 import { type Archive, type Archived, openArchive } from '../compiler/fetch/archive.ts';
 import { givenPayload } from '../compiler/import/import-command.ts';
@@ -33,8 +33,8 @@ export async function leadBack(body: string, issuer: string): Promise<Attempt[]>
     const archive = openArchive(folder);
     const options = { source: SOURCE, file: FEED, out: folder };
     const archived = await keepPayload(archive, SOURCE, givenPayload(options, importDisk));
-    const tried = async (title: string, find: Witnesses['find'] = sourceOf): Promise<Attempt> => {
-      const witnesses = { archive, find };
+    const tried = async (title: string, known: KnownSources = sourceOf): Promise<Attempt> => {
+      const witnesses = { archive, known };
       return { title, ...(await found(body, { issuer, witnesses })) };
     };
     const attempts = [

@@ -13,11 +13,14 @@ import type { Reading } from '../stages/intake/reading.ts';
 import { canonicalHash } from '../verify/body-check.ts';
 import type { EvidenceLink } from './evidence-links.ts';
 
+/** Sources beside those of the table; null for one of the table. */
+export type KnownSources = (id: string) => Source | null;
+
 /** What is asked for payloads, and for those who read them. */
 export interface Witnesses {
   readonly archive: Pick<Archive, 'find' | 'payload'>;
-  /** Finds a source by its name; throws a RangeError for one that is not there. */
-  readonly find?: (id: string) => Source;
+  /** A source by its name where it is not one of the table. */
+  readonly known?: KnownSources;
 }
 
 /**
@@ -51,7 +54,7 @@ export function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
   const evidence = evidenceSchema.safeParse(found.link.evidence);
   if (!evidence.success) return failed(`not evidence: ${evidence.error.issues[0]?.message}`);
   const { importer } = evidence.data;
-  const source = knownSource(importer, witnesses.find);
+  const source = sourceNamed(importer, witnesses.known);
   if (source === null) {
     return open(`this program has no importer "${importer}"; use the one that made the record`);
   }
@@ -61,9 +64,9 @@ export function rederive(found: EvidenceLink, witnesses: Witnesses): Rederived {
 }
 
 /** Null for a source that this program does not have. */
-export function knownSource(id: string, find: (id: string) => Source = sourceOf): Source | null {
+export function sourceNamed(id: string, known?: KnownSources): Source | null {
   try {
-    return find(id);
+    return known?.(id) ?? sourceOf(id);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;

@@ -3,13 +3,11 @@ import type { Evidence } from '../contract/record.ts';
 import { type Archive, type Archived, ArchiveError, notePath } from '../fetch/archive.ts';
 import { ArchiveImport } from '../fetch/archive-import.ts';
 import { ImportError } from '../import/import-error.ts';
-import type { Source } from '../import/source.ts';
-import { sourceOf } from '../import/sources.ts';
 import { type BatchDisk, batchName } from '../import/write-batch.ts';
 import { listSnapshots } from '../stages/intake/list-snapshots.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import { compareFile, type FileVerdict, type WhyNot } from './compare-batch.ts';
-import { knownSource } from './rederive.ts';
+import { type KnownSources, sourceNamed } from './rederive.ts';
 
 /** A file of the snapshots whose bytes do not follow from the archive alone. */
 export interface FileFinding {
@@ -35,25 +33,30 @@ export interface ReplayReport {
 export interface ReplayOptions {
   readonly snapshots: string;
   readonly archive: Archive;
-  /** Finds a source by its name. */
-  readonly find?: (id: string) => Source;
+  /** A source by its name where it is not one of the table. */
+  readonly known?: KnownSources;
 }
 
 /**
  * Imports everything in the archive again, in the order of its fetches, and compares each file with the stored one. Nothing
  * is written. A batch is compared and forgotten as soon as no later fetch can add to it.
  */
-export function replay({ snapshots, archive, find = sourceOf }: ReplayOptions): ReplayReport {
+export function replay(options: ReplayOptions): ReplayReport {
+  const { snapshots, archive, known } = options;
   if (!existsSync(archive.folder)) {
     throw new RangeError(
       `Cannot replay "${archive.folder}": there is no such folder; name the archive with --archive`,
     );
   }
   const fetches = archive.fetches();
-  const run = new Replay(storedFiles(snapshots), whyNotOf(fetches, find));
-  const importing = new ArchiveImport({ archive, disk: run.disk, find });
+  const run = new Replay(storedFiles(snapshots), whyNotOf(fetches, known));
+  const importing = new ArchiveImport({
+    archive,
+    disk: run.disk,
+    ...(known === undefined ? {} : { known }),
+  });
   for (const archived of fetches) {
-    const source = knownSource(archived.source, find);
+    const source = sourceNamed(archived.source, known);
     run.attempt(archived, () => (source === null ? refuse(archived) : importing.take(archived)));
     run.compare((batch) => batch < batchName(archived.fetched_at));
   }
@@ -76,16 +79,16 @@ function storedFiles(snapshots: string): Map<string, string> {
 }
 
 /** Only what is in the archive, and was read by the same rules, can be made again. */
-function whyNotOf(fetches: readonly Archived[], find: (id: string) => Source): WhyNot {
-  const known = new Set(
+function whyNotOf(fetches: readonly Archived[], known?: KnownSources): WhyNot {
+  const archived = new Set(
     fetches.map(({ source, ...fetch }) => keyOf({ importer: source, ...fetch })),
   );
   return (evidence) => {
     const { importer, importer_version, sha256, fetched_at } = evidence;
-    if (!known.has(keyOf(evidence))) {
+    if (!archived.has(keyOf(evidence))) {
       return `the archive lacks payload ${sha256} of ${importer}, fetched at ${fetched_at}`;
     }
-    const version = knownSource(importer, find)?.version;
+    const version = sourceNamed(importer, known)?.version;
     if (version === importer_version) return null;
     const own = version === undefined ? 'no such importer' : `v${version}`;
     return `imported by ${importer} v${importer_version}; this program has ${own}`;

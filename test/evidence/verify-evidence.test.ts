@@ -37,13 +37,13 @@ afterAll(removeFolders);
 /** Saves a body as a buyer does and verifies it; the last lines are about its evidence. */
 async function verified(
   body: object,
-  more: { json?: boolean; find?: (id: string) => Source } = {},
+  more: { json?: boolean; known?: (id: string) => Source } = {},
 ) {
   const target = join(makeFolder(), 'body.json');
   writeFileSync(target, JSON.stringify(body));
-  const { find, ...flags } = more;
+  const { known, ...flags } = more;
   const options = { issuer: [did], archive: shop.archive.folder, ...flags };
-  const witnesses = find === undefined ? {} : { witnesses: { archive: shop.archive, find } };
+  const witnesses = known === undefined ? {} : { witnesses: { archive: shop.archive, known } };
   const { exitCode, text } = await runVerifyEvidence(target, { ...options, ...witnesses });
   return { exitCode, text, evidence: text.slice(text.indexOf('evidence ')) };
 }
@@ -103,20 +103,22 @@ describe('verify --archive', () => {
   });
 
   it('fails when the importer gives another reading, and says which', async () => {
-    const { exitCode, evidence } = await verified(record(), { find: changed(1, plusOne) });
+    const { exitCode, evidence } = await verified(record(), { known: changed(1, plusOne) });
     expect(exitCode).toBe(1);
     expect(evidence).toContain('payload sha256 matches, but it gives {"stage_ft":14.6}');
-    expect((await verified(record(), { find: changed(1, same) })).exitCode).toBe(0);
+    expect((await verified(record(), { known: changed(1, same) })).exitCode).toBe(0);
   });
 
   it('fails when the importer gives no such reading, or refuses the payload', async () => {
     const none = changed(1, (imported) => ({ ...imported, readings: new Map() }));
-    expect((await verified(record(), { find: none })).evidence).toContain('nothing in it is about');
+    expect((await verified(record(), { known: none })).evidence).toContain(
+      'nothing in it is about',
+    );
     const refusing = (id: string): Source => ({
       ...sourceOf(id),
       read: (payload) => sourceOf(id).read({ ...payload, bytes: Buffer.from('{}') }),
     });
-    const { exitCode, evidence } = await verified(record(), { find: refusing });
+    const { exitCode, evidence } = await verified(record(), { known: refusing });
     expect(exitCode).toBe(1);
     expect(evidence).toContain('payload sha256 matches, but Cannot import');
   });
@@ -125,7 +127,7 @@ describe('verify --archive', () => {
     ['the same', same, 'which gives the same reading'],
     ['another', plusOne, 'by which it gives {"stage_ft":14.6}'],
   ])('leaves open what another version of the importer reads: %s', async (_name, rule, says) => {
-    const { exitCode, evidence } = await verified(record(), { find: changed(2, rule) });
+    const { exitCode, evidence } = await verified(record(), { known: changed(2, rule) });
     expect(exitCode).toBe(2);
     expect(evidence).toContain('evidence cannot be judged');
     expect(evidence).toContain(`made by usgs-nwis v1; this program has v2, ${says}`);
@@ -161,10 +163,10 @@ describe('verify --archive', () => {
   });
 
   it('leaves open an importer that this program does not have', async () => {
-    const find = (): Source => {
+    const known = (): Source => {
       throw new RangeError('no such source');
     };
-    const { exitCode, evidence } = await verified(record(), { find });
+    const { exitCode, evidence } = await verified(record(), { known });
     expect(exitCode).toBe(2);
     expect(evidence).toContain('this program has no importer "usgs-nwis"');
   });
