@@ -19,7 +19,7 @@ const PAYLOADS: readonly (readonly [source: string, file: string, fetchedAt?: st
 ];
 
 describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../shared)', () => {
-  it('come out of the archive as they went in, and every record leads back to one', async () => {
+  it('I59: come out of the archive as they went in, and every record leads back to one', async () => {
     const folder = makeFolder();
     const archive = openArchive(join(folder, 'archive'));
     const out = join(folder, 'snapshots');

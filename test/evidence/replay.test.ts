@@ -64,7 +64,7 @@ const changed =
   };
 
 describe('replay()', () => {
-  it('gives every file again, byte for byte', () => {
+  it('I59: gives every file again, byte for byte', () => {
     const { report, exit, text } = found();
     expect([exit, report.fetches, report.equal]).toEqual([0, 3, 2]);
     expect(text).toBe('replay equal: 3 fetches imported again, 2 files the same\n');
@@ -110,7 +110,7 @@ describe('replay()', () => {
     expect(found().exit).toBe(1);
   });
 
-  it('does not call equal what it has no payload of', () => {
+  it('I59: does not call equal what it has no payload of', () => {
     rmSync(join(shop.archive.folder, notePath(nth(2))));
     const { exit, report, text } = found();
     expect([exit, report.equal]).toEqual([2, 1]);
