@@ -18,9 +18,18 @@ import { statsText } from './commands/stats-command.ts';
 import { type CompileOptions, compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
+import { keepPayload } from './evidence/keep-payload.ts';
+import { addReplayCommand } from './evidence/replay-command.ts';
+import { EVIDENCE_HELP, runVerifyEvidence } from './evidence/verify-evidence.ts';
+import { openArchive } from './fetch/archive.ts';
 import { systemClock } from './fetch/clock.ts';
 import { addFetchCommands } from './fetch/fetch-cli.ts';
-import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
+import {
+  givenPayload,
+  type ImportOptions,
+  importSummaryText,
+  runImport,
+} from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
 import { SOURCES } from './import/sources.ts';
 import { tableSource } from './import/table/table-source.ts';
@@ -55,7 +64,7 @@ interface CompileFlags extends RetentionFlags {
   readonly maxRejects: string;
 }
 
-type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
+type ImportFlags = Omit<ImportOptions, 'source' | 'file'> & { readonly archive?: string };
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
@@ -141,9 +150,14 @@ function addImporter(id: string, description: string): Command {
 }
 
 for (const { id, agency } of SOURCES) {
-  addImporter(id, `import a payload of ${agency}`).action((file: string, flags: ImportFlags) => {
-    console.log(importSummaryText(runImport({ source: id, file, ...flags }, importDisk)));
-  });
+  addImporter(id, `import a payload of ${agency}`)
+    .option('--archive <folder>', 'keep the payload there, to lead readings back to it')
+    .action(async (file: string, { archive, ...flags }: ImportFlags) => {
+      const options = { source: id, file, ...flags };
+      console.log(importSummaryText(runImport(options, importDisk)));
+      if (archive === undefined) return;
+      await keepPayload(openArchive(archive), id, givenPayload(options, importDisk));
+    });
 }
 for (const format of ['csv', 'json'] as const) {
   addImporter(format, `import any other table in ${format.toUpperCase()}, by a map of its columns`)
@@ -167,11 +181,19 @@ program
     '--remember <file>',
     'file that remembers what was verified, to notice older, forked and stale releases',
   )
+  .option('--archive <folder>', 'lead each reading of a body back to the payload in this archive')
   .option('--independent', 'also check signatures with code that the signer does not use (slower)')
   .option('--workers <count>', 'worker threads for a release, 0 for none', String(defaultWorkers()))
-  .addHelpText('after', `\n${VERIFY_HELP}`)
+  .addHelpText('after', `\n${VERIFY_HELP}${EVIDENCE_HELP}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCode : EXIT.undecided))
   .action(runVerifyCommand);
+
+addReplayCommand(program, {
+  print: (text) => console.log(text),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+});
 
 addAnchorCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
@@ -301,6 +323,7 @@ interface VerifyFlags {
   readonly since?: string;
   readonly remember?: string;
   readonly independent?: boolean;
+  readonly archive?: string;
   readonly workers: string;
 }
 
@@ -317,22 +340,27 @@ async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<voi
 }
 
 async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutcome> {
-  const { remember, workers, ...rest } = flags;
+  const { remember, workers, archive, ...rest } = flags;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
   if (remember !== undefined && flags.log === true) {
     throw new RangeError('Cannot use --remember with --log: it concerns releases; leave --log out');
   }
+  if (archive !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --archive with --log: it is about one body; leave --log out');
+  }
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
   if (flags.log === true) return runVerifyLog(target, rest);
-  return runVerify(target, {
+  const options = {
     ...rest,
     ...memory,
     now: Date.now(),
     workers: workerCount(workers),
     progress: verifyProgress(process.stderr, Date.now),
-  });
+  };
+  if (archive === undefined) return runVerify(target, options);
+  return runVerifyEvidence(target, { ...options, archive });
 }
 
 function contact(uri: string | undefined): string | null {

@@ -14,6 +14,7 @@ import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
+import { leadBack } from './lead-back.ts';
 import {
   demoSettings,
   issuerOf,
@@ -27,7 +28,7 @@ import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
 /**
  * The whole product in a few seconds, made to be watched: three purchases by a real x402 client with a throw-away wallet,
- * a lost answer fetched again, offline verification, the log, and a forgery. It buys from the shop that `npm start`
+ * a lost answer fetched again, offline verification, the way back to the payload, the log, and a forgery. It buys from the shop that `npm start`
  * started. Where none runs, it first compiles and serves one of its own in a temporary folder.
  */
 const PURCHASES = [
@@ -95,6 +96,7 @@ async function visit({ url, issuer }: Pick<Shop, 'url' | 'issuer'>): Promise<voi
   if (record === undefined) throw new Error('Cannot go on: nothing was bought');
   await fetchAgain(record);
   await verifyAll([record, ...others], issuer);
+  await leadItBack(record, issuer);
   await proveInLog(url, { record, issuer });
   await forgeIt(record, issuer);
 }
@@ -207,6 +209,15 @@ function showInShort({ current, ruler, legs, observed_at, provenance, record_has
 async function verifyAll(bought: readonly Bought[], issuer: string): Promise<void> {
   heading('Verify what was bought, offline, with no call to anybody');
   for (const { body } of bought) await judge(body, issuer, 0);
+}
+
+/** From the signed record to the bytes that the agency answered, and its reading made again of them. */
+async function leadItBack({ body }: Bought, issuer: string): Promise<void> {
+  heading('Lead it back to the payload of the agency');
+  for (const { title, isShown, detail } of await leadBack(body, issuer)) {
+    show(`${isShown ? green('shown') : red('FAILED')}  ${title}`);
+    show(dim(`  ${detail}`));
+  }
 }
 
 interface Proof {

@@ -31,8 +31,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
     'signalpress verify proof.json --issuer did:key:z6Mk…',
+    'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
     'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],
+  replay: ['signalpress replay', 'signalpress replay --archive /backup/archive'],
   'anchor stamp': ['signalpress anchor stamp'],
   'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],
   'releases list': ['signalpress releases list'],
@@ -69,10 +71,11 @@ function importExamples() {
   return Object.fromEntries(examples);
 }
 
-/** The usual meaning of exit codes; `verify` has codes of its own and prints them itself. */
+/** The usual meaning of exit codes; some commands have codes of their own and print them themselves. */
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 const OWN_EXIT_CODES = new Map([
   ['verify', ''],
+  ['replay', ''],
   [
     'fetch',
     'Exit codes: 0 done; 3 some source failed, the others are imported; 1 refused, or all failed',

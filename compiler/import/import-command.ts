@@ -4,6 +4,7 @@ import { isoTime } from '../contract/iso-time.ts';
 import { parseReading } from '../stages/intake/reading.ts';
 import { ROW_SCHEMAS } from '../stages/intake/row-schemas.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
+import { evidenceOf, withEvidence } from './evidence-of.ts';
 import { parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
@@ -44,10 +45,10 @@ export interface ImportSummary {
 
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
 export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
-  const bytes = disk.readFile(options.file);
-  const source = typeof options.source === 'string' ? sourceOf(options.source) : options.source;
-  const { note, from } = findNote({ ...options, source }, bytes, disk);
-  const imported = readPayload(source, { bytes, note, subject: options.file });
+  const source = givenSource(options);
+  const { from, ...payload } = givenPayload(options, disk);
+  const { note } = payload;
+  const imported = readPayload(source, payload);
   refusePart(imported, options.file);
   const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
@@ -66,12 +67,27 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
   };
 }
 
+/** The payload that an import was given, and where its note is from. */
+export function givenPayload(
+  options: ImportOptions,
+  disk: ImportDisk,
+): Payload & { readonly from: string } {
+  const bytes = disk.readFile(options.file);
+  const found = findNote({ ...options, source: givenSource(options) }, bytes, disk);
+  return { bytes, subject: options.file, ...found };
+}
+
+function givenSource({ source }: Pick<ImportOptions, 'source'>): Source {
+  return typeof source === 'string' ? sourceOf(source) : source;
+}
+
 /**
- * What an importer makes of a payload, held to the rules that the compiler has for it: what a compile would refuse is
- * refused here, while the payload is at hand. Throws an ImportError that names the reading or row.
+ * What an importer makes of a payload, each reading with the payload as its evidence. It is held to the rules that the
+ * compiler has for it: what a compile would refuse is refused here, while the payload is at hand. Throws an ImportError
+ * that names the reading or row.
  */
 export function readPayload(source: Source, payload: Payload): Imported {
-  const imported = source.read(payload);
+  const imported = withEvidence(source.read(payload), evidenceOf(source, payload));
   const fault = firstFault(imported);
   if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
   return imported;

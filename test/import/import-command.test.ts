@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -92,6 +93,30 @@ describe('runImport()', () => {
     const text = readFileSync(join(out, summary.files[0]?.path ?? ''), 'utf8');
     expect(text).toContain('"stage_ft":13.6');
     expect(text).not.toContain('SECRET');
+  });
+
+  describe('names as evidence', () => {
+    const url = 'https://waterservices.usgs.gov/nwis/iv/?sites=07010000';
+    const fetched_at = '2026-11-20T11:02:00Z';
+    const evidenceIn = (payload: string, name: string) => {
+      const text = JSON.stringify({ url: `${url}&api_key=SECRET`, fetched_at, http_status: 200 });
+      const note = put('evident.json', text);
+      const out = join(folder, name);
+      const file = put('evident-iv.json', payload);
+      const { files } = runImport({ source: 'usgs-nwis', file, note, out }, importDisk);
+      const [header] = readFileSync(join(out, files[0]?.path ?? ''), 'utf8').split('\n');
+      return JSON.parse(header ?? '').header.evidence;
+    };
+    const sha256 = createHash('sha256').update(gauges).digest('hex');
+
+    it('the payload, its address without keys, its fetch, and who read it', () => {
+      const importer = { importer: 'usgs-nwis', importer_version: 1 };
+      expect(evidenceIn(gauges, 'evident')).toEqual({ sha256, url, fetched_at, ...importer });
+    });
+
+    it('another payload where one byte of it is another', () => {
+      expect(evidenceIn(`${gauges} `, 'evident-too').sha256).not.toBe(sha256);
+    });
   });
 
   describe('of several river payloads of one hour', () => {
