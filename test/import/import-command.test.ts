@@ -280,7 +280,7 @@ describe('readPayload()', () => {
 
   it('holds a row to the schema of its own collection', () => {
     const row = { ...origin, server_id: 'a.b/c', status: 'active' };
-    expect(read('mcp.server', row).rows?.get('mcp.server')).toEqual([row]);
+    expect(read('mcp.server', row).rows?.get('mcp.server')).toMatchObject([row]);
     expect(() => read('mcp.server', { ...row, status: 7 })).toThrow('mcp.server: status');
     expect(() => read('stable.coin', row)).toThrow('stable.coin: ');
     expect(() => read('filing.submission', row)).toThrow('filing.submission: ');

@@ -49,6 +49,7 @@ describe('tableSource() of CSV', () => {
         source_ref: MAP.source_ref,
         source_tier: 'T1',
         scope: 'one gauge',
+        evidence: expect.objectContaining({ importer: expect.stringMatching(/^csv-map-/) }),
       },
       expect.objectContaining({ entity: '07032000', current: { stage_ft: -0.25, band: 'minor' } }),
     ]);
@@ -184,7 +185,7 @@ describe('tableSource() of JSON', () => {
       title: null,
       seen: '2026-11-20T12:00:00+01:00',
     };
-    expect(of(up).rows?.get('mcp.server')).toEqual([
+    expect(of(up).rows?.get('mcp.server')).toMatchObject([
       {
         server_id: 'io.example/one',
         status: 'active',
