@@ -40,6 +40,7 @@ export class PlayedShop {
       start = '2026-11-20T11:07:00Z',
       ids = Object.keys(PLAYS),
       everyMs = EVERY_MS,
+      entities = {} as Readonly<Record<string, readonly string[]>>,
       by = {} as Partial<RunBy>,
     } = {},
   ) {
@@ -71,7 +72,7 @@ export class PlayedShop {
       ...by,
     };
     this.#wanted = ids.map((id) => {
-      return { source: sourceOf(id), entities: PLAYS[id]?.entities ?? [], everyMs };
+      return { source: sourceOf(id), entities: entities[id] ?? PLAYS[id]?.entities ?? [], everyMs };
     });
     this.#runner = new SourcesRunner(this.#wanted, this.#by);
   }
