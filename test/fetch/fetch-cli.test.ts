@@ -187,10 +187,10 @@ describe('signalpress fetch', () => {
 describe('signalpress sources', () => {
   it('init writes what can be fetched as things are, and says what cannot', async () => {
     await cli('sources', 'init');
-    expect(printed.join('\n')).toMatch(/left out sec-edgar: it does not know what to ask for/);
+    expect(printed.join('\n')).toMatch(/left out airnow: it needs a data key/);
     const { sources } = JSON.parse(readFileSync(config, 'utf8'));
     expect(Object.keys(sources)).toContain('usgs-earthquakes');
-    expect(Object.keys(sources)).not.toContain('sec-edgar');
+    expect(Object.keys(sources)).not.toContain('airnow');
     printed = [];
     await cli('sources', 'check');
     expect(exits).toEqual([]);
