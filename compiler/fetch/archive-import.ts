@@ -29,7 +29,6 @@ export interface Settled {
 }
 
 interface Waiting {
-  readonly source: string;
   readonly batch: string;
   readonly opensAt: number;
   readonly rows: Map<string, IdRow>;
@@ -50,11 +49,11 @@ export interface ImportSurroundings {
  *  - A fetch goes into the batch of its hour, and only with what its address did not say in the fetch before. The newest
  *    reading of each entity is always told, since it says that somebody looked.
  *  - An agency may revise a reading within the hour. A batch says one thing only, so the revision waits for the batch of
- *    the next hour. If the address takes it back before, nothing waits any longer.
+ *    the next hour. If the source takes it back before, nothing waits any longer.
  */
 export class ArchiveImport {
   readonly #by: ImportSurroundings;
-  /** By address. */
+  /** By source: the addresses of some name the time at which they are asked. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(by: ImportSurroundings) {
@@ -63,19 +62,19 @@ export class ArchiveImport {
 
   /** How many rows wait, of all sources or some. */
   waiting(isOf: (source: string) => boolean = () => true): number {
-    const lists = [...this.#waiting.values()].filter(({ source }) => isOf(source));
-    return lists.reduce((sum, { rows }) => sum + rows.size, 0);
+    const lists = [...this.#waiting].filter(([source]) => isOf(source));
+    return lists.reduce((sum, [, { rows }]) => sum + rows.size, 0);
   }
 
   /** Imports a fetch. Throws an ImportError or ArchiveError, and then wrote nothing of it. */
   take(archived: Archived): TakenFetch {
-    const { url, fetched_at, held } = archived;
+    const { source, fetched_at, held } = archived;
     this.settle(Date.parse(fetched_at));
     if (held !== undefined) return { archived, ...NOTHING, remarks: [`held back: ${held}`] };
     const imported = this.#read(archived);
     const all = rowsOf(imported);
     refuseContradiction(all, notePath(archived));
-    this.#forget(url, all);
+    this.#forget(source, all);
     const news = newsOf(all, this.#before(archived));
     const { files, other } = addToBatch(news, batchName(fetched_at), this.#by.disk);
     this.#await(archived, other);
@@ -88,9 +87,9 @@ export class ArchiveImport {
   settle(now: number): Settled {
     const files: BatchFile[] = [];
     let [rows, dropped] = [0, 0];
-    for (const [url, { batch, opensAt, rows: waited }] of this.#waiting) {
+    for (const [source, { batch, opensAt, rows: waited }] of this.#waiting) {
       if (opensAt > now) continue;
-      this.#waiting.delete(url);
+      this.#waiting.delete(source);
       const added = addToBatch([...waited.values()], batch, this.#by.disk);
       files.push(...added.files);
       rows += waited.size - added.other.length;
@@ -120,9 +119,9 @@ export class ArchiveImport {
     }
   }
 
-  /** What waits is no longer true where its address says something else now. */
-  #forget(url: string, rows: readonly IdRow[]): void {
-    const waiting = this.#waiting.get(url);
+  /** What waits is no longer true where its source says something else now. */
+  #forget(source: string, rows: readonly IdRow[]): void {
+    const waiting = this.#waiting.get(source);
     if (waiting === undefined) return;
     for (const one of rows) {
       const key = factKey(one) ?? '';
@@ -131,16 +130,16 @@ export class ArchiveImport {
     }
   }
 
-  #await({ source, url, fetched_at }: Archived, other: readonly IdRow[]): void {
+  #await({ source, fetched_at }: Archived, other: readonly IdRow[]): void {
     if (other.length === 0) return;
     const opensAt = Math.floor(Date.parse(fetched_at) / HOUR_MS) * HOUR_MS + HOUR_MS;
     const batch = batchName(isoTime(opensAt));
-    const waiting = this.#waiting.get(url) ?? { source, batch, opensAt, rows: new Map() };
+    const waiting = this.#waiting.get(source) ?? { batch, opensAt, rows: new Map() };
     for (const one of other) {
       const key = factKey(one) ?? '';
       if (!waiting.rows.has(key)) waiting.rows.set(key, one);
     }
-    this.#waiting.set(url, waiting);
+    this.#waiting.set(source, waiting);
   }
 }
 

@@ -17,6 +17,8 @@ const WAIT_MS_MAX = 60_000;
 /** So many addresses failing in a row are a fault of the agency, not of the addresses. */
 const FAILURES_IN_A_ROW_MAX = 3;
 
+const ENDED = 'this process was told to end; it is asked next time';
+
 /** How agencies are asked. */
 export interface FetchBy {
   readonly client: AgencyClient;
@@ -74,10 +76,15 @@ export async function askAll(addresses: readonly string[], run: SourceRun): Prom
     if (next instanceof FetchError) failures.push(next);
     else queue.unshift(...next);
     inARow = next instanceof FetchError ? inARow + weightOf(next) : 0;
-    if (inARow >= FAILURES_IN_A_ROW_MAX || run.by.signal?.aborted === true) break;
+    if (inARow >= FAILURES_IN_A_ROW_MAX || hasEnded(run.by)) break;
   }
-  const isCut = run.by.signal?.aborted === true && queue.length + failures.length > 0;
+  const isCut = hasEnded(run.by) && queue.length + failures.length > 0;
   return { answered, failures, unasked: queue.length, isCut };
+}
+
+/** Whether this process was told to end. */
+function hasEnded({ signal }: FetchBy): boolean {
+  return signal?.aborted === true;
 }
 
 /** Being turned away counts for all the failures that may follow it. */
@@ -112,13 +119,14 @@ async function askPolitely(url: string, run: SourceRun): Promise<Answered> {
   const { plan, by } = run;
   for (let attempt = 1; ; attempt += 1) {
     await by.pace.turn(new URL(url).host, plan.perMinute, by.signal);
+    if (hasEnded(by)) throw new FetchError({ subject: url, state: ENDED });
     try {
       const receive = by.archive.receive.bind(null, run.source.id);
       const answer = await by.client.ask(questionOf(url, run), receive);
       return { url, answer, at: isoTime(secondOf(by.clock.now())) };
     } catch (error) {
       const waitMs = error instanceof FetchError ? waitBefore(attempt, error, by.clock) : null;
-      if (waitMs === null || by.signal?.aborted === true) throw error;
+      if (waitMs === null || hasEnded(by)) throw error;
       await by.clock.sleep(waitMs, by.signal);
     }
   }

@@ -10,7 +10,7 @@
 import type { Source } from '../import/source.ts';
 import type { Archived } from './archive.ts';
 import { type Asked, askAll, type FetchBy } from './ask-agency.ts';
-import { noteAnswers } from './note-answers.ts';
+import { forgetOldLooks, noteAnswers } from './note-answers.ts';
 
 const FAILURES_TOLD_MAX = 3;
 /** A clock that is further off than this is worth a remark. */
@@ -57,6 +57,7 @@ export async function fetchSource(
   const run = { source, plan, looks, by };
   const asked = await askAll(addresses, run);
   const { fetched, changed } = noteAnswers(asked, run);
+  forgetOldLooks(looks, by.clock.now());
   by.archive.saveLooks(source.id, looks);
   return {
     ...none,

@@ -1,8 +1,14 @@
-import { HOUR_MS } from '../contract/iso-time.ts';
+import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
 import { withoutKeys } from '../import/fetch-note.ts';
 import { batchName } from '../import/write-batch.ts';
 import { type Archive, type Archived, type Look, notePath } from './archive.ts';
 import type { Answered, Asked, FetchBy, SourceRun } from './ask-agency.ts';
+
+/** Days such as 2026-11-20, 11/20/2026 or 20261120, with a time or not, and years. */
+const DATED =
+  /\b(\d{1,2}\/\d{1,2}\/(19|20)\d{2}|(19|20)\d{6}|(19|20)\d{2}(-\d{2}(-\d{2}(T[\d:.]*Z?)?)?)?)\b/g;
+/** A look that is older than this will not be compared with again. */
+const LOOK_MS_MAX = 40 * DAY_MS;
 
 /** What is archived of one asking. */
 export interface Noted {
@@ -88,7 +94,8 @@ function kept(one: Answered, run: SourceRun): Archived {
   const { source, by } = run;
   const { url, answer, at } = one;
   const look = lookAt(one, run);
-  const after = look === undefined ? {} : { after: look.note };
+  const last = look ?? lastLike(url, run);
+  const after = last === undefined ? {} : { after: last.note };
   const base = { source: source.id, url, fetched_at: at, ...after };
   if (isKnown(one, look)) {
     drop(one, by);
@@ -107,8 +114,28 @@ function kept(one: Answered, run: SourceRun): Archived {
   return { ...base, sha256, bytes, payload_day, ...answer.headers, http_status: 200 };
 }
 
+/** The last look at the same question, asked of other days: some addresses name the time at which they are asked. */
+function lastLike(url: string, { looks }: SourceRun): Look | undefined {
+  const question = undated(url);
+  const same = [...looks].filter(([other]) => undated(other) === question);
+  const newest = same.sort(([, a], [, b]) => Date.parse(b.noted_at) - Date.parse(a.noted_at));
+  return newest[0]?.[1];
+}
+
+/** An address without the days and times in it. */
+function undated(url: string): string {
+  return withoutKeys(url).replaceAll(/%3A/gi, ':').replaceAll(/%2F/gi, '/').replaceAll(DATED, '');
+}
+
 function drop({ answer }: Answered, { archive }: FetchBy): void {
   if (answer.kind === 'payload') archive.drop(answer.incoming);
+}
+
+/** Forgets looks at addresses that are no longer asked; those that name a time would become more and more. */
+export function forgetOldLooks(looks: Map<string, Look>, now: number): void {
+  for (const [url, { looked_at }] of looks) {
+    if (Date.parse(looked_at) < now - LOOK_MS_MAX) looks.delete(url);
+  }
 }
 
 /** The look of a fetch that no importer could read: its address is asked for whole again. */

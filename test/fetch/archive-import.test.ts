@@ -32,7 +32,7 @@ beforeEach(() => {
 type Points = Parameters<typeof gaugeAnswer>[0];
 
 /** Archives an answer about some sites, fetched at a time of 2026-11-20. */
-async function answered(time: string, points: Points | string): Promise<Archived> {
+async function answered(time: string, points: Points | string, url = URL): Promise<Archived> {
   const text = typeof points === 'string' ? points : gaugeAnswer(points);
   const chunks = async function* () {
     yield Buffer.from(text);
@@ -40,7 +40,7 @@ async function answered(time: string, points: Points | string): Promise<Archived
   const incoming = await archive.receive('usgs-nwis', chunks());
   const { sha256, bytes } = incoming;
   archive.keep('usgs-nwis', incoming, '2026-11-20');
-  const base = { source: 'usgs-nwis', sha256, bytes, payload_day: '2026-11-20', url: URL };
+  const base = { source: 'usgs-nwis', sha256, bytes, payload_day: '2026-11-20', url };
   const after = last === null ? {} : { after: notePath(last) };
   last = archive.note({ ...base, ...after, fetched_at: `2026-11-20T${time}Z`, http_status: 200 });
   return last;
@@ -124,6 +124,16 @@ describe('ArchiveImport', () => {
       '11Z 07020000 10:45 7',
       '12Z 07010000 10:45 4',
     ]);
+  });
+
+  it('takes a revision back also where the address names the time of asking', async () => {
+    const taker = new ArchiveImport({ archive, disk });
+    const asked = (minute: string) => `${URL}&until=2026-11-20T11:${minute}Z`;
+    taker.take(await answered('11:05:00', { '07010000': { '10:45': 2 } }, asked('05')));
+    taker.take(await answered('11:20:00', { '07010000': { '10:45': 3 } }, asked('20')));
+    taker.take(await answered('11:40:00', { '07010000': { '10:45': 2 } }, asked('40')));
+    taker.settle(Date.parse('2026-11-20T12:00:00Z'));
+    expect(told()).toEqual(['11Z 07010000 10:45 2']);
   });
 
   it('does not lose a revision of what the next answer no longer holds', async () => {

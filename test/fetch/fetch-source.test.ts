@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgencyClient, agencyClient } from '../../compiler/fetch/agency-client.ts';
-import { type Archive, openArchive } from '../../compiler/fetch/archive.ts';
+import { type Archive, notePath, openArchive } from '../../compiler/fetch/archive.ts';
 import type { FetchBy } from '../../compiler/fetch/ask-agency.ts';
 import { fetchSource } from '../../compiler/fetch/fetch-source.ts';
 import { refuseLook } from '../../compiler/fetch/note-answers.ts';
@@ -299,6 +299,27 @@ describe('fetchSource()', () => {
     const { fetched, remarks } = await fetchSource(source(), [], by);
     expect(fetched).toMatchObject([{ fetched_at: '2026-11-20T11:00:00Z' }]);
     expect(remarks[0]).toContain('180 minutes ahead of this one');
+  });
+
+  it('knows what it asked before though the address names the time of asking, and forgets it one day', async () => {
+    const plan: Partial<FetchPlan> = {
+      addresses: ({ now }) => {
+        const time = new Date(now).toISOString();
+        return ['1', '2'].map(
+          (place) =>
+            `https://${HOST}/a?place=${place}&from=${time.slice(0, 10)}&to=${time.slice(0, 16)}Z`,
+        );
+      },
+    };
+    const [first] = (await fetchSource(source(plan), [], by)).fetched;
+    clock.ms += 3_600_000;
+    const second = await fetchSource(source(plan), [], by);
+    expect(second.fetched[0]?.after).toBe(first === undefined ? '' : notePath(first));
+    expect(second.fetched[1]?.after).not.toBe(second.fetched[0]?.after);
+    expect(archive.looks('test-source').size).toBe(4);
+    clock.ms += 41 * 86_400_000;
+    await fetchSource(source(plan), [], by);
+    expect(archive.looks('test-source').size).toBe(2);
   });
 
   it('holds no more of a body of 200 MB than its limit allows', async () => {

@@ -14,6 +14,7 @@ import {
   type StepOptions,
 } from '../../compiler/fetch/sources-runner.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
+import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
 import { makeFolder, SEED } from '../snapshot-folder.ts';
 import type { Agency } from './agency.ts';
@@ -30,6 +31,8 @@ export class PlayedShop {
   readonly data = join(makeFolder(), 'data');
   readonly statusFile: string;
   readonly ids: readonly string[];
+  /** Of all sources that are wanted. */
+  readonly hosts: readonly string[];
   readonly #by: RunBy;
   #runner: SourcesRunner;
   readonly #wanted: readonly WantedSource[];
@@ -40,6 +43,8 @@ export class PlayedShop {
       start = '2026-11-20T11:07:00Z',
       ids = Object.keys(PLAYS),
       everyMs = EVERY_MS,
+      addresses = null as readonly string[] | null,
+      entities = {} as Readonly<Record<string, readonly string[]>>,
       by = {} as Partial<RunBy>,
     } = {},
   ) {
@@ -51,7 +56,8 @@ export class PlayedShop {
     }
     const archive = openArchive(archiveFolder(this.snapshots));
     this.statusFile = join(archive.folder, 'status.json');
-    const hosts = Object.values(PLAYS).map(({ host }) => host);
+    this.hosts = ids.flatMap((id) => sourceOf(id).fetch?.hosts ?? []);
+    const hosts = [...this.hosts, ...Object.values(PLAYS).map(({ host }) => host)];
     this.#by = {
       client: agencyClient({
         userAgent: 'signalpress/test (ops@example.org)',
@@ -71,7 +77,11 @@ export class PlayedShop {
       ...by,
     };
     this.#wanted = ids.map((id) => {
-      return { source: sourceOf(id), entities: PLAYS[id]?.entities ?? [], everyMs };
+      return {
+        source: asking(sourceOf(id), addresses),
+        entities: entities[id] ?? PLAYS[id]?.entities ?? [],
+        everyMs,
+      };
     });
     this.#runner = new SourcesRunner(this.#wanted, this.#by);
   }
@@ -116,4 +126,10 @@ export class PlayedShop {
     for (const folder of [this.snapshots, this.data])
       rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The same source, asked at these addresses. */
+function asking(source: Source, addresses: readonly string[] | null): Source {
+  if (addresses === null || source.fetch === null) return source;
+  return { ...source, fetch: { ...source.fetch, addresses: () => addresses } };
 }

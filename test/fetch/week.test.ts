@@ -68,6 +68,7 @@ describe('a week of run', () => {
       start: START,
       ids: ['usgs-nwis', 'usgs-earthquakes'],
       everyMs: 45 * 60_000,
+      entities: { 'usgs-nwis': SITES },
       by: { publish, errorText: String },
     });
     const { clock } = shop;
@@ -99,7 +100,9 @@ describe('a week of run', () => {
     expect(failures).toBeGreaterThan(50);
     expect(releases).toBeGreaterThan(150);
 
+    expect(began).not.toBeNull();
     const stored = storedStages(shop.snapshots);
+    expect(stored.size).toBeGreaterThan(SITES.length * 7 * 23);
     const first = Math.floor(Date.parse(began ?? '') / HOUR_MS) - 23;
     const last = Math.floor(clock.ms / HOUR_MS);
     for (const site of SITES) {
@@ -129,7 +132,7 @@ describe('a week of run', () => {
     again.settle(clock.ms);
     expect([...files].sort()).toEqual(batchFiles(shop.snapshots));
     await shop.close();
-  }, 60_000);
+  }, 240_000);
 });
 
 function batchFiles(folder: string): (readonly [string, string])[] {
