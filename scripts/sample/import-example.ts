@@ -2,6 +2,7 @@ import { readPayload } from '../../compiler/import/import-command.ts';
 import { importDisk } from '../../compiler/import/import-disk.ts';
 import { mergeBatch } from '../../compiler/import/merge-batch.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import type { ExamplePayload } from './example-payloads.ts';
 
 /** How whatever comes from an example says what it is. */
@@ -16,7 +17,7 @@ export function importExample({ source, bytes, note }: ExamplePayload, out: stri
   });
   const labelled = {
     ...rest,
-    readings: mapValues(readings, (reading) => ({ ...reading, ...readingLabel(source) })),
+    readings: mapValues(readings, (reading) => labelledReading(reading, source)),
     rows: mapValues(rows ?? new Map(), (row: object) => ({ ...row, ...rowLabel(source) })),
   };
   const count = [...readings.values()].flat().length;
@@ -34,9 +35,10 @@ function mapValues<Key, From, To>(
   return new Map([...lists].map(([key, list]) => [key, list.map(change)]));
 }
 
-/** The importer names the agency, which said nothing of this. */
-function readingLabel(source: string) {
+/** The importer names the agency and the address of the payload as evidence, which never answered this. */
+function labelledReading({ evidence: _, ...reading }: Reading, source: string): Reading {
   return {
+    ...reading,
     sources: [
       {
         name: `Signalpress example in the format of ${source}, made up`,

@@ -49,7 +49,10 @@ async function bodyOf(query: string) {
     readonly entity_name: string;
     readonly observed_at: string;
     readonly sources: readonly { name: string }[];
-    readonly provenance: { readonly freshness: string };
+    readonly provenance: {
+      readonly freshness: string;
+      readonly data_lineage: readonly { readonly evidence?: object }[];
+    };
   };
 }
 
@@ -80,12 +83,14 @@ describe('the shop of the quick start, with the data key played', () => {
     );
     expect(genuine.observed_at.slice(0, 4)).toBe('2018');
     expect(genuine.sources[0]?.name).toMatch(/USGS/);
+    expect(genuine.provenance.data_lineage[0]?.evidence).toHaveProperty('url');
     for (const query of [
       'signal_id=hydrology.river-level&entity=99990001',
       'signal_id=filing.material-events&entity=SAMPLECO',
     ]) {
       const made = await bodyOf(query);
       expect(made.entity_name).toMatch(/sample.*made for the quick start/i);
+      expect(JSON.stringify(made)).not.toMatch(/waterservices|sec\.gov|"evidence"/);
       expect(made.sources.map(({ name }) => name)).toEqual([
         expect.stringMatching(/^Signalpress example in the format of .*, made up$/),
       ]);
