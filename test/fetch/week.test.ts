@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, isoTime } from '../../compiler/contract/iso-time.ts';
+import { replay } from '../../compiler/evidence/replay.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
 import { runLoop } from '../../compiler/fetch/run-loop.ts';
 import type { BatchDisk } from '../../compiler/import/write-batch.ts';
@@ -131,6 +132,10 @@ describe('a week of run', () => {
     }
     again.settle(clock.ms);
     expect([...files].sort()).toEqual(batchFiles(shop.snapshots));
+    const { archive, snapshots } = shop;
+    const replayed = replay({ snapshots, archive });
+    expect(replayed).toMatchObject({ differs: [], unshown: [], damaged: [] });
+    expect(replayed.equal).toBe(files.size);
     await shop.close();
   }, 240_000);
 });
