@@ -9,6 +9,7 @@ const DOCS = [
   'ARCHITECTURE.md',
   'compiler/contract/FORMAT.md',
   'compiler/contract/SETTLEMENTS.md',
+  'compiler/fetch/README.md',
   'compiler/import/README.md',
   'dist-data/README.md',
   'gatekeeper/README.md',
