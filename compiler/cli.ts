@@ -15,12 +15,24 @@ import { addReleasesCommand } from './commands/releases-cli.ts';
 import { repeated } from './commands/repeated.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './commands/retention.ts';
 import { statsText } from './commands/stats-command.ts';
-import { compile } from './compile.ts';
+import { type CompileOptions, compile } from './compile.ts';
 import { logOrigin } from './contract/checkpoint.ts';
 import { isoTime } from './contract/iso-time.ts';
-import { type ImportOptions, importSummaryText, runImport } from './import/import-command.ts';
+import { keepPayload } from './evidence/keep-payload.ts';
+import { addReplayCommand } from './evidence/replay-command.ts';
+import { EVIDENCE_HELP, runVerifyEvidence } from './evidence/verify-evidence.ts';
+import { openArchive } from './fetch/archive.ts';
+import { systemClock } from './fetch/clock.ts';
+import { addFetchCommands } from './fetch/fetch-cli.ts';
+import {
+  givenPayload,
+  type ImportOptions,
+  importSummaryText,
+  runImport,
+} from './import/import-command.ts';
 import { importDisk } from './import/import-disk.ts';
 import { SOURCES } from './import/sources.ts';
+import { tableSource } from './import/table/table-source.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
@@ -52,68 +64,107 @@ interface CompileFlags extends RetentionFlags {
   readonly maxRejects: string;
 }
 
-type ImportFlags = Omit<ImportOptions, 'source' | 'file'>;
+type ImportFlags = Omit<ImportOptions, 'source' | 'file'> & { readonly archive?: string };
 
 const program = new Command('signalpress')
   .description('Compiles official readings into signed files that anybody can verify offline')
   .version(packageVersion(), '-V, --version', 'print the version')
   .showHelpAfterError();
 
-program
-  .command('compile')
+/** Options of the commands that publish a release of what is stored. */
+function withCompileOptions(command: Command): Command {
+  return command
+    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
+    .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
+    .option(
+      '--issuer-name <name>',
+      'issuer in citations',
+      process.env.SIGNALPRESS_ISSUER_NAME ?? 'Signalpress',
+    )
+    .option(
+      '--base-url <url>',
+      'public address',
+      process.env.SIGNALPRESS_BASE_URL ?? 'http://127.0.0.1:4021',
+    )
+    .option(
+      '--contact <uri>',
+      'mailto: or https address shown in the published descriptions, and to agencies',
+      process.env.SIGNALPRESS_CONTACT,
+    )
+    .option(
+      '--verify <how>',
+      'how much is read back and verified before it is published: sample or full',
+      'sample',
+    )
+    .option('--allow-shrink', 'publish even if a signal lost many of its entities or readings')
+    .option(
+      '--max-rejects <share>',
+      'largest share of bad lines to leave out of each file, such as 0.5%',
+      '0%',
+    )
+    .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
+    .option(...KEEP_LAST)
+    .option(...KEEP_DAYS);
+}
+
+withCompileOptions(program.command('compile'))
   .description('turn stored snapshots into one new signed release')
-  .option('--snapshots <folder>', 'folder of batches', 'snapshots')
-  .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
-  .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
-  .option(
-    '--issuer-name <name>',
-    'issuer in citations',
-    process.env.SIGNALPRESS_ISSUER_NAME ?? 'Signalpress',
-  )
-  .option(
-    '--base-url <url>',
-    'public address',
-    process.env.SIGNALPRESS_BASE_URL ?? 'http://127.0.0.1:4021',
-  )
-  .option(
-    '--contact <uri>',
-    'mailto: or https address shown in the published descriptions',
-    process.env.SIGNALPRESS_CONTACT,
-  )
   .option('--as-of <time>', 'the time that the release describes (default: now)')
   .option(...ACCEPT_CLOCK)
   .option('--valid-until <time>', 'when readers should look for a newer release (default: never)')
   .option('--full', 'rebuild everything, ignoring what earlier compiles remembered')
-  .option(
-    '--verify <how>',
-    'how much is read back and verified before it is published: sample or full',
-    'sample',
-  )
-  .option('--allow-shrink', 'publish even if a signal lost many of its entities or readings')
-  .option(
-    '--max-rejects <share>',
-    'largest share of bad lines to leave out of each file, such as 0.5%',
-    '0%',
-  )
-  .option('--workers <count>', 'worker threads, 0 for none', String(defaultWorkers()))
-  .option(...KEEP_LAST)
-  .option(...KEEP_DAYS)
   .action(runCompile);
+
+addFetchCommands(program, {
+  version: packageVersion(),
+  clock: systemClock(() => Date.now(), Math.random),
+  env: (name) => process.env[name],
+  print: (text) => console.log(text),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+  onStop,
+  errorText,
+  withCompileOptions,
+  compiler: (flags) => {
+    // What is wrong with the flags is said before anybody is asked.
+    compileOptions(flags as CompileFlags);
+    return async () => (await compile(compileOptions(flags as CompileFlags))).release.sequence;
+  },
+});
 
 const importer = program
   .command('import')
   .description('turn an official payload, exactly as the agency answered, into a snapshot batch');
 
-for (const source of SOURCES) {
-  importer
-    .command(source.id)
-    .description(`import a payload of ${source.agency}`)
+/** A command that imports a payload, with what all of them take. */
+function addImporter(id: string, description: string): Command {
+  return importer
+    .command(id)
+    .description(description)
     .argument('<file>', 'file with the payload')
     .option('--note <file>', 'fetch note: {"url", "fetched_at", "http_status"}')
     .option('--fetched-at <time>', 'time of the fetch, instead of a note')
-    .option('--out <folder>', 'folder of batches', 'snapshots')
-    .action((file: string, flags: ImportFlags) => {
-      console.log(importSummaryText(runImport({ source: source.id, file, ...flags }, importDisk)));
+    .option('--out <folder>', 'folder of batches', 'snapshots');
+}
+
+for (const { id, agency } of SOURCES) {
+  addImporter(id, `import a payload of ${agency}`)
+    .option('--archive <folder>', 'keep the payload there, to lead readings back to it')
+    .action(async (file: string, { archive, ...flags }: ImportFlags) => {
+      const options = { source: id, file, ...flags };
+      console.log(importSummaryText(runImport(options, importDisk)));
+      if (archive === undefined) return;
+      await keepPayload(openArchive(archive), id, givenPayload(options, importDisk));
+    });
+}
+for (const format of ['csv', 'json'] as const) {
+  addImporter(format, `import any other table in ${format.toUpperCase()}, by a map of its columns`)
+    .requiredOption('--map <file>', 'what its columns are: compiler/import/README.md')
+    .action((file: string, { map, ...flags }: ImportFlags & { readonly map: string }) => {
+      const source = tableSource(format, { bytes: importDisk.readFile(map), file: map });
+      console.log(importSummaryText(runImport({ source, file, ...flags }, importDisk)));
     });
 }
 
@@ -130,11 +181,19 @@ program
     '--remember <file>',
     'file that remembers what was verified, to notice older, forked and stale releases',
   )
+  .option('--archive <folder>', 'lead each reading of a body back to the payload in this archive')
   .option('--independent', 'also check signatures with code that the signer does not use (slower)')
   .option('--workers <count>', 'worker threads for a release, 0 for none', String(defaultWorkers()))
-  .addHelpText('after', `\n${VERIFY_HELP}`)
+  .addHelpText('after', `\n${VERIFY_HELP}${EVIDENCE_HELP}`)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCode : EXIT.undecided))
   .action(runVerifyCommand);
+
+addReplayCommand(program, {
+  print: (text) => console.log(text),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+});
 
 addAnchorCommand(program, {
   data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
@@ -212,34 +271,48 @@ function defaultWorkers(): number {
 
 async function runCompile(flags: CompileFlags): Promise<void> {
   const started = performance.now();
-  const time = publicationTime(flags, Date.now());
+  const options = compileOptions(flags);
   const progress = progressReporter(process.stderr);
   try {
-    const summary = await compile({
-      snapshots: flags.snapshots,
-      data: flags.data,
-      ...time,
-      ...(flags.validUntil === undefined
-        ? {}
-        : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
-      issuerName: issuerName(flags.issuerName),
-      baseUrl: baseUrl(flags.baseUrl),
-      contact: contact(flags.contact),
-      seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
-      workers: workerCount(flags.workers),
-      full: flags.full === true,
-      readBack: readBackOf(flags.verify),
-      allowShrink: flags.allowShrink === true,
-      maxRejectsPpm: rejectsPpm(flags.maxRejects),
-      retention: retentionOf(flags),
-      progress: progress.step,
-    });
+    const summary = await compile({ ...options, progress: progress.step });
     progress.done();
     console.log(summaryText(summary, performance.now() - started));
   } catch (error) {
     progress.done();
     throw error;
   }
+}
+
+function compileOptions(flags: CompileFlags): CompileOptions {
+  const time = publicationTime(flags, Date.now());
+  return {
+    snapshots: flags.snapshots,
+    data: flags.data,
+    ...time,
+    ...(flags.validUntil === undefined
+      ? {}
+      : { validUntil: instant('--valid-until', flags.validUntil, time.asOf) }),
+    issuerName: issuerName(flags.issuerName),
+    baseUrl: baseUrl(flags.baseUrl),
+    contact: contact(flags.contact),
+    seed: readIssuerKey(flags.key ?? process.env.SIGNALPRESS_ISSUER_KEY),
+    workers: workerCount(flags.workers),
+    full: flags.full === true,
+    readBack: readBackOf(flags.verify),
+    allowShrink: flags.allowShrink === true,
+    maxRejectsPpm: rejectsPpm(flags.maxRejects),
+    retention: retentionOf(flags),
+  };
+}
+
+/** Lets a command end cleanly when the process is told to; a second signal ends it at once. */
+function onStop(stop: () => void): () => void {
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  return () => {
+    process.off('SIGTERM', stop);
+    process.off('SIGINT', stop);
+  };
 }
 
 interface VerifyFlags {
@@ -250,6 +323,7 @@ interface VerifyFlags {
   readonly since?: string;
   readonly remember?: string;
   readonly independent?: boolean;
+  readonly archive?: string;
   readonly workers: string;
 }
 
@@ -266,22 +340,27 @@ async function runVerifyCommand(target: string, flags: VerifyFlags): Promise<voi
 }
 
 async function verified(target: string, flags: VerifyFlags): Promise<VerifyOutcome> {
-  const { remember, workers, ...rest } = flags;
+  const { remember, workers, archive, ...rest } = flags;
   if (flags.since !== undefined && flags.log !== true) {
     throw new RangeError('Cannot use --since without --log: it concerns the log; pass --log too');
   }
   if (remember !== undefined && flags.log === true) {
     throw new RangeError('Cannot use --remember with --log: it concerns releases; leave --log out');
   }
+  if (archive !== undefined && flags.log === true) {
+    throw new RangeError('Cannot use --archive with --log: it is about one body; leave --log out');
+  }
   const memory = remember === undefined ? {} : { memory: memoryFile(remember) };
   if (flags.log === true) return runVerifyLog(target, rest);
-  return runVerify(target, {
+  const options = {
     ...rest,
     ...memory,
     now: Date.now(),
     workers: workerCount(workers),
     progress: verifyProgress(process.stderr, Date.now),
-  });
+  };
+  if (archive === undefined) return runVerify(target, options);
+  return runVerifyEvidence(target, { ...options, archive });
 }
 
 function contact(uri: string | undefined): string | null {

@@ -1,7 +1,7 @@
 // Changes one byte of every class in every file of a small release, swaps, drops, adds and replays files, and counts what
 // `verify` did not name (I24). Usage: campaign-flips [seed] [rounds], or campaign-flips bits [seed] [bits]: every bit of the
 // smallest files, one of every file, all of the head, and a tenth as many of one delivered body of each operation.
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,6 +10,9 @@ import { runBits } from './flip-campaign/run-bits.ts';
 import { runBodyBits } from './flip-campaign/run-body-bits.ts';
 import { runFlips } from './flip-campaign/run-flips.ts';
 import { runHarms } from './flip-campaign/run-harms.ts';
+import { sampleFiles } from './sample/sample-files.ts';
+import { SAMPLE_AS_OF } from './sample/sample-times.ts';
+import { writeSample } from './sample/write-sample.ts';
 
 const SEED_DEFAULT = 24;
 const ROUNDS_DEFAULT = 25;
@@ -17,10 +20,9 @@ const BITS_DEFAULT = 1_000_000;
 const WHOLE_FILES = 50;
 /** A body is hashed, parsed and its signature checked, which takes far longer than a hash alone. */
 const BODY_SHARE = 10;
-const SNAPSHOTS = 'snapshots';
 /** Of the sample: a scale, a place of several signals, a life cycle, rosters, filings, documents. */
 const SIGNALS =
-  /^(airquality|hydrology|climate-policy|filing|trust|mcp|stable|stablecoin|document)\b/;
+  /\/(airquality|hydrology|climate-policy|filing|trust|mcp|stable|stablecoin|document)\b/;
 const BATCHES_FROM = '2026-11-1';
 
 /** Numbers from 0 up to a limit, the same ones for the same seed. */
@@ -35,13 +37,10 @@ export function seeded(seed: number): (below: number) => number {
 /** A data folder with two releases of a part of the sample. */
 async function smallData(home: string): Promise<{ data: string; root: string; did: string }> {
   const snapshots = join(home, 'snapshots');
-  for (const batch of readdirSync(SNAPSHOTS).filter((name) => name >= BATCHES_FROM)) {
-    if (batch.endsWith('.md')) continue;
-    mkdirSync(join(snapshots, batch), { recursive: true });
-    for (const file of readdirSync(join(SNAPSHOTS, batch)).filter((name) => SIGNALS.test(name))) {
-      cpSync(join(SNAPSHOTS, batch, file), join(snapshots, batch, file));
-    }
-  }
+  const part = [...sampleFiles({ hour: SAMPLE_AS_OF })].filter(([path]) => {
+    return path >= BATCHES_FROM && SIGNALS.test(path);
+  });
+  writeSample(snapshots, new Map(part));
   const data = join(home, 'data');
   const options: Omit<CompileOptions, 'asOf'> = {
     snapshots,
@@ -51,7 +50,7 @@ async function smallData(home: string): Promise<{ data: string; root: string; di
     seed: new Uint8Array(32).fill(7),
     workers: 0,
   };
-  await compile({ ...options, asOf: '2026-11-20T12:00:00Z' });
+  await compile({ ...options, asOf: SAMPLE_AS_OF });
   const { folder, release } = await compile({ ...options, asOf: '2026-11-21T12:00:00Z' });
   return { data, root: folder, did: release.issuer_did };
 }

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { compile } from '../compiler/compile.ts';
+import { sampleFiles } from './sample/sample-files.ts';
 import { SAMPLE_AS_OF } from './sample/sample-times.ts';
+import { writeSample } from './sample/write-sample.ts';
 
-/** Compiles the sample into `data` of a folder, for what is measured over it. */
+/** Generates the sample in `snapshots` of a folder and compiles it into `data`, for what is measured over it. */
 export async function compileSample(folder: string): Promise<void> {
+  const snapshots = join(folder, 'snapshots');
+  writeSample(snapshots, sampleFiles({ hour: SAMPLE_AS_OF }));
   await compile({
-    snapshots: 'snapshots',
+    snapshots,
     data: join(folder, 'data'),
     asOf: SAMPLE_AS_OF,
     issuerName: 'bench',

@@ -14,13 +14,21 @@ import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
-import { demoSettings, issuerOf, prepareData, QUICK_START, tryPort } from './quick-start-data.ts';
+import { leadBack } from './lead-back.ts';
+import {
+  demoSettings,
+  issuerOf,
+  prepareData,
+  QUICK_START,
+  tryPort,
+  withSubscriptions,
+} from './quick-start-data.ts';
 import { runningShop, type Shop } from './running-shop.ts';
 import { bold, cyan, dim, green, red } from './terminal-style.ts';
 
 /**
  * The whole product in a few seconds, made to be watched: three purchases by a real x402 client with a throw-away wallet,
- * a lost answer fetched again, offline verification, the log, and a forgery. It buys from the shop that `npm start`
+ * a lost answer fetched again, offline verification, the way back to the payload, the log, and a forgery. It buys from the shop that `npm start`
  * started. Where none runs, it first compiles and serves one of its own in a temporary folder.
  */
 const PURCHASES = [
@@ -69,7 +77,10 @@ async function ownShop(reason: string): Promise<void> {
     const port = String(await tryPort(0));
     const issuer = await compileAll(root, `http://127.0.0.1:${port}`);
     heading('Serve it');
-    gatekeeper = await startGatekeeper(demoSettings(root, { port }), silentEffects());
+    gatekeeper = await startGatekeeper(
+      withSubscriptions(demoSettings(root, { port }), root),
+      silentEffects(),
+    );
     show(`${gatekeeper.url} ${TEST_ONLY}`);
     await visit({ url: gatekeeper.url, issuer });
     console.log(`\n${green('Done.')} Start a shop that stays with ${bold('npm start')}.\n`);
@@ -85,6 +96,7 @@ async function visit({ url, issuer }: Pick<Shop, 'url' | 'issuer'>): Promise<voi
   if (record === undefined) throw new Error('Cannot go on: nothing was bought');
   await fetchAgain(record);
   await verifyAll([record, ...others], issuer);
+  await leadItBack(record, issuer);
   await proveInLog(url, { record, issuer });
   await forgeIt(record, issuer);
 }
@@ -94,11 +106,11 @@ function silentEffects() {
 }
 
 async function compileAll(root: string, baseUrl: string): Promise<string> {
-  heading('Import a genuine USGS earthquake feed');
+  heading('Generate a sample up to this hour, and import a genuine USGS earthquake feed beside it');
   const started = performance.now();
-  const { imported, summary } = await prepareData({ root, baseUrl, asOf: new Date() });
+  const { imported, summary } = await prepareData({ root, baseUrl, now: new Date() });
   indent(imported);
-  heading('Compile it with the generated sample of all other lines');
+  heading('Compile them');
   indent(summaryText(summary, performance.now() - started));
   return summary.release.issuer_did;
 }
@@ -197,6 +209,15 @@ function showInShort({ current, ruler, legs, observed_at, provenance, record_has
 async function verifyAll(bought: readonly Bought[], issuer: string): Promise<void> {
   heading('Verify what was bought, offline, with no call to anybody');
   for (const { body } of bought) await judge(body, issuer, 0);
+}
+
+/** From the signed record to the bytes that the agency answered, and its reading made again of them. */
+async function leadItBack({ body }: Bought, issuer: string): Promise<void> {
+  heading('Lead it back to the payload of the agency');
+  for (const { title, isShown, detail } of await leadBack(body, issuer)) {
+    show(`${isShown ? green('shown') : red('FAILED')}  ${title}`);
+    show(dim(`  ${detail}`));
+  }
 }
 
 interface Proof {

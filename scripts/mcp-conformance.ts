@@ -6,7 +6,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { compile } from '../compiler/compile.ts';
 import { loadConfig } from '../gatekeeper/config.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
-import { sampleClock } from './sample/sample-times.ts';
+import { sampleFiles } from './sample/sample-files.ts';
+import { sampleClock, sampleHour } from './sample/sample-times.ts';
+import { writeSample } from './sample/write-sample.ts';
 
 /**
  * Runs the official conformance suite of the protocol against the real gatekeeper over the sample and
@@ -82,11 +84,13 @@ function tell(name: string, checks: readonly Check[]): { passed: number; failed:
 }
 
 async function openGate(folder: string): ReturnType<typeof startGatekeeper> {
-  const data = join(folder, 'data');
+  const [snapshots, data] = [join(folder, 'snapshots'), join(folder, 'data')];
+  const asOf = sampleClock(new Date());
+  writeSample(snapshots, sampleFiles({ hour: sampleHour(asOf) }));
   await compile({
-    snapshots: 'snapshots',
+    snapshots,
     data,
-    asOf: sampleClock(new Date()),
+    asOf,
     issuerName: 'Conformance',
     baseUrl: 'http://127.0.0.1:4021',
     seed: new Uint8Array(32).fill(7),

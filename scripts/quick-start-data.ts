@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type CompileSummary, compile } from '../compiler/compile.ts';
@@ -7,39 +8,59 @@ import { importDisk } from '../compiler/import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
 import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import { type Config, loadConfig } from '../gatekeeper/config.ts';
-import { sampleClock } from './sample/sample-times.ts';
+import { examplePayloads } from './sample/example-payloads.ts';
+import { importExample } from './sample/import-example.ts';
+import { sampleFiles } from './sample/sample-files.ts';
+import { sampleClock, sampleHour } from './sample/sample-times.ts';
+import { writeSample } from './sample/write-sample.ts';
 
 /** Folder of the shop that `npm start` starts: its key, its releases, its books. */
 export const QUICK_START = '.signalpress/quick-start';
 
 /** Says in every citation that most of what is compiled here was generated; 32 characters, so that no catalogue cuts it. */
 const ISSUER_NAME = 'Signalpress quick start, sample';
-const SAMPLE = 'snapshots';
-/** Lines of the sample that give way to the genuine feed. */
-const GENUINE = 'earthquake.';
+/** Signals of the sample that give way to the genuine feed. */
+const GENUINE = '/earthquake.';
 
 interface QuickStart {
   /** Folder that holds everything of the quick start. */
   readonly root: string;
   readonly baseUrl: string;
-  readonly asOf: Date;
+  readonly now: Date;
+  /** Plays an operator with the data key that the line `grid-reliability` needs. */
+  readonly isKeyed?: boolean;
+  /** Worker threads of the compile. */
+  readonly workers?: number;
 }
 
-/** Imports the genuine feed beside the sample and compiles both; what was imported, in words. */
-export async function prepareData({ root, baseUrl, asOf }: QuickStart) {
+/**
+ * Generates the sample up to this hour, imports the genuine feed and the examples beside it, and compiles all of it; what
+ * was imported, in words.
+ */
+export async function prepareData(start: QuickStart) {
+  const { root, baseUrl, now, isKeyed = false, workers = 2 } = start;
   const snapshots = join(root, 'snapshots');
+  const asOf = sampleClock(now);
+  const hour = sampleHour(asOf);
   rmSync(snapshots, { recursive: true, force: true });
-  mkdirSync(snapshots, { recursive: true });
-  copySample(snapshots);
-  const imported = importFeed(snapshots);
+  const files = [...sampleFiles({ hour, isKeyed })].filter(([path]) => !path.includes(GENUINE));
+  writeSample(snapshots, new Map(files));
+  const examples = examplePayloads(hour).map((payload) => importExample(payload, snapshots));
+  const imported = [
+    `Generated the sample up to ${hour}: ${files.length} files`,
+    importFeed(snapshots),
+    ...examples,
+  ].join('\n');
   const summary = await compile({
     snapshots,
     data: dataFolder(root),
-    asOf: sampleClock(asOf),
+    asOf,
     issuerName: ISSUER_NAME,
     baseUrl,
     seed: readIssuerKey(issuerKey(root)),
-    workers: 2,
+    workers,
+    // generated anew at each start: without the key, or from a newer program, some of it is no longer there
+    allowShrink: true,
   });
   return { imported, summary } satisfies { imported: string; summary: CompileSummary };
 }
@@ -59,19 +80,14 @@ export function issuerOf(root: string): string | null {
   return existsSync(file) ? issuerDid(signingKey(readIssuerKey(file))) : null;
 }
 
-function copySample(snapshots: string): void {
-  if (!existsSync(SAMPLE)) {
-    throw new Error(
-      `Cannot copy sample "${SAMPLE}": not there; run this in the top folder of the repository`,
-    );
+/** The settings with a secret of the quick start's own, so that it sells subscriptions too. */
+export function withSubscriptions(settings: Config, root: string): Config {
+  const file = join(root, 'token.secret');
+  if (!existsSync(file)) {
+    mkdirSync(root, { recursive: true });
+    writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' });
   }
-  for (const entry of readdirSync(SAMPLE, { withFileTypes: true })) {
-    if (!entry.isDirectory()) continue;
-    for (const file of readdirSync(join(SAMPLE, entry.name))) {
-      if (file.startsWith(GENUINE)) continue;
-      cpSync(join(SAMPLE, entry.name, file), join(snapshots, entry.name, file));
-    }
-  }
+  return { ...settings, tokenSecret: readFileSync(file, 'utf8') };
 }
 
 /** The feed of the USGS that the development dependency vega-datasets ships unchanged. */
@@ -79,7 +95,7 @@ function importFeed(out: string): string {
   const file = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
   if (!existsSync(file)) {
     throw new Error(
-      `Cannot import "${file}": not there; run "npm ci" with development dependencies`,
+      `Cannot import "${file}": not there; run "npm ci" with development dependencies, in the top folder of the repository`,
     );
   }
   return importSummaryText(runImport({ source: 'usgs-earthquakes', file, out }, importDisk));
@@ -105,11 +121,22 @@ export function demoSettings(root: string, address: Address): Config {
   return loadConfig({ options: {}, env, fileText: null });
 }
 
+/** "1" shows the line of which the source needs a data key. */
+const GRID = 'SIGNALPRESS_SAMPLE_GRID';
+
+/** Whether the operator's data key is played; throws for anything but 1 and 0. */
+export function playsKey(env: Readonly<Record<string, string | undefined>>): boolean {
+  const text = env[GRID] ?? '';
+  if (['', '0', '1'].includes(text)) return text === '1';
+  throw new Error(`Cannot read ${GRID} "${text}": neither 0 nor 1; set it to 1, or leave it out`);
+}
+
 /** Variables that the quick start reads. */
 const USED: readonly string[] = [
   'SIGNALPRESS_PORT',
   'SIGNALPRESS_BASE_URL',
   'SIGNALPRESS_TEST_PAYMENTS',
+  GRID,
 ];
 
 /** Names the settings in the environment that the quick start leaves alone, one line; '' for none. */

@@ -6,14 +6,17 @@ import { messageOf } from '../gatekeeper/message-of.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
 import {
   demoSettings,
+  playsKey,
   prepareData,
   QUICK_START,
   servedAt,
   unusedText,
+  withSubscriptions,
 } from './quick-start-data.ts';
 import { bold, cyan, dim, green } from './terminal-style.ts';
 
-// `npm start`: compiles the sample and a genuine USGS feed into `.signalpress/`, then sells the files on this machine.
+// `npm start`: generates a sample up to this hour, imports a genuine USGS feed beside it, compiles both into
+// `.signalpress/` and sells the files on this machine.
 // Payments are pretended. `npm run demo` buys from this shop while it runs.
 
 const FREE = [
@@ -24,6 +27,10 @@ const FREE = [
 
 /** Operations whose prices are shown, dearer ones last. */
 const SHOWN = ['/gauge/ruler', '/gauge', '/gauge/census', '/gauge/earthquake-region'];
+const GENUINE =
+  'Genuine are the quakes, of 2018. Everything else is generated and says "sample" or "example".';
+const UNKEYED =
+  'Nothing of grid-reliability: its source needs a data key. SIGNALPRESS_SAMPLE_GRID=1 npm start plays one.';
 const PAID_EXAMPLE = '/gauge?signal_id=earthquake.current_activity&entity=california-san-andreas';
 
 outliveReader(process.stdout, process.stderr);
@@ -40,15 +47,21 @@ try {
 
 async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> {
   const started = performance.now();
+  const isKeyed = playsKey(process.env);
   const settings = await onFreePort(demoSettings(QUICK_START, address));
   const { baseUrl } = settings;
   console.log(dim('Compiling official readings into signed files. This takes a few seconds …'));
-  const { imported, summary } = await prepareData({ root: QUICK_START, baseUrl, asOf: new Date() });
+  const start = { root: QUICK_START, baseUrl, now: new Date(), isKeyed };
+  const { imported, summary } = await prepareData(start);
   console.log(`\n${imported}\n\n${summaryText(summary, performance.now() - started)}\n`);
   const clock = (): number => Date.now();
   const log = lineLog((text) => process.stdout.write(text), clock);
-  const gatekeeper = await startGatekeeper(settings, { clock, log });
-  console.log(welcome(gatekeeper.url, await menuOf(gatekeeper.url), demoCommand(settings.port)));
+  const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), {
+    clock,
+    log,
+  });
+  const menu = await menuOf(gatekeeper.url);
+  console.log(welcome(gatekeeper.url, menu, { demo: demoCommand(settings.port), isKeyed }));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await gatekeeper.close();
@@ -92,11 +105,17 @@ function demoCommand(port: number): string {
   return port === usual ? 'npm run demo' : `SIGNALPRESS_PORT=${port} npm run demo`;
 }
 
-function welcome(url: string, { counts, prices }: Menu, demo: string): string {
+interface Start {
+  readonly demo: string;
+  readonly isKeyed: boolean;
+}
+
+function welcome(url: string, { counts, prices }: Menu, { demo, isKeyed }: Start): string {
   const shown = SHOWN.flatMap((path) => prices.find((row) => row.path === path) ?? []);
   return [
     `${green('Serving')} ${bold(url)}`,
     'TEST ONLY: payments are pretended, and no money moves. README.md says how to take real ones.',
+    isKeyed ? GENUINE : `${GENUINE}\n${UNKEYED}`,
     '',
     bold('Free'),
     ...FREE.map(([path, about]) => `  ${cyan(`curl -s '${url}${path}'`)}\n      ${dim(about)}`),

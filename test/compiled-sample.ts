@@ -5,11 +5,10 @@ import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 import { type Place, placeOf } from '../compiler/verify/release-place.ts';
 import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
+import { sampleFolder } from './sample-folder.ts';
 import { compileFolder } from './snapshot-folder.ts';
 
-const SAMPLE = join(import.meta.dirname, '../snapshots');
-
-/** The committed sample, compiled into a folder of its own; takes seconds. */
+/** The whole sample, compiled into a folder of its own; takes seconds. */
 export interface CompiledSample {
   readonly data: string;
   readonly folder: string;
@@ -19,7 +18,7 @@ export interface CompiledSample {
 }
 
 export async function compiledSample(): Promise<CompiledSample> {
-  const { data, folder, release } = await compileFolder(SAMPLE, { asOf: SAMPLE_AS_OF });
+  const { data, folder, release } = await compileFolder(sampleFolder(), { asOf: SAMPLE_AS_OF });
   const listed = parseFiles(readFileSync(join(folder, FILES_NAME), 'utf8'));
   const places = new Map(listed.map(({ path, sha256 }) => [path, storedPath(path, sha256)]));
   const text = (path: string): string => readFileSync(join(data, places.get(path) ?? path), 'utf8');

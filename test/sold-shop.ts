@@ -1,22 +1,16 @@
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { isoTime } from '../compiler/contract/iso-time.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
+import { sampleFiles } from '../scripts/sample/sample-files.ts';
 import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
+import { writeSample } from '../scripts/sample/write-sample.ts';
 import { OPERATIONS } from './conformance-table.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';
 import { question } from './gatekeeper/tiny-service.ts';
 import { tinyTokens } from './gatekeeper/tiny-tokens.ts';
-import { compileFolder, makeFolder, ndjson, reading, writeSnapshots } from './snapshot-folder.ts';
+import { compileFolder, makeFolder } from './snapshot-folder.ts';
 
-const SAMPLE = join(import.meta.dirname, '../snapshots');
-/** The line that needs a data key, which the sample cannot have: with it every operation has something to sell. */
-const KEYED = {
-  'forecast-stress': { forecast_peak_pct: 71.5, band: 'slack' },
-  stress: { demand_peak_pct: 64.2, demand_mw: 52000, band: 'normal' },
-  'realized-strain': { realized_peak_pct: 60.1, band: 'nominal' },
-};
 /** Half an hour after the sample was published. */
 const NOW_MS = Date.parse(SAMPLE_AS_OF) + 1_800_000;
 
@@ -32,12 +26,7 @@ export interface SoldShop {
 
 export async function soldShop(): Promise<SoldShop> {
   const snapshots = join(makeFolder(), 'snapshots');
-  cpSync(SAMPLE, snapshots, { recursive: true });
-  const batch = Object.entries(KEYED).map(([name, current]) => [
-    `2026-11-20/grid-reliability.${name}.ndjson`,
-    ndjson([reading('ercot', current)]),
-  ]);
-  writeSnapshots(Object.fromEntries(batch), snapshots);
+  writeSample(snapshots, sampleFiles({ hour: SAMPLE_AS_OF, isKeyed: true }));
   const { data, release } = await compileFolder(snapshots, { asOf: SAMPLE_AS_OF });
   const now = isoTime(NOW_MS);
   const plain = await compiledService(data, now);

@@ -9,18 +9,32 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'signalpress compile --key issuer.key --as-of 2026-11-20T12:00:00Z --verify full',
     'signalpress compile --key issuer.key --keep-last 24 --keep-days 7',
   ],
+  'import csv': ['signalpress import csv gauges.csv --map map.json --note gauges.note.json'],
+  'import json': [
+    'signalpress import json gauges.json --map map.json --fetched-at 2026-11-20T11:00:12Z',
+  ],
   'import usgs-earthquakes': ['signalpress import usgs-earthquakes all_week.geojson'],
   'import usgs-nwis': ['signalpress import usgs-nwis iv.json --note iv.note.json'],
   'import sec-edgar': [
     'signalpress import sec-edgar CIK0000320193.json --fetched-at 2026-11-20T11:00:12Z',
   ],
+  fetch: [
+    'signalpress fetch usgs-earthquakes',
+    'signalpress fetch usgs-nwis --entities 07010000,07020500 --every 1h',
+  ],
+  run: ['signalpress run --key issuer.key', 'signalpress run --once --key issuer.key'],
+  'sources list': ['signalpress sources list'],
+  'sources init': ['signalpress sources init --contact mailto:ops@example.org'],
+  'sources check': ['signalpress sources check'],
   lines: ['signalpress lines', 'signalpress lines crypto.spot'],
   verify: [
     'signalpress verify dist-data --issuer did:key:z6Mk…',
     'signalpress verify body.json --issuer did:key:z6Mk…',
     'signalpress verify proof.json --issuer did:key:z6Mk…',
+    'signalpress verify body.json --issuer did:key:z6Mk… --archive snapshots/archive',
     'signalpress verify dist-data --log --since checkpoint.txt --issuer did:key:z6Mk…',
   ],
+  replay: ['signalpress replay', 'signalpress replay --archive /backup/archive'],
   'anchor stamp': ['signalpress anchor stamp'],
   'anchor upgrade': ['signalpress anchor upgrade --block-header 850000.hex'],
   'releases list': ['signalpress releases list'],
@@ -57,9 +71,20 @@ function importExamples() {
   return Object.fromEntries(examples);
 }
 
-/** The usual meaning of exit codes; `verify` has codes of its own and prints them itself. */
+/** The usual meaning of exit codes; some commands have codes of their own and print them themselves. */
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
-const OWN_EXIT_CODES = new Set(['verify']);
+const OWN_EXIT_CODES = new Map([
+  ['verify', ''],
+  ['replay', ''],
+  [
+    'fetch',
+    'Exit codes: 0 done; 3 some source failed, the others are imported; 1 refused, or all failed',
+  ],
+  [
+    'run',
+    'Exit codes: 0 done; 3 some source failed, the others are published; 1 nothing could be published',
+  ],
+]);
 
 /** Adds exit codes to the help of every command, and examples to each command that has no subcommands. */
 export function addExamples(program: Command): void {
@@ -67,7 +92,8 @@ export function addExamples(program: Command): void {
   for (const [name, command] of leaves(program)) {
     const lines = EXAMPLES[name];
     if (lines === undefined) throw new TypeError(`Cannot explain "${name}": it has no example`);
-    const exits = OWN_EXIT_CODES.has(name) ? [] : ['', EXIT_CODES];
+    const codes = OWN_EXIT_CODES.get(name) ?? EXIT_CODES;
+    const exits = codes === '' ? [] : ['', codes];
     const text = ['', 'Examples:', ...lines.map((line) => `  ${line}`), ...exits].join('\n');
     command.addHelpText('after', text);
   }

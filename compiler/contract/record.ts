@@ -38,6 +38,19 @@ const updateStatusSchema = z.strictObject({
   text: z.string(),
 });
 
+/** The payload that a reading was imported from; not hashed with the reading, but signed with each body that names it. */
+export const evidenceSchema = z.strictObject({
+  /** Of the bytes that the agency answered, lower-case hex. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Where they came from, without data keys. */
+  url: z.string(),
+  fetched_at: dateTime,
+  /** Who read them: the name of a source, and the version of its rules. */
+  importer: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/),
+  importer_version: z.int().min(1),
+});
+export type Evidence = z.infer<typeof evidenceSchema>;
+
 const lineageSchema = z.strictObject({
   signal: z.string(),
   independent_dimension: z.string(),
@@ -47,6 +60,8 @@ const lineageSchema = z.strictObject({
   // null for a roster row that was imported without a hash
   record_hash: recordHash.nullable(),
   source_ref: z.string().nullable(),
+  /** Absent where no importer made the reading. */
+  evidence: evidenceSchema.exactOptional(),
 });
 
 const freshnessWord = z.enum(['fresh', 'recent', 'stale']);

@@ -9,9 +9,13 @@ export type CsvRow = Readonly<Record<string, string>>;
  * Rows of a table with a header line. Throws an ImportError where a column of `needed` is missing, a column stands twice, a
  * row has another number of values than the header, or the last line is not ended.
  */
-export function csvRows(payload: Payload, needed: readonly string[]): readonly CsvRow[] {
+export function csvRows(
+  payload: Payload,
+  needed: readonly string[],
+  separator = ',',
+): readonly CsvRow[] {
   const { subject } = payload;
-  const [header, ...rows] = records(payload);
+  const [header, ...rows] = records(payload, separator);
   if (header === undefined) throw new ImportError({ subject, state: 'the table is empty' });
   const missing = needed.find((name) => !header.includes(name));
   const twice = header.find((name, at) => header.indexOf(name) !== at);
@@ -25,14 +29,14 @@ export function csvRows(payload: Payload, needed: readonly string[]): readonly C
   );
 }
 
-function records(payload: Payload): string[][] {
+function records(payload: Payload, delimiter: string): string[][] {
   const text = textOf(payload);
   if (!text.endsWith('\n')) {
     const state = 'its last line is not ended, so it may be cut off; fetch it again';
     throw new ImportError({ subject: payload.subject, state });
   }
   try {
-    return parse(text, { bom: true, trim: true, skip_empty_lines: true });
+    return parse(text, { delimiter, bom: true, trim: true, skip_empty_lines: true });
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause;
     const state = `not a whole table (${cause.message}); fetch it again`;

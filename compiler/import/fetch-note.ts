@@ -4,6 +4,8 @@ import { ImportError } from './import-error.ts';
 
 /** Query parameters that carry a data key at the official sources, in lower case. */
 const KEY_PARAMETERS: readonly string[] = ['api_key', 'map_key', 'registrationkey'];
+/** A data key as a part of a path, as NASA FIRMS takes it. */
+const KEY_IN_PATH = /\/[0-9a-f]{32}(?=\/|$)/gi;
 
 /** When and where a payload was fetched; many payloads hold no time of their own. */
 const fetchNoteSchema = z.strictObject({
@@ -21,6 +23,7 @@ export function withoutKeys(address: string): string {
   for (const name of [...url.searchParams.keys()]) {
     if (KEY_PARAMETERS.includes(name.toLowerCase())) url.searchParams.delete(name);
   }
+  url.pathname = url.pathname.replace(KEY_IN_PATH, '/{key}');
   url.username = '';
   url.password = '';
   return url.href;

@@ -4,6 +4,7 @@ import { isoTime } from '../contract/iso-time.ts';
 import { parseReading } from '../stages/intake/reading.ts';
 import { ROW_SCHEMAS } from '../stages/intake/row-schemas.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
+import { evidenceOf, withEvidence } from './evidence-of.ts';
 import { parseFetchNote } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
@@ -14,8 +15,8 @@ import { sourceOf } from './sources.ts';
 import { type BatchFile, batchName } from './write-batch.ts';
 
 export interface ImportOptions {
-  /** Name of the source. */
-  readonly source: string;
+  /** Name of the source, or the source itself where it is no official one. */
+  readonly source: string | Source;
   /** Path of the payload, exactly as the agency answered. */
   readonly file: string;
   /** Path of the fetch note. */
@@ -44,15 +45,16 @@ export interface ImportSummary {
 
 /** Turns one payload into a snapshot batch; throws an ImportError, and then wrote nothing. */
 export function runImport(options: ImportOptions, disk: ImportDisk): ImportSummary {
-  const bytes = disk.readFile(options.file);
-  const { note, from } = findNote(options, bytes, disk);
-  const imported = readPayload(sourceOf(options.source), { bytes, note, subject: options.file });
+  const source = givenSource(options);
+  const { from, ...payload } = givenPayload(options, disk);
+  const { note } = payload;
+  const imported = readPayload(source, payload);
   refusePart(imported, options.file);
   const files = mergeBatch(imported, note.fetched_at, disk.snapshots(options.out));
   const rows = [...(imported.rows?.values() ?? [])].flat();
   const readings = [...imported.readings.values()].flat();
   return {
-    source: options.source,
+    source: source.id,
     batch: batchName(note.fetched_at),
     fetchedAt: note.fetched_at,
     noteFrom: from,
@@ -65,12 +67,27 @@ export function runImport(options: ImportOptions, disk: ImportDisk): ImportSumma
   };
 }
 
+/** The payload that an import was given, and where its note is from. */
+export function givenPayload(
+  options: ImportOptions,
+  disk: ImportDisk,
+): Payload & { readonly from: string } {
+  const bytes = disk.readFile(options.file);
+  const found = findNote({ ...options, source: givenSource(options) }, bytes, disk);
+  return { bytes, subject: options.file, ...found };
+}
+
+function givenSource({ source }: Pick<ImportOptions, 'source'>): Source {
+  return typeof source === 'string' ? sourceOf(source) : source;
+}
+
 /**
- * What an importer makes of a payload, held to the rules that the compiler has for it: what a compile would refuse is
- * refused here, while the payload is at hand. Throws an ImportError that names the reading or row.
+ * What an importer makes of a payload, each reading with the payload as its evidence. It is held to the rules that the
+ * compiler has for it: what a compile would refuse is refused here, while the payload is at hand. Throws an ImportError
+ * that names the reading or row.
  */
 export function readPayload(source: Source, payload: Payload): Imported {
-  const imported = source.read(payload);
+  const imported = withEvidence(source.read(payload), evidenceOf(source, payload));
   const fault = firstFault(imported);
   if (fault !== null) throw new ImportError({ subject: payload.subject, state: fault });
   return imported;
@@ -109,7 +126,11 @@ function refusePart({ isPart }: Imported, subject: string): void {
   throw new ImportError({ subject, state });
 }
 
-function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
+function findNote(
+  options: ImportOptions & { readonly source: Source },
+  bytes: Uint8Array,
+  disk: ImportDisk,
+) {
   const { source, file, note, fetchedAt } = options;
   if (note !== undefined && fetchedAt !== undefined) {
     throw new ImportError({
@@ -120,12 +141,11 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
   if (note !== undefined) {
     return { note: parseFetchNote(disk.readFile(note), note), from: `note "${note}"` };
   }
-  const known = sourceOf(source);
-  const { ownNote } = known;
+  const { ownNote } = source;
   if (fetchedAt !== undefined) {
     const fetched_at = givenTime(fetchedAt, file);
     const given = {
-      url: ownNote?.(bytes, file).url ?? homeOf(known),
+      url: ownNote?.(bytes, file).url ?? homeOf(source),
       fetched_at,
       http_status: 200,
     };
@@ -139,7 +159,8 @@ function findNote(options: ImportOptions, bytes: Uint8Array, disk: ImportDisk) {
 }
 
 /** Stands for the address of a payload that came without a note. */
-function homeOf({ id, fetch }: Source): string {
+function homeOf({ id, home, fetch }: Source): string {
+  if (home !== undefined) return home;
   const [host] = fetch?.hosts ?? [];
   if (host !== undefined) return `https://${host}/`;
   const state = 'it can only be imported with --note, which says where it comes from';

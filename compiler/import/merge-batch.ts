@@ -46,7 +46,7 @@ function merged(path: string, rows: readonly BatchRow[], disk: BatchDisk) {
 }
 
 /** Rows as they were before what they share went into the header; a file that was written by hand may have none. */
-function storedRows(path: string, text: string): BatchRow[] {
+export function storedRows(path: string, text: string): BatchRow[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   const [first, ...others] = lines.map((line) => storedRow(path, line));
   if (first === undefined) return [];
@@ -75,7 +75,7 @@ function readingKey({ entity, observed_at, current }: BatchRow): string | null {
 }
 
 /** Members in one order, so that a stored row equals itself imported again; readings by entity and time. */
-function sortText(row: BatchRow): string {
+export function sortText(row: BatchRow): string {
   const members = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
   const time = row.current === undefined ? null : row.observed_at;
   return JSON.stringify([row.entity ?? row.cik, row.kind, row.filing_date, time, members]);

@@ -19,6 +19,8 @@ export interface Source {
   readonly read: (payload: Payload) => Imported;
   /** The note that the payload itself holds; absent where it holds no time of its own. */
   readonly ownNote?: (bytes: Uint8Array, subject: string) => FetchNote;
+  /** Stands for the address of a payload that came without a note; the first host of the plan where it is absent. */
+  readonly home?: string;
   /** How the agency is asked; null for a source that an operator can only import from files. */
   readonly fetch: FetchPlan | null;
 }

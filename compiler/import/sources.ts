@@ -9,7 +9,7 @@ import { bls } from './sources/fred-bls/bls.ts';
 import { fred } from './sources/fred-bls/fred.ts';
 import { mcpRegistry } from './sources/mcp-registry/mcp-registry.ts';
 import { nasaFirms } from './sources/nasa-firms/nasa-firms.ts';
-import { nhc } from './sources/nhc.ts';
+import { nhc } from './sources/nhc/nhc.ts';
 import { noaaDaily } from './sources/noaa-daily/noaa-daily.ts';
 import { noaaStarVhi } from './sources/noaa-star-vhi/noaa-star-vhi.ts';
 import { nwsRiverFlood } from './sources/nws-river-flood.ts';

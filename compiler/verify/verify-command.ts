@@ -20,7 +20,7 @@ import {
 import { type ReleaseReport, type VerifyProgress, verifyRelease } from './verify-release.ts';
 
 /** Longest body that is read from a file or from standard input. */
-const INPUT_BYTES_MAX = 67_108_864;
+export const INPUT_BYTES_MAX = 67_108_864;
 const STDIN = 0;
 /** Clocks of issuer and reader may differ by this much. */
 const CLOCK_SKEW_MS = 300_000;

@@ -2,8 +2,6 @@ import { fixedNumber } from './sample-values.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-const DAY = '2026-11-20';
-
 /** Legs of a generated chain by the place that it is about: name, what it counts, metric. */
 const CHAINS = {
   'taiwan-strait': [
@@ -29,14 +27,15 @@ const CHAINS = {
 } as const;
 
 /** One document for each operation that is served from documents. */
-export function sampleDocuments({ sources }: Row): Row[] {
+export function sampleDocuments({ sources }: Row, day: string): Row[] {
   const legs = (chain: keyof typeof CHAINS, entity: string): Row[] =>
     CHAINS[chain].map(([leg, measures, metric], index) => ({
       leg,
       signal_id: `${chain}.${leg}`,
       measures,
       entity,
-      observed_at: `${DAY}T0${index + 1}:00:00Z`,
+      entity_name: `Sample values for ${entity}`,
+      observed_at: `${day}T0${index + 1}:00:00Z`,
       current: { [metric]: Math.floor(fixedNumber(`${chain}/${leg}/${entity}`) * 90) },
       sources,
       source_ref: null,
@@ -51,14 +50,14 @@ export function sampleDocuments({ sources }: Row): Row[] {
       chain('/shadow/region-plus', { loc, topic: 'energy' }, legs('city-notices', loc)),
     ),
     article('/gauge/macro-reconcile-full', {}, reconciled()),
-    article('/shadow/chatter', { topic: 'energy' }, items('energy')),
+    article('/shadow/chatter', { topic: 'energy' }, items('energy', day)),
     article(
       '/shadow/signal-plus',
       { signal_id: 'airquality.aqi', entity: 'us-denver', topic: 'energy' },
-      items('energy beside air quality'),
+      items('energy beside air quality', day),
     ),
-    article('/pay/tier2', {}, items('tier 2')),
-    article('/pay/tier3', {}, items('tier 3')),
+    article('/pay/tier2', {}, items('tier 2', day)),
+    article('/pay/tier3', {}, items('tier 3', day)),
   ];
 }
 
@@ -88,11 +87,11 @@ function reconciled(): Row[] {
   });
 }
 
-function items(topic: string): Row[] {
+function items(topic: string, day: string): Row[] {
   return [1, 2, 3].map((n) => ({
     topic,
     item: `generated item ${n} about ${topic}`,
-    published_at: `${DAY}T0${n}:30:00Z`,
+    published_at: `${day}T0${n}:30:00Z`,
     mentions_count: Math.floor(fixedNumber(`${topic}/${n}`) * 40),
   }));
 }

@@ -1,9 +1,11 @@
 import type { SampleBatches, SampleReading } from './sample-reading.ts';
 
-const NEWEST = '2026-11-20';
-const BEFORE = '2026-11-19';
-
 type Edit = (reading: SampleReading) => SampleReading | null;
+
+/** A batch by its place from the newest one, which is 0. */
+function batchAgo(batches: SampleBatches, ago: number): string {
+  return [...batches.keys()].sort().at(-1 - ago) ?? '';
+}
 
 /** Rewrites the readings of one entity in one batch; null drops the reading. */
 function edit(batches: SampleBatches, at: { batch: string; entity: string }, change: Edit): void {
@@ -21,11 +23,12 @@ function withCurrent(reading: SampleReading, values: Record<string, unknown>): S
 
 /** Tells the reading of the day before again in the newest batch, with `values` changed. */
 function again(batches: SampleBatches, entity: string, values: Record<string, unknown>): void {
-  const old = batches.get(BEFORE)?.find((item) => item.entity === entity);
-  const newest = batches.get(NEWEST);
+  const before = batchAgo(batches, 1);
+  const old = batches.get(before)?.find((item) => item.entity === entity);
+  const newest = batches.get(batchAgo(batches, 0));
   const collected_at = newest?.[0]?.collected_at;
   if (old === undefined || newest === undefined || collected_at === undefined) {
-    throw new RangeError(`Cannot repeat the reading of "${entity}": no batch of ${BEFORE}`);
+    throw new RangeError(`Cannot repeat the reading of "${entity}": none in batch "${before}"`);
   }
   newest.push(withCurrent({ ...old, collected_at }, values));
 }
@@ -40,23 +43,24 @@ function dropSince(batches: SampleBatches, entity: string, firstBatch: string): 
 export const SAMPLE_EXCEPTIONS: Readonly<Record<string, (batches: SampleBatches) => void>> = {
   // a revision: the stage of the day before comes again, one tenth higher
   'hydrology.river-level': (batches) => {
-    const old = batches.get(BEFORE)?.find((item) => item.entity === '07010000');
+    const before = batches.get(batchAgo(batches, 1));
+    const old = before?.find((item) => item.entity === '07010000');
     const stage = Number(old?.current.stage_ft);
     again(batches, '07010000', { stage_ft: Math.round(stage * 100 + 10) / 100 });
   },
   // a repeat: the same reading collected twice
   'airquality.aqi': (batches) => again(batches, 'us-memphis', {}),
   // a stale leg: nothing new for four days
-  'airquality.pm25': (batches) => dropSince(batches, 'us-denver', '2026-11-17'),
+  'airquality.pm25': (batches) => dropSince(batches, 'us-denver', batchAgo(batches, 3)),
   // a metric that the reading before did not have
   'nas.aviation_wx': (batches) =>
-    edit(batches, { batch: BEFORE, entity: 'sdf' }, (item) => {
+    edit(batches, { batch: batchAgo(batches, 1), entity: 'sdf' }, (item) => {
       const { wind_kt: _absent, ...current } = item.current;
       return { ...item, current };
     }),
   // closed lanes: no waiting time is null, not 0
   'border-wait.lane-wait': (batches) =>
-    edit(batches, { batch: NEWEST, entity: 'laredo-bridge1' }, (item) =>
+    edit(batches, { batch: batchAgo(batches, 0), entity: 'laredo-bridge1' }, (item) =>
       withCurrent(item, { wait_standard_min: null, lanes_open_count: 0, status: 'Lanes Closed' }),
     ),
   // two independent sources that nearly agree

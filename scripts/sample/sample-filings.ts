@@ -1,7 +1,9 @@
 import { TICKERS } from '../../compiler/contract/entities.ts';
+import { isoTime } from '../../compiler/contract/iso-time.ts';
+import { SAMPLE_AS_OF, weekCollectedAt } from './sample-times.ts';
 
-const BATCH = '2026-11-19';
-const COLLECTED_AT = '2026-11-19T13:00:00Z';
+/** Until when the lists below tell; later they move on by whole quarters. */
+const TOLD_UNTIL = SAMPLE_AS_OF.slice(0, 10);
 const SOURCE = 'sample-generator';
 
 type Filing = readonly [form: string, day: string, event: string | null, items?: string];
@@ -31,11 +33,33 @@ const EXCEPTIONS: Readonly<Record<string, readonly Filing[]>> = {
 };
 
 /** The files of the sample that hold filings: path below the snapshots folder, and text. */
-export function sampleFilings(label: string): Map<string, string> {
-  const header = { collected_at: COLLECTED_AT, source: SOURCE, source_tier: null, grade: label };
-  const rows = TICKERS.flatMap((ticker, at) => rowsOf(ticker, at));
+export function sampleFilings(label: string, hour: string): Map<string, string> {
+  const collected_at = weekCollectedAt(hour);
+  const header = { collected_at, source: SOURCE, source_tier: null, grade: label };
+  const months = quartersSince(hour) * 3;
+  const later: Later = (day) => monthsLater(day, months);
+  const rows = TICKERS.flatMap((ticker, at) => rowsOf(ticker, { at, later }));
   const text = [{ header }, ...rows].map((row) => `${JSON.stringify(row)}\n`).join('');
-  return new Map([[`${BATCH}/filing.submission.ndjson`, text]]);
+  return new Map([[`${collected_at.slice(0, 10)}/filing.submission.ndjson`, text]]);
+}
+
+/** Moves a day of the lists to its place in this sample. */
+type Later = (day: string) => string;
+
+function quartersSince(hour: string): number {
+  let quarters = 0;
+  while (monthsLater(TOLD_UNTIL, quarters * 3 + 3) <= hour.slice(0, 10)) quarters += 1;
+  return quarters;
+}
+
+/** The same day some months later; the end of a month stays one. */
+function monthsLater(day: string, months: number): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  const lastOf = (monthIndex: number) => new Date(Date.UTC(year, monthIndex + 1, 0)).getUTCDate();
+  const isLast = date === lastOf(month - 1);
+  const last = lastOf(month - 1 + months);
+  const moved = Date.UTC(year, month - 1 + months, isLast ? last : Math.min(date, last));
+  return isoTime(moved).slice(0, 10);
 }
 
 /** Numbers that the regulator has not given to anybody. */
@@ -43,15 +67,22 @@ function cikOfSample(at: number): string {
   return String(9_900_000_001 + at);
 }
 
-function rowsOf(ticker: string, at: number): object[] {
+function rowsOf(ticker: string, { at, later }: { at: number; later: Later }): object[] {
   const cik = cikOfSample(at);
   const listing = { kind: 'listing', cik, name: `Sample filer ${ticker}`, tickers: [ticker] };
-  const filings = [...EVERYBODY, ...(EXCEPTIONS[ticker] ?? [])];
+  const filings = [...EVERYBODY, ...(EXCEPTIONS[ticker] ?? [])].map((filing) =>
+    moved(filing, later),
+  );
   return [
     { ...listing, from: null, pages: [], source_ref: null },
     ...filings.map((filing, number) => filingRow(cik, filing, number)),
-    ...(ticker === 'CVNA' ? [otherListing(cik)] : []),
+    ...(ticker === 'CVNA' ? [otherListing(cik, later)] : []),
   ];
+}
+
+function moved([form, day, event, items]: Filing, later: Later): Filing {
+  const days = [later(day), event === null ? null : later(event)] as const;
+  return items === undefined ? [form, ...days] : [form, ...days, items];
 }
 
 function filingRow(cik: string, [form, day, event_time, items = '']: Filing, number: number) {
@@ -70,7 +101,7 @@ function filingRow(cik: string, [form, day, event_time, items = '']: Filing, num
 }
 
 /** A second source that tells another day of the annual report. */
-function otherListing(cik: string): object {
-  const row = filingRow(cik, ['10-K', '2026-02-13', '2025-12-31'], 1);
+function otherListing(cik: string, later: Later): object {
+  const row = filingRow(cik, moved(['10-K', '2026-02-13', '2025-12-31'], later), 1);
   return { ...row, source: 'sample-second-source' };
 }

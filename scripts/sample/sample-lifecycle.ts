@@ -1,5 +1,7 @@
-import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { Line, Signal } from '../../compiler/contract/lines.ts';
+import type { SampleSubject } from './sample-reading.ts';
+import { monthCollectedAt } from './sample-times.ts';
 import { fixedNumber, sampleValues } from './sample-values.ts';
 
 const NOTE = 'generated sample; says nothing about a real subject';
@@ -13,8 +15,8 @@ interface Life {
   readonly deathType?: string;
 }
 
-/** Ids of the table that exist in the world keep their public dates. */
-const PUBLIC_LIVES: Readonly<Record<string, Life>> = {
+/** Ids of the table that exist in the world keep their public dates; one of them falters since this many days, generated. */
+const PUBLIC_LIVES: Readonly<Record<string, Life & { readonly atRiskDays?: number }>> = {
   'kyoto-protocol': {
     birthAt: '2005-02-16T00:00:00Z',
     endAt: '2020-12-31T00:00:00Z',
@@ -24,7 +26,7 @@ const PUBLIC_LIVES: Readonly<Record<string, Life>> = {
   'eu-ets': { birthAt: '2005-01-01T00:00:00Z' },
   'us-inflation-reduction-act': {
     birthAt: '2022-08-16T00:00:00Z',
-    riskAt: '2026-10-20T00:00:00Z',
+    atRiskDays: 26,
   },
   'au-carbon-pricing': {
     birthAt: '2012-07-01T00:00:00Z',
@@ -34,17 +36,23 @@ const PUBLIC_LIVES: Readonly<Record<string, Life>> = {
   },
 };
 
-/** The first subject of a line falters, the second ends: lately on some lines, long ago on others. */
-function lifeOf(row: Line, entity: string): Life {
+/**
+ * The first subject of a line falters, the second ends: lately on some lines, long ago on others. The third goes on. Turns
+ * are counted back from the middle of a month, so that lives are the same all month.
+ */
+function lifeOf(row: Line, { entity, hour }: SampleSubject): Life {
+  const turn = `${monthCollectedAt(hour).slice(0, 10)}T00:00:00Z`;
   const known = PUBLIC_LIVES[entity];
+  if (known?.atRiskDays !== undefined)
+    return { ...known, riskAt: daysBefore(turn, known.atRiskDays) };
   if (known !== undefined) return known;
   const birthAt = daysBefore('2023-06-01T00:00:00Z', Math.floor(fixedNumber(entity) * 1500));
   const day = Math.floor(fixedNumber(`${entity}:turn`) * 20);
-  if (row.entities.indexOf(entity) === 0) {
-    return { birthAt, riskAt: daysBefore('2026-11-10T00:00:00Z', day) };
-  }
+  const place = row.entities.indexOf(entity);
+  if (place > 1) return { birthAt };
+  if (place === 0) return { birthAt, riskAt: daysBefore(turn, 5 + day) };
   const lately = fixedNumber(`${row.id}:lately`) < 0.5;
-  const endAt = daysBefore(lately ? '2026-11-15T00:00:00Z' : '2025-03-15T00:00:00Z', day);
+  const endAt = daysBefore(lately ? turn : '2025-03-15T00:00:00Z', day);
   return {
     birthAt,
     riskAt: daysBefore(endAt, 30),
@@ -55,12 +63,7 @@ function lifeOf(row: Line, entity: string): Life {
 }
 
 function daysBefore(at: string, days: number): string {
-  return isoSeconds(Date.parse(at) - days * DAY_MS);
-}
-
-/** A time in seconds, as every file of the sample writes it. */
-export function isoSeconds(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  return isoTime(Date.parse(at) - days * DAY_MS);
 }
 
 function stateAt(life: Life, observedAt: string): string {
@@ -69,8 +72,8 @@ function stateAt(life: Life, observedAt: string): string {
 }
 
 /** What a life-cycle line says of one of its subjects at one time. */
-export function lifecycleReading(row: Line, signal: Signal, at: { entity: string; time: string }) {
-  const life = lifeOf(row, at.entity);
+export function lifecycleReading(row: Line, signal: Signal, at: SampleSubject) {
+  const life = lifeOf(row, at);
   if (signal.id === `${row.id}.lifecycle`) return stateReading(life, at.time);
   if (signal.id === `${row.id}.industry-timeline`) return { current: yearOf(row, at.time) };
   const severity = severityIn(stateAt(life, at.time), `${signal.id}/${at.entity}`, at.time);

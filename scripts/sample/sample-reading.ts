@@ -7,5 +7,11 @@ export interface SampleReading {
   readonly current: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
 }
+/** Whom a reading is about, when, and the hour at which the sample ends. */
+export interface SampleSubject {
+  readonly entity: string;
+  readonly time: string;
+  readonly hour: string;
+}
 /** Readings by signal and then by batch, as the exceptions edit them. */
 export type SampleBatches = Map<string, SampleReading[]>;

@@ -1,4 +1,5 @@
 import { sampleDocuments } from './sample-documents.ts';
+import { captureDays } from './sample-times.ts';
 import { fixedNumber } from './sample-values.ts';
 
 /** What the header line of every sample file says, beside its time of collection. */
@@ -6,11 +7,16 @@ export type SampleHeader = Readonly<Record<string, unknown>>;
 type Row = Readonly<Record<string, unknown>>;
 
 const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;
-const RECENT_DAYS = ['2026-11-16', '2026-11-17', '2026-11-18', '2026-11-19', '2026-11-20'] as const;
-const LATEST_DAYS = RECENT_DAYS.slice(-2);
+const RECENT_CAPTURES = 5;
+
+/** One capture: its day, and how many captures were made after it. */
+interface Capture {
+  readonly day: string;
+  readonly ago: number;
+}
 
 /** Every file of the sample that holds no readings: path below the snapshots folder, and text. */
-export function sampleRosterFiles(header: SampleHeader): Map<string, string> {
+export function sampleRosterFiles(header: SampleHeader, hour: string): Map<string, string> {
   const files = new Map<string, string>();
   const put = (collection: string, day: string, rows: readonly Row[]): void => {
     const times = { observed_at: `${day}T06:00:00Z`, collected_at: `${day}T06:10:00Z` };
@@ -20,14 +26,20 @@ export function sampleRosterFiles(header: SampleHeader): Map<string, string> {
       `${lines.map((line) => JSON.stringify(line)).join('\n')}\n`,
     );
   };
-  for (const day of [...LEGACY_DAYS, ...LATEST_DAYS]) {
-    put('trust.service', day, services(day));
-    put('mcp.server', day, servers(day));
+  const recent = capturesOf(captureDays(hour, RECENT_CAPTURES));
+  for (const capture of [...capturesOf(LEGACY_DAYS, 2), ...recent.slice(-2)]) {
+    put('trust.service', capture.day, services(capture));
+    put('mcp.server', capture.day, servers(capture));
   }
-  for (const day of RECENT_DAYS) put('stable.coin', day, coins(day));
-  put('stablecoin.death', LATEST_DAYS[1] ?? '', deaths());
-  put('document', LATEST_DAYS[1] ?? '', sampleDocuments(header));
+  for (const capture of recent) put('stable.coin', capture.day, coins(capture));
+  const newest = recent.at(-1)?.day ?? '';
+  put('stablecoin.death', newest, deaths());
+  put('document', newest, sampleDocuments(header, newest));
   return files;
+}
+
+function capturesOf(days: readonly string[], after = 0): Capture[] {
+  return days.map((day, at) => ({ day, ago: days.length - 1 - at + after }));
 }
 
 const TRADES = [
@@ -52,21 +64,21 @@ const TRADES = [
   'units',
   'news',
 ] as const;
-/** Last day on which a service was found; the others are found on all. */
-const SERVICE_GONE: Readonly<Record<string, string>> = {
-  lyrics: '2026-07-07',
-  colours: '2026-07-07',
-  games: '2026-07-08',
-  fonts: '2026-11-19',
-  stars: '2026-11-19',
+/** Captures after the last one that found a service; the others are found by all four. */
+const SERVICE_GONE: Readonly<Record<string, number>> = {
+  lyrics: 3,
+  colours: 3,
+  games: 2,
+  fonts: 1,
+  stars: 1,
 };
 /** Missed by one capture and found by a later one. */
-const SERVICE_BACK: Readonly<Record<string, string>> = { tides: '2026-07-08', units: '2026-11-19' };
+const SERVICE_BACK: Readonly<Record<string, number>> = { tides: 2, units: 1 };
 const CLASSES = ['REAL', 'REAL', 'SOLO', 'PROBE', 'WASH?', 'WASH', 'DEAD'] as const;
 
-function services(day: string): Row[] {
+function services({ day, ago }: Capture): Row[] {
   const found = TRADES.filter(
-    (trade) => day <= (SERVICE_GONE[trade] ?? day) && SERVICE_BACK[trade] !== day,
+    (trade) => ago >= (SERVICE_GONE[trade] ?? 0) && SERVICE_BACK[trade] !== ago,
   );
   return found.map((trade) => {
     const host = `${trade}.sample.example`;
@@ -108,7 +120,7 @@ const SERVERS = TRADES.map((trade) => `sample-${trade}-mcp`);
 /** Found on the first day alone. */
 const SERVERS_GONE = ['sample-lyrics-mcp', 'sample-colours-mcp', 'sample-news-mcp'];
 
-function servers(day: string): Row[] {
+function servers({ day }: Capture): Row[] {
   const imported = day < '2026-08-16';
   return SERVERS.filter((id) => day === LEGACY_DAYS[0] || !SERVERS_GONE.includes(id)).map((id) => ({
     server_id: id,
@@ -161,10 +173,9 @@ const COINS: readonly Coin[] = [
   { id: 'sample-shy', symbol: 'SAMPLESHY', peg: 'USD', prices: ON_PEG, cap: null },
 ];
 
-function coins(day: string): Row[] {
-  const at = RECENT_DAYS.indexOf(day as (typeof RECENT_DAYS)[number]);
+function coins({ day, ago }: Capture): Row[] {
   return COINS.flatMap(({ id, symbol, peg, prices, cap }) => {
-    const price = prices[at] ?? null;
+    const price = prices.at(-1 - ago) ?? null;
     if (price === null) return [];
     const market_cap_usd = cap === null ? null : Math.round(cap * price);
     return {

@@ -243,6 +243,21 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     ranges: { reports_24h_count: [-8, 30, 1] },
     bandAt: [1, 4, 9, 16, 26],
   },
+  'grid-reliability.forecast-stress': {
+    ranges: { forecast_peak_pct: [38, 104, 10] },
+    bandAt: [70, 80, 90, 100],
+    group: 'grid',
+  },
+  'grid-reliability.stress': {
+    ranges: { demand_peak_pct: [36, 101, 10], demand_mw: [9000, 68_000, 1] },
+    bandAt: [65, 75, 85, 95],
+    group: 'grid',
+  },
+  'grid-reliability.realized-strain': {
+    ranges: { realized_peak_pct: [35, 99, 10] },
+    bandAt: [50, 65, 80, 92],
+    group: 'grid',
+  },
   'crypto.spot': { make: spot },
   'macro.unemployment': { ranges: { unemployment_pct: [3.6, 5.4, 10] } },
   ...LEG_RECIPES,

@@ -19,6 +19,16 @@ describe('withoutKeys()', () => {
     expect(withoutKeys('https://me:SECRET@agency.test/v1')).toBe('https://agency.test/v1');
   });
 
+  it('strips a data key that is a part of the path, and the place of one stays as it is', () => {
+    const key = '0123456789abcdef0123456789ABCDEF';
+    const stripped = 'https://agency.test/api/area/csv/%7Bkey%7D/VIIRS/1';
+    for (const part of [key, '{key}', '%7Bkey%7D']) {
+      expect(withoutKeys(`https://agency.test/api/area/csv/${part}/VIIRS/1`)).toBe(stripped);
+    }
+    expect(withoutKeys(`https://agency.test/csv/${key}`)).toBe('https://agency.test/csv/%7Bkey%7D');
+    expect(withoutKeys(`https://agency.test/v1/${key}0/1`)).toContain(key);
+  });
+
   it('leaves a parameter that only looks like a key', () => {
     expect(withoutKeys('https://agency.test/v1?keyword=api_key')).toContain('keyword=api_key');
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { importSummaryText, readPayload, runImport } from '../../compiler/import
 import { importDisk } from '../../compiler/import/import-disk.ts';
 import type { Source } from '../../compiler/import/source.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
+import { tableSource } from '../../compiler/import/table/table-source.ts';
 import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 import { bytesOf, feed, quake } from './feed.ts';
 import { registryPage, server } from './registry-pages.ts';
@@ -60,6 +62,26 @@ describe('runImport()', () => {
     expect(again.files.every(({ written }) => !written)).toBe(true);
   });
 
+  it('writes a table by a map of its columns, and asks for the time of its fetch', () => {
+    const map = {
+      signal: 'hydrology.river-level',
+      entity: { constant: '07010000' },
+      time: { column: 'at', format: 'iso' },
+      metrics: [{ name: 'stage_ft', column: 'stage', unit: 'ft' }],
+      sources: [{ name: 'Example Rivers', weight: 1, independent: true }],
+      source_ref: 'https://rivers.example.org/',
+      source_tier: 'T1',
+    };
+    const source = tableSource('csv', { bytes: bytesOf(map), file: 'map.json' });
+    const file = put('stages.csv', 'at,stage\n2026-11-20T10:30:00Z,13.6\n');
+    const options = { source, file, out: join(folder, 'table') };
+    expect(() => runImport(options, importDisk)).toThrow('give --note FILE or --fetched-at TIME');
+    const summary = runImport({ ...options, fetchedAt: '2026-11-20T11:05:00Z' }, importDisk);
+    expect(summary).toMatchObject({ source: source.id, batch: '2026-11-20T11Z', readings: 1 });
+    const stored = join(folder, 'table', '2026-11-20T11Z', 'hydrology.river-level.ndjson');
+    expect(readFileSync(stored, 'utf8')).toContain('"current":{"stage_ft":13.6}');
+  });
+
   it('takes the time of a fetch from a note, without the key in its address', () => {
     const url = 'https://waterservices.usgs.gov/nwis/iv/?sites=07010000&api_key=SECRET';
     const fetched_at = '2026-11-20T11:02:00Z';
@@ -71,6 +93,30 @@ describe('runImport()', () => {
     const text = readFileSync(join(out, summary.files[0]?.path ?? ''), 'utf8');
     expect(text).toContain('"stage_ft":13.6');
     expect(text).not.toContain('SECRET');
+  });
+
+  describe('names as evidence', () => {
+    const url = 'https://waterservices.usgs.gov/nwis/iv/?sites=07010000';
+    const fetched_at = '2026-11-20T11:02:00Z';
+    const evidenceIn = (payload: string, name: string) => {
+      const text = JSON.stringify({ url: `${url}&api_key=SECRET`, fetched_at, http_status: 200 });
+      const note = put('evident.json', text);
+      const out = join(folder, name);
+      const file = put('evident-iv.json', payload);
+      const { files } = runImport({ source: 'usgs-nwis', file, note, out }, importDisk);
+      const [header] = readFileSync(join(out, files[0]?.path ?? ''), 'utf8').split('\n');
+      return JSON.parse(header ?? '').header.evidence;
+    };
+    const sha256 = createHash('sha256').update(gauges).digest('hex');
+
+    it('the payload, its address without keys, its fetch, and who read it', () => {
+      const importer = { importer: 'usgs-nwis', importer_version: 1 };
+      expect(evidenceIn(gauges, 'evident')).toEqual({ sha256, url, fetched_at, ...importer });
+    });
+
+    it('another payload where one byte of it is another', () => {
+      expect(evidenceIn(`${gauges} `, 'evident-too').sha256).not.toBe(sha256);
+    });
   });
 
   describe('of several river payloads of one hour', () => {
@@ -234,7 +280,7 @@ describe('readPayload()', () => {
 
   it('holds a row to the schema of its own collection', () => {
     const row = { ...origin, server_id: 'a.b/c', status: 'active' };
-    expect(read('mcp.server', row).rows?.get('mcp.server')).toEqual([row]);
+    expect(read('mcp.server', row).rows?.get('mcp.server')).toMatchObject([row]);
     expect(() => read('mcp.server', { ...row, status: 7 })).toThrow('mcp.server: status');
     expect(() => read('stable.coin', row)).toThrow('stable.coin: ');
     expect(() => read('filing.submission', row)).toThrow('filing.submission: ');

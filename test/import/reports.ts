@@ -6,6 +6,9 @@ export function report(typetext: string, over: Readonly<Record<string, unknown>>
     ['HAIL', 'H'],
     ['TSTM WND GST', 'G'],
     ['TSTM WND DMG', 'D'],
+    ['TSTM WIND', 'G'],
+    ['MRN TSTM WIND', 'G'],
+    ['TREES DOWN', 'D'],
     ['RAIN', 'R'],
     ['WATERSPOUT', 'W'],
     ['NON-TSTM WND GST', 'N'],
@@ -13,6 +16,7 @@ export function report(typetext: string, over: Readonly<Record<string, unknown>>
   const units = new Map([
     ['HAIL', 'Inch'],
     ['TSTM WND GST', 'MPH'],
+    ['TSTM WIND', 'MPH'],
   ]);
   return {
     type: 'Feature',

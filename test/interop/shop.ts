@@ -6,7 +6,9 @@ import { join, resolve } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { loadConfig } from '../../gatekeeper/config.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
-import { sampleClock } from '../../scripts/sample/sample-times.ts';
+import { sampleFiles } from '../../scripts/sample/sample-files.ts';
+import { sampleClock, sampleHour } from '../../scripts/sample/sample-times.ts';
+import { writeSample } from '../../scripts/sample/write-sample.ts';
 import { type StrictFacilitator, strictFacilitator } from './strict-facilitator.ts';
 
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -26,7 +28,7 @@ export interface Shop {
 export async function openShop(): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'signalpress-interop-'));
   const facilitator = await strictFacilitator();
-  const did = await compileSample(join(folder, 'data'));
+  const did = await compileSample(folder);
   const options = {
     port: '0',
     rate_limit: '0',
@@ -52,11 +54,14 @@ export async function openShop(): Promise<Shop> {
   };
 }
 
-async function compileSample(data: string): Promise<string> {
+async function compileSample(folder: string): Promise<string> {
+  const snapshots = join(folder, 'snapshots');
+  const asOf = sampleClock(new Date());
+  writeSample(snapshots, sampleFiles({ hour: sampleHour(asOf) }));
   const { release } = await compile({
-    snapshots: 'snapshots',
-    data,
-    asOf: sampleClock(new Date()),
+    snapshots,
+    data: join(folder, 'data'),
+    asOf,
     issuerName: 'Interop',
     baseUrl: 'http://127.0.0.1:4021',
     seed: new Uint8Array(32).fill(7),

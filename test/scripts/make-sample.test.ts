@@ -1,19 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, type Line, signalOf } from '../../compiler/contract/lines.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { headerIn } from '../../compiler/stages/intake/file-header.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
-import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/make-sample.ts';
+import { excerptOf } from '../../scripts/sample/sample-excerpt.ts';
+import { isSeasonal, sampleEntities, sampleFiles } from '../../scripts/sample/sample-files.ts';
 import { RECENT_READINGS, SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
+import { compileFolder, removeFolders } from '../snapshot-folder.ts';
 
 const SNAPSHOTS = new URL('../../snapshots', import.meta.url).pathname;
 const BYTES_MAX = 3_000_000;
+afterAll(removeFolders);
 const LABEL = 'sample data: generated, not observed';
 const COLLECTION_FILE = new RegExp(`/(${COLLECTIONS.map(({ id }) => id).join('|')})\\.ndjson$`);
-const files = sampleFiles();
+const files = sampleFiles({ hour: SAMPLE_AS_OF });
 
 interface Stored {
   readonly batch: string;
@@ -56,13 +59,25 @@ const TARGETS = (LINES as readonly Line[])
   );
 
 describe('sampleFiles()', () => {
-  it('gives the committed bytes again', () => {
+  it('gives the committed excerpt again, byte for byte, which is a few dozen files', () => {
+    const shown = excerptOf(files);
     const committed = readdirSync(SNAPSHOTS, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .flatMap(({ name }) => readdirSync(join(SNAPSHOTS, name)).map((file) => `${name}/${file}`));
-    expect(committed.sort()).toEqual([...files.keys()].sort());
-    for (const [path, text] of files)
+    expect(committed.sort()).toEqual([...shown.keys()]);
+    expect(committed.length).toBeLessThanOrEqual(36);
+    for (const [path, text] of shown)
       expect(readFileSync(join(SNAPSHOTS, path), 'utf8')).toBe(text);
+  });
+
+  it('cannot show what is not generated', () => {
+    const without = new Map([...files].filter(([path]) => !path.endsWith('/crypto.spot.ndjson')));
+    expect(() => excerptOf(without)).toThrow('Cannot show "crypto.spot": no such file');
+  });
+
+  it('has an excerpt that compiles as it is', async () => {
+    const { release } = await compileFolder(SNAPSHOTS, { asOf: SAMPLE_AS_OF });
+    expect(release.counts.entities).toBeGreaterThan(90);
   });
 
   it('covers every signal of every line at every listed entity, with a full trend', () => {
@@ -74,16 +89,20 @@ describe('sampleFiles()', () => {
     }
   });
 
-  it('leaves out the line that needs a key', () => {
-    expect(stored.filter(({ signal }) => signal.startsWith('grid-reliability'))).toEqual([]);
+  it('leaves out the line that needs a key, unless an operator with one is played', () => {
+    const isGrid = (path: string) => path.includes('/grid-reliability.');
+    expect([...files.keys()].filter(isGrid)).toEqual([]);
+    const keyed = sampleFiles({ hour: SAMPLE_AS_OF, isKeyed: true });
+    expect([...keyed.keys()].filter(isGrid)).toHaveLength(3 * RECENT_READINGS);
+    for (const [path, text] of files) expect(keyed.get(path)).toBe(text);
   });
 
-  it('holds five same-season readings of five years wherever a percentile is derived', () => {
+  it('holds four same-season readings of five years wherever a percentile is derived', () => {
     for (const { signal, entity } of TARGETS.filter((target) => isSeasonal(target.signal))) {
       const years = (bySeries.get(`${signal.id}/${entity}`) ?? [])
         .map(({ reading }) => reading.observed_at.slice(0, 4))
         .filter((year) => year < '2026');
-      expect(years).toHaveLength(25);
+      expect(years).toHaveLength(20);
       expect(new Set(years).size).toBe(5);
     }
   });
@@ -102,6 +121,31 @@ describe('sampleFiles()', () => {
       expect(reading.validation_status).toBe(LABEL);
       expect(reading.source_tier).toBeNull();
       expect(reading.sources.every(({ name }) => name.includes('sample generator'))).toBe(true);
+      expect(reading.entity_name, reading.entity).toMatch(/^Sample/);
+    }
+  });
+
+  it('names no filer, coin, service, server and leg of a document without saying so', () => {
+    const rows = [...files]
+      .filter(([path]) => COLLECTION_FILE.test(path))
+      .flatMap(([, text]) => text.trimEnd().split('\n').slice(1))
+      .map((line) => JSON.parse(line));
+    const nodes = rows.flatMap((row) => [row, ...(row.legs ?? [])]);
+    const names = nodes.flatMap(({ name, entity_name, title, host }) => [
+      ...[name, entity_name, title, host].filter((text) => typeof text === 'string'),
+    ]);
+    expect(names.length).toBeGreaterThan(100);
+    expect(names.filter((name) => !/sample/i.test(name))).toEqual([]);
+  });
+
+  it('gives life-cycle lines subjects that sound like some, and no letters of an alphabet', () => {
+    for (const row of (LINES as readonly Line[]).filter(({ states }) => states !== undefined)) {
+      expect(row.entities.length, row.id).toBeGreaterThanOrEqual(3);
+      expect(row.entities.filter((id) => /alpha|beta|foo|test/.test(id))).toEqual([]);
+      const states = row.entities.map((entity) => {
+        return bySeries.get(`${row.id}.lifecycle/${entity}`)?.at(-1)?.reading.lifecycle?.state;
+      });
+      expect(states, row.id).toContain('operating');
     }
   });
 

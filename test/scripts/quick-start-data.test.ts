@@ -1,7 +1,18 @@
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { demoSettings, servedAt, unusedText } from '../../scripts/quick-start-data.ts';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  demoSettings,
+  playsKey,
+  servedAt,
+  unusedText,
+  withSubscriptions,
+} from '../../scripts/quick-start-data.ts';
+import { makeFolder, removeFolders } from '../snapshot-folder.ts';
+
+afterAll(removeFolders);
 
 const addressOf = async (port: string | undefined, baseUrl?: string) => {
   const settings = await servedAt(demoSettings('root', { port, baseUrl, testPayments: '1' }));
@@ -40,6 +51,33 @@ describe('demoSettings()', () => {
   });
 });
 
+describe('playsKey()', () => {
+  it('is asked for with 1 alone', () => {
+    const texts = [undefined, '', '0', '1'];
+    const played = texts.map((text) => playsKey({ SIGNALPRESS_SAMPLE_GRID: text }));
+    expect(played).toEqual([false, false, false, true]);
+  });
+
+  it('refuses another text and says what to set', () => {
+    expect(() => playsKey({ SIGNALPRESS_SAMPLE_GRID: 'yes' })).toThrow(
+      'Cannot read SIGNALPRESS_SAMPLE_GRID "yes": neither 0 nor 1; set it to 1, or leave it out',
+    );
+  });
+});
+
+describe('withSubscriptions()', () => {
+  it('makes a secret once, which nobody else may read, and keeps it', () => {
+    const root = join(makeFolder(), 'quick-start');
+    const settings = demoSettings(root, { port: '0' });
+    expect(settings.tokenSecret).toBeNull();
+    const { tokenSecret } = withSubscriptions(settings, root);
+    expect(tokenSecret).toMatch(/^[0-9a-f]{64}$/);
+    expect(withSubscriptions(settings, root).tokenSecret).toBe(tokenSecret);
+    expect(withSubscriptions(settings, makeFolder()).tokenSecret).not.toBe(tokenSecret);
+    expect(statSync(join(root, 'token.secret')).mode & 0o077).toBe(0);
+  });
+});
+
 describe('unusedText()', () => {
   it('names every setting that the quick start does not read, and no value', () => {
     const env = {
@@ -52,7 +90,7 @@ describe('unusedText()', () => {
     const text = unusedText(env);
     expect(text).toContain('SIGNALPRESS_FACILITATOR_URL, SIGNALPRESS_PAYTO, SIGNALPRESS_PAY_TO;');
     expect(text).toMatch(
-      /; only SIGNALPRESS_PORT, SIGNALPRESS_BASE_URL, SIGNALPRESS_TEST_PAYMENTS are\n$/,
+      /; only SIGNALPRESS_PORT, SIGNALPRESS_BASE_URL, SIGNALPRESS_TEST_PAYMENTS, SIGNALPRESS_SAMPLE_GRID are\n$/,
     );
     expect(text).not.toMatch(/hunter2|_STATE/);
   });

@@ -16,6 +16,7 @@ export function lineageOf(signal: Signal, reading: Reading, record_hash: string)
     observed_at: reading.observed_at,
     record_hash,
     source_ref: reading.source_ref,
+    ...(reading.evidence === undefined ? {} : { evidence: reading.evidence }),
   };
 }
 export type Lineage = ReturnType<typeof lineageOf>;

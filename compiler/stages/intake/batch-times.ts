@@ -7,6 +7,8 @@ import { isAfter } from './reading.ts';
 export const CLOCK_ALLOWANCE_MS = 300_000;
 /** A batch is named when its fetch begins; the fetch may continue this long after the day or hour. */
 const FETCH_MS_MAX = HOUR_MS;
+/** What an hour says otherwise than its own batch waits for the next hour's, so that it is a revision there. */
+const WAIT_MS_MAX = HOUR_MS;
 
 /** What is wrong with a time of collection, and whether a line with it may be left out. */
 export interface TimeFault {
@@ -24,9 +26,9 @@ const TAKEN_LATER =
  * latest one for as long as its time has not come; one of another day would be revised by, or revise, the wrong batch.
  */
 export function batchTimes(asOf: string, batch: string): JudgeTime {
-  const { start, end } = spanOf(batch);
+  const { start, end, isHour } = spanOf(batch);
   const now = isoTime(Date.parse(asOf) + CLOCK_ALLOWANCE_MS);
-  const first = isoTime(start - CLOCK_ALLOWANCE_MS);
+  const first = isoTime(start - (isHour ? WAIT_MS_MAX : CLOCK_ALLOWANCE_MS));
   const last = isoTime(end + FETCH_MS_MAX);
   return (collectedAt) => {
     if (isAfter(collectedAt, now)) {
@@ -34,7 +36,7 @@ export function batchTimes(asOf: string, batch: string): JudgeTime {
       return { message, stops: TAKEN_LATER };
     }
     if (!isAfter(first, collectedAt) && !isAfter(collectedAt, last)) return null;
-    const kind = batch.includes('T') ? 'hour' : 'day';
+    const kind = isHour ? 'hour' : 'day';
     const message = `"${collectedAt}" is outside the ${kind} of its batch "${batch}"; correct it, or store the line in the batch of its ${kind}`;
     return { message, stops: null };
   };
@@ -53,8 +55,8 @@ export function futureBatches({ batches }: Pick<Snapshots, 'batches'>, asOf: str
 }
 
 /** When the day or hour of a batch begins and ends. */
-function spanOf(batch: string): { readonly start: number; readonly end: number } {
+function spanOf(batch: string) {
   const isHour = batch.includes('T');
   const start = Date.parse(isHour ? batch.replace(/Z$/, ':00:00Z') : `${batch}T00:00:00Z`);
-  return { start, end: start + (isHour ? HOUR_MS : DAY_MS) };
+  return { start, end: start + (isHour ? HOUR_MS : DAY_MS), isHour };
 }

@@ -8,6 +8,9 @@ import { isLitter, nameFault, storedId } from './snapshot-name.ts';
 /** A batch folder: a day, or a day and hour, in UTC. */
 const BATCH = /^\d{4}-\d{2}-\d{2}(T([01]\d|2[0-3])Z)?$/;
 
+/** Holds what agencies answered; no part of the format, so nothing of it is read here. */
+export const ARCHIVE_FOLDER = 'archive';
+
 /** One snapshot file of a signal. */
 export interface SnapshotFile {
   /** Its signal or collection. */
@@ -132,8 +135,7 @@ interface Listing {
 function listBatches(root: string, listing: Listing): ListedBatch[] {
   const names: string[] = [];
   for (const entry of readdirSync(root, { withFileTypes: true })) {
-    if (isLitter(entry)) continue;
-    if (entry.isFile() && (entry.name === 'README.md' || entry.name.startsWith('.'))) continue;
+    if (isBeside(entry)) continue;
     if (entry.isDirectory() && isBatch(entry.name)) {
       names.push(entry.name);
     } else {
@@ -146,6 +148,13 @@ function listBatches(root: string, listing: Listing): ListedBatch[] {
   }
   const open = names.sort().length - OPEN_BATCHES;
   return names.map((batch, at) => listBatch(root, batch, { ...listing, mayBeClosed: at < open }));
+}
+
+/** Whether an entry may stand beside the batches: nothing of it is read. */
+function isBeside(entry: Dirent): boolean {
+  if (entry.isDirectory()) return entry.name === ARCHIVE_FOLDER;
+  const isHidden = entry.isFile() && entry.name.startsWith('.');
+  return isLitter(entry) || isHidden || (entry.isFile() && entry.name === 'README.md');
 }
 
 function isBatch(name: string): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { entitiesOf, type Line, lineOf, type Signal, signalOf } from '../../contract/lines.ts';
 import { nearest } from '../../contract/nearest.ts';
 import { encodeSegment } from '../../contract/path.ts';
-import { sourceSchema } from '../../contract/record.ts';
+import { evidenceSchema, sourceSchema } from '../../contract/record.ts';
 import { foreignUnit, type Limits, unitLimits } from '../../contract/units.ts';
 import type { Problem } from './compile-error.ts';
 import { FAULT_WORDS, MISSING } from './fault-words.ts';
@@ -81,6 +81,8 @@ export const fieldsSchema = z.strictObject({
   validation_status: label,
   qualifiers: z.array(label).max(16),
   uncertainty: label,
+  /** Which payload it was imported from; every importer says so. */
+  evidence: evidenceSchema.extend({ url: address, fetched_at: utcTime }),
 });
 const partSchema = fieldsSchema.partial();
 const headerSchema = z.strictObject({ header: partSchema });

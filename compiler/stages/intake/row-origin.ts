@@ -63,6 +63,8 @@ export const captureFields = {
   imported: z.boolean().optional(),
   /** How the row came here, for people. */
   source_note: text.optional(),
+  /** Which payload it was imported from. */
+  evidence: fieldsSchema.shape.evidence.optional(),
 };
 const captureSchema = z.strictObject(captureFields);
 export type CaptureRow = z.infer<typeof captureSchema>;

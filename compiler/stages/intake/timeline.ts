@@ -95,14 +95,26 @@ export function replacedOf({ record_hash, others }: Instant): readonly HeldHash[
 
 /**
  * The reading that stands, with what its newest repeat says beside the fact: names, thresholds, grades. Nothing of that is
- * hashed.
+ * hashed. Its evidence is that of its own collection, so that a look without anything new changes no body.
  */
 export function toldOf({ kept, said }: Pick<Instant, 'kept' | 'said'>): Reading {
   if (said === null) return kept.reading;
-  const { entity, observed_at, collected_at, lifecycle, ...others } = kept.reading;
+  const { entity, observed_at, collected_at, lifecycle, evidence, ...others } = kept.reading;
   const { current, sources, source_ref, source_tier } = others;
   const fact = { entity, observed_at, collected_at, current, sources, source_ref, source_tier };
-  return { ...said.reading, ...fact, ...(lifecycle === undefined ? {} : { lifecycle }) };
+  return {
+    ...withoutEvidence(said.reading),
+    ...fact,
+    ...(lifecycle === undefined ? {} : { lifecycle }),
+    ...(evidence === undefined ? {} : { evidence }),
+  };
+}
+
+/** The very same reading where it names none. */
+export function withoutEvidence(reading: Reading): Reading {
+  if (reading.evidence === undefined) return reading;
+  const { evidence, ...rest } = reading;
+  return rest;
 }
 
 /** When an instant was observed, in milliseconds. */

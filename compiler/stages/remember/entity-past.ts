@@ -16,6 +16,7 @@ import { batchOrder } from '../intake/list-snapshots.ts';
 import type { StoredReading } from '../intake/read-signal.ts';
 import type { Reading } from '../intake/reading.ts';
 import {
+  type Batched,
   batchName,
   groupByTime,
   type HashOf,
@@ -27,6 +28,7 @@ import {
   timeOf,
   toldOf,
   tooMany,
+  withoutEvidence,
 } from '../intake/timeline.ts';
 import { jcs } from '../seal/jcs.ts';
 
@@ -215,7 +217,9 @@ function grown(
     revisions,
     repeats,
     // Rows in another order than observations cannot be told apart from firm ones by their time.
-    tail: order.recent.every((instant) => order.lastRows.includes(instant)) ? order.recent : [],
+    tail: order.recent.every((instant) => order.lastRows.includes(instant))
+      ? order.recent.map(remembered)
+      : [],
     again: Object.fromEntries([...again, ...repeatedFirm(order.firm, batch)]),
     fact: newestFact(ground.signal, order.firm) ?? before?.fact ?? null,
     series: series.past,
@@ -306,7 +310,22 @@ function dateOf(instant: Instant): string {
 
 function newestFact({ metrics: [metric] }: Signal, firm: readonly Instant[]): Reading | null {
   const found = firm.findLast(({ kept }) => kept.reading.current[metric] !== null);
-  return found === undefined ? null : toldOf(found);
+  return found === undefined ? null : withoutEvidence(toldOf(found));
+}
+
+/** Evidence is told of the newest reading alone, and then of the line that stands: no other is remembered. */
+function remembered(instant: Instant, at: number, recent: readonly Instant[]): Instant {
+  const { kept, said } = instant;
+  const isNewest = at === recent.length - 1;
+  return {
+    ...instant,
+    kept: isNewest ? kept : plain(kept),
+    said: said === null ? null : plain(said),
+  };
+}
+
+function plain({ reading, batch }: Batched): Batched {
+  return { reading: withoutEvidence(reading), batch };
 }
 
 /** A source that lists its last day every hour repeats observations that have long been firm. */
@@ -315,8 +334,8 @@ function repeatedFirm(firm: readonly Instant[], batch: string): [number, string]
   return repeated.map((instant) => [timeOf(instant), digestOf(toldOf(instant))]);
 }
 
-/** A digest of everything that a reading says, except when it was collected. */
-function digestOf({ collected_at, ...said }: Reading): string {
+/** A digest of everything that a reading says, except when and where it was collected. */
+function digestOf({ collected_at, evidence, ...said }: Reading): string {
   return hash('sha256', jcs(said), 'base64url').slice(0, 22);
 }
 

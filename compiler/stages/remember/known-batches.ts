@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCollection } from '../../contract/collections.ts';
+import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import type { ClosedBatches, ListedBatch, SnapshotFile } from '../intake/list-snapshots.ts';
 import { snapshotName } from '../intake/snapshot-name.ts';
 import { ForgottenError } from './forgotten-error.ts';
@@ -107,7 +107,9 @@ type ReadFile = SnapshotFile & Pick<KnownFile, 'sha256'>;
 /** Files of a signal that earlier compiles read, oldest batch first. */
 export function knownFilesOf(id: string, { root, days }: KnownFiles): ReadFile[] {
   return days.flatMap((path) => {
-    const [folders = '[]', ...lines] = readFileSync(path, 'utf8').split('\n');
+    const [folders = '[]', ...lines] = readPlain(path, STORED_BYTES_MAX)
+      .toString('utf8')
+      .split('\n');
     return (JSON.parse(folders) as KnownBatch[]).flatMap(({ batch }, at) => {
       const files = JSON.parse(lines[at] ?? '[]') as KnownFile[];
       return files.filter((file) => file.id === id).map((file) => snapshotFile(root, batch, file));

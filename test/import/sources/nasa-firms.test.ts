@@ -29,7 +29,7 @@ describe('nasa-firms', () => {
       entity_name: 'California, United States',
       observed_at: '2026-11-20T10:00:00Z',
       collected_at: FIRES_NOTE.fetched_at,
-      source_ref: FIRES_NOTE.url,
+      source_ref: 'https://firms.modaps.eosdis.nasa.gov/active_fire/',
       source_tier: 'T1',
     });
     expect(california?.current).toEqual({
@@ -64,14 +64,14 @@ describe('nasa-firms', () => {
   });
 
   it.each([
-    ['a time that lost its zeros', { time: '20' }, 'row 3 cannot be read'],
-    ['an hour that does not exist', { time: '2400' }, 'row 3 cannot be read'],
-    ['a day that does not exist', { day: '2026-02-30' }, 'row 3 cannot be read'],
-    ['a row after the fetch', { time: '1106' }, 'later than the fetch'],
-    ['another instrument', { satellite: 'N' }, 'row 3 cannot be read'],
-    ['a confidence in words', { confidence: 'nominal' }, 'row 3 cannot be read'],
-    ['a latitude off the globe', { at: [138, 20] as const }, 'row 3 cannot be read'],
-    ['a power below zero', { power: '-1' }, 'row 3 cannot be read'],
+    ['a time that lost its zeros', { time: '20' }, '2.acq_time: not a time'],
+    ['an hour that does not exist', { time: '2400' }, '2.acq_time: not a time'],
+    ['a day that does not exist', { day: '2026-02-30' }, '2.acq_date: not a day'],
+    ['a row after the fetch', { time: '1106' }, 'after its fetch'],
+    ['another instrument', { satellite: 'N' }, '2.satellite'],
+    ['a confidence in words', { confidence: 'nominal' }, '2.confidence: not 0 to 100'],
+    ['a latitude off the globe', { at: [138, 20] as const }, '2.latitude'],
+    ['a power below zero', { power: '-1' }, '2.frp'],
     ['a power in another form', { power: '1,5' }, 'not a whole table'],
   ])('I55: refuses %s, since no region could be counted', (_name, fire, message) => {
     expect(() => read(fireList([fire]))).toThrow(message);
@@ -81,7 +81,7 @@ describe('nasa-firms', () => {
     const url = (name: string) => FIRES_NOTE.url.replace('MODIS_C6_1_Global_24h', name);
     expect(read(fireList([]), { url: url('MODIS_C6_1_Global_48h') })).toHaveLength(12);
     for (const name of ['MODIS_C6_1_Europe_24h', 'SUOMI_VIIRS_C2_Global_24h']) {
-      expect(() => read(fireList([]), { url: url(name) })).toThrow(`"${name}.csv", not the global`);
+      expect(() => read(fireList([]), { url: url(name) })).toThrow('no global list of MODIS');
     }
     const short = fireList(
       [

@@ -104,6 +104,14 @@ describe('nhc', () => {
     ]);
   });
 
+  it('takes an update for the hour to come, which is out before, as of the fetch', () => {
+    const [atlantic] = valuesOf(
+      read(storm('al012026', { lastUpdate: '2026-08-02T06:00:00.000Z' })),
+      ACTIVE,
+    );
+    expect(atlantic?.[1]).toBe(NOTE.fetched_at);
+  });
+
   it.each([
     ['a wind in words', { intensity: 'strong' }, 'activeStorms.0.intensity'],
     ['a wind in another unit', { intensity: '40 mph' }, 'activeStorms.0.intensity'],
@@ -114,7 +122,7 @@ describe('nhc', () => {
     ['a day that does not exist', { lastUpdate: '2026-02-30T03:00:00.000Z' }, 'lastUpdate'],
     ['no word on watches', { windWatchesWarnings: undefined }, 'windWatchesWarnings'],
     ['watches without an issue', { stormSurgeWatchWarningGIS: {} }, 'stormSurgeWatchWarningGIS'],
-    ['an update after the fetch', { lastUpdate: '2026-08-02T06:00:00.000Z' }, 'after its fetch'],
+    ['an update after the fetch', { lastUpdate: '2026-08-02T06:00:01.000Z' }, 'after its fetch'],
     ['a stale update', { lastUpdate: '2026-08-01T15:00:00.000Z' }, 'stale when it was fetched'],
   ])('I55: refuses a list with %s', (_name, over, message) => {
     expect(() => read(storm('al012026', over))).toThrow(ImportError);

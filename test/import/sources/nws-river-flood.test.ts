@@ -141,7 +141,8 @@ describe.skipIf(!hasRecorded)('recorded statements (skipped without ../shared)',
 
   it('gives the same reading for two products with one observation', () => {
     const [a, b] = ['0137Z', '0141Z'].map((time) => file(`flw_chs_cnog1_2020-03-05T${time}.txt`));
-    expect(a).toEqual({ ...b, entity_name: a?.entity_name });
+    expect(a).toEqual({ ...b, entity_name: a?.entity_name, evidence: a?.evidence });
+    expect(a?.evidence?.sha256).not.toBe(b?.evidence?.sha256);
     expect(a?.entity_name).toBe('Canoochee River near Claxton');
   });
 });

@@ -211,6 +211,9 @@ describe('relayed reports of nws-warnings', () => {
     ['WATERSPOUT', null, 'none', 0],
     ['NON-TSTM WND GST', 90, 'none', 0],
     ['RAIN', 3, 'none', 0],
+    ['TSTM WIND', 60, 'marginal-severe', 1],
+    ['TREES DOWN', null, 'marginal-severe', 1],
+    ['MRN TSTM WIND', 70, 'none', 0],
   ])('puts %s of %s in the band %s', (typetext, ...[magf, band, count]) => {
     expect(day(report(typetext, { magf }))).toMatchObject({ band, reports_24h_count: count });
   });

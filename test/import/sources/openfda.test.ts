@@ -191,7 +191,12 @@ describe('openfda, payloads', () => {
   it('reads the bulk file in its archive to the same readings', () => {
     const payload = shortages([one]);
     const packed = zipOf('drug-shortages-0001-of-0001.json', JSON.stringify(payload));
-    expect(readAs('openfda', packed, BULK)).toEqual(readAs('openfda', payload, BULK));
+    const readings = (answer: unknown) =>
+      [...readAs('openfda', answer, BULK).readings.values()]
+        .flat()
+        .map(({ evidence, ...reading }) => reading);
+    expect(readings(packed)).toEqual(readings(payload));
+    expect(readings(packed).length).toBeGreaterThan(0);
   });
 
   it.each([

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CONVECTION_REGIONS } from '../../../compiler/contract/entities.ts';
+import { placesOf } from '../../../compiler/contract/places.ts';
 import { CONVECTION_AREAS } from '../../../compiler/import/convection-regions.ts';
 import { ImportError } from '../../../compiler/import/import-error.ts';
 import type { Imported } from '../../../compiler/import/payload.ts';
+import { inBox } from '../../../compiler/import/region-box.ts';
 import { boxPoints, boxRing, mapArea, outlookMap, point, pointsText } from '../outlooks.ts';
 import { hasRecorded, readAs, recorded } from '../recorded.ts';
 
@@ -35,6 +37,13 @@ describe('the regions of the line', () => {
         expect(`${state} ${codes}`).toMatch(/^[A-Z]{2}( \d{3})+$/);
       }
     }
+  });
+});
+
+describe('a region of the line', () => {
+  it.each([...CONVECTION_AREAS])('%s has its place in its box', (entity, { box }) => {
+    const place = placesOf('severe-convection').get(entity);
+    expect(place && inBox(box, place.longitude, place.latitude)).toBe(true);
   });
 });
 

@@ -94,31 +94,35 @@ describe('usdm', () => {
     ['a state twice', [...MISSISSIPPI, MISSISSIPPI[0]], 'a second time'],
     [
       'a day that is no Tuesday',
-      [areas('CA', [5, 5, 0, 0, 0, 0], { mapDate: '2026-11-18T00:00:00' })],
+      [areas('CA', [5000, 5000, 0, 0, 0, 0], { mapDate: '2026-11-18T00:00:00' })],
       'not of the Tuesday',
     ],
     [
       'another area in another week',
-      [...MISSISSIPPI, areas('AR', [53, 0, 0, 0, 0, 0], WEEK)],
-      'area of AR',
+      [...MISSISSIPPI, areas('AR', [530, 0, 0, 0, 0, 0], WEEK)],
+      'has an area of 530, which was 53000',
     ],
     [
       'text that is no area',
-      [{ ...areas('CA', [5, 5, 0, 0, 0, 0]), d0: '1.000,5' }],
+      [{ ...areas('CA', [5000, 5000, 0, 0, 0, 0]), d0: '1.000,5' }],
       'not an area',
     ],
     ['shares where it was asked for areas', [shares('CA', [0, 100, 0, 0, 0, 0])], 'adds up to 100'],
     [
       'a week after the fetch',
       [
-        areas('CA', [5, 5, 0, 0, 0, 0], {
+        areas('CA', [5000, 5000, 0, 0, 0, 0], {
           mapDate: '2026-11-24T00:00:00',
           validStart: '2026-11-24T00:00:00',
         }),
       ],
       'after its fetch',
     ],
-    ['a row without a class', [{ ...areas('CA', [5, 5, 0, 0, 0, 0]), d3: undefined }], '0.d3'],
+    [
+      'a row without a class',
+      [{ ...areas('CA', [5000, 5000, 0, 0, 0, 0]), d3: undefined }],
+      '0.d3',
+    ],
     ['no rows', [], 'it is empty'],
     ['an error', { Message: 'An error has occurred.' }, 'not statistics of states'],
   ])('I55: refuses %s', (_name, rows, message) => {

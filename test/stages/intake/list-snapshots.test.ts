@@ -39,6 +39,18 @@ describe('listSnapshots()', () => {
     expect(listed[1]?.bytes).toBe(6);
   });
 
+  it('leaves the archive of payloads alone, and only that folder', () => {
+    const root = writeSnapshots({
+      '2026-11-20/crypto.spot.ndjson': 'x',
+      'archive/usgs-nwis/2026-11-20/payload.gz': 'x',
+    });
+    expect(listSnapshots(root).batches.map(({ batch }) => batch)).toEqual(['2026-11-20']);
+    mkdirSync(join(root, 'archives'));
+    expect(problemsOf(root)).toMatchObject([{ code: 'bad_name', file: 'archives' }]);
+    const flat = writeSnapshots({ '2026-11-20/crypto.spot.ndjson': 'x', archive: 'a file' });
+    expect(problemsOf(flat)).toMatchObject([{ code: 'bad_name', file: 'archive' }]);
+  });
+
   it.each([
     ['2026-11-20T24Z', 'an hour that no day has'],
     ['2026-02-30', 'a day that no month has'],

@@ -12,7 +12,31 @@ function faultsOf(change: object, signal = SIGNAL, current: object = GOOD.curren
   return [...new Set(faults.map(({ code, field }) => `${code} ${field}`))];
 }
 
+const EVIDENCE = {
+  sha256: 'e7'.repeat(32),
+  url: 'https://waterservices.usgs.gov/nwis/iv/?sites=07010000',
+  fetched_at: '2026-11-20T11:00:00Z',
+  importer: 'usgs-nwis',
+  importer_version: 1,
+};
+
 describe('parseReading()', () => {
+  it.each([
+    ['sha256', `sha256:${'e7'.repeat(32)}`],
+    ['sha256', 'E7'.repeat(32)],
+    ['url', 'javascript:alert(1)'],
+    ['url', null],
+    ['fetched_at', '2026-11-20'],
+    ['importer', 'USGS NWIS'],
+    ['importer_version', 0],
+    ['importer_version', '1'],
+    ['importer_version', undefined],
+    ['path', '/tmp/payload.json'],
+  ])('refuses evidence whose %s is %j', (name, value) => {
+    const where = name === 'path' ? 'evidence' : `evidence.${name}`;
+    expect(faultsOf({ evidence: { ...EVIDENCE, [name]: value } })).toEqual([`bad_field ${where}`]);
+  });
+
   it('accepts a reading with everything that may be stored', () => {
     const full = {
       entity_name: 'Mississippi River at St. Louis, MO',
@@ -23,6 +47,7 @@ describe('parseReading()', () => {
       qualifiers: ['P'],
       uncertainty: '0.01 ft',
       current: { stage_ft: 13.6, band: 'below-action', flags: ['a', 1, true, null] },
+      evidence: EVIDENCE,
     };
     expect(faultsOf(full)).toEqual([]);
     expect(faultsOf({ current: { stage_ft: null } })).toEqual([]);

@@ -95,6 +95,20 @@ describe('settle()', () => {
     }
   });
 
+  it('keeps the evidence of the line that stands, or that it names none', () => {
+    const [one, other] = ['1', '2'].map((digit) => {
+      const payload = { url: 'https://example.org/', fetched_at: at(11) };
+      return { sha256: digit.repeat(64), ...payload, importer: 'usgs-nwis', importer_version: 1 };
+    });
+    const again = { batch: 1, more: { collected_at: at(12), evidence: other } };
+    const evidenceOf = (first: object, later: At) =>
+      good([stored(1, { more: first }), stored(1, later)]).readings.map((item) => item.evidence);
+    expect(evidenceOf({ evidence: one }, again)).toEqual([one]);
+    expect(evidenceOf({}, again)).toEqual([undefined]);
+    const revised = good([stored(1, { more: { evidence: one } }), stored(2, again)]);
+    expect(revised.readings.map((item) => item.evidence)).toEqual([other]);
+  });
+
   it('I36: keeps every hashed member, and its order, of the first of two repeats', () => {
     const later = { collected_at: at(12), observed_at: '2026-11-20T10:00:00.000Z', grade: 'new' };
     const two = stored(1, { batch: 1, more: later });

@@ -9,7 +9,7 @@ import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
 import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
-import { replacedOf, toldOf } from '../../../compiler/stages/intake/timeline.ts';
+import { replacedOf, toldOf, withoutEvidence } from '../../../compiler/stages/intake/timeline.ts';
 import {
   type EntityPast,
   type Ground,
@@ -36,6 +36,24 @@ interface Said {
   readonly grade: string;
 }
 
+/** Each batch has a payload of its own. */
+function evidenceOf(hour: number) {
+  const sha256 = String(hour).padStart(64, '0');
+  const payload = { url: 'https://example.org/', fetched_at: time(hour + 0.5) };
+  return { sha256, ...payload, importer: 'example', importer_version: 1 };
+}
+
+/** What stays that of the first telling. */
+function collectionOf({ collected_at, evidence }: Reading) {
+  return evidence === undefined ? { collected_at } : { collected_at, evidence };
+}
+
+/** What is told of several readings: the evidence of the newest one alone. */
+function lean(readings: readonly Reading[]): Reading[] {
+  const last = readings.length - 1;
+  return readings.map((item, index) => (index === last ? item : withoutEvidence(item)));
+}
+
 /** Batches, one an hour or so, of one entity. */
 type Life = readonly { readonly hour: number; readonly said: readonly Said[] }[];
 
@@ -49,6 +67,7 @@ function linesOf(life: Life, metric: string): StoredReading[][] {
           observed_at: time(hour - back),
           collected_at: time(hour + 0.5),
           grade,
+          evidence: evidenceOf(hour),
         },
       ) as Reading,
       batch,
@@ -129,7 +148,7 @@ function standing(lines: readonly StoredReading[], here: Ground): Standing {
   if (kept === undefined || last === undefined)
     throw new RangeError('Cannot judge a time: no lines');
   return {
-    reading: { ...last, collected_at: kept.collected_at },
+    reading: { ...last, ...collectionOf(kept) },
     hashes: [...new Set(firsts.map(here.hashOf))],
     repeats: said.length - firsts.length,
   };
@@ -151,7 +170,7 @@ function expected(lines: readonly StoredReading[], signalId: string, here: Groun
   const rows = byDate.map((item) => here.rowOf(item, here.hashOf(item)));
   const signal = signalOf(signalId);
   return {
-    recent: readings.slice(-8),
+    recent: lean(readings.slice(-8)),
     isRevised: latest.hashes.length > 1,
     looked_at: lines
       .map(({ reading }) => reading.collected_at)
@@ -162,17 +181,22 @@ function expected(lines: readonly StoredReading[], signalId: string, here: Groun
     chain: chainRows(CHAIN_ORIGIN, rows).end,
     hashes: new Set(at.flatMap(({ hashes }) => hashes)),
     season: signal === undefined ? null : seasonOf(signal, latest.reading, readings),
-    fact: readings.findLast((item) => Object.values(item.current)[0] !== null) ?? null,
+    fact: newestFact(readings),
   };
+}
+
+/** Nothing is told of the payload behind it. */
+function newestFact(readings: readonly Reading[]): Reading | null {
+  const found = readings.findLast((item) => Object.values(item.current)[0] !== null);
+  return found === undefined ? null : withoutEvidence(found);
 }
 
 function told({ grown, hashes }: Outcome, here: Ground) {
   const { past, recent, rows } = grown;
   const facts = entityFacts(here.signal, grown, here.hashOf);
   const newest = recent.at(-1);
-  const hasValue = (item: Reading): boolean => Object.values(item.current)[0] !== null;
   return {
-    recent: recent.map(toldOf),
+    recent: lean(recent.map(toldOf)),
     isRevised: newest !== undefined && replacedOf(newest).length > 0,
     looked_at: past.looked_at,
     repeats: past.repeats,
@@ -180,7 +204,7 @@ function told({ grown, hashes }: Outcome, here: Ground) {
     chain: chainRows(past.series.chain, rows).end,
     hashes,
     season: facts.season,
-    fact: recent.map(toldOf).findLast(hasValue) ?? grown.fact,
+    fact: newestFact(recent.map(toldOf)) ?? grown.fact,
   };
 }
 

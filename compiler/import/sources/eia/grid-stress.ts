@@ -1,8 +1,8 @@
-import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
-import type { Reading } from '../../../stages/intake/reading.ts';
-import { measuredBy, nameOf } from '../../measured.ts';
+import { HOUR_MS } from '../../../contract/iso-time.ts';
+import { nameOf } from '../../measured.ts';
 import type { Payload } from '../../payload.ts';
 import type { ReadingList } from '../../reading-list.ts';
+import { type Origin, statedReading } from '../../stated-reading.ts';
 
 /** Values in MW by hour, in epoch milliseconds of its end; null where the publisher has none yet. */
 type Series = ReadonlyMap<number, number | null>;
@@ -20,6 +20,14 @@ export interface Demand {
   readonly hours: Hours;
 }
 
+const ORIGIN: Origin = {
+  name: 'EIA-930, as the balancing authority reported',
+  role: 'measurement',
+  independent: true,
+  page: 'https://www.eia.gov/electricity/gridmonitor/',
+  tier: 'T1',
+  status: 'as published by the EIA',
+};
 /** The newest hours are often without a value; one that lies further back is not the present. */
 const STEP_BACK_HOURS_MAX = 6;
 const DAY_HOURS = 24;
@@ -126,27 +134,23 @@ interface Facts {
 function add({ signal, bands, says }: Measure, facts: Facts, { payload, list }: Target): void {
   const { demand, time, mw, share, more } = facts;
   const { entity, peakMw } = demand;
-  const observed_at = isoTime(time);
   const percent = peakMw === null ? null : Math.round((10_000 * mw) / peakMw) / 100;
-  const band =
-    percent === null ? null : (bands[BAND_EDGES.filter((edge) => percent >= edge).length] ?? null);
+  const reached = BAND_EDGES.filter((edge) => percent !== null && percent >= edge).length;
   const measure =
     peakMw === null
       ? 'no reference peak is known to us, so no share and no band is given'
       : `reference peak ${peakMw} MW, the record that the authority has published; its choice and the bands are ours and are no emergency levels of NERC`;
-  const reading: Reading = {
+  const said = {
     entity,
     ...nameOf('grid-reliability', entity),
-    observed_at,
-    collected_at: payload.note.fetched_at,
-    current: { [share]: percent, band, ...more },
-    sources: measuredBy('EIA-930, as the balancing authority reported', percent, observed_at),
-    source_ref: 'https://www.eia.gov/electricity/gridmonitor/',
-    source_tier: 'T1',
+    at: time,
+    current: {
+      [share]: percent,
+      band: percent === null ? null : (bands[reached] ?? null),
+      ...more,
+    },
     grade: 'preliminary, revised for some days',
     scope: `${says}; ${measure}`,
-    validation_status: 'as published by the EIA',
-    uncertainty: 'not stated in the payload',
   };
-  list.add(signal, reading);
+  list.add(signal, statedReading(ORIGIN, payload, said));
 }

@@ -95,6 +95,7 @@ export const noaaStarVhi: Source = {
       );
     },
     accept: 'text/html, text/plain',
+    mediaTypes: ['text/html'],
     everyMinutes: 24 * 60,
     perMinute: 6,
   },

@@ -3,6 +3,7 @@ import { type ConvectionRegion, countyZones, regionsIn } from '../../convection-
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
+import { askedStates } from './asked-states.ts';
 
 /** What a region is under, by the event code of the alert: phenomenon and significance. */
 const KINDS = {
@@ -12,17 +13,8 @@ const KINDS = {
   'SV.A': { event: 'Severe Thunderstorm Watch', band: 'watch' },
 } as const;
 type Code = keyof typeof KINDS;
-export const CODES: readonly Code[] = ['TO.W', 'SV.W', 'TO.A', 'SV.A'];
-export const EVENTS: readonly string[] = CODES.map((code) => KINDS[code].event);
+const CODES: readonly Code[] = ['TO.W', 'SV.W', 'TO.A', 'SV.A'];
 
-/** Parameters of an address that leave the four events of the asked states whole, with what they must name. */
-const WHOLE: ReadonlyMap<string, readonly string[]> = new Map([
-  ['area', []],
-  ['event', EVENTS],
-  ['status', ['actual']],
-  ['message_type', ['alert', 'update']],
-]);
-const PATH = /^\/alerts\/active(?:\/area\/([A-Z]{2}))?$/;
 /** Actions after which an event no longer holds where the alert is for. */
 const ENDED: readonly string[] = ['CAN', 'EXP', 'UPG'];
 const GRAVE = /PARTICULARLY DANGEROUS SITUATION|TORNADO EMERGENCY/i;
@@ -97,25 +89,6 @@ export function convectiveAlerts(payload: Payload): RegionAlerts[] {
     const own = active.filter((one) => one.zones.some((zone) => zones.has(zone)));
     return { entity, region, events: [...new Map(own.map((one) => [one.key, one])).values()] };
   });
-}
-
-/** The states that an address asks for; null for all. */
-function askedStates({ note, subject }: Payload): readonly string[] | null {
-  const { pathname, searchParams } = new URL(note.url);
-  const path = PATH.exec(pathname);
-  const named = [...searchParams].map(([name, value]) => ({ name, values: value.split(',') }));
-  const narrow = named.find(({ name, values }) => {
-    const needed = WHOLE.get(name);
-    return needed === undefined || !needed.every((word) => values.includes(word));
-  });
-  if (path === null || narrow !== undefined) {
-    const what = path === null ? pathname : `"${narrow?.name}"`;
-    const state = `its address does not ask for all alerts (${what}); fetch /alerts/active, with "area" at most`;
-    throw new ImportError({ subject, state });
-  }
-  const areas = named.flatMap(({ name, values }) => (name === 'area' ? values : []));
-  const states = [...areas, ...(path[1] === undefined ? [] : [path[1]])];
-  return states.length === 0 ? null : states;
 }
 
 function checkSubjects(

@@ -1,26 +1,15 @@
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
-import type { Reading } from '../../../stages/intake/reading.ts';
-import { CONVECTION_AREAS, convectionScope, regionsIn } from '../../convection-regions.ts';
 import { ImportError } from '../../import-error.ts';
-import { measuredBy, nameOf } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
-import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
-import { productIn, refuseProduct, type TextProduct } from '../../text-product.ts';
-import { convectiveAlerts, EVENTS, type RegionAlerts } from './convective-alerts.ts';
-import { relayedReports } from './relayed-reports.ts';
-import { textReports } from './report-text.ts';
-import { type DayOfReports, dayOfReports } from './storm-reports.ts';
+import { productIn, refuseProduct } from '../../text-product.ts';
+import { readAlerts } from './alert-readings.ts';
+import { EVENTS } from './asked-states.ts';
+import { AGENCY, ALERT_HOST, REALIZED, REPORT_HOST, WARNINGS } from './region-reading.ts';
+import { readRelayed, readReportText } from './report-readings.ts';
 
-const ALERT_HOST = 'api.weather.gov';
-const REPORT_HOST = 'mesonet.agron.iastate.edu';
 const ALERTS = `https://${ALERT_HOST}/alerts/active`;
 const REPORTS = `https://${REPORT_HOST}/geojson/lsr.geojson`;
-const AGENCY = 'NOAA National Weather Service';
-const WARNINGS = 'severe-convection.active-warning-state';
-const REALIZED = 'severe-convection.realized-severe-reports';
-const SEVERE =
-  'tornadoes, hail from 1.00 in, thunderstorm gusts from 58 mph and thunderstorm wind damage of 24 hours';
 
 /** What a payload is follows from what it is or where it was asked for: an empty list looks alike everywhere. */
 function readWarnings(payload: Payload): Imported {
@@ -36,134 +25,10 @@ function readWarnings(payload: Payload): Imported {
   throw new ImportError({ subject: payload.subject, state });
 }
 
-function readAlerts(payload: Payload): Imported {
-  const { fetched_at } = payload.note;
-  const list = new ReadingList();
-  const all = convectiveAlerts(payload);
-  skipOthers(
-    list,
-    all.map(({ entity }) => entity),
-  );
-  for (const alerts of all) {
-    const scope = `tornado and severe thunderstorm watches and warnings for counties of the region, which has half of their area or more; ${convectionScope(alerts.region)}`;
-    const about = { entity: alerts.entity, at: fetched_at, collectedAt: fetched_at };
-    list.add(WARNINGS, {
-      ...reading(about, alertCounts(alerts)),
-      scope,
-      source_ref: ALERTS,
-      source_tier: 'T1',
-    });
-  }
-  return list.someOf(payload);
-}
-
-/** A region says nothing where a part of it was not asked for. */
-function skipOthers(list: ReadingList, read: readonly string[]): void {
-  for (const entity of CONVECTION_AREAS.keys()) {
-    if (!read.includes(entity)) list.skips.add(entity, 'a part of it was not asked for');
-  }
-}
-
-function alertCounts({ events }: RegionAlerts): Reading['current'] {
-  const of = (code: string): number => events.filter((event) => event.code === code).length;
-  const bands = events.map(({ band, isGrave }) => (isGrave ? 'pds-emergency' : band));
-  const order = ['none', 'watch', 'svr-warning', 'tornado-warning', 'pds-emergency'];
-  return {
-    active_alerts_count: events.length,
-    band: order.findLast((band) => bands.includes(band)) ?? 'none',
-    tornado_warnings_count: of('TO.W'),
-    severe_thunderstorm_warnings_count: of('SV.W'),
-    watches_count: of('TO.A') + of('SV.A'),
-  };
-}
-
-function readRelayed(payload: Payload): Imported {
-  const { reports, states, end } = relayedReports(payload);
-  const list = new ReadingList();
-  const regions = regionsIn(states);
-  skipOthers(
-    list,
-    regions.map(([entity]) => entity),
-  );
-  for (const [entity, region] of regions) {
-    const about = { entity, at: isoTime(end), collectedAt: payload.note.fetched_at };
-    const day = dayOfReports(reports, region, end);
-    const base = reading(about, { reports_24h_count: day.count, ...factsOf(day) });
-    list.add(REALIZED, {
-      ...base,
-      sources: base.sources.map((source) => ({
-        ...source,
-        name: 'Iowa Environmental Mesonet',
-        independent: false,
-        relay_of: AGENCY,
-      })),
-      scope: `${SEVERE}; ${convectionScope(region)}`,
-      source_ref: `https://${REPORT_HOST}/lsr/`,
-      source_tier: 'T2',
-    });
-  }
-  return list.someOf(payload);
-}
-
-/** One office, one product: what it lists is known, what it does not list is not. */
-function readReportText(product: TextProduct, payload: Payload): Imported {
-  const list = new ReadingList();
-  const { issue, reports } = textReports(product, payload, list.skips);
-  for (const [entity, region] of regionsIn(null)) {
-    const day = dayOfReports(reports, region, issue.at);
-    if (day.count === null || day.count === 0) continue;
-    const about = { entity, at: isoTime(issue.at), collectedAt: payload.note.fetched_at };
-    const current = { reports_24h_count: null, ...factsOf(day), listed_reports_count: day.count };
-    list.add(REALIZED, {
-      ...reading(about, current),
-      scope: `${SEVERE} that product ${product.name} lists; others of the region are not in it, so its band is the least that holds; ${convectionScope(region)}`,
-      source_ref: 'https://www.weather.gov/',
-      source_tier: 'T1',
-    });
-  }
-  const old = reports.filter(({ at }) => at <= issue.at - DAY_MS).length;
-  if (old > 0) list.skips.add(product.name, 'older than a day at its issue', old);
-  if (list.count === 0 && reports.length > old) {
-    list.skips.add(product.name, 'milder than severe, or in no region', reports.length - old);
-  }
-  return list.someOf(payload);
-}
-
-function factsOf({ band, tornadoes, hailIn, gustMph }: DayOfReports): Reading['current'] {
-  return {
-    band,
-    tornado_reports_count: tornadoes,
-    max_hail_in: hailIn,
-    max_gust_mph: gustMph,
-  };
-}
-
-interface About {
-  readonly entity: string;
-  /** Time of the reading. */
-  readonly at: string;
-  readonly collectedAt: string;
-}
-
-function reading({ entity, at, collectedAt }: About, current: Reading['current']) {
-  const [value = null] = Object.values(current);
-  return {
-    entity,
-    ...nameOf('severe-convection', entity),
-    observed_at: at,
-    collected_at: collectedAt,
-    current,
-    sources: measuredBy(AGENCY, typeof value === 'number' ? value : null, at),
-    grade: 'preliminary',
-    validation_status: 'as published by NWS',
-    uncertainty: 'not stated in the payload',
-  };
-}
-
 /** Alerts: https://www.weather.gov/documentation/services-web-api. Reports: https://mesonet.agron.iastate.edu/geojson/lsr.geojson?help */
 export const nwsWarnings: Source = {
   id: 'nws-warnings',
-  agency: 'NOAA National Weather Service',
+  agency: AGENCY,
   version: 1,
   format: 'json',
   feeds: [WARNINGS, REALIZED],

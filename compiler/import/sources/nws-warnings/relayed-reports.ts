@@ -12,6 +12,8 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?Z$/;
 const DIGIT_TIME = /^(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})$/;
 /** A magnitude as text; ratings of tornadoes may carry their scale. */
 const MAGNITUDE = /^(?:E?F)?(\d+(?:\.\d+)?)$/;
+/** Reports at sea may share the code of a kind on land. */
+const AT_SEA = /^(MRN|MARINE) /i;
 const CODES: readonly string[] = [...REPORT_KINDS.values()].map(({ code }) => code);
 
 const reportSchema = z.looseObject({
@@ -59,9 +61,7 @@ export function relayedReports(payload: Payload): RelayedReports {
     const state = `its address does not ask for the reports of a whole day (${asked}); fetch "states", "sts" and "ets" at most`;
     throw new ImportError({ subject, state });
   }
-  const fault = features
-    .map((one, at) => faultOf(one, asked) ?? repeated(features, at))
-    .find(Boolean);
+  const fault = features.map((one) => faultOf(one, asked)).find(Boolean) ?? repeated(features);
   if (fault != null) throw new ImportError({ subject, state: `${fault}; fetch it again` });
   return { reports: features.flatMap(reportOf), states: asked.states, end: asked.end };
 }
@@ -95,8 +95,8 @@ function faultOf({ properties, geometry }: Report, { states, begin, end }: Asked
   const { type, typetext, lon, lat, valid, state } = properties;
   const known = REPORT_KINDS.get(typetext.toUpperCase());
   const name = `report "${typetext.slice(0, 20)}" of ${valid}`;
-  if (known?.code !== (CODES.includes(type) ? type : undefined))
-    return `${name} has the code ${type}`;
+  const coded = CODES.includes(type) && !AT_SEA.test(typetext) ? type : undefined;
+  if (known?.code !== coded) return `${name} has the code ${type}`;
   const [longitude, latitude] = geometry.coordinates;
   if (lon !== longitude || lat !== latitude) return `${name} is at two places`;
   const at = Date.parse(valid);
@@ -118,11 +118,9 @@ function sizeFault(
   return `the report of ${valid} is in "${unit}", not in ${expected}`;
 }
 
-function repeated(features: readonly Report[], at: number): string | null {
-  const text = JSON.stringify(features[at]);
-  return features.slice(0, at).some((one) => JSON.stringify(one) === text)
-    ? `report ${at} is listed twice`
-    : null;
+function repeated(features: readonly Report[]): string | null {
+  const once = new Set(features.map((one) => JSON.stringify(one)));
+  return once.size === features.length ? null : 'a report is listed twice';
 }
 
 function reportOf({ properties, geometry }: Report): StormReport[] {

@@ -2,12 +2,18 @@ import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { ConvectionRegion } from '../../convection-regions.ts';
 import { inBox } from '../../region-box.ts';
 
-/** What counts as severe convection, by the name of a report; a waterspout, rain or other wind does not. */
-export const REPORT_KINDS: ReadonlyMap<string, ReportKind> = new Map([
+const GUST: ReportKind = { kind: 'gust', code: 'G', unit: 'MPH' };
+const DAMAGE: ReportKind = { kind: 'damage', code: 'D', unit: null };
+/** What counts as severe convection, by the names of a report; a waterspout, rain or other wind does not. */
+export const REPORT_KINDS: ReadonlyMap<string, ReportKind> = new Map<string, ReportKind>([
   ['TORNADO', { kind: 'tornado', code: 'T', unit: null }],
   ['HAIL', { kind: 'hail', code: 'H', unit: 'INCH' }],
-  ['TSTM WND GST', { kind: 'gust', code: 'G', unit: 'MPH' }],
-  ['TSTM WND DMG', { kind: 'damage', code: 'D', unit: null }],
+  ['TSTM WND GST', GUST],
+  ['TSTM WIND GST', GUST],
+  ['TSTM WIND', GUST],
+  ['TSTM WND DMG', DAMAGE],
+  ['TSTM WIND DMG', DAMAGE],
+  ['TREES DOWN', DAMAGE],
 ]);
 
 export interface ReportKind {

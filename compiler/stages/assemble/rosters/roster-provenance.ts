@@ -16,6 +16,7 @@ export interface RosterSubject {
 /** A row as a part of a body that joins rows. */
 export function rosterPart(about: RosterSubject, { row, record_hash }: HashedRow): LineagePart {
   const { observed_at, collected_at, source_ref, uncertainty, validation_status } = row;
+  const { evidence } = row;
   return {
     cadence: about.cadence,
     observed_at,
@@ -29,6 +30,7 @@ export function rosterPart(about: RosterSubject, { row, record_hash }: HashedRow
       observed_at,
       record_hash,
       source_ref,
+      ...(evidence === undefined ? {} : { evidence }),
     },
   };
 }

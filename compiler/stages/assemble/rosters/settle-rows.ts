@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Evidence } from '../../../contract/record.ts';
 import { recordHashText } from '../../../contract/record-hash.ts';
 import { type RosterCore, type RosterKind, rosterCore } from '../../../contract/roster-core.ts';
 import type { Problem } from '../../intake/compile-error.ts';
@@ -10,6 +11,7 @@ import { jcs } from '../../seal/jcs.ts';
 export type OriginRow = Origin & {
   readonly imported?: boolean | undefined;
   readonly source_note?: string | undefined;
+  readonly evidence?: Evidence | undefined;
 };
 
 /** A row that is published, with its hash; null for one that was imported without. */
@@ -97,7 +99,8 @@ function disclosed<Row extends OriginRow>(
 ): HashedRow<Row> {
   // An import without hashes tells nothing about a row that has one.
   if (newest.record_hash !== kept.record_hash) return kept;
-  return { ...kept, row: { ...newest.row, collected_at: kept.row.collected_at } };
+  const { collected_at, evidence } = kept.row;
+  return { ...kept, row: { ...newest.row, collected_at, evidence } };
 }
 
 function conflict(known: StoredRow<unknown>, found: StoredRow<unknown>): Problem {

@@ -1,0 +1,345 @@
+/**
+ * One GET at a time to an agency, over undici. This is the compiler's only way to the agencies, and it trusts nothing of what
+ * comes back:
+ *
+ *  - Only https addresses at the agency's own hosts are asked, also after a redirect. An operator's mirror may stand in for
+ *    a host.
+ *  - A data key is added on the wire only. No address that is stored, told or logged holds it.
+ *  - The body goes to the disk as it comes. One that is too long, before or after gzip, is refused by name.
+ *  - An answer of another status or type, an HTML page, and a body that ends too early are errors.
+ *
+ * HTTP semantics: RFC 9110. Conditional requests: its section 13.
+ */
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { Agent, type Dispatcher, errors, request } from 'undici';
+import type { FetchPlan, Source } from '../import/source.ts';
+import type { Incoming, Look } from './archive.ts';
+import { FetchError } from './fetch-error.ts';
+
+const REDIRECTS = [301, 302, 303, 307, 308];
+const REDIRECTS_MAX = 5;
+/** What is read of an answer that is thrown away. */
+const DUMP_BYTES = 65_536;
+const HEADERS_BYTES_MAX = 65_536;
+/** Statuses after which asking again soon may help. */
+const TRANSIENT = [408, 429, 500, 502, 503, 504];
+/** Statuses by which an agency turns a client away. */
+const REFUSALS = [401, 403, 429, 451];
+/** Types that say nothing about what they hold; the importer judges the bytes. */
+const PLAIN_TYPES = ['text/plain', 'application/octet-stream', 'binary/octet-stream'];
+const MEDIA_TYPES: Readonly<Record<Source['format'], RegExp>> = {
+  json: /^(application|text)\/([\w.-]+\+)?json$/,
+  csv: /^(text|application)\/(csv|comma-separated-values|x-csv|vnd\.ms-excel)$/,
+  xml: /^(application|text)\/([\w.-]+\+)?xml$/,
+  text: /^text\/(?!html)[\w.+-]+$/,
+};
+
+/** Where an address takes a key in its path, also once it is written as a URL. */
+const KEY_PLACE = /\{key\}|%7Bkey%7D/gi;
+
+/** In milliseconds. */
+export interface Timeouts {
+  readonly connect: number;
+  /** Longest silence before the headers, and within the body. */
+  readonly silence: number;
+  /** A whole answer, which may not trickle in for ever. */
+  readonly total: number;
+}
+export const TIMEOUTS: Timeouts = { connect: 10_000, silence: 30_000, total: 180_000 };
+
+export interface ClientSettings {
+  readonly userAgent: string;
+  /** Mirrors by host: "data.sec.gov" may be asked at "http://127.0.0.1:8080/sec", paths and queries stay. */
+  readonly origins: Readonly<Record<string, string>>;
+  readonly timeouts: Timeouts;
+  /** Longest payload. */
+  readonly bytesMax: number;
+}
+
+/** What is asked of an agency. */
+export interface Question {
+  /** Official address, without a key. */
+  readonly url: string;
+  readonly plan: Pick<FetchPlan, 'hosts' | 'accept' | 'key' | 'mediaTypes'>;
+  readonly format: Source['format'];
+  readonly key: string | null;
+  /** What is known of the address: it is asked whether that has changed. */
+  readonly known: Pick<Look, 'etag' | 'last_modified'> | null;
+}
+
+/** What an answer says of itself. */
+export interface AnswerHeaders {
+  readonly http_date?: string;
+  readonly last_modified?: string;
+  readonly etag?: string;
+}
+
+export type Answer =
+  | { readonly kind: 'unchanged'; readonly headers: AnswerHeaders }
+  | { readonly kind: 'payload'; readonly headers: AnswerHeaders; readonly incoming: Incoming };
+
+export interface AgencyClient {
+  /** Asks once; throws a FetchError for anything but a whole answer or "unchanged". `receive` keeps the bytes. */
+  ask(question: Question, receive: Receive): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export type Receive = (chunks: AsyncIterable<Uint8Array>) => Promise<Incoming>;
+
+export function agencyClient(settings: ClientSettings): AgencyClient {
+  const { connect, silence } = settings.timeouts;
+  const dispatcher = new Agent({
+    connections: 2,
+    connect: { timeout: connect },
+    headersTimeout: silence,
+    bodyTimeout: silence,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+  });
+  return {
+    ask: async (question, receive) => {
+      try {
+        const found = await follow(question, { ...settings, dispatcher });
+        return await answerOf(question, found, { ...settings, receive });
+      } catch (error) {
+        throw withoutKey(error, question);
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+type Line = ClientSettings & { readonly dispatcher: Dispatcher };
+type Response = Dispatcher.ResponseData;
+
+/** Asks an address and the ones that it leads to. */
+async function follow(question: Question, line: Line): Promise<Response> {
+  let url = question.url;
+  const signal = AbortSignal.timeout(line.timeouts.total);
+  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
+    refuseElsewhere(url, question);
+    const response = await call(url, question, { ...line, signal });
+    if (!REDIRECTS.includes(response.statusCode)) return response;
+    await dump(response);
+    const location = headerOf(response, 'location') ?? '';
+    if (!URL.canParse(location, url)) {
+      throw fault(
+        question,
+        `answered ${response.statusCode} and leads nowhere; look at the address`,
+      );
+    }
+    url = new URL(location, url).href;
+  }
+  throw fault(question, `more than ${REDIRECTS_MAX} redirects; look at the address`);
+}
+
+async function call(
+  url: string,
+  question: Question,
+  line: Line & { readonly signal: AbortSignal },
+): Promise<Response> {
+  const { plan, known } = question;
+  const { dispatcher, signal, userAgent } = line;
+  const headers = {
+    'user-agent': userAgent,
+    accept: plan.accept,
+    'accept-encoding': 'gzip',
+    ...(known?.etag === undefined ? {} : { 'if-none-match': known.etag }),
+    ...(known?.last_modified === undefined ? {} : { 'if-modified-since': known.last_modified }),
+  };
+  try {
+    return await request(wireAddress(url, question, line), { dispatcher, signal, headers });
+  } catch (error) {
+    throw broken(error, question);
+  }
+}
+
+/** The address as it is asked: at a mirror if there is one, with the key if there is one. */
+function wireAddress(
+  address: string,
+  { plan, key }: Question,
+  { origins }: Pick<ClientSettings, 'origins'>,
+): URL {
+  const url = new URL(
+    key === null ? address : address.replace(KEY_PLACE, () => encodeURIComponent(key)),
+  );
+  if (plan.key !== undefined && key !== null && address.search(KEY_PLACE) < 0) {
+    url.searchParams.set(plan.key.parameter, key);
+  }
+  const mirror = origins[url.host];
+  if (mirror === undefined) return url;
+  return new URL(`${mirror.replace(/\/$/, '')}${url.pathname}${url.search}`);
+}
+
+function refuseElsewhere(address: string, question: Question): void {
+  const { hosts } = question.plan;
+  const { protocol, host, username, password } = new URL(address);
+  if (protocol === 'https:' && hosts.includes(host) && `${username}${password}` === '') return;
+  const where = `${protocol}//${host}`;
+  const state = `it leads to ${where}, which is not the agency's (${hosts.join(', ')}); nothing was asked there`;
+  throw fault(question, state);
+}
+
+async function answerOf(
+  question: Question,
+  response: Response,
+  { receive, bytesMax }: Pick<ClientSettings, 'bytesMax'> & { readonly receive: Receive },
+): Promise<Answer> {
+  const headers = told(response);
+  if (response.statusCode === 304 && question.known !== null) {
+    await dump(response);
+    return { kind: 'unchanged', headers };
+  }
+  const refusal = refusalOf(question, response) ?? wrongType(question, response);
+  if (refusal !== null) {
+    await dump(response);
+    throw refusal;
+  }
+  const incoming = await receive(payloadOf(question, response, bytesMax));
+  return { kind: 'payload', headers, incoming };
+}
+
+function refusalOf(question: Question, response: Response): FetchError | null {
+  const { statusCode } = response;
+  if (statusCode === 200) return null;
+  const waitMs = waitOf(response);
+  const told = waitMs === null ? '' : `, and to come back in ${Math.ceil(waitMs / 1000)} s`;
+  return new FetchError({
+    subject: question.url,
+    state: `answered HTTP ${statusCode}${told}; ${remedyOf(statusCode)}`,
+    isTransient: TRANSIENT.includes(statusCode),
+    isRefusal: REFUSALS.includes(statusCode),
+    ...(waitMs === null ? {} : { waitMs }),
+  });
+}
+
+function remedyOf(status: number): string {
+  if (status === 429) return 'ask less often';
+  if (status === 401 || status === 403) return 'check the data key and SIGNALPRESS_CONTACT';
+  return status >= 500 ? 'the agency is at fault; it is asked again' : 'look at the address';
+}
+
+/** `Retry-After` in milliseconds; a date counts from the agency's own clock. */
+function waitOf(response: Response): number | null {
+  const text = headerOf(response, 'retry-after')?.trim() ?? '';
+  if (/^\d{1,8}$/.test(text)) return Number(text) * 1000;
+  const until = Date.parse(text);
+  const now = Date.parse(headerOf(response, 'date') ?? '');
+  return Number.isNaN(until - now) ? null : Math.max(0, until - now);
+}
+
+function wrongType(question: Question, response: Response): FetchError | null {
+  const { format, plan } = question;
+  const text = headerOf(response, 'content-type') ?? '';
+  const type = text.split(';')[0]?.trim().toLowerCase() ?? '';
+  const isKnown = MEDIA_TYPES[format].test(type) || PLAIN_TYPES.includes(type) || type === '';
+  if (isKnown || plan.mediaTypes?.includes(type) === true) return null;
+  const state = `answered 200 with ${type.slice(0, 80)}, not ${format}; that is a page for people or another format`;
+  return fault(question, state);
+}
+
+/** The bytes of a body without its encoding, looked at as they pass. */
+async function* payloadOf(
+  question: Question,
+  response: Response,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of decoded(question, response)) {
+      if (bytes === 0) refusePage(question, chunk);
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw fault(question, tooLong(bytesMax));
+      yield chunk;
+    }
+  } catch (error) {
+    throw broken(error, question);
+  }
+  if (bytes === 0) throw broken(new Error('an empty body'), question);
+}
+
+function tooLong(bytesMax: number): string {
+  return `longer than ${bytesMax} bytes, of which nothing was kept; ask the source for less`;
+}
+
+function decoded(question: Question, response: Response): AsyncIterable<Uint8Array> {
+  const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity' || encoding === '') return response.body;
+  if (encoding === 'gzip' || encoding === 'x-gzip') {
+    // What breaks the body breaks the reader of the gunzip, which tells it.
+    return pipeline(response.body, createGunzip(), () => {});
+  }
+  response.body.destroy();
+  throw fault(question, `encoded as ${encoding.slice(0, 40)}, which was not asked for`);
+}
+
+/** A page for people in place of data, whatever its type says. */
+function refusePage({ format, ...question }: Question, chunk: Uint8Array): void {
+  const start = Buffer.from(chunk.subarray(0, 512))
+    .toString('latin1')
+    .replace(/^[\s\u00ef\u00bb\u00bf]+/, '');
+  const isPage = /^<(!doctype html|html|head|body)/i.test(start);
+  const isMarkup = start.startsWith('<') && (format === 'json' || format === 'csv');
+  if (!isPage && !isMarkup) return;
+  throw fault(question, `answered 200 with a page of markup, not ${format}; fetch it again`);
+}
+
+/** What breaks a connection or a body, in words; errors of ours stay what they are. */
+function broken(error: unknown, question: Pick<Question, 'url'>): FetchError {
+  if (error instanceof FetchError) return error;
+  const state = `${brokenState(error)}; it is asked again`;
+  return new FetchError({ subject: question.url, state, isTransient: true }, { cause: error });
+}
+
+function brokenState(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const isSlow =
+    error instanceof errors.ConnectTimeoutError ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError ||
+    (error instanceof Error && error.name === 'TimeoutError');
+  if (isSlow) return 'it took too long to answer';
+  if (code.startsWith('Z_')) return `its gzip is damaged or ends too early (${code})`;
+  const said = error instanceof Error ? error.message : String(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
+  const detail = [code, said, cause].filter((text) => text !== '').join(': ');
+  return `the connection broke before the answer was whole (${detail.slice(0, 200)})`;
+}
+
+function fault({ url }: Pick<Question, 'url'>, state: string): FetchError {
+  return new FetchError({ subject: url, state });
+}
+
+/** The same error with no key in it, in case a library quotes an address. */
+function withoutKey(error: unknown, { key }: Question): unknown {
+  if (key === null || !(error instanceof FetchError)) return error;
+  const spellings = [key, encodeURIComponent(key)];
+  if (!spellings.some((text) => error.message.includes(text))) return error;
+  const state = spellings.reduce((text, one) => text.replaceAll(one, '***'), error.fault.state);
+  const subject = spellings.reduce((text, one) => text.replaceAll(one, '***'), error.fault.subject);
+  return new FetchError({ ...error.fault, state, subject });
+}
+
+async function dump(response: Response): Promise<void> {
+  try {
+    await response.body.dump({ limit: DUMP_BYTES });
+  } catch {
+    // An answer that is thrown away may break.
+  }
+}
+
+function told(response: Response): AnswerHeaders {
+  const date = headerOf(response, 'date');
+  const modified = headerOf(response, 'last-modified');
+  const etag = headerOf(response, 'etag');
+  return {
+    ...(date === undefined ? {} : { http_date: date }),
+    ...(modified === undefined ? {} : { last_modified: modified }),
+    ...(etag === undefined ? {} : { etag }),
+  };
+}
+
+function headerOf({ headers }: Response, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}

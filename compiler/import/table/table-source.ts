@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { isoTime } from '../../contract/iso-time.ts';
+import type { JsonValue } from '../../contract/strict-json.ts';
+import { memberNames } from '../../stages/intake/member-names.ts';
+import type { Reading } from '../../stages/intake/reading.ts';
+import { ROW_SCHEMAS } from '../../stages/intake/row-schemas.ts';
+import { ImportError } from '../import-error.ts';
+import type { Imported, Payload } from '../payload.ts';
+import { ReadingList } from '../reading-list.ts';
+import type { Source } from '../source.ts';
+import {
+  type Member,
+  parseTableMap,
+  type ReadingsMap,
+  type RowsMap,
+  type TableMap,
+} from './table-map.ts';
+import { type TableRow, tableRows } from './table-rows.ts';
+import { timeOf } from './table-time.ts';
+
+export type TableFormat = 'csv' | 'json';
+/** Letters of the hash of a map that name it. */
+const MAP_ID_CHARS = 12;
+
+/** A map file as an operator gives it; `file` is what messages call it. */
+export interface MapFile {
+  readonly bytes: Uint8Array;
+  readonly file: string;
+}
+
+/** The source that a map describes. Its name tells which map it was, so that evidence of a reading does. */
+export function tableSource(format: TableFormat, { bytes, file }: MapFile): Source {
+  const map = parseTableMap(bytes, file);
+  const other = format === 'csv' ? 'rows' : 'separator';
+  if (map[other] !== undefined) {
+    const state = `${other}: a table in ${format} has none; remove it from the map`;
+    throw new ImportError({ subject: file, state });
+  }
+  return {
+    id: `${format}-map-${createHash('sha256').update(bytes).digest('hex').slice(0, MAP_ID_CHARS)}`,
+    agency: map.sources[0]?.name ?? file,
+    version: 1,
+    format,
+    feeds: ['signal' in map ? map.signal : map.collection],
+    home: map.source_ref,
+    read: (payload) => readTable(payload, map, format),
+    fetch: null,
+  };
+}
+
+function readTable(payload: Payload, map: TableMap, format: TableFormat): Imported {
+  const rows = tableRows(payload, map, format);
+  try {
+    return 'signal' in map ? readings(rows, map, payload) : collected(rows, map, payload);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const state = `${cause.message}; correct the map, or fetch it again`;
+    throw new ImportError({ subject: payload.subject, state }, { cause });
+  }
+}
+
+function readings(rows: readonly TableRow[], map: ReadingsMap, payload: Payload): Imported {
+  const list = new ReadingList();
+  const seen = new Set<string>();
+  for (const row of rows) {
+    const entity = row.part(map.entity);
+    const current = currentOf(row, map);
+    if (entity === undefined) list.skips.add('row', 'its word is not in entity.values');
+    else if (entity === null) list.skips.add('row', 'it names no entity');
+    else if (Object.values(current).every((value) => value === null))
+      list.skips.add(entity, 'no data');
+    else {
+      const reading = readingOf(row, { entity, current }, { map, payload });
+      const key = `${entity} ${reading.observed_at}`;
+      if (seen.has(key)) throw row.fault(map.time.column, `${key} is listed twice`);
+      seen.add(key);
+      list.add(map.signal, reading);
+    }
+  }
+  return list.someOf(payload);
+}
+
+function currentOf(row: TableRow, { metrics, band }: ReadingsMap): Reading['current'] {
+  const measured = metrics.map(({ name, column, type, unit, unit_column }) => {
+    const written = unit_column === undefined ? unit : row.text(unit_column);
+    if (unit_column !== undefined && written !== unit)
+      throw row.fault(unit_column, `"${written}", and the map says "${unit}"`);
+    return [name, type === 'text' ? row.text(column) : row.number(column)] as const;
+  });
+  if (band === undefined) return Object.fromEntries(measured);
+  const word = row.part(band);
+  if (word === undefined) throw row.fault(band.column ?? '', 'its word is not in band.values');
+  const [main = ['', null] as const, ...others] = measured;
+  return Object.fromEntries([main, ['band', word], ...others]);
+}
+
+interface Of {
+  readonly map: ReadingsMap;
+  readonly payload: Payload;
+}
+
+function readingOf(
+  row: TableRow,
+  { entity, current }: Pick<Reading, 'entity' | 'current'>,
+  { map, payload }: Of,
+): Reading {
+  const { metrics, entity_name, sources } = map;
+  const observed_at = observedAt(row, map);
+  const name = entity_name === undefined ? null : row.part(entity_name);
+  const value = current[metrics[0]?.name ?? ''];
+  const main = typeof value === 'number' ? { value } : {};
+  return {
+    entity,
+    ...(typeof name === 'string' ? { entity_name: name } : {}),
+    observed_at,
+    collected_at: payload.note.fetched_at,
+    current,
+    sources: sources.map((source) => ({ ...source, ...main, as_of: observed_at })),
+    ...origin(map),
+  };
+}
+
+function observedAt(row: TableRow, { time }: TableMap): string {
+  const { column, format, zone, zone_column } = time;
+  const written = String(format.startsWith('epoch') ? row.number(column) : row.text(column));
+  const own = zone_column === undefined ? (zone ?? null) : row.text(zone_column);
+  const instant = timeOf(written, format, own);
+  if (typeof instant === 'string') throw row.fault(column, instant);
+  return isoTime(instant);
+}
+
+/** What the map says of every row. */
+function origin(map: TableMap) {
+  const { source_ref, source_tier, grade, scope, validation_status, uncertainty } = map;
+  return {
+    source_ref,
+    source_tier,
+    ...(grade === undefined ? {} : { grade }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(validation_status === undefined ? {} : { validation_status }),
+    ...(uncertainty === undefined ? {} : { uncertainty }),
+  };
+}
+
+/** Rows of a collection; whoever is not in the table counts as gone, so every row must be read. */
+function collected(rows: readonly TableRow[], map: RowsMap, payload: Payload): Imported {
+  const { subject, note } = payload;
+  if (rows.length === 0)
+    throw new ImportError({ subject, state: 'the table has no rows; fetch it again' });
+  const known = memberNames(ROW_SCHEMAS[map.collection]);
+  const stored = rows.map((row) => {
+    const members: Record<string, JsonValue> = {
+      observed_at: observedAt(row, map),
+      collected_at: note.fetched_at,
+      ...(known.includes('capture_date') ? { capture_date: note.fetched_at.slice(0, 10) } : {}),
+      sources: map.sources as unknown as JsonValue,
+      ...origin(map),
+    };
+    for (const [name, member] of Object.entries(map.members))
+      put(members, name.split('.'), memberOf(row, member));
+    return members;
+  });
+  return {
+    readings: new Map(),
+    rows: new Map([[map.collection, stored]]),
+    skipped: [],
+    remarks: [],
+  };
+}
+
+function memberOf(row: TableRow, member: Member): JsonValue {
+  const { column, constant, type, values } = member;
+  if (column === undefined) return constant ?? null;
+  if (type === 'number') return row.number(column);
+  if (type === 'boolean') return row.boolean(column);
+  const word = row.part({ column, values });
+  if (word === undefined) throw row.fault(column, 'its word is not in "values"');
+  return word;
+}
+
+/** Puts a value at a member of a member, as `current.price_in_peg` names it. */
+function put(
+  members: Record<string, JsonValue>,
+  [name = '', ...rest]: readonly string[],
+  value: JsonValue,
+): void {
+  if (rest.length === 0) {
+    members[name] = value;
+    return;
+  }
+  const inner = (Object.hasOwn(members, name) ? members[name] : {}) as Record<string, JsonValue>;
+  put(inner, rest, value);
+  members[name] = inner;
+}

@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keepPayload } from '../../compiler/evidence/keep-payload.ts';
+import { replay } from '../../compiler/evidence/replay.ts';
+import { evidenceChecks } from '../../compiler/evidence/verify-evidence.ts';
+import { type Archive, type Archived, openArchive } from '../../compiler/fetch/archive.ts';
+import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
+import { importDisk } from '../../compiler/import/import-disk.ts';
+import { ImportError } from '../../compiler/import/import-error.ts';
+import { SOURCES } from '../../compiler/import/sources.ts';
+import { hasRecorded, recorded } from '../import/recorded.ts';
+import { compileFolder, filesBelow, makeFolder } from '../snapshot-folder.ts';
+
+interface Listed {
+  readonly source: string;
+  readonly file: string;
+  readonly request: string;
+}
+
+/** Archives every recorded answer for each source that reads it, fetched at the end of the day in its name. */
+async function archiveAll(archive: Archive): Promise<void> {
+  const listed = JSON.parse(recorded('manifest.json').toString('utf8')) as Listed[];
+  for (const { source: folder, file, request } of listed) {
+    const bytes = recorded(`${folder}/${file}`);
+    const day = /20\d\d-\d\d-\d\d/.exec(file)?.[0] ?? '2026-11-20';
+    const asked = /https:\/\/[^\s()]+/.exec(request)?.[0] ?? '';
+    const url = URL.canParse(asked) ? asked : 'https://example.org/';
+    const note = { url, fetched_at: `${day}T23:59:00Z`, http_status: 200 };
+    for (const source of SOURCES) {
+      try {
+        source.read({ bytes, note, subject: file });
+      } catch {
+        continue;
+      }
+      await keepPayload(archive, source.id, { bytes, note });
+    }
+  }
+}
+
+/** Imports what is there; a payload that a compile would refuse is left out, as by `run`. */
+function importAll(archive: Archive, snapshots: string): Archived[] {
+  const importing = new ArchiveImport({ archive, disk: importDisk.snapshots(snapshots) });
+  const imported = archive.fetches().filter((archived) => {
+    try {
+      return importing.take(archived).rows > 0;
+    } catch (error) {
+      if (error instanceof ImportError) return false;
+      throw error;
+    }
+  });
+  importing.settle(Number.POSITIVE_INFINITY);
+  return imported;
+}
+
+describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
+  it('I59: come out of the archive as they went in, and every record leads back to one', async () => {
+    const folder = makeFolder();
+    const archive = openArchive(join(folder, 'archive'));
+    const snapshots = join(folder, 'snapshots');
+    await archiveAll(archive);
+    const imported = importAll(archive, snapshots);
+    const report = replay({ snapshots, archive });
+    expect(report).toMatchObject({ differs: [], unshown: [], damaged: [] });
+    const compiled = await compileFolder(snapshots, { asOf: '2026-12-31T12:00:00Z' });
+    const records = [...filesBelow(compiled.folder)].filter(([path]) => path.startsWith('record/'));
+    const found = records.flatMap(([path, text]) => {
+      const body = JSON.parse(Buffer.from(text, 'latin1').toString('utf8'));
+      return evidenceChecks(body, { archive }).map((check) => ({ path, ...check }));
+    });
+    expect(found.filter(({ verdict }) => verdict !== 'shown')).toEqual([]);
+    expect(imported.length).toBeGreaterThan(50);
+    expect(records.length).toBeGreaterThan(100);
+    expect(new Set(found.map(({ detail }) => detail)).size).toBeGreaterThan(10);
+  }, 120_000);
+});

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+/** What an agency may do instead of answering. */
+export const BROKEN_MOODS = [
+  'busy',
+  'down',
+  'refusing',
+  'slow',
+  'cut',
+  'cut-gzip',
+  'wrong-type',
+  'page',
+  'redirect',
+  'bomb',
+  'huge',
+  'empty',
+  'half-json',
+  'other-format',
+] as const;
+export type BrokenMood = (typeof BROKEN_MOODS)[number];
+/** A clock that is off, or a compressed answer, breaks nothing. */
+export type Mood = 'well' | 'skewed' | 'gzip' | 'moved' | BrokenMood;
+
+export interface Reply {
+  readonly body: string | Uint8Array;
+  readonly type: string;
+}
+
+export interface Asked {
+  readonly host: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly status: number;
+}
+
+const MEGABYTE = 1 << 20;
+const SKEW_MS = 3 * 3_600_000;
+
+/** Agencies on loopback: each official host is played below a path of its name. */
+export class Agency {
+  /** Answers of a host by path and query. */
+  readonly replies = new Map<string, (path: string) => Reply | null>();
+  readonly moods = new Map<string, Mood>();
+  /** Everything that was asked. */
+  readonly asked: Asked[] = [];
+  /** Seconds in `Retry-After` of a busy agency. */
+  retryAfter = '3600';
+  now: () => number = Date.now;
+  readonly #server = createServer((request, response) => this.#answer(request, response));
+  #port = 0;
+
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  /** Mirrors for these official hosts. */
+  origins(hosts: readonly string[]): Record<string, string> {
+    return Object.fromEntries(
+      hosts.map((host) => [host, `http://127.0.0.1:${this.#port}/${host}`] as const),
+    );
+  }
+
+  serve(host: string, reply: Reply | ((path: string) => Reply | null)): void {
+    this.replies.set(host, typeof reply === 'function' ? reply : () => reply);
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const [, host = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(request.url ?? '') ?? [];
+    const mood = this.moods.get(host) ?? 'well';
+    response.sendDate = false;
+    const date = new Date(this.now() + (mood === 'skewed' ? SKEW_MS : 0)).toUTCString();
+    response.setHeader('date', date);
+    const reply = this.replies.get(host)?.(path) ?? null;
+    if (reply === null) response.writeHead(404).end();
+    else this.#play(mood, reply, { request, response, path });
+    const { headers } = request;
+    this.asked.push({ host, path, headers, status: response.statusCode });
+  }
+
+  #play(
+    mood: Mood,
+    { body, type }: Reply,
+    {
+      request,
+      response,
+      path,
+    }: { request: IncomingMessage; response: ServerResponse; path: string },
+  ): void {
+    const etag = `"${createHash('sha256').update(body).digest('hex').slice(0, 16)}"`;
+    const ok = (more = {}) => response.writeHead(200, { 'content-type': type, etag, ...more });
+    switch (mood) {
+      case 'well':
+      case 'skewed':
+        if (request.headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
+        else ok().end(body);
+        return;
+      case 'gzip':
+        ok({ 'content-encoding': 'gzip' }).end(gzipSync(body));
+        return;
+      case 'moved':
+        if (path.includes('moved=1')) ok().end(body);
+        else {
+          const to = `${path}${path.includes('?') ? '&' : '?'}moved=1`;
+          response.writeHead(301, { location: to }).end();
+        }
+        return;
+      case 'busy':
+        response.writeHead(429, { 'retry-after': this.retryAfter }).end('later');
+        return;
+      case 'down':
+        response.writeHead(500, { 'content-type': 'text/html' }).end('<html>oops</html>');
+        return;
+      case 'refusing':
+        response.writeHead(403).end('who are you');
+        return;
+      case 'slow':
+        ok().write('{');
+        return;
+      case 'cut':
+        ok({ 'content-length': String(Buffer.byteLength(body) + 100) });
+        response.write(body, () => response.destroy());
+        return;
+      case 'cut-gzip':
+        ok({ 'content-encoding': 'gzip' }).end(gzipSync(body).subarray(0, -6));
+        return;
+      case 'wrong-type':
+        response.writeHead(200, { 'content-type': 'image/png' }).end(body);
+        return;
+      case 'page':
+        ok().end('<!DOCTYPE html><html><body>Service unavailable</body></html>');
+        return;
+      case 'redirect':
+        response.writeHead(302, { location: 'https://login.example.com/' }).end();
+        return;
+      case 'bomb':
+        ok({ 'content-encoding': 'gzip' });
+        // Members of a gzip follow each other; each is a megabyte of blanks.
+        sendMany(response, gzipSync(Buffer.alloc(MEGABYTE, ' ')), 400);
+        return;
+      case 'huge':
+        ok();
+        sendMany(response, Buffer.alloc(MEGABYTE, ' '), 200);
+        return;
+      case 'empty':
+        ok().end();
+        return;
+      case 'half-json':
+        ok().end(Buffer.from(body).subarray(0, Math.floor(Buffer.byteLength(body) / 2)));
+        return;
+      case 'other-format':
+        ok().end(type.includes('json') ? '{"version":2,"items":[]}' : 'version 2\nnothing\n');
+    }
+  }
+}
+
+function sendMany(response: ServerResponse, piece: Uint8Array, count: number): void {
+  let sent = 0;
+  const go = (): void => {
+    while (sent < count && !response.destroyed) {
+      sent += 1;
+      if (!response.write(piece)) {
+        response.once('drain', go);
+        return;
+      }
+    }
+    response.end();
+  };
+  go();
+}

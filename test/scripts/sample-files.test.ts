@@ -1,0 +1,86 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
+import { sampleFiles } from '../../scripts/sample/sample-files.ts';
+import { SAMPLE_AS_OF } from '../../scripts/sample/sample-times.ts';
+import { writeSample } from '../../scripts/sample/write-sample.ts';
+import { compileProblems, makeFolder, removeFolders } from '../snapshot-folder.ts';
+
+afterAll(removeFolders);
+const LATER = '2028-02-29T01:00:00Z';
+
+describe('sampleFiles() of another hour', () => {
+  it('gives the same bytes for the same hour, and others for the next one', () => {
+    const hour = '2027-06-30T09:00:00Z';
+    expect(sampleFiles({ hour })).toEqual(sampleFiles({ hour }));
+    const next = sampleFiles({ hour: '2027-06-30T10:00:00Z' });
+    const changed = [...sampleFiles({ hour })].filter(([path, text]) => next.get(path) !== text);
+    expect(changed.length).toBeGreaterThan(10);
+    expect(new Set(changed.map(([path]) => path.slice(0, 10)))).toEqual(new Set(['2027-06-30']));
+  });
+
+  it('holds as many files and readings as the fixed one', () => {
+    const size = (hour: string) => {
+      const files = sampleFiles({ hour });
+      return [files.size, [...files.values()].join('').split('\n').length];
+    };
+    expect(size(LATER)).toEqual(size(SAMPLE_AS_OF));
+  });
+
+  it('compiles as of its hour, and not an hour before', async () => {
+    const hourly = [...sampleFiles({ hour: LATER })].filter(([path]) =>
+      /\/(airquality|filing|document|stable|trust|mcp|ai-tool|crypto|macro)/.test(path),
+    );
+    const files = Object.fromEntries(hourly);
+    expect(await compileProblems(files, { asOf: LATER })).toEqual([]);
+    const early = await compileProblems(files, { asOf: '2028-02-28T23:00:00Z' });
+    expect(early.length).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('moves the filings by whole quarters, so that the newest is less than four months old', () => {
+    for (const hour of [SAMPLE_AS_OF, '2027-02-20T00:00:00Z', LATER, '2031-08-31T12:00:00Z']) {
+      const files = sampleFiles({ hour });
+      const [[, text] = []] = [...files].filter(([path]) => path.includes('filing.submission'));
+      const [header, ...rows] = (text ?? '')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      for (const row of rows) {
+        const { error } = filingRowSchema.safeParse({ ...header.header, ...row });
+        expect(error?.issues ?? []).toEqual([]);
+      }
+      const days = rows.flatMap(({ filing_date }) => filing_date ?? []).sort();
+      const age = (Date.parse(hour) - Date.parse(days.at(-1))) / 86_400_000;
+      expect([hour, age >= 0 && age < 120]).toEqual([hour, true]);
+    }
+  });
+});
+
+describe('writeSample()', () => {
+  const files = new Map([
+    ['2026-11-20/a.ndjson', '{"header":{"grade":"sample data: generated, not observed"}}\n'],
+  ]);
+  const later = new Map([['2026-11-21/a.ndjson', [...files.values()][0] ?? '']]);
+
+  it('replaces the sample of another hour, and leaves readings of others where they are', () => {
+    const root = join(makeFolder(), 'new');
+    writeSample(root, files);
+    mkdirSync(join(root, '2026-11-19'));
+    writeFileSync(join(root, '2026-11-19/own.ndjson'), '{"entity":"own"}\n');
+    writeSample(root, later);
+    expect(readdirSync(root).sort()).toEqual(['2026-11-19', '2026-11-21']);
+    expect(readFileSync(join(root, '2026-11-19/own.ndjson'), 'utf8')).toContain('own');
+  });
+
+  it('refuses to replace a file that is no sample, and writes nothing', () => {
+    const root = makeFolder();
+    mkdirSync(join(root, '2026-11-20'));
+    writeFileSync(join(root, '2026-11-20/a.ndjson'), '{"entity":"own"}\n');
+    const both = new Map([...later, ...files]);
+    expect(() => writeSample(root, both)).toThrow(
+      /Cannot write sample into .*"2026-11-20\/a.ndjson" is there and is no sample/,
+    );
+    expect(readdirSync(root)).toEqual(['2026-11-20']);
+  });
+});
