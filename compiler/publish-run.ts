@@ -147,7 +147,7 @@ function writeSitePieces(
     shelf,
     catalog: new CatalogView(shelf.read(CATALOG_PATH)),
     changed: assembly.changed,
-    hasOtherNames: memory === null || news === null || news.hasOtherNames,
+    news: memory === null ? null : news,
     find: (path) => list.find(path),
   });
   list.remove(gone);

@@ -161,7 +161,10 @@ export interface SiteFound {
 /** The words under which an entity is found: lower case, without accents, cut at everything but letters and digits. */
 export function siteWords(...texts: readonly (string | null)[]): string[] {
   const words = texts.flatMap((text) => {
-    const plain = (text ?? '').toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '');
+    const lower = (text ?? '').toLowerCase();
+    // The usual text, several times as fast.
+    if (/^[ -~]*$/.test(lower)) return lower.match(/[a-z0-9]+/g) ?? [];
+    const plain = lower.normalize('NFKD').replace(/\p{M}/gu, '');
     return plain.match(/[\p{L}\p{N}]+/gu) ?? [];
   });
   return [...new Set(words)];

@@ -48,6 +48,8 @@ export interface CatalogNews {
   readonly newest: readonly CatalogChange[];
   /** Whether an entity came, went, or has another name. */
   readonly hasOtherNames: boolean;
+  /** Every entity with another line, also one that was only looked at again: signal -> entities in order. */
+  readonly touched: ReadonlyMap<string, readonly string[]>;
 }
 
 const NEWEST_MAX = SITE_CHANGES_MAX;
@@ -56,16 +58,21 @@ export function catalogNews(before: Buffer, after: Buffer): CatalogNews {
   const counts = { new: 0, newer: 0, revised: 0, older: 0, gone: 0 };
   let newest: CatalogChange[] = [];
   let hasOtherNames = false;
+  const touched = new Map<string, string[]>();
   for (const { one, other } of differentLines(before, after, ROWS)) {
     hasOtherNames ||= one?.entity_name !== other?.entity_name || one === null || other === null;
     const kind = changeKind({ one, other } as LinePair<CatalogRow>);
     const row = other ?? one;
-    if (kind === null || row === null) continue;
+    if (row === null) continue;
+    const own = touched.get(row.signal_id);
+    if (own === undefined) touched.set(row.signal_id, [row.entity]);
+    else own.push(row.entity);
+    if (kind === null) continue;
     counts[kind] += 1;
     newest.push({ kind, row });
     if (newest.length >= 2 * NEWEST_MAX) newest = newestOf(newest);
   }
-  return { counts, newest: newestOf(newest), hasOtherNames };
+  return { counts, newest: newestOf(newest), hasOtherNames, touched };
 }
 
 /** By time, then by place, so that equal catalogs give equal lists. */

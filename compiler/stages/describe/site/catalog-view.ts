@@ -1,6 +1,15 @@
 import { type CatalogRow, parseCatalogRow } from '../../../contract/release.ts';
 
 const NEWLINE = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** A line of the list, by its first byte and the one behind its last. */
+export interface CatalogLine {
+  readonly from: number;
+  readonly to: number;
+  readonly entity: string;
+}
 
 /** The compiled list of latest readings, read where it lies: it may have a hundred thousand lines. */
 export class CatalogView {
@@ -8,6 +17,20 @@ export class CatalogView {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Where the lines of one signal stand, with their entities, in order; nothing else of them is read. */
+  *lines(signalId: string): Generator<CatalogLine> {
+    const start = `[${JSON.stringify(signalId)},"`;
+    for (let from = this.#find(signalId); this.#startsWith(start, from); ) {
+      const to = this.#end(from);
+      yield { from, to, entity: this.#textAt(from + start.length) };
+      from = to + 1;
+    }
+  }
+
+  rowAt({ from, to }: CatalogLine): CatalogRow {
+    return parseCatalogRow(this.#bytes.toString('utf8', from, to));
   }
 
   /** Rows of one signal in the order of the list. */
@@ -31,6 +54,14 @@ export class CatalogView {
       else high = start;
     }
     return low;
+  }
+
+  /** A JSON text, from behind its first quote. */
+  #textAt(from: number): string {
+    let to = from;
+    while (this.#bytes[to] !== QUOTE) to += this.#bytes[to] === BACKSLASH ? 2 : 1;
+    const text = this.#bytes.toString('utf8', from, to);
+    return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
   }
 
   #end(start: number): number {

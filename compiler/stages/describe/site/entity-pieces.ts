@@ -7,6 +7,7 @@ import {
   type SitePiece,
   type SitePieceRef,
 } from '../../../contract/site.ts';
+import type { CatalogLine, CatalogView } from './catalog-view.ts';
 import { listPath, piecesFolder } from './site-paths.ts';
 
 /** Entities of a piece on average. */
@@ -14,38 +15,72 @@ const PIECE_ROWS = 256;
 /** Hex digits of a piece's name. */
 const NAME_DIGITS = 16;
 
-/** A file of the page by its path. */
-export type SiteFile = readonly [path: string, body: object];
+/** A file of the page by its path; null for a body that is as the release before has it. */
+export type SiteFile = readonly [path: string, body: object | null];
+
+/** What is known of the release before: which entities have another line now, and which files it has. */
+export interface Before {
+  /** In order. */
+  readonly touched: readonly string[];
+  readonly has: (path: string) => boolean;
+}
 
 /**
  * The list of a signal's entities, with its pieces where it is long. Where a piece ends follows from the entity that
- * begins the next one, and its name from the one that begins it: an entity more or less changes one piece or two.
+ * begins the next one, and its name from the one that begins it: an entity more or less changes one piece or two. Only
+ * pieces with a touched entity are read and made again.
  */
-export function entityFiles(signal_id: string, rows: Iterable<CatalogRow>): SiteFile[] {
-  const shown = [...rows].map(shownRow);
+export function entityFiles(
+  signal_id: string,
+  catalog: CatalogView,
+  before: Before | null,
+): SiteFile[] {
+  const lines = [...catalog.lines(signal_id)];
+  const rowsOf = (some: readonly CatalogLine[]): SiteEntityRow[] =>
+    some.map((line) => shownRow(catalog.rowAt(line)));
   const list = (made: Omit<SiteEntities, 'signal_id'>): SiteFile => {
     return [listPath(signal_id), { signal_id, ...made }];
   };
-  if (shown.length <= SITE_ROWS_MAX) return [list({ rows: shown, pieces: [] })];
-  const cut = piecesOf(shown).map((piece): [SiteFile, SitePieceRef] => {
-    const [first] = piece[0] ?? [''];
+  if (lines.length <= SITE_ROWS_MAX) return [list({ rows: rowsOf(lines), pieces: [] })];
+  const cut = piecesOf(lines).map((piece, at, all): [SiteFile, SitePieceRef] => {
+    const first = piece[0]?.entity ?? '';
     const path = `${piecesFolder(signal_id)}${hash('sha256', first, 'hex').slice(0, NAME_DIGITS)}.json`;
-    const body: SitePiece = { signal_id, rows: piece };
+    const isKept =
+      before?.has(path) === true && !isTouched(before.touched, first, all[at + 1]?.[0]?.entity);
+    const body: SitePiece | null = isKept ? null : { signal_id, rows: rowsOf(piece) };
     return [[path, body], { url: `/${path}`, first, entities: piece.length }];
   });
   return [list({ rows: null, pieces: cut.map(([, ref]) => ref) }), ...cut.map(([file]) => file)];
+}
+
+/** Whether an entity is touched from the first of a piece to the first of the next one, which may be a new cut itself. */
+function isTouched(touched: readonly string[], first: string, next: string | undefined): boolean {
+  const found = touched[firstWhere(touched, (entity) => entity >= first)];
+  return found !== undefined && (next === undefined || found <= next);
+}
+
+/** Index of the first item from which on a test holds; the length where it holds of none. */
+function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const item = items[middle];
+    if (item !== undefined && holds(item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function shownRow({ entity, entity_name, observed_at, last_looked_at }: CatalogRow): SiteEntityRow {
   return [entity, entity_name, observed_at, last_looked_at];
 }
 
-function piecesOf(rows: readonly SiteEntityRow[]): SiteEntityRow[][] {
-  const pieces: SiteEntityRow[][] = [[]];
-  for (const row of rows) {
-    const isFull = (pieces.at(-1)?.length ?? 0) > 0 && beginsPiece(row[0]);
+function piecesOf(lines: readonly CatalogLine[]): CatalogLine[][] {
+  const pieces: CatalogLine[][] = [[]];
+  for (const line of lines) {
+    const isFull = (pieces.at(-1)?.length ?? 0) > 0 && beginsPiece(line.entity);
     if (isFull) pieces.push([]);
-    pieces.at(-1)?.push(row);
+    pieces.at(-1)?.push(line);
   }
   return pieces;
 }

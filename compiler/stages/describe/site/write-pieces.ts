@@ -1,6 +1,7 @@
 import { lineOf, SIGNALS } from '../../../contract/lines.ts';
 import type { FileEntry } from '../../../contract/release.ts';
 import { GZIP_END, SITE_DATA } from '../../../contract/site.ts';
+import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';
 import type { Shelf } from '../stored-bodies.ts';
@@ -17,17 +18,17 @@ export interface PieceMaterial {
   readonly catalog: CatalogView;
   /** Signals of which something may have changed. */
   readonly changed: readonly string[];
-  /** Whether some entity came, went, or has another name. */
-  readonly hasOtherNames: boolean;
+  /** What differs from the release before, upon which this one is built; null where it is built upon nothing. */
+  readonly news: Pick<CatalogNews, 'hasOtherNames' | 'touched'> | null;
   /** A file that the release lists so far. */
   readonly find: (path: string) => FileEntry | null;
 }
 
 /** Writes what differs of the lists of entities, the maps and the words; returns the paths that are no longer. */
 export function writePieces(press: Press, material: PieceMaterial): string[] {
-  const { catalog, changed, hasOtherNames } = material;
+  const { catalog, changed, news } = material;
   const gone = changed.flatMap((id) => writeSignal(id, press, material));
-  if (!hasOtherNames) return gone;
+  if (news?.hasOtherNames === false) return gone;
   const all = SIGNALS.flatMap(({ id }) => [...catalog.rows(id)]);
   return [...gone, ...writeFolder(`${SITE_DATA}/find/`, findFiles(all), { press, material })];
 }
@@ -37,7 +38,10 @@ function writeSignal(id: string, press: Press, material: PieceMaterial): string[
   const line = lineOf(id);
   if (signal === undefined || line === undefined) return [];
   const map = mapFile(signal, line, material.shelf);
-  const lists = entityFiles(id, material.catalog.rows(id));
+  const { catalog, news, find } = material;
+  const has = (path: string): boolean => find(path) !== null;
+  const before = news === null ? null : { touched: news.touched.get(id) ?? [], has };
+  const lists = entityFiles(id, catalog, before);
   const files = map === null ? lists : [map, ...lists];
   return writeFolder(piecesFolder(id), files, { press, material });
 }
@@ -52,8 +56,12 @@ function writeFolder(
   const there = new Set<string>();
   const before = new Set(shelf.under(folder));
   for (const [path, body] of files) {
-    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
     there.add(path);
+    if (body === null) {
+      there.add(path + GZIP_END);
+      continue;
+    }
+    const bytes = Buffer.from(JSON.stringify(body), 'utf8');
     if (isPacked(bytes)) there.add(path + GZIP_END);
     // A list that was cut into pieces is short now.
     else if (find(path + GZIP_END) !== null) before.add(path + GZIP_END);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CatalogRow } from '../../../../compiler/contract/release.ts';
+import { type CatalogRow, formatCatalogRow } from '../../../../compiler/contract/release.ts';
 import {
   FOUND_MAX,
   findKeys,
@@ -12,11 +12,13 @@ import {
   type SitePiece,
   siteWords,
 } from '../../../../compiler/contract/site.ts';
+import { CatalogView } from '../../../../compiler/stages/describe/site/catalog-view.ts';
 import {
   entityFiles,
   type SiteFile,
 } from '../../../../compiler/stages/describe/site/entity-pieces.ts';
 import { findFiles } from '../../../../compiler/stages/describe/site/find-files.ts';
+import { catalogNews } from '../../../../compiler/stages/publish/catalog-changes.ts';
 
 const row = (entity: string, entity_name: string | null = null): CatalogRow => ({
   signal_id: 'crypto.spot',
@@ -30,11 +32,14 @@ const row = (entity: string, entity_name: string | null = null): CatalogRow => (
 const many = (count: number): CatalogRow[] =>
   Array.from({ length: count }, (_, at) => row(`coin-${String(at).padStart(6, '0')}`));
 
+const viewOf = (rows: readonly CatalogRow[]) =>
+  new CatalogView(Buffer.from(rows.map(formatCatalogRow).join('')));
+const filesOf = (rows: readonly CatalogRow[]) => entityFiles('crypto.spot', viewOf(rows), null);
 const listOf = (files: readonly SiteFile[]) => files[0]?.[1] as SiteEntities;
 
 describe('entityFiles()', () => {
   it('puts a short list into one file, and gives away neither class nor hash', () => {
-    const files = entityFiles('crypto.spot', many(SITE_ROWS_MAX));
+    const files = filesOf(many(SITE_ROWS_MAX));
     expect(files.map(([path]) => path)).toEqual(['site/data/entities/crypto.spot.json']);
     expect(listOf(files).rows?.[1]).toEqual([
       'coin-000001',
@@ -47,7 +52,7 @@ describe('entityFiles()', () => {
 
   it('cuts a long one into pieces that together are the whole list in order', () => {
     const rows = many(5000);
-    const [list, ...pieces] = entityFiles('crypto.spot', rows);
+    const [list, ...pieces] = filesOf(rows);
     const { rows: own, pieces: refs } = listOf(list === undefined ? [] : [list]);
     expect(own).toBeNull();
     expect(refs.map(({ url }) => url)).toEqual(pieces.map(([path]) => `/${path}`));
@@ -63,7 +68,7 @@ describe('entityFiles()', () => {
 
   it('changes two pieces at most, beside the list, when an entity comes', () => {
     const texts = (rows: readonly CatalogRow[]) =>
-      new Set(entityFiles('crypto.spot', rows).map((file) => JSON.stringify(file)));
+      new Set(filesOf(rows).map((file) => JSON.stringify(file)));
     const before = texts(many(5000));
     for (const entity of ['coin-002500-x', 'a-first', 'z-last']) {
       const rows = [...many(5000), row(entity)].sort((a, b) => (a.entity < b.entity ? -1 : 1));
@@ -74,9 +79,37 @@ describe('entityFiles()', () => {
   });
 });
 
+describe('entityFiles() upon the release before', () => {
+  const byEntity = (a: CatalogRow, b: CatalogRow): number => (a.entity < b.entity ? -1 : 1);
+  const base = many(1500).sort(byEntity);
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-d"\\]{1,4}$|^coin-00[0-9]{4}$/), {
+    maxLength: 12,
+  });
+
+  it('makes again what differs, leaves the rest, and comes to the same as from nothing', () => {
+    let kept = 0;
+    fc.assert(
+      fc.property(names, names, (come, go) => {
+        const rows = base.filter(({ entity }) => !go.includes(entity) && !come.includes(entity));
+        const now = [...rows, ...come.map((entity) => row(entity, 'new'))].sort(byEntity);
+        const was = new Map(filesOf(base));
+        const [before, after] = [base, now].map((all) => all.map(formatCatalogRow).join(''));
+        const news = catalogNews(Buffer.from(before ?? ''), Buffer.from(after ?? ''));
+        const touched = news.touched.get('crypto.spot') ?? [];
+        const has = (path: string) => was.has(path);
+        const made = entityFiles('crypto.spot', viewOf(now), { touched, has });
+        kept += made.filter(([, body]) => body === null).length;
+        expect(made.map(([path, body]) => [path, body ?? was.get(path)])).toEqual(filesOf(now));
+      }),
+      { numRuns: 60 },
+    );
+    expect(kept).toBeGreaterThan(60);
+  });
+});
+
 describe('findFiles()', () => {
   const all = (rows: readonly CatalogRow[]) => new Map(findFiles(rows));
-  const look = (files: ReadonlyMap<string, object>, word: string): string[] => {
+  const look = (files: ReadonlyMap<string, object | null>, word: string): string[] => {
     const { keys } = files.get('site/data/find.json') as SiteFind;
     const pieces = findKeys(word, keys).map((key) => files.get(findUrl(key).slice(1)) as SiteFound);
     const rows = pieces.flatMap(({ signals }) => Object.values(signals).flat());
