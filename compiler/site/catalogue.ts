@@ -1,0 +1,139 @@
+import { el, mount } from './dom.ts';
+import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
+import { findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
+import { entityLink, routeLink, trouble } from './page-parts.ts';
+import { routeHash } from './page-route.ts';
+import { shown } from './page-words.ts';
+
+/** The search above the compiled catalogue. */
+export interface Catalogue {
+  /** Shows what a query finds, as if it had been typed. */
+  find(query: string): void;
+}
+
+const QUERY_ID = 'find';
+
+/** Puts the search in front of the list that the index holds anyway. */
+export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
+  const input = el('input', {
+    type: 'search',
+    id: QUERY_ID,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'denver, aqi, river …',
+    'aria-describedby': 'find-status',
+  });
+  const status = el('p', { id: 'find-status', class: 'soft', role: 'status' });
+  const list = el('ul', { class: 'hits' });
+  const view = { input, status, list };
+  input.addEventListener('input', () => {
+    history.replaceState(null, '', queryHash(input.value));
+    void search(view, index);
+  });
+  input.addEventListener('keydown', (event) => intoList(event, list));
+  list.addEventListener('keydown', (event) => alongList(event, { list, input }));
+  status.textContent = countText(shop);
+  const box = el(
+    'search',
+    { class: 'finder' },
+    el('label', { for: QUERY_ID }, 'Find a place, an id or what is measured'),
+    input,
+    status,
+    list,
+  );
+  place(box);
+  return {
+    find(query) {
+      input.value = query;
+      void search(view, index);
+    },
+  };
+}
+
+/** Behind the heading of the section, in front of its list. */
+function place(box: HTMLElement): void {
+  const section = mount('catalogue');
+  const heading = section.querySelector('h2');
+  if (heading === null) section.prepend(el('h2', {}, 'Catalogue'), box);
+  else heading.after(box);
+}
+
+function queryHash(query: string): string {
+  return query.trim() === '' ? routeHash({ view: 'home' }) : routeHash({ view: 'find', query });
+}
+
+function countText({ entities, signals }: PageShop): string {
+  return `${entities.toLocaleString('en')} entities of ${signals.length} signals.`;
+}
+
+interface FinderView {
+  readonly input: HTMLInputElement;
+  readonly status: HTMLElement;
+  readonly list: HTMLElement;
+}
+
+let latest = 0;
+
+async function search(view: FinderView, index: SignalIndex): Promise<void> {
+  latest += 1;
+  const own = latest;
+  const query = view.input.value;
+  try {
+    // What is measured is known at once; names come with their pieces.
+    show(view, query, findIn(query, [], index));
+    const { keys } = await findIndex();
+    const found = await Promise.all(piecesFor(query, keys, index).map(foundUnder));
+    if (own === latest) show(view, query, findIn(query, found, index));
+  } catch (error) {
+    if (own === latest) view.list.replaceChildren(el('li', {}, trouble(error)));
+  }
+}
+
+function show({ list, status }: FinderView, query: string, { hits, isCut }: Hits): void {
+  list.replaceChildren(...hits.map(hitItem));
+  status.textContent = query.trim() === '' ? '' : foundText(hits.length, isCut);
+}
+
+function foundText(count: number, isCut: boolean): string {
+  if (count === 0) return 'Nothing found. Try fewer letters.';
+  return isCut ? `The first ${count} of more; add a word.` : `${count} found.`;
+}
+
+function hitItem({ signal, entity, name }: Hit): HTMLElement {
+  const { signal_id, measures, entities } = signal;
+  if (entity === null) {
+    const count = `${entities.toLocaleString('en')} ${entities === 1 ? 'entity' : 'entities'}`;
+    return el(
+      'li',
+      {},
+      routeLink({ view: 'signal', signal: signal_id }, signal_id),
+      ` ${measures} · ${count}`,
+    );
+  }
+  return el('li', {}, entityLink(signal_id, entity, name), ` ${measures}${priceText(signal)}`);
+}
+
+function priceText({ offers }: PageSignal): string {
+  const record = offers.find(({ path }) => path === '/gauge');
+  return record === undefined ? '' : ` · $${shown(record.price_usd)}`;
+}
+
+function intoList(event: KeyboardEvent, list: HTMLElement): void {
+  if (event.key !== 'ArrowDown') return;
+  event.preventDefault();
+  list.querySelector('a')?.focus();
+}
+
+/** Arrows move through what was found; above the first one is the field. */
+function alongList(
+  event: KeyboardEvent,
+  { list, input }: Pick<FinderView, 'list' | 'input'>,
+): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const links: (Element | null)[] = [...list.querySelectorAll('a')];
+  const at = links.indexOf(document.activeElement) + step;
+  const next = at < 0 ? input : links[at];
+  if (next instanceof HTMLElement) next.focus();
+}
