@@ -38,8 +38,9 @@ export function textAt(url: string): Promise<string> {
 async function request(url: string): Promise<string> {
   const answer = await fetch(url, { headers: { accept: 'application/json' } }).catch(() => null);
   if (answer === null) throw new NoAnswer(url, 0);
+  const text = await answer.text();
   if (!answer.ok) throw new NoAnswer(url, answer.status);
-  return answer.text();
+  return text;
 }
 
 async function jsonAt<T>(url: string): Promise<T> {
