@@ -5,6 +5,8 @@ export interface AlteredText {
   readonly at: number;
   readonly was: string;
   readonly is: string;
+  /** The member that it stands in, up to the digit. */
+  readonly before: string;
 }
 
 /** Where the digit of a forger would be: in the reading, else in any number. */
@@ -21,7 +23,8 @@ export function alteredDigit(text: string): AlteredText | null {
     if (at === undefined || was === undefined) continue;
     // One up, and 8 for 9: a leading zero would no longer be JSON.
     const is = was === '9' ? '8' : String(Number(was) + 1);
-    return { text: text.slice(0, at) + is + text.slice(at + 1), at, was, is };
+    const before = /[^{,[]*$/.exec(text.slice(0, at))?.[0].trim() ?? '';
+    return { text: text.slice(0, at) + is + text.slice(at + 1), at, was, is, before };
   }
   return null;
 }

@@ -1,6 +1,7 @@
 import type { SiteBundle } from '../contract/site.ts';
+import { fillBuyTabs } from './buy-tabs.ts';
 import { el } from './dom.ts';
-import { asked, NoAnswer, type PageSignal, type Preview, previewOf } from './page-data.ts';
+import { addressOf, NoAnswer, type PageSignal, type Preview, previewOf } from './page-data.ts';
 import { bandBadge, freshBadge, routeLink } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
 import { shown, timeText, words } from './page-words.ts';
@@ -27,6 +28,8 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
     }),
   );
   const { title, path, param, price_usd } = bundle;
+  const target = addressOf(path, { [param]: subject });
+  fillBuyTabs({ target, pair: null });
   return el(
     'article',
     { class: 'bundle' },
@@ -45,11 +48,7 @@ export async function bundleView({ bundle, subject, signals }: BundleAsked): Pro
       {},
       `For $${price_usd} the same legs come as one signed body: with every record hash, the count of lit legs, how far their times lie apart, and a sentence that joins them. Each leg still verifies by itself.`,
     ),
-    el(
-      'p',
-      {},
-      el('a', { href: asked(path, { [param]: subject }) }, asked(path, { [param]: subject })),
-    ),
+    el('p', {}, el('a', { href: target }, shown(target))),
   );
 }
 

@@ -50,12 +50,28 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
   };
 }
 
+/** The compiled list leads to free JSON; where this program runs, to the same on the page. */
+function leadToViews(section: HTMLElement): void {
+  for (const link of section.querySelectorAll<HTMLAnchorElement>('a[href^="/gauge/"]')) {
+    const { pathname, searchParams } = new URL(link.href);
+    const [signal, entity] = [searchParams.get('signal_id'), searchParams.get('entity')];
+    if (signal === null) continue;
+    if (pathname === '/gauge/history-preview' && entity !== null) {
+      link.href = routeHash({ view: 'record', signal, entity });
+    } else if (pathname === '/gauge/catalog') {
+      link.href = routeHash({ view: 'signal', signal });
+      link.textContent = link.textContent?.replace(', as JSON', '') ?? '';
+    }
+  }
+}
+
 /** Behind the heading of the section, in front of its list. */
 function place(box: HTMLElement): void {
   const section = mount('catalogue');
   const heading = section.querySelector('h2');
   if (heading === null) section.prepend(el('h2', {}, 'Catalogue'), box);
   else heading.after(box);
+  leadToViews(section);
 }
 
 function queryHash(query: string): string {

@@ -7,9 +7,14 @@ export interface JsonPart {
 }
 
 const CORE = new Set<string>(CORE_FIELDS);
+/** Members that stand around a record, or around the rows of one. */
+const WRAPPED: Readonly<Record<string, number>> = { sample: 1, rows: 2 };
 const SOURCE_CORE = new Set<string>(SOURCE_CORE_FIELDS);
 
-/** Prints a signal record with two spaces, in parts: what its record hash covers is marked. A sample wraps its record. */
+/**
+ * Prints a body with two spaces, in parts: what a record hash covers is marked. A sample wraps its record; the rows of a
+ * preview hold a part of what is hashed.
+ */
 export function hashedJson(body: unknown): JsonPart[] {
   const parts: JsonPart[] = [];
   print(body, { parts, path: [], indent: '' });
@@ -44,7 +49,7 @@ function print(value: unknown, at: Printing): void {
 
 /** Members of the core whole, of a source only some. */
 function isCore(path: readonly string[]): boolean {
-  const [first = '', ...rest] = path[0] === 'sample' ? path.slice(1) : path;
+  const [first = '', ...rest] = path.slice(WRAPPED[path[0] ?? ''] ?? 0);
   if (!CORE.has(first)) return false;
   const [, member] = rest;
   return first !== 'sources' || member === undefined || SOURCE_CORE.has(member);

@@ -59,7 +59,7 @@ function stampText(anchor: NonNullable<Proof['anchor']> | null): string {
 const STEP = 22;
 const ARM = 46;
 const MIDDLE = 150;
-const LABEL = 130;
+const LABEL = 165;
 
 /** The path from the leaf below to the root above; what the proof brings stands beside it. */
 function drawn(steps: readonly LogStep[]): SVGElement {

@@ -2,6 +2,7 @@ import './site.css';
 import './program.css';
 import type { SiteBundle } from '../contract/site.ts';
 import { type Catalogue, catalogue } from './catalogue.ts';
+import { changesList } from './changes-list.ts';
 import { el, mount } from './dom.ts';
 import { type SignalIndex, signalIndex } from './find-entities.ts';
 import { mapOf, type PageShop, type PageSignal, shop } from './page-data.ts';
@@ -31,6 +32,7 @@ async function start(): Promise<void> {
   verifySection.hidden = false;
   mount('catalogue').hidden = false;
   try {
+    changesList(mount('changes'));
     const sold = await shop();
     const index = signalIndex(sold.signals);
     const page: Page = { shop: sold, index, panel, catalogue: catalogue(sold, index) };
@@ -47,12 +49,13 @@ let followed = 0;
 /** Shows what the address names. An address that is no route is a place of the page, which the browser finds itself. */
 async function follow(page: Page): Promise<void> {
   const route = parseRoute(location.hash);
-  if (route === null) return;
+  if (route === null) return leaveTo(location.hash);
   followed += 1;
   const own = followed;
   if (route.view === 'find') page.catalogue.find(route.query);
   if (route.view === 'hash') page.panel.judge(route.hash, 'the hash of the address');
   const section = sectionOf(route);
+  document.body.dataset.view = section ?? 'home';
   for (const id of VIEWS) mount(id).hidden = id !== section;
   if (section === null)
     return reveal(route.view === 'find' ? 'catalogue' : route.view === 'hash' ? 'verify' : null);
@@ -64,7 +67,16 @@ async function follow(page: Page): Promise<void> {
   if (own !== followed) return;
   place.replaceChildren(made);
   place.removeAttribute('aria-busy');
+  // While it was short, the page could not be scrolled as far.
+  reveal(section);
   place.querySelector('h2')?.focus({ preventScroll: true });
+}
+
+/** The list of the catalogue is out of the way while something of it is open. */
+function leaveTo(hash: string): void {
+  if (hash !== '#catalogue') return;
+  document.body.dataset.view = 'home';
+  reveal('catalogue');
 }
 
 function sectionOf({ view }: PageRoute): (typeof VIEWS)[number] | null {

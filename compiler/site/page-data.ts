@@ -69,7 +69,7 @@ export const foundUnder = (key: string): Promise<SiteFound> => jsonAt(findUrl(ke
 export const mapOf = (url: string): Promise<SiteMap> => jsonAt(url);
 
 /** The address of a query, in the canonical form of the shop. */
-export function asked(path: string, values: Readonly<Record<string, string>>): string {
+export function addressOf(path: string, values: Readonly<Record<string, string>>): string {
   const query = Object.entries(values)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
@@ -90,7 +90,7 @@ export interface Preview {
 }
 
 export function previewUrl(signal_id: string, entity: string): string {
-  return asked('/gauge/history-preview', { signal_id, entity });
+  return addressOf('/gauge/history-preview', { signal_id, entity });
 }
 
 export const previewOf = (signal: string, entity: string): Promise<Preview> =>

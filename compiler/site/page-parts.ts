@@ -1,7 +1,7 @@
 import { type Cadence, type Freshness, freshness } from '../contract/freshness.ts';
 import type { SitePrice } from '../contract/site.ts';
 import { el } from './dom.ts';
-import { asked, type PageSignal, previewUrl } from './page-data.ts';
+import { addressOf, type PageSignal, previewUrl } from './page-data.ts';
 import { type PageRoute, routeHash } from './page-route.ts';
 import { ageText, shown, words } from './page-words.ts';
 import { type Classed, shadeOf } from './scale-place.ts';
@@ -65,8 +65,8 @@ export function priceTable({ offers, signal_id }: PageSignal, entity: string): H
 const PAIRED = /^\/gauge(\/(ruler|calibrated|strata|history|history-series))?$/;
 
 function buyLink({ path }: SitePrice, signal_id: string, entity: string): HTMLElement {
-  if (PAIRED.test(path)) return el('a', { href: asked(path, { signal_id, entity }) }, path);
-  if (path === '/gauge/census') return el('a', { href: asked(path, { signal_id }) }, path);
+  if (PAIRED.test(path)) return el('a', { href: addressOf(path, { signal_id, entity }) }, path);
+  if (path === '/gauge/census') return el('a', { href: addressOf(path, { signal_id }) }, path);
   return el('code', {}, path);
 }
 
@@ -75,9 +75,9 @@ export function freeLinks({ signal_id, raw }: PageSignal, entity: string): HTMLE
   const links = [
     el('a', { href: previewUrl(signal_id, entity) }, 'the last seven readings'),
     ...(raw
-      ? [el('a', { href: asked('/gauge/raw', { signal_id, entity }) }, 'the bare record')]
+      ? [el('a', { href: addressOf('/gauge/raw', { signal_id, entity }) }, 'the bare record')]
       : []),
-    el('a', { href: asked('/gauge/sample', { signal_id }) }, 'a whole sample of this signal'),
+    el('a', { href: addressOf('/gauge/sample', { signal_id }) }, 'a whole sample of this signal'),
   ];
   return el(
     'p',

@@ -1,6 +1,6 @@
 import { el } from './dom.ts';
 import { hashedJson } from './hashed-json.ts';
-import { asked, type PageSignal, previewUrl, textAt } from './page-data.ts';
+import { addressOf, type PageSignal, previewUrl, textAt } from './page-data.ts';
 import type { VerifyPanel } from './verify-panel.ts';
 
 /** The free JSON that says most about an entity. */
@@ -13,12 +13,12 @@ interface FreeBody {
 function freeBody({ signal_id, sample, raw }: PageSignal, entity: string): FreeBody {
   if (sample === entity) {
     const note = 'The whole record, signed; it is the free sample of this signal.';
-    return { url: asked('/gauge/sample', { signal_id }), note };
+    return { url: addressOf('/gauge/sample', { signal_id }), note };
   }
   if (raw) {
     const note =
       'The bare record, free. A bought record adds the official class, statistics and a signature.';
-    return { url: asked('/gauge/raw', { signal_id, entity }), note };
+    return { url: addressOf('/gauge/raw', { signal_id, entity }), note };
   }
   const note =
     'The free last seven. A bought record holds all hashed members of the newest one, and a signature.';
@@ -41,6 +41,17 @@ export async function recordJson(
     document.getElementById('verify-input')?.focus({ preventScroll: true });
     panel.judge(text, `${url}`);
   };
+  const pre = el(
+    'pre',
+    { class: 'json', tabindex: '0', role: 'region', 'aria-label': 'JSON of this record' },
+    ...marked,
+  );
+  // The newest of the last seven stands at the end.
+  if (url.startsWith('/gauge/history-preview')) {
+    requestAnimationFrame(() => {
+      pre.scrollTop = pre.scrollHeight;
+    });
+  }
   return el(
     'div',
     {},
@@ -52,11 +63,7 @@ export async function recordJson(
       isMarked ? el('mark', {}, 'marked') : null,
       isMarked ? '.' : null,
     ),
-    el(
-      'pre',
-      { class: 'json', tabindex: '0', role: 'region', 'aria-label': 'JSON of this record' },
-      ...marked,
-    ),
+    pre,
     el(
       'p',
       { class: 'actions' },

@@ -1,8 +1,9 @@
 import type { SiteBundle } from '../contract/site.ts';
+import { fillBuyTabs } from './buy-tabs.ts';
 import { el } from './dom.ts';
 import { logTree } from './log-tree.ts';
 import {
-  asked,
+  addressOf,
   type PageSignal,
   type Preview,
   type PreviewRow,
@@ -30,6 +31,8 @@ export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
   const preview = await previewOf(signal.signal_id, entity);
   const row = preview.rows.at(-1);
   if (row === undefined) return el('p', {}, 'No reading is stored.');
+  const pair = { signal_id: signal.signal_id, entity };
+  fillBuyTabs({ target: addressOf('/gauge', pair), pair });
   const [tree, json] = [el('div', {}, 'Reading the log …'), el('div', {}, 'Reading …')];
   const source = el('p', { class: 'source' });
   fill(tree, logTree(row.record_hash));
@@ -60,7 +63,7 @@ export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
       priceTable(signal, entity),
       bundleLine(asked),
       freeLinks(signal, entity),
-      curlLine(signal, entity),
+      el('p', {}, el('a', { href: '#buy' }, 'How to buy it'), ', in the language of your program.'),
     ),
   );
 }
@@ -105,7 +108,9 @@ function told(signal: PageSignal, { rows }: Preview, source: HTMLElement): HTMLE
 
 /** Every member of the reading beside the main one. */
 function members({ metrics }: PageSignal, { current }: PreviewRow): HTMLElement | null {
-  const others = Object.entries(current).filter(([name]) => name !== metrics[0]?.name);
+  const others = Object.entries(current).filter(
+    ([name]) => name !== metrics[0]?.name && name !== 'band',
+  );
   if (others.length === 0) return null;
   const facts = others.flatMap(([name, value]) => [
     el('dt', {}, words(name)),
@@ -136,8 +141,8 @@ interface Sourced {
 async function fillSource(place: HTMLElement, { signal, entity }: RecordAsked): Promise<void> {
   const { signal_id, raw, sample } = signal;
   const url = raw
-    ? asked('/gauge/raw', { signal_id, entity })
-    : asked('/gauge/sample', { signal_id });
+    ? addressOf('/gauge/raw', { signal_id, entity })
+    : addressOf('/gauge/sample', { signal_id });
   const body = await textAt(url).then(
     (text) => JSON.parse(text) as Sourced & { sample?: Sourced },
     () => null,
@@ -178,17 +183,6 @@ function bundleLine({ bundle, signal, entity }: RecordAsked): HTMLElement | null
 function subjectOf({ entity_of }: SiteBundle, signal: string, entity: string): string {
   const pairs = Object.hasOwn(entity_of, signal) ? Object.entries(entity_of[signal] ?? {}) : [];
   return pairs.find(([, leg]) => leg === entity)?.[0] ?? entity;
-}
-
-function curlLine({ signal_id, sells }: PageSignal, entity: string): HTMLElement | null {
-  if (!sells.includes('/gauge')) return null;
-  const url = `${location.origin}${asked('/gauge', { signal_id, entity })}`;
-  const line = `curl -si '${url.replaceAll("'", '%27')}'   # 402: the price, before anything is paid`;
-  return el(
-    'pre',
-    { class: 'buy-this', tabindex: '0', role: 'region', 'aria-label': 'Ask for the price' },
-    line,
-  );
 }
 
 function fill(place: HTMLElement, made: Promise<HTMLElement>): void {

@@ -49,7 +49,7 @@ export function verifyPanel(issuer: string): VerifyPanel {
   parts.input.addEventListener('paste', () => setTimeout(read));
   parts.alter.addEventListener('click', () => alter(parts, panel));
   mount('verify').append(layout(parts, { panel, read }));
-  void loadJudge();
+  whenIdle(() => void Promise.allSettled([loadJudge(), textAt(KEYS_URL)]));
   return panel;
 }
 
@@ -79,7 +79,11 @@ function layout({ input, alter, verdict, steps }: Parts, on: Handlers): HTMLElem
   const zone = el(
     'div',
     { class: 'drop' },
-    el('label', { for: 'verify-input' }, 'Paste a body or a record hash, or drop a file here'),
+    el(
+      'label',
+      { for: 'verify-input' },
+      'Paste what you bought, or a record hash, or drop a file here',
+    ),
     input,
     el(
       'div',
@@ -142,9 +146,11 @@ async function sample(panel: VerifyPanel): Promise<void> {
 function alter({ input }: Parts, panel: VerifyPanel): void {
   const altered = alteredDigit(input.value);
   if (altered === null) return;
-  panel.judge(altered.text, `the same body with a ${altered.is} in place of a ${altered.was}`);
-  input.focus();
-  input.setSelectionRange(altered.at, altered.at + 1);
+  const { text, at, was, is, before } = altered;
+  panel.judge(text, `the same body, with ${before}${was} changed to ${before}${is}`);
+  input.setSelectionRange(at, at + 1);
+  // A field does not scroll to what is selected in it.
+  input.scrollTop = (at / text.length) * input.scrollHeight - input.clientHeight / 2;
 }
 
 interface Judged {
@@ -205,6 +211,12 @@ async function outcomeOf(text: string, issuer: string): Promise<Verification> {
   // Of another issuer everything but the signer may hold: that is worth saying.
   const isOther = own.steps.some(({ id, status }) => id === 'issuer' && status === 'fail');
   return isOther ? verify(text, { now }) : own;
+}
+
+/** After the first view: Safari has no idle callbacks. */
+function whenIdle(act: () => void): void {
+  if (typeof requestIdleCallback === 'function') requestIdleCallback(act, { timeout: 2000 });
+  else setTimeout(act, 500);
 }
 
 const loadJudge = () => import('../client/verify.ts');
