@@ -1,9 +1,9 @@
 import { el, mount } from './dom.ts';
 import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
-import { findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
-import { entityLink, routeLink, trouble } from './page-parts.ts';
+import { entityRow, findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
+import { entityLink, freshBadge, routeLink, trouble } from './page-parts.ts';
 import { routeHash } from './page-route.ts';
-import { shown } from './page-words.ts';
+import { shown, words } from './page-words.ts';
 
 /** The search above the compiled catalogue. */
 export interface Catalogue {
@@ -40,6 +40,7 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
     input,
     status,
     list,
+    otherViews(shop),
   );
   place(box);
   return {
@@ -48,6 +49,32 @@ export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
       void search(view, index);
     },
   };
+}
+
+/** Where else to look: the map, and the chains of signals. */
+function otherViews({ signals, bundles }: PageShop): HTMLElement {
+  const chains = bundles.map(({ line, title, legs }) =>
+    el(
+      'li',
+      {},
+      routeLink({ view: 'bundle', line, subject: null }, title),
+      ` ${legs.map(({ name }) => words(name)).join(' → ')}`,
+    ),
+  );
+  const hasMap = signals.some(({ map }) => map !== null);
+  return el(
+    'div',
+    { class: 'actions' },
+    hasMap ? routeLink({ view: 'map', signal: null }, 'Map') : null,
+    chains.length === 0
+      ? null
+      : el(
+          'details',
+          {},
+          el('summary', {}, `${chains.length} chains in causal order`),
+          el('ul', { class: 'hits' }, ...chains),
+        ),
+  );
 }
 
 /** The compiled list leads to free JSON; where this program runs, to the same on the page. */
@@ -99,10 +126,32 @@ async function search(view: FinderView, index: SignalIndex): Promise<void> {
     show(view, query, findIn(query, [], index));
     const { keys } = await findIndex();
     const found = await Promise.all(piecesFor(query, keys, index).map(foundUnder));
-    if (own === latest) show(view, query, findIn(query, found, index));
+    if (own !== latest) return;
+    const shown = findIn(query, found, index);
+    show(view, query, shown);
+    await pause();
+    if (own === latest) await addFreshness(view.list, shown.hits);
   } catch (error) {
     if (own === latest) view.list.replaceChildren(el('li', {}, trouble(error)));
   }
+}
+
+/** Hits whose freshness is looked up: their times stand in the lists of their signals, which a search need not read. */
+const DATED_MAX = 12;
+const PAUSE_MS = 250;
+
+function pause(): Promise<void> {
+  return new Promise((done) => setTimeout(done, PAUSE_MS));
+}
+
+async function addFreshness(list: HTMLElement, hits: readonly Hit[]): Promise<void> {
+  const items = [...list.children];
+  const dated = hits.slice(0, DATED_MAX).map(async ({ signal, entity }, at) => {
+    const row = entity === null ? null : await entityRow(signal, entity);
+    if (row !== null) items[at]?.append(' · ', freshBadge(signal.cadence, row[2], Date.now()));
+  });
+  // A list that cannot be read leaves out a colour, no more.
+  await Promise.allSettled(dated);
 }
 
 function show({ list, status }: FinderView, query: string, { hits, isCut }: Hits): void {

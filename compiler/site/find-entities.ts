@@ -82,8 +82,11 @@ function hitsOf(
   const sought = left.length === 0 ? asked : left;
   const own: Ranked[] = left.length === 0 ? [{ signal, entity: null, name: null, rank: 0 }] : [];
   const entities = entitiesOf(id, found).flatMap(([entity, name]): Ranked[] => {
-    const rank = rankOf(sought, siteWords(entity, name));
-    return rank === null ? [] : [{ signal, entity, name, rank }];
+    const own = siteWords(entity, name);
+    // A name that has all words itself comes before one that leaves some to what is measured.
+    const whole = rankOf(asked, own);
+    const rank = whole ?? rankOf(sought, own);
+    return rank === null ? [] : [{ signal, entity, name, rank: whole === null ? rank + 2 : rank }];
   });
   return [...own, ...entities];
 }

@@ -64,7 +64,7 @@ function merged(parts: readonly JsonPart[]): JsonPart[] {
   const joined: JsonPart[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
-    if (last !== undefined && (last.isHashed === part.isHashed || part.text.trim() === '')) {
+    if (last !== undefined && last.isHashed === part.isHashed) {
       joined[joined.length - 1] = { text: last.text + part.text, isHashed: last.isHashed };
     } else joined.push(part);
   }

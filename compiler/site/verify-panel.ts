@@ -29,6 +29,9 @@ const VERDICT: Readonly<Record<Verification['verdict'], string>> = {
   unsigned: 'Nothing contradicts itself, but not all of it is signed.',
 };
 
+const INVITATION =
+  'Each check appears here as it is made: what it shows, and what it does not. Try a genuine one, then alter one digit.';
+
 export interface VerifyPanel {
   /** Judges a text as if it had been pasted; `what` says what it is. */
   judge(text: string, what: string): void;
@@ -63,7 +66,7 @@ function partsOf(): Parts {
     placeholder: '{"nature": …}   or   sha256:…',
   });
   const alter = el('button', { type: 'button', class: 'quiet', disabled: true }, 'Alter one digit');
-  const verdict = el('p', { class: 'verdict', role: 'status' });
+  const verdict = el('p', { class: 'verdict', role: 'status' }, INVITATION);
   const steps = el('ol', { class: 'steps', 'aria-label': 'Checks' });
   return { input, alter, verdict, steps };
 }
