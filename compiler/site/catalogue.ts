@@ -160,6 +160,7 @@ function show({ list, status }: FinderView, query: string, { hits, isCut }: Hits
 }
 
 function foundText(count: number, isCut: boolean): string {
+  if (count === 0 && isCut) return 'Very many have one of these words; add a part of an id.';
   if (count === 0) return 'Nothing found. Try fewer letters.';
   return isCut ? `The first ${count} of more; add a word.` : `${count} found.`;
 }
