@@ -31,7 +31,8 @@ interface Notes {
 async function bundle(): Promise<void> {
   // Only when there is something to bundle: reading the bundler takes longer than looking.
   const { build } = await import('vite');
-  rmSync(OUTPUT, { recursive: true, force: true });
+  // Other notes in there are TypeScript's: what tests import is compiled too.
+  rmSync(join(OUTPUT, 'assets'), { recursive: true, force: true });
   const built = await build({
     root: SOURCE,
     base: '/site/',

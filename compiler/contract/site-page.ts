@@ -49,7 +49,7 @@ ${headOf(page)}
 </head>
 <body${data}>
 <a class="skip" href="#main">Skip to the content</a>
-<p class="band test-shop" role="note"><strong>Test shop.</strong> Payments are pretended here, and no money moves.</p>
+<aside class="band test-shop" aria-label="Test shop"><strong>Test shop.</strong> Payments are pretended here, and no money moves.</aside>
 <header class="top"><div class="wide"><strong><a href="/"><bdi>${issuerName}</bdi></a></strong>
 <nav aria-label="Page">${links}</nav></div></header>
 <main id="main" class="wide" tabindex="-1">

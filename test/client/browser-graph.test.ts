@@ -16,8 +16,8 @@ function graph(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-describe('the client runs in browsers', () => {
-  const needed = [...graph('compiler/client/signalpress-client.ts')];
+describe.each(['signalpress-client', 'verify'])('%s.ts runs in browsers', (entry) => {
+  const needed = [...graph(`compiler/client/${entry}.ts`)];
 
   it('needs the contract, the verifier and pure packages alone', () => {
     const files = needed.filter((one) => one.endsWith('.ts'));

@@ -20,8 +20,8 @@ describe('package.json', () => {
     expect(files.some((folder) => built.startsWith(`${folder}/`))).toBe(true);
   });
 
-  it('exports the client and its errors', () => {
-    expect(Object.keys(exports)).toEqual(['./client', './client/error']);
+  it('exports the client, its errors and the judge', () => {
+    expect(Object.keys(exports)).toEqual(['./client', './client/error', './verify']);
   });
 
   it('packs what its README sends a reader to, and no source', () => {

@@ -1,0 +1,60 @@
+/**
+ * `signalpress/verify`: judges a delivered body where it was saved, in a browser as in Node. It opens no socket and
+ * holds no key. The judge is that of `signalpress verify`, so the page and the command always agree.
+ */
+import { readKeyHistory } from '../contract/key-history.ts';
+import { SERIES_CSV_HEADER } from '../contract/series.ts';
+import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import { checkAt, reason } from '../verify/body-check.ts';
+import { type BodyReport, verifyBody } from '../verify/verify-body.ts';
+import { isSignedBy } from '../verify/verify-citation.ts';
+import { type VerificationStep, verificationSteps } from './verification-steps.ts';
+
+export interface VerifyOptions {
+  /** DIDs that you trust, learnt from a source of your own; without one the best verdict is `issuer_unknown`. */
+  readonly issuer?: string | readonly string[];
+  /** The parsed `/.well-known/keys.json` of the issuer: which keys follow the trusted one, and which were revoked. */
+  readonly keys?: unknown;
+  /** Your clock, milliseconds since 1970; this machine's by default. */
+  readonly now?: number;
+}
+
+export interface Verification extends BodyReport {
+  /** What was read; null for a text that is not strict JSON. */
+  readonly body: JsonValue | null;
+  /** The checks in plain words, in the order in which they are made. */
+  readonly steps: readonly VerificationStep[];
+}
+
+const UNSIGNED_CSV =
+  'a series as CSV is not signed; ask for it with format=json, which carries rows and signature';
+
+/** Re-derives everything that a saved body says about itself. Bad text is a verdict; a bad option throws. */
+export function verify(saved: string | Uint8Array, options: VerifyOptions = {}): Verification {
+  const trust = trustOf(options);
+  try {
+    const text = typeof saved === 'string' ? saved : decodeUtf8(saved);
+    if (text.startsWith(SERIES_CSV_HEADER)) return unsignedTable();
+    const body = parseJson(text);
+    return told(verifyBody(body, trust), body);
+  } catch (error) {
+    const checks = [checkAt('json', '').fail(reason(error))];
+    return told({ verdict: 'failed', issuer: null, checks }, null);
+  }
+}
+
+function trustOf({ issuer = [], keys, now = Date.now() }: VerifyOptions) {
+  const dids = typeof issuer === 'string' ? [issuer] : issuer;
+  const trust = dids.length === 0 ? ('any' as const) : dids;
+  const known = keys === undefined ? {} : { keys: readKeyHistory(keys, isSignedBy) };
+  return { trust, now, ...known };
+}
+
+function unsignedTable(): Verification {
+  const checks = [checkAt('cover', '').notApplicable(UNSIGNED_CSV)];
+  return told({ verdict: 'unsigned', issuer: null, checks }, null);
+}
+
+function told(report: BodyReport, body: JsonValue | null): Verification {
+  return { ...report, body, steps: verificationSteps(report.checks) };
+}

@@ -1,0 +1,205 @@
+import { el, mount } from './dom.ts';
+import { findIn, type Hit, type Hits, piecesFor, type SignalIndex } from './find-entities.ts';
+import { entityRow, findIndex, foundUnder, type PageShop, type PageSignal } from './page-data.ts';
+import { entityLink, freshBadge, routeLink, trouble } from './page-parts.ts';
+import { routeHash } from './page-route.ts';
+import { shown, words } from './page-words.ts';
+
+/** The search above the compiled catalogue. */
+export interface Catalogue {
+  /** Shows what a query finds, as if it had been typed. */
+  find(query: string): void;
+}
+
+const QUERY_ID = 'find';
+
+/** Puts the search in front of the list that the index holds anyway. */
+export function catalogue(shop: PageShop, index: SignalIndex): Catalogue {
+  const input = el('input', {
+    type: 'search',
+    id: QUERY_ID,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'denver, aqi, river …',
+    'aria-describedby': 'find-status',
+  });
+  const status = el('p', { id: 'find-status', class: 'soft', role: 'status' });
+  const list = el('ul', { class: 'hits' });
+  const view = { input, status, list };
+  input.addEventListener('input', () => {
+    history.replaceState(null, '', queryHash(input.value));
+    void search(view, index);
+  });
+  input.addEventListener('keydown', (event) => intoList(event, list));
+  list.addEventListener('keydown', (event) => alongList(event, { list, input }));
+  status.textContent = countText(shop);
+  const box = el(
+    'search',
+    { class: 'finder' },
+    el('label', { for: QUERY_ID }, 'Find a place, an id or what is measured'),
+    input,
+    status,
+    list,
+    otherViews(shop),
+  );
+  place(box);
+  return {
+    find(query) {
+      input.value = query;
+      void search(view, index);
+    },
+  };
+}
+
+/** Where else to look: the map, and the chains of signals. */
+function otherViews({ signals, bundles }: PageShop): HTMLElement {
+  const chains = bundles.map(({ line, title, legs }) =>
+    el(
+      'li',
+      {},
+      routeLink({ view: 'bundle', line, subject: null }, title),
+      ` ${legs.map(({ name }) => words(name)).join(' → ')}`,
+    ),
+  );
+  const hasMap = signals.some(({ map }) => map !== null);
+  return el(
+    'div',
+    { class: 'actions' },
+    hasMap ? routeLink({ view: 'map', signal: null }, 'Map') : null,
+    chains.length === 0
+      ? null
+      : el(
+          'details',
+          {},
+          el('summary', {}, `${chains.length} chains in causal order`),
+          el('ul', { class: 'hits' }, ...chains),
+        ),
+  );
+}
+
+/** The compiled list leads to free JSON; where this program runs, to the same on the page. */
+function leadToViews(section: HTMLElement): void {
+  for (const link of section.querySelectorAll<HTMLAnchorElement>('a[href^="/gauge/"]')) {
+    const { pathname, searchParams } = new URL(link.href);
+    const [signal, entity] = [searchParams.get('signal_id'), searchParams.get('entity')];
+    if (signal === null) continue;
+    if (pathname === '/gauge/history-preview' && entity !== null) {
+      link.href = routeHash({ view: 'record', signal, entity });
+    } else if (pathname === '/gauge/catalog') {
+      link.href = routeHash({ view: 'signal', signal });
+      link.textContent = link.textContent?.replace(', as JSON', '') ?? '';
+    }
+  }
+}
+
+/** Behind the heading of the section, in front of its list. */
+function place(box: HTMLElement): void {
+  const section = mount('catalogue');
+  const heading = section.querySelector('h2');
+  if (heading === null) section.prepend(el('h2', {}, 'Catalogue'), box);
+  else heading.after(box);
+  leadToViews(section);
+}
+
+function queryHash(query: string): string {
+  return query.trim() === '' ? routeHash({ view: 'home' }) : routeHash({ view: 'find', query });
+}
+
+function countText({ entities, signals }: PageShop): string {
+  return `${entities.toLocaleString('en')} entities of ${signals.length} signals.`;
+}
+
+interface FinderView {
+  readonly input: HTMLInputElement;
+  readonly status: HTMLElement;
+  readonly list: HTMLElement;
+}
+
+let latest = 0;
+
+async function search(view: FinderView, index: SignalIndex): Promise<void> {
+  latest += 1;
+  const own = latest;
+  const query = view.input.value;
+  try {
+    // What is measured is known at once; names come with their pieces.
+    show(view, query, findIn(query, [], index));
+    const { keys } = await findIndex();
+    const found = await Promise.all(piecesFor(query, keys, index).map(foundUnder));
+    if (own !== latest) return;
+    const shown = findIn(query, found, index);
+    show(view, query, shown);
+    await pause();
+    if (own === latest) await addFreshness(view.list, shown.hits);
+  } catch (error) {
+    if (own === latest) view.list.replaceChildren(el('li', {}, trouble(error)));
+  }
+}
+
+/** Hits whose freshness is looked up: their times stand in the lists of their signals, which a search need not read. */
+const DATED_MAX = 12;
+const PAUSE_MS = 250;
+
+function pause(): Promise<void> {
+  return new Promise((done) => setTimeout(done, PAUSE_MS));
+}
+
+async function addFreshness(list: HTMLElement, hits: readonly Hit[]): Promise<void> {
+  const items = [...list.children];
+  const dated = hits.slice(0, DATED_MAX).map(async ({ signal, entity }, at) => {
+    const row = entity === null ? null : await entityRow(signal, entity);
+    if (row !== null) items[at]?.append(' · ', freshBadge(signal.cadence, row[2], Date.now()));
+  });
+  // A list that cannot be read leaves out a colour, no more.
+  await Promise.allSettled(dated);
+}
+
+function show({ list, status }: FinderView, query: string, { hits, isCut }: Hits): void {
+  list.replaceChildren(...hits.map(hitItem));
+  status.textContent = query.trim() === '' ? '' : foundText(hits.length, isCut);
+}
+
+function foundText(count: number, isCut: boolean): string {
+  if (count === 0 && isCut) return 'Very many have one of these words; add a part of an id.';
+  if (count === 0) return 'Nothing found. Try fewer letters.';
+  return isCut ? `The first ${count} of more; add a word.` : `${count} found.`;
+}
+
+function hitItem({ signal, entity, name }: Hit): HTMLElement {
+  const { signal_id, measures, entities } = signal;
+  if (entity === null) {
+    const count = `${entities.toLocaleString('en')} ${entities === 1 ? 'entity' : 'entities'}`;
+    return el(
+      'li',
+      {},
+      routeLink({ view: 'signal', signal: signal_id }, signal_id),
+      ` ${measures} · ${count}`,
+    );
+  }
+  return el('li', {}, entityLink(signal_id, entity, name), ` ${measures}${priceText(signal)}`);
+}
+
+function priceText({ offers }: PageSignal): string {
+  const record = offers.find(({ path }) => path === '/gauge');
+  return record === undefined ? '' : ` · $${shown(record.price_usd)}`;
+}
+
+function intoList(event: KeyboardEvent, list: HTMLElement): void {
+  if (event.key !== 'ArrowDown') return;
+  event.preventDefault();
+  list.querySelector('a')?.focus();
+}
+
+/** Arrows move through what was found; above the first one is the field. */
+function alongList(
+  event: KeyboardEvent,
+  { list, input }: Pick<FinderView, 'list' | 'input'>,
+): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const links: (Element | null)[] = [...list.querySelectorAll('a')];
+  const at = links.indexOf(document.activeElement) + step;
+  const next = at < 0 ? input : links[at];
+  if (next instanceof HTMLElement) next.focus();
+}

@@ -1,0 +1,72 @@
+import { CORE_FIELDS, SOURCE_CORE_FIELDS } from '../contract/record-hash.ts';
+
+/** A piece of printed JSON, and whether the record hash covers it. */
+export interface JsonPart {
+  readonly text: string;
+  readonly isHashed: boolean;
+}
+
+const CORE = new Set<string>(CORE_FIELDS);
+/** Members that stand around a record, or around the rows of one. */
+const WRAPPED: Readonly<Record<string, number>> = { sample: 1, rows: 2 };
+const SOURCE_CORE = new Set<string>(SOURCE_CORE_FIELDS);
+
+/**
+ * Prints a body with two spaces, in parts: what a record hash covers is marked. A sample wraps its record; the rows of a
+ * preview hold a part of what is hashed.
+ */
+export function hashedJson(body: unknown): JsonPart[] {
+  const parts: JsonPart[] = [];
+  print(body, { parts, path: [], indent: '' });
+  return merged(parts);
+}
+
+interface Printing {
+  readonly parts: JsonPart[];
+  readonly path: readonly string[];
+  readonly indent: string;
+}
+
+function print(value: unknown, at: Printing): void {
+  const isHashed = isCore(at.path);
+  if (typeof value !== 'object' || value === null || isEmpty(value)) {
+    at.parts.push({ text: JSON.stringify(value), isHashed });
+    return;
+  }
+  const isList = Array.isArray(value);
+  const inner = `${at.indent}  `;
+  at.parts.push({ text: isList ? '[' : '{', isHashed });
+  for (const [index, [name, member]] of Object.entries(value).entries()) {
+    const path = [...at.path, name];
+    const head = `${index === 0 ? '' : ','}\n${inner}`;
+    at.parts.push({ text: head, isHashed: false });
+    if (!isList) at.parts.push({ text: `${JSON.stringify(name)}: `, isHashed: isCore(path) });
+    print(member, { parts: at.parts, path, indent: inner });
+  }
+  at.parts.push({ text: `\n${at.indent}`, isHashed: false });
+  at.parts.push({ text: isList ? ']' : '}', isHashed });
+}
+
+/** Members of the core whole, of a source only some. */
+function isCore(path: readonly string[]): boolean {
+  const [first = '', ...rest] = path.slice(WRAPPED[path[0] ?? ''] ?? 0);
+  if (!CORE.has(first)) return false;
+  const [, member] = rest;
+  return first !== 'sources' || member === undefined || SOURCE_CORE.has(member);
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
+}
+
+/** Neighbours of one kind become one part. */
+function merged(parts: readonly JsonPart[]): JsonPart[] {
+  const joined: JsonPart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.isHashed === part.isHashed) {
+      joined[joined.length - 1] = { text: last.text + part.text, isHashed: last.isHashed };
+    } else joined.push(part);
+  }
+  return joined;
+}

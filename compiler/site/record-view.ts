@@ -1,0 +1,193 @@
+import type { SiteBundle } from '../contract/site.ts';
+import { fillBuyTabs } from './buy-tabs.ts';
+import { el } from './dom.ts';
+import { logTree } from './log-tree.ts';
+import {
+  addressOf,
+  type PageSignal,
+  type Preview,
+  type PreviewRow,
+  previewOf,
+  textAt,
+} from './page-data.ts';
+import { bandBadge, freeLinks, freshBadge, priceTable, routeLink, trouble } from './page-parts.ts';
+import { ageText, figure, shown, timeText, words } from './page-words.ts';
+import { recordJson } from './record-json.ts';
+import { scaleBar } from './scale-bar.ts';
+import { bandFor } from './scale-place.ts';
+import { sparkline, valueText } from './sparkline.ts';
+import type { VerifyPanel } from './verify-panel.ts';
+
+export interface RecordAsked {
+  readonly signal: PageSignal;
+  readonly entity: string;
+  readonly bundle: SiteBundle | null;
+  readonly panel: VerifyPanel;
+}
+
+/** One record, taken apart, from what is free about it. */
+export async function recordView(asked: RecordAsked): Promise<HTMLElement> {
+  const { signal, entity } = asked;
+  const preview = await previewOf(signal.signal_id, entity);
+  const row = preview.rows.at(-1);
+  if (row === undefined) return el('p', {}, 'No reading is stored.');
+  const pair = { signal_id: signal.signal_id, entity };
+  fillBuyTabs({ target: addressOf('/gauge', pair), pair });
+  const [tree, json] = [el('div', {}, 'Reading the log …'), el('div', {}, 'Reading …')];
+  const source = el('p', { class: 'source' });
+  fill(tree, logTree(row.record_hash));
+  fill(json, recordJson(signal, entity, asked.panel));
+  void fillSource(source, asked);
+  return el(
+    'article',
+    { class: 'record' },
+    el(
+      'p',
+      { class: 'crumbs' },
+      routeLink({ view: 'home' }, 'Catalogue'),
+      ' › ',
+      routeLink({ view: 'signal', signal: signal.signal_id }, signal.signal_id),
+    ),
+    heading(asked, preview, row),
+    el(
+      'div',
+      { class: 'two' },
+      told(signal, preview, source),
+      el('section', {}, el('h3', {}, 'The record itself'), json),
+    ),
+    el('section', {}, el('h3', {}, 'Its place in the log'), tree),
+    el(
+      'section',
+      {},
+      el('h3', {}, 'What is sold about it'),
+      priceTable(signal, entity),
+      bundleLine(asked),
+      freeLinks(signal, entity),
+      el('p', {}, el('a', { href: '#buy' }, 'How to buy it'), ', in the language of your program.'),
+    ),
+  );
+}
+
+function heading({ signal, entity }: RecordAsked, { entity_name }: Preview, row: PreviewRow) {
+  const band = bandFor(signal, row);
+  const name = shown(entity_name ?? entity);
+  return el(
+    'header',
+    {},
+    el(
+      'h2',
+      { tabindex: '-1' },
+      el('bdi', {}, name),
+      `: ${signal.measures} ${valueText(signal, row.current)}`,
+    ),
+    el(
+      'p',
+      { class: 'lead' },
+      `Observed ${timeText(row.observed_at)}. `,
+      band === null ? null : bandBadge(signal, band),
+      ' ',
+      freshBadge(signal.cadence, row.observed_at, Date.now()),
+    ),
+  );
+}
+
+function told(signal: PageSignal, { rows }: Preview, source: HTMLElement): HTMLElement {
+  const row = rows.at(-1);
+  const bar = row === undefined ? null : scaleBar(signal, row);
+  return el(
+    'section',
+    {},
+    el('h3', {}, bar === null ? 'The reading' : 'On its official scale'),
+    bar,
+    row === undefined ? null : members(signal, row),
+    el('p', {}, changeText(signal, rows)),
+    sparkline(signal, rows),
+    source,
+  );
+}
+
+/** Every member of the reading beside the main one. */
+function members({ metrics }: PageSignal, { current }: PreviewRow): HTMLElement | null {
+  const others = Object.entries(current).filter(
+    ([name]) => name !== metrics[0]?.name && name !== 'band',
+  );
+  if (others.length === 0) return null;
+  const facts = others.flatMap(([name, value]) => [
+    el('dt', {}, words(name)),
+    el('dd', {}, typeof value === 'number' ? figure(value) : shown(String(value))),
+  ]);
+  return el('dl', { class: 'facts' }, ...facts);
+}
+
+function changeText({ metrics }: PageSignal, rows: readonly PreviewRow[]): string {
+  const [now, before] = [rows.at(-1), rows.at(-2)];
+  const name = metrics[0]?.name ?? '';
+  const [value, old] = [now?.current[name], before?.current[name]];
+  if (typeof value !== 'number' || typeof old !== 'number' || !now || !before) {
+    return 'There is no earlier reading to compare with.';
+  }
+  const hours = (Date.parse(now.observed_at) - Date.parse(before.observed_at)) / 3_600_000;
+  const how = value === old ? 'The same as' : value > old ? 'Up from' : 'Down from';
+  return `${how} ${figure(old)}, ${ageText(hours)} before.`;
+}
+
+/** Members of a free record that name the agency. */
+interface Sourced {
+  readonly source_ref?: unknown;
+  readonly sources?: readonly { readonly name?: unknown }[] | null;
+}
+
+/** The agency stands in the records that are free whole; of others only a bought one says it. */
+async function fillSource(place: HTMLElement, { signal, entity }: RecordAsked): Promise<void> {
+  const { signal_id, raw, sample } = signal;
+  const url = raw
+    ? addressOf('/gauge/raw', { signal_id, entity })
+    : addressOf('/gauge/sample', { signal_id });
+  const body = await textAt(url).then(
+    (text) => JSON.parse(text) as Sourced & { sample?: Sourced },
+    () => null,
+  );
+  const record = body?.sample ?? body;
+  const names = (record?.sources ?? []).flatMap(({ name }) =>
+    typeof name === 'string' ? [name] : [],
+  );
+  const isOwn = raw || sample === entity;
+  if (names.length === 0) return;
+  place.append(
+    isOwn ? 'Source: ' : 'Source of the sample of this signal: ',
+    el('bdi', {}, shown(names.join(', '))),
+  );
+  const link = isOwn ? webAddress(record?.source_ref) : null;
+  if (link !== null)
+    place.append(' ', el('a', { href: link, rel: 'noreferrer nofollow' }, 'at the agency'));
+}
+
+/** An address of the web, or null: nothing else that a source wrote becomes a link. */
+function webAddress(value: unknown): string | null {
+  if (typeof value !== 'string' || !/^https:\/\//.test(value)) return null;
+  return URL.canParse(value) ? new URL(value).href : null;
+}
+
+function bundleLine({ bundle, signal, entity }: RecordAsked): HTMLElement | null {
+  if (bundle === null) return null;
+  const subject = subjectOf(bundle, signal.signal_id, entity);
+  if (!bundle.subjects.includes(subject)) return null;
+  const link = routeLink(
+    { view: 'bundle', line: bundle.line, subject },
+    'the chain that it is part of',
+  );
+  return el('p', {}, 'See ', link, `, sold whole for $${bundle.price_usd}.`);
+}
+
+/** The subject of a chain of which an entity is a leg: a city for its river gauge. */
+function subjectOf({ entity_of }: SiteBundle, signal: string, entity: string): string {
+  const pairs = Object.hasOwn(entity_of, signal) ? Object.entries(entity_of[signal] ?? {}) : [];
+  return pairs.find(([, leg]) => leg === entity)?.[0] ?? entity;
+}
+
+function fill(place: HTMLElement, made: Promise<HTMLElement>): void {
+  made.then(
+    (one) => place.replaceChildren(one),
+    (error: unknown) => place.replaceChildren(trouble(error)),
+  );
+}

@@ -1,0 +1,121 @@
+import type { SiteBundle, SiteEntityRow } from '../contract/site.ts';
+import { el } from './dom.ts';
+import { entityPage, type PageSignal } from './page-data.ts';
+import { entityLink, freshBadge, priceTable, routeLink } from './page-parts.ts';
+import { shown, timeText, words } from './page-words.ts';
+import { shadeOf } from './scale-place.ts';
+
+/** One signal: what it measures, its official scales, its entities and what is sold. */
+export async function signalView(
+  signal: PageSignal,
+  bundle: SiteBundle | null,
+): Promise<HTMLElement> {
+  const { signal_id, measures, cadence, industry, line_title } = signal;
+  const list = el('div', { class: 'entity-list' });
+  await showPage(list, signal, 0);
+  return el(
+    'article',
+    { class: 'signal' },
+    el('p', { class: 'crumbs' }, routeLink({ view: 'home' }, 'Catalogue')),
+    el('h2', { tabindex: '-1' }, `${measures}`),
+    el(
+      'p',
+      { class: 'lead' },
+      el('code', {}, signal_id),
+      ` · ${shown(industry)}, ${line_title} · ${cadence}`,
+    ),
+    scales(signal),
+    links(signal, bundle),
+    el('h3', {}, `${signal.entities.toLocaleString('en')} entities`),
+    list,
+    el('h3', {}, 'What is sold'),
+    priceTable(signal, exampleOf(list)),
+  );
+}
+
+function exampleOf(list: HTMLElement): string {
+  return list.querySelector<HTMLElement>('[data-entity]')?.dataset.entity ?? '';
+}
+
+function scales(signal: PageSignal): HTMLElement | null {
+  const scale = signal.scales.at(-1);
+  if (scale === undefined) return null;
+  const steps = scale.steps.map(({ band, at }) =>
+    el(
+      'li',
+      { class: `cell shade-${shadeOf(signal, band) ?? 0}` },
+      el('span', { class: 'cell-name' }, words(band)),
+      el('span', { class: 'cell-from' }, Number.isFinite(at) ? String(at) : ''),
+    ),
+  );
+  return el(
+    'figure',
+    { class: 'scale' },
+    el('ol', { class: 'scale-cells', 'aria-label': scale.scale }, ...steps),
+    el('figcaption', { class: 'soft' }, `${scale.scale}; ${scale.provenance}.`),
+  );
+}
+
+function links({ signal_id, map }: PageSignal, bundle: SiteBundle | null): HTMLElement | null {
+  const made = [
+    ...(map === null ? [] : [routeLink({ view: 'map', signal: signal_id }, 'On the map')]),
+    ...(bundle === null
+      ? []
+      : [routeLink({ view: 'bundle', line: bundle.line, subject: null }, 'Its chain')]),
+  ];
+  return made.length === 0 ? null : el('p', { class: 'actions' }, ...made);
+}
+
+async function showPage(list: HTMLElement, signal: PageSignal, page: number): Promise<void> {
+  const { rows, pages } = await entityPage(signal, page);
+  const now = Date.now();
+  const head = ['Entity', 'Observed', 'Freshness'].map((text) => el('th', { scope: 'col' }, text));
+  list.replaceChildren(
+    el(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Entities' },
+      el(
+        'table',
+        {},
+        el('thead', {}, el('tr', {}, ...head)),
+        el('tbody', {}, ...rows.map((row) => entityLine(signal, row, now))),
+      ),
+    ),
+    pages > 1 ? pager(list, signal, { page, pages }) : '',
+  );
+}
+
+function entityLine(signal: PageSignal, row: SiteEntityRow, now: number): HTMLElement {
+  const [entity, name, observed] = row;
+  return el(
+    'tr',
+    { 'data-entity': entity },
+    el('th', { scope: 'row' }, entityLink(signal.signal_id, entity, name)),
+    el('td', {}, timeText(observed)),
+    el('td', {}, freshBadge(signal.cadence, observed, now)),
+  );
+}
+
+interface Paging {
+  readonly page: number;
+  readonly pages: number;
+}
+
+function pager(list: HTMLElement, signal: PageSignal, { page, pages }: Paging): HTMLElement {
+  const go = (to: number) => () => void showPage(list, signal, to);
+  return el(
+    'p',
+    { class: 'actions' },
+    el(
+      'button',
+      { type: 'button', class: 'quiet', disabled: page === 0, click: go(page - 1) },
+      'Before',
+    ),
+    ` Page ${page + 1} of ${pages} `,
+    el(
+      'button',
+      { type: 'button', class: 'quiet', disabled: page === pages - 1, click: go(page + 1) },
+      'Next',
+    ),
+  );
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
+import { hashedJson } from '../../compiler/site/hashed-json.ts';
+
+const RECORD = {
+  nature: 'descriptive',
+  signal_id: 'a.b',
+  entity: 'x',
+  snapshot_date: '2026-11-20T00:00:00Z',
+  observed_at: '2026-11-20T10:45:00Z',
+  current: { v: 1, more: [1, {}] },
+  previous: { v: 0 },
+  sources: [{ name: 'agency', weight: 1, role: 'official', independent: true }],
+  source_ref: null,
+  source_tier: null,
+  lifecycle: null,
+  hash_core_version: 3,
+  record_hash: 'sha256:00',
+};
+const marked = (body: unknown): string =>
+  hashedJson(body)
+    .filter(({ isHashed }) => isHashed)
+    .map(({ text }) => text)
+    .join('');
+
+describe('hashedJson()', () => {
+  it.each([RECORD, { sample: RECORD }, { rows: [RECORD] }, [], {}, null, 'x'])(
+    'prints all of the body, as JSON is printed: %#',
+    (body) => {
+      const text = hashedJson(body)
+        .map((part) => part.text)
+        .join('');
+      expect(text).toBe(JSON.stringify(body, null, 2));
+    },
+  );
+
+  it.each([RECORD, { sample: RECORD }, { rows: [{}, RECORD] }])(
+    'marks every member of the core, wrapped or not: %#',
+    (body) => {
+      for (const name of CORE_FIELDS) expect(marked(body)).toContain(`"${name}"`);
+    },
+  );
+
+  it('marks nothing that the hash does not cover', () => {
+    for (const name of ['nature', 'previous', 'role', 'record_hash']) {
+      expect(marked(RECORD)).not.toContain(`"${name}"`);
+    }
+    expect(marked({ current_note: 1, legs: { current: 1 } })).toBe('');
+  });
+
+  it('marks only the members of a source that are hashed', () => {
+    expect(marked(RECORD)).toContain('"weight": 1');
+  });
+});
