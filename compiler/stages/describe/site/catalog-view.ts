@@ -21,7 +21,7 @@ export class CatalogView {
 
   /** Where the lines of one signal stand, with their entities, in order; nothing else of them is read. */
   *lines(signalId: string): Generator<CatalogLine> {
-    const start = `[${JSON.stringify(signalId)},"`;
+    const start = Buffer.from(`[${JSON.stringify(signalId)},"`);
     for (let from = this.#find(signalId); this.#startsWith(start, from); ) {
       const to = this.#end(from);
       yield { from, to, entity: this.#textAt(from + start.length) };
@@ -35,7 +35,7 @@ export class CatalogView {
 
   /** Rows of one signal in the order of the list. */
   *rows(signalId: string): Generator<CatalogRow> {
-    const start = `[${JSON.stringify(signalId)},`;
+    const start = Buffer.from(`[${JSON.stringify(signalId)},`);
     for (let at = this.#find(signalId); this.#startsWith(start, at); ) {
       const end = this.#end(at);
       yield parseCatalogRow(this.#bytes.toString('utf8', at, end));
@@ -68,8 +68,8 @@ export class CatalogView {
     return this.#bytes.indexOf(NEWLINE, start);
   }
 
-  #startsWith(start: string, at: number): boolean {
-    const end = at + Buffer.byteLength(start);
-    return end <= this.#bytes.length && this.#bytes.toString('utf8', at, end) === start;
+  #startsWith(start: Buffer, at: number): boolean {
+    const end = at + start.length;
+    return end <= this.#bytes.length && this.#bytes.compare(start, 0, start.length, at, end) === 0;
   }
 }

@@ -30,9 +30,10 @@ export function findFiles(rows: Iterable<CatalogRow>): SiteFile[] {
   return [[SITE_FIND_URL.slice(1), find], ...files];
 }
 
-/** The first letters of a word, whole characters each. */
+/** The beginning of a word, of so many UTF-16 units, or one more where that would halve a character. */
 function keyOf(word: string, chars: number): string {
-  return [...word].slice(0, chars).join('');
+  const key = word.slice(0, chars);
+  return key.isWellFormed() ? key : word.slice(0, chars + 1);
 }
 
 function byKey(entries: readonly Entry[], chars: number): Map<string, Entry[]> {
@@ -48,7 +49,7 @@ function byKey(entries: readonly Entry[], chars: number): Map<string, Entry[]> {
 
 /** One piece, or one for each next letter; words that are the key itself stay in the piece of the key. */
 function cut(key: string, entries: readonly Entry[]): [string, readonly Entry[]][] {
-  const chars = [...key].length;
+  const chars = key.length;
   if (entries.length <= PIECE_ROWS_MAX || chars >= KEY_CHARS_MAX) return [[key, entries]];
   const parts = byKey(entries, chars + 1);
   // All of them are the same word.
