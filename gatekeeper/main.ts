@@ -11,6 +11,7 @@ import {
   strangeText,
   strangeVariables,
 } from './config.ts';
+import { dashboardCommand } from './dashboard/dashboard-command.ts';
 import { lineLog } from './http/line-log.ts';
 import { ledgerCommand } from './journal/ledger-command.ts';
 import { messageOf } from './message-of.ts';
@@ -28,6 +29,7 @@ const CONFIG_BYTES_MAX = 1_048_576;
 
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
        signalpress-gate ledger --help    what was sold
+       signalpress-gate dashboard --help the same as a page, with open payments and sources
 
 Flags: ${FLAGS.map((name) => `--${name}`).join(' ')} --help --version
 Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; gatekeeper/SETTINGS.md says what they mean.
@@ -92,8 +94,22 @@ function signatureThread(): { signatures?: SignaturePool } {
   return { signatures };
 }
 
+/** `signalpress-gate dashboard …` shows the same journal as a page. */
+async function showDashboard(args: readonly string[]): Promise<void> {
+  const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
+  const note = (text: string): void => {
+    process.stderr.write(text);
+  };
+  const onListen = (stop: () => Promise<void>): void => {
+    for (const signal of STOPS) process.once(signal, stop);
+  };
+  const command = dashboardCommand({ stateDir, note, clock: () => Date.now(), onListen });
+  await command.parseAsync(args, { from: 'user' });
+}
+
 async function main(): Promise<void> {
   const [, , ...args] = process.argv;
+  if (args[0] === 'dashboard') return showDashboard(args.slice(1));
   if (args[0] === 'ledger') {
     readLedger(args.slice(1));
     return;

@@ -58,6 +58,14 @@ export function refuseUnlessPlain(path: string): void {
   if (stats !== undefined && !stats.isFile()) throw new Error('not a plain file');
 }
 
+/** A plain file of the operator of any size, open for reading; links are followed, and the caller closes it. */
+export function openOwnFile(path: string): number {
+  const file = openSync(path, READ);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new Error('not a plain file');
+}
+
 function plainSize(stats: Stats, max: number): number {
   if (!stats.isFile()) throw new Error('not a plain file');
   if (stats.size > max) throw new Error(`${stats.size} bytes, more than ${max}`);

@@ -1,4 +1,4 @@
-import type { RunStatus, SourceStatus } from './run-status.ts';
+import type { RunStatus, SourceStatus } from '../contract/run-status.ts';
 import { NO_SOURCE_STATUS } from './run-status.ts';
 import type { SourceReport, StepReport } from './sources-runner.ts';
 

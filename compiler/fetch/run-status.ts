@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { z } from 'zod';
 import { isoTime } from '../contract/iso-time.ts';
+import { type RunStatus, runStatusSchema, type SourceStatus } from '../contract/run-status.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import { replaceFile } from '../stages/publish/replace-file.ts';
 import { readPlain } from '../verify/plain-file.ts';
@@ -10,42 +10,6 @@ const STATUS_BYTES_MAX = 16 << 20;
 const RETRY_MS = 600_000;
 /** A job of cron never starts at the very second: what is due this soon is due. */
 const SLACK_MS_MAX = 300_000;
-
-const time = z.iso.datetime().nullable();
-
-const sourceStatusSchema = z.strictObject({
-  last_attempt: time,
-  /** Of a fetch and import without a fault. */
-  last_success: time,
-  /** When other bytes came last. */
-  last_change: time,
-  next_due: time,
-  consecutive_failures: z.int().min(0),
-  /** Of the last attempt; null after a success. */
-  last_error: z.string().nullable(),
-  /** Readings that wait for the batch of the next hour. */
-  waiting: z.int().min(0),
-});
-export type SourceStatus = Readonly<z.infer<typeof sourceStatusSchema>>;
-
-const statusSchema = z.strictObject({
-  version: z.literal(1),
-  updated_at: time,
-  /** Every fetch up to this time is imported, as far as it can be. */
-  imported_through: time,
-  compile: z.strictObject({
-    /** Snapshots were written that no release holds. */
-    is_due: z.boolean(),
-    last_success: time,
-    last_error: z.string().nullable(),
-    /** Sequence of the last release that was published here. */
-    release: z.int().nullable(),
-  }),
-  sources: z.record(z.string(), sourceStatusSchema),
-});
-
-/** How everything stands; the status file holds it for other programs. */
-export type RunStatus = Readonly<z.infer<typeof statusSchema>>;
 
 export const NO_STATUS: RunStatus = {
   version: 1,
@@ -69,7 +33,7 @@ export const NO_SOURCE_STATUS: SourceStatus = {
 export function readStatus(path: string): RunStatus {
   if (!existsSync(path)) return NO_STATUS;
   try {
-    return statusSchema.parse(parseJson(decodeUtf8(readPlain(path, STATUS_BYTES_MAX))));
+    return runStatusSchema.parse(parseJson(decodeUtf8(readPlain(path, STATUS_BYTES_MAX))));
   } catch (cause) {
     const state = 'it is not a status file of this program; move it away, and it is made anew';
     throw new RangeError(`Cannot use status file "${path}": ${state}`, { cause });

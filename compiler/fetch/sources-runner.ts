@@ -10,6 +10,7 @@
  * A step in which nothing is due writes nothing.
  */
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
+import type { RunStatus } from '../contract/run-status.ts';
 import type { BatchDisk } from '../import/write-batch.ts';
 import { type Archived, byFetch } from './archive.ts';
 import { ArchiveImport, type TakenFetch } from './archive-import.ts';
@@ -21,7 +22,6 @@ import {
   afterAttempt,
   isDue,
   NO_SOURCE_STATUS,
-  type RunStatus,
   readStatus,
   slackOf,
   writeStatus,

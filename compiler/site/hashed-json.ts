@@ -30,7 +30,7 @@ interface Printing {
 function print(value: unknown, at: Printing): void {
   const isHashed = isCore(at.path);
   if (typeof value !== 'object' || value === null || isEmpty(value)) {
-    at.parts.push({ text: JSON.stringify(value), isHashed });
+    at.parts.push({ text: jsonText(value), isHashed });
     return;
   }
   const isList = Array.isArray(value);
@@ -40,7 +40,7 @@ function print(value: unknown, at: Printing): void {
     const path = [...at.path, name];
     const head = `${index === 0 ? '' : ','}\n${inner}`;
     at.parts.push({ text: head, isHashed: false });
-    if (!isList) at.parts.push({ text: `${JSON.stringify(name)}: `, isHashed: isCore(path) });
+    if (!isList) at.parts.push({ text: `${jsonText(name)}: `, isHashed: isCore(path) });
     print(member, { parts: at.parts, path, indent: inner });
   }
   at.parts.push({ text: `\n${at.indent}`, isHashed: false });
@@ -69,4 +69,11 @@ function merged(parts: readonly JsonPart[]): JsonPart[] {
     } else joined.push(part);
   }
   return joined;
+}
+
+/** What turns text around, hides or ends a line is written as an escape, which JSON reads as the same text. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) =>
+    char.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
 }

@@ -2,7 +2,7 @@ import type { VerificationStep } from '../client/verification-steps.ts';
 import type { Verification } from '../client/verify.ts';
 import { alteredDigit } from './altered-digit.ts';
 import { el, mount } from './dom.ts';
-import { NoAnswer, textAt } from './page-data.ts';
+import { textAt } from './page-data.ts';
 import { shown } from './page-words.ts';
 
 // "Is this genuine?": what is dropped or pasted is judged in this page by the code of `signalpress verify`. Nothing is
@@ -195,10 +195,9 @@ async function show(parts: Parts, judged: Judged, own: number): Promise<void> {
 async function bodyOf({ text, what }: Judged): Promise<{ text: string; note: string }> {
   const hash = HASH.exec(text.trim())?.[1]?.toLowerCase();
   if (hash === undefined) return { text, note: `Checked: ${what}.` };
-  const proof = await textAt(`/proof/sha256:${hash}`).catch((error: unknown) => {
-    const isUnknown = error instanceof NoAnswer && error.status === 404;
-    throw isUnknown ? new RangeError('The log of this shop does not hold this hash.') : error;
-  });
+  const proof = await textAt(`/proof/sha256:${hash}`);
+  const { found } = JSON.parse(proof) as { readonly found?: unknown };
+  if (found !== true) throw new RangeError('The log of this shop does not hold this hash.');
   const note = `Checked: the proof of the log for ${hash.slice(0, 12)}…. It shows that the hash was published, not what it stands for.`;
   return { text: proof, note };
 }

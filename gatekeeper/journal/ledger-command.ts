@@ -1,12 +1,10 @@
-import { accessSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type Database from 'libsql';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
-import { JOURNAL_NAME, openJournalFile, readJournalFile } from './journal-file.ts';
+import { openJournalFile } from './journal-file.ts';
 import {
   backUpJournal,
   LEDGER_COLUMNS,
@@ -17,6 +15,7 @@ import {
   type RevenueBy,
   revenueBy,
 } from './ledger.ts';
+import { dayStart, withJournal } from './with-journal.ts';
 
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 /** Rows that `list` shows unless told otherwise. */
@@ -74,7 +73,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
     .description('copy the whole journal while it is in use')
     .argument('<file>', 'a file that does not exist yet')
     .action((file: string, options: StateOptions) => {
-      opened(options, (db) => backedUp(db, file));
+      withJournal(options.state, (db) => backedUp(db, file));
       write(`wrote ${file}\n`);
     });
   stateOption(command.command('accept-clock'), by)
@@ -87,7 +86,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
     .action((options: AcceptOptions) => {
       const nowMs = by.clock();
       refuseOtherTime(nowMs, options.utc);
-      const accepted = opened(options, (db) => acceptClock(db, nowMs), openJournalFile);
+      const accepted = withJournal(options.state, (db) => acceptClock(db, nowMs), openJournalFile);
       write(`${acceptedLine(accepted, nowMs)}\n`);
     });
   for (const each of [command, ...command.commands]) each.addHelpText('after', `\n${EXIT_CODES}`);
@@ -123,21 +122,14 @@ function stateOption(command: Command, { stateDir }: LedgerSurroundings): Comman
 
 function daysOption(command: Command, by: LedgerSurroundings): Command {
   return stateOption(command, by)
-    .option('--since <day>', 'first day in UTC, such as 2026-01-31', day)
-    .option('--until <day>', 'day after the last one, in UTC', day);
+    .option('--since <day>', 'first day in UTC, such as 2026-01-31', dayStart)
+    .option('--until <day>', 'day after the last one, in UTC', dayStart);
 }
 
 function onlyOption(command: Command): Command {
   const states = ['settled', 'settling', 'unknown', 'refused'];
   return command.addOption(
     new Option('--only <state>', 'only payments in this state').choices(states),
-  );
-}
-
-function day(text: string): number {
-  if (isRealDay(text)) return Date.parse(`${text}T00:00:00Z`);
-  throw new StartError(
-    `Cannot read day "${text}": not a calendar day; give one such as 2026-01-31`,
   );
 }
 
@@ -190,33 +182,7 @@ function read<T>(
     ...(until === undefined ? {} : { untilMs: until }),
     ...(only === undefined ? {} : { state: only }),
   };
-  return opened(options, (db) => use(ledgerRows(db, filter)));
-}
-
-function opened<T>(
-  { state }: StateOptions,
-  use: (db: Database.Database) => T,
-  open: (path: string) => Database.Database = readJournalFile,
-): T {
-  const path = join(state, JOURNAL_NAME);
-  let db: Database.Database;
-  try {
-    accessSync(path);
-    db = open(path);
-  } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    const why = 'missing, or not a journal of this program; name its folder with --state';
-    throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
-  }
-  try {
-    return use(db);
-  } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
-    throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
-  } finally {
-    db.close();
-  }
+  return withJournal(options.state, (db) => use(ledgerRows(db, filter)));
 }
 
 function backedUp(db: Database.Database, file: string): void {

@@ -146,30 +146,56 @@ export interface Revenue {
 
 /** Sums what was settled, per network and asset; the day is that of the settlement, UTC. */
 export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): Revenue {
-  const sums = new Map<
-    string,
-    { row: LedgerRow; group: string; payments: number; value: bigint }
-  >();
-  let leftOut = 0;
-  for (const row of rows) {
-    if (row.state !== 'settled') continue;
+  const sum = new RevenueSum((row) => (by === 'day' ? settledDay(row) : row[by]));
+  for (const row of rows) sum.add(row);
+  return sum.revenue();
+}
+
+/** Day of the settlement, UTC; '' before it. */
+export function settledDay({ settled_at }: LedgerRow): string {
+  return settled_at.slice(0, 10);
+}
+
+interface Group {
+  readonly row: LedgerRow;
+  readonly group: string;
+  payments: number;
+  value: bigint;
+}
+
+/** Adds settled payments up exactly, one by one. */
+export class RevenueSum {
+  readonly #groupOf: (row: LedgerRow) => string;
+  readonly #groups = new Map<string, Group>();
+  #leftOut = 0;
+
+  constructor(groupOf: (row: LedgerRow) => string) {
+    this.#groupOf = groupOf;
+  }
+
+  add(row: LedgerRow): void {
+    if (row.state !== 'settled') return;
     if (row.usd === '') {
-      leftOut += 1;
-      continue;
+      this.#leftOut += 1;
+      return;
     }
-    const group = by === 'day' ? row.settled_at.slice(0, 10) : row[by];
+    const group = this.#groupOf(row);
     const key = `${group}|${row.network}|${row.asset}`;
-    const sum = sums.get(key) ?? { row, group, payments: 0, value: 0n };
+    const sum = this.#groups.get(key) ?? { row, group, payments: 0, value: 0n };
     sum.payments += 1;
     sum.value += BigInt(row.value);
-    sums.set(key, sum);
+    this.#groups.set(key, sum);
   }
-  const sorted = [...sums.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
-  const summed = sorted.map(([, { row, group, payments, value }]) => {
-    const { network, asset } = row;
-    return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${value}`) };
-  });
-  return { rows: summed, leftOut };
+
+  /** Sorted by group, network and asset. */
+  revenue(): Revenue {
+    const sorted = [...this.#groups].sort(([left], [right]) => (left < right ? -1 : 1));
+    const rows = sorted.map(([, { row, group, payments, value }]) => {
+      const { network, asset } = row;
+      return { group, network, asset, payments, value: `${value}`, usd: usdOf(`${value}`) };
+    });
+    return { rows, leftOut: this.#leftOut };
+  }
 }
 
 /** Writes a whole copy of the journal while it is being written; throws if the file already exists. */

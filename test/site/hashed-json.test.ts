@@ -48,6 +48,16 @@ describe('hashedJson()', () => {
     expect(marked({ current_note: 1, legs: { current: 1 } })).toBe('');
   });
 
+  it('writes as an escape what turns text around or hides, and means the same body', () => {
+    const body = { 'a\u202e': ['x\u2066', '\u{e0041}', '\u0085', 'é'] };
+    const text = hashedJson(body)
+      .map((part) => part.text)
+      .join('');
+    expect(text).not.toMatch(/[^\P{C}\n]/u);
+    expect(text).toContain('"x\\u2066"');
+    expect(JSON.parse(text)).toEqual(body);
+  });
+
   it('marks only the members of a source that are hashed', () => {
     expect(marked(RECORD)).toContain('"weight": 1');
   });

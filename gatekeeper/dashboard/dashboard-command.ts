@@ -1,0 +1,93 @@
+import { Command } from 'commander';
+import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { dayStart, withJournal } from '../journal/with-journal.ts';
+import { messageOf } from '../message-of.ts';
+import { replaceFile } from '../replace-file.ts';
+import { StartError } from '../start-error.ts';
+import { readAnswers } from './answers-log.ts';
+import { dashboardPage } from './dashboard-page.ts';
+import { readRunStatus } from './read-run-status.ts';
+import { readSales } from './sales.ts';
+import { serveDashboard } from './serve-dashboard.ts';
+
+const DAYS_SHOWN = 30;
+const EXIT_CODES =
+  'Exit codes: 0 done, or stopped on request; 1 refused, nothing was changed, and the error says why';
+
+export interface DashboardSurroundings {
+  /** Folder of the journal where `--state` names none. */
+  readonly stateDir: string;
+  /** Prints a line for people. */
+  readonly note: (text: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Called with what stops the server, once it listens. */
+  readonly onListen: (stop: () => Promise<void>) => void;
+}
+
+interface DashboardOptions {
+  readonly state: string;
+  readonly log: readonly string[];
+  readonly status?: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly out: string;
+  readonly serve?: number | true;
+}
+
+/** `signalpress-gate dashboard`: one page for the operator, beside the gatekeeper that writes the journal. */
+export function dashboardCommand(by: DashboardSurroundings): Command {
+  return new Command('dashboard')
+    .description('write a page with sales, open payments and the health of sources')
+    .option('--state <folder>', 'folder of the payment journal', by.stateDir)
+    .option('--log <file>', 'standard output of the gatekeeper; may be repeated', repeated, [])
+    .option('--status <file>', 'status file of `signalpress run`')
+    .option('--since <day>', `first day in UTC (default: ${DAYS_SHOWN} days back)`, dayStart)
+    .option('--until <day>', 'day after the last one, in UTC', dayStart)
+    .option('--out <file>', 'file to write, readable by its owner alone', 'dashboard.html')
+    .option('--serve [port]', 'serve the page on 127.0.0.1 instead, made anew for each visit', port)
+    .addHelpText('after', `\n${EXIT_CODES}`)
+    .action(async (options: DashboardOptions) => {
+      const make = (): string => pageOf(options, by.clock());
+      if (options.serve === undefined) return written(options.out, make(), by);
+      // What is wrong with the files is told at once, not to the first visitor.
+      make();
+      const { url, stop } = await serveDashboard(options.serve === true ? 0 : options.serve, make);
+      by.note(`dashboard on ${url}; Ctrl-C stops it\n`);
+      by.onListen(stop);
+    });
+}
+
+function repeated(file: string, before: readonly string[]): string[] {
+  return [...before, file];
+}
+
+function port(text: string): number {
+  if (/^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new StartError(`Cannot read port "${text}": not a port; give one such as 4029`);
+}
+
+function pageOf({ state, log, status, since, until }: DashboardOptions, nowMs: number): string {
+  const untilMs = until ?? Math.floor(nowMs / DAY_MS + 1) * DAY_MS;
+  const period = { sinceMs: since ?? untilMs - DAYS_SHOWN * DAY_MS, untilMs };
+  if (period.sinceMs >= untilMs) {
+    throw new StartError('Cannot show days: --since is not before --until; give an earlier day');
+  }
+  return dashboardPage({
+    nowMs,
+    period,
+    sales: withJournal(state, (db) => readSales(db, period)),
+    answers: log.length === 0 ? null : readAnswers(log, period),
+    status: status === undefined ? null : readRunStatus(status),
+  });
+}
+
+function written(file: string, page: string, { note }: DashboardSurroundings): void {
+  try {
+    replaceFile(file, page);
+  } catch (cause) {
+    const why = `${messageOf(cause)}; name a file in a folder that exists and is yours`;
+    throw new StartError(`Cannot write "${file}": ${why}`, { cause });
+  }
+  note(`wrote ${file}\n`);
+}

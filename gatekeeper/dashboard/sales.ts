@@ -1,0 +1,93 @@
+import type Database from 'libsql';
+import {
+  type LedgerRow,
+  ledgerRows,
+  type Revenue,
+  RevenueSum,
+  settledDay,
+} from '../journal/ledger.ts';
+import { type DurationSummary, Durations } from './durations.ts';
+
+/** Open payments that the page lists; the oldest come first. */
+export const OPEN_LISTED_MAX = 50;
+
+/** First and last instant of what is shown, in milliseconds since the epoch; the last is not part of it. */
+export interface Period {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** What the journal says of a period. */
+export interface Sales {
+  readonly total: Revenue;
+  readonly byDay: Revenue;
+  readonly byProduct: Revenue;
+  /** Groups are `day path`. */
+  readonly byDayAndProduct: Revenue;
+  /** Accounts that paid. */
+  readonly buyers: number;
+  /** From the claim of a payment to the note that it is settled. */
+  readonly latency: DurationSummary;
+  /** Refusals of the period that the journal still holds. */
+  readonly refused: number;
+  readonly open: OpenPayments;
+}
+
+/** Payments whose end nobody noted, of all time. */
+export interface OpenPayments {
+  readonly total: number;
+  /** The oldest, at most OPEN_LISTED_MAX. */
+  readonly listed: readonly LedgerRow[];
+}
+
+/** Sums up a journal; amounts are added exactly. */
+export function readSales(db: Database.Database, period: Period): Sales {
+  return { ...settledIn(db, period), refused: refusedIn(db, period), open: openPayments(db) };
+}
+
+function settledIn(db: Database.Database, period: Period): Omit<Sales, 'refused' | 'open'> {
+  const total = new RevenueSum(() => '');
+  const byDay = new RevenueSum(settledDay);
+  const byProduct = new RevenueSum((row) => row.path);
+  const byDayAndProduct = new RevenueSum((row) => `${settledDay(row)} ${row.path}`);
+  const buyers = new Set<string>();
+  const latency = new Durations();
+  for (const row of ledgerRows(db, { ...period, time: 'settled_at', state: 'settled' })) {
+    for (const sum of [total, byDay, byProduct, byDayAndProduct]) sum.add(row);
+    buyers.add(`${row.network}|${row.payer}`);
+    latency.add(Date.parse(row.settled_at) - Date.parse(row.created_at));
+  }
+  return {
+    total: total.revenue(),
+    byDay: byDay.revenue(),
+    byProduct: byProduct.revenue(),
+    byDayAndProduct: byDayAndProduct.revenue(),
+    buyers: buyers.size,
+    latency: latency.summary(),
+  };
+}
+
+function refusedIn(db: Database.Database, period: Period): number {
+  return counted(ledgerRows(db, { ...period, time: 'created_at', state: 'refused' }));
+}
+
+function counted(rows: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of rows) count += 1;
+  return count;
+}
+
+function openPayments(db: Database.Database): OpenPayments {
+  const oldest: LedgerRow[] = [];
+  let total = 0;
+  for (const state of ['settling', 'unknown']) {
+    let known = 0;
+    for (const row of ledgerRows(db, { time: 'created_at', state })) {
+      known += 1;
+      if (known <= OPEN_LISTED_MAX) oldest.push(row);
+    }
+    total += known;
+  }
+  oldest.sort((left, right) => (left.created_at < right.created_at ? -1 : 1));
+  return { total, listed: oldest.slice(0, OPEN_LISTED_MAX) };
+}

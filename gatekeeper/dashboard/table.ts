@@ -1,0 +1,36 @@
+import { type Html, type HtmlPart, html } from '../../compiler/contract/html.ts';
+
+/** Heading of a column: of text, or of numbers. */
+export type Column = string | { readonly number: string };
+
+export interface Table {
+  readonly caption?: string;
+  readonly columns: readonly Column[];
+  /** Cells by column; the first one names the row. */
+  readonly rows: readonly (readonly HtmlPart[])[];
+}
+
+/** A table that scrolls within itself where it is wider than the page. */
+export function table({ caption, columns, rows }: Table): Html {
+  const heads = columns.map((column) => {
+    return typeof column === 'string'
+      ? html`<th scope="col">${column}</th>`
+      : html`<th scope="col" class="n">${column.number}</th>`;
+  });
+  const body = rows.map(([name = '', ...cells]) => {
+    const rest = cells.map((cell, at) => html`${cellOf(cell, columns[at + 1] ?? '')}`);
+    return html`<tr><th scope="row">${name}</th>${rest}</tr>\n`;
+  });
+  const title = caption === undefined ? null : html`<caption>${caption}</caption>`;
+  return html`<div class="wide" tabindex="0" role="group" aria-label="${caption ?? 'Details'}"><table>${title}<thead><tr>${heads}</tr></thead><tbody>
+${body}</tbody></table></div>`;
+}
+
+function cellOf(cell: HtmlPart, column: Column): Html {
+  return typeof column === 'string' ? html`<td>${cell}</td>` : html`<td class="n">${cell}</td>`;
+}
+
+/** A part of the page under its own heading. */
+export function section(title: string, content: HtmlPart): Html {
+  return html`<section><h2>${title}</h2>${content}</section>\n`;
+}

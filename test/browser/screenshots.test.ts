@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { openChromium } from './chromium.ts';
+import { type Shop, sampleShop } from './shops.ts';
+import { visit } from './visit.ts';
+
+/** `npm run screenshots`: pictures of the page, to be looked at. */
+const FOLDER = '.signalpress/screenshots';
+const isWanted = process.env.npm_lifecycle_event === 'screenshots';
+
+interface Picture {
+  readonly path: string;
+  readonly options?: BrowserContextOptions;
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true };
+const RECORD = '/site/#/airquality.aqi/us-denver';
+const MAP = '/site/#/map/airquality.aqi';
+
+const PICTURES: Readonly<Record<string, Picture>> = {
+  light: { path: '/' },
+  dark: { path: '/', options: { colorScheme: 'dark' } },
+  phone: { path: '/', options: PHONE },
+  'phone-record': { path: RECORD, options: PHONE },
+  'verify-ok': { path: '/', act: tryGenuine },
+  'verify-failed': { path: '/', act: alterDigit },
+  'verify-failed-dark': { path: '/', options: { colorScheme: 'dark' }, act: alterDigit },
+  search: { path: '/site/#/find/denver' },
+  record: { path: RECORD },
+  'record-dark': { path: RECORD, options: { colorScheme: 'dark' } },
+  map: { path: MAP },
+  'map-dark': { path: MAP, options: { colorScheme: 'dark' } },
+  bundle: { path: '/site/#/bundle/environment/us-denver' },
+  docs: { path: '/docs' },
+  'paid-link': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver' },
+  'paid-link-phone': { path: '/gauge?signal_id=airquality.aqi&entity=us-denver', options: PHONE },
+};
+
+async function tryGenuine(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Try a genuine one' }).click();
+  await page.locator('#verify .verdict.verified').waitFor();
+}
+
+async function alterDigit(page: Page): Promise<void> {
+  await tryGenuine(page);
+  await page.getByRole('button', { name: 'Alter one digit' }).click();
+  await page.locator('#verify .verdict.failed').waitFor();
+  await page.locator('#verify .steps > li.fail').first().scrollIntoViewIfNeeded();
+}
+
+describe.skipIf(!isWanted)('screenshots (only where npm run screenshots asks for them)', () => {
+  let browser: Browser;
+  let shop: Shop;
+  beforeAll(async () => {
+    mkdirSync(FOLDER, { recursive: true });
+    browser = await openChromium();
+    shop = await sampleShop();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.close();
+  });
+
+  it.each(Object.entries(PICTURES))('%s', async (name, { path, options = {}, act }) => {
+    const { page, open, close } = await visit(browser, shop.url, {
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    await open(path);
+    await act?.(page);
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+    await page.screenshot({ path: join(FOLDER, `${name}-whole.png`), fullPage: true });
+    await close();
+  });
+});

@@ -1,0 +1,175 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { compile } from '../../compiler/compile.ts';
+import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import {
+  demoSettings,
+  prepareData,
+  servedAt,
+  withSubscriptions,
+} from '../../scripts/quick-start-data.ts';
+
+/** A gatekeeper over a compiled release, on a free port of this machine. */
+export interface Shop {
+  readonly url: string;
+  /** Milliseconds that the compile took. */
+  readonly compileMs: number;
+  close(): Promise<void>;
+}
+
+interface Making {
+  readonly root: string;
+  readonly baseUrl: string;
+}
+
+/** The shop of `npm start`. */
+export function sampleShop(): Promise<Shop> {
+  return openShop(async (making) => {
+    await prepareData({ ...making, now: new Date(), workers: 0 });
+  });
+}
+
+/** A shop that sells one signal about one entity. */
+export function smallestShop(): Promise<Shop> {
+  return openShop((making) =>
+    compileRows(making, { 'crypto.spot': [reading('btc', { price_usd: 90_000 })] }),
+  );
+}
+
+/** How many entities the large shop has. */
+export const LARGE = 100_000;
+
+/** A shop with LARGE entities of two signals, each read twice; names differ in a place and a number. */
+export function largeShop(): Promise<Shop> {
+  const half = LARGE / 2;
+  return openShop((making) =>
+    compileRows(making, {
+      'hydrology.river-level': Array.from({ length: half }, (_, at) =>
+        largeReading(at, { stage_ft: at / 100 }),
+      ),
+      'hydrology.streamflow': Array.from({ length: half }, (_, at) =>
+        largeReading(at, { discharge_cfs: at }),
+      ),
+    }),
+  );
+}
+
+const PLACES = [
+  'Alder',
+  'Birch',
+  'Cedar',
+  'Dogwood',
+  'Elm',
+  'Fir',
+  'Ginkgo',
+  'Hazel',
+  'Ivy',
+  'Juniper',
+];
+
+/** Name of an entity of the large shop: `Cedar Creek 00042 near Elm`. */
+export function largeName(at: number): string {
+  const place = (of: number): string => PLACES[of % PLACES.length] ?? '';
+  return `${place(at)} Creek ${String(at).padStart(5, '0')} near ${place(Math.floor(at / 10))}`;
+}
+
+function largeReading(at: number, current: object): object {
+  return reading(String(10_000_000 + at), current, { entity_name: largeName(at) });
+}
+
+/** Texts that a publisher could send; none may be taken for markup, and none may hide or turn what stands beside it. */
+export const HOSTILE_TEXTS = [
+  '<script>document.title="taken"</script>',
+  '<img src=x onerror=document.title="taken">',
+  '"><svg onload=document.title="taken">',
+  "' onmouseover='document.title=1",
+  '</title><script>document.title="taken"</script>',
+  '</script><script>document.title="taken"</script>',
+  '<!--',
+  '<style>*{display:none}</style>',
+  '&lt;b&gt;&amp;#60;',
+  '{{constructor.constructor("document.title=1")()}}',
+  'javascript:document.title="taken"',
+  'a\u202etxt.exe\u202c \u2066b',
+  'a\u0007b\u001b[2J\u0085c\u200bd',
+] as const;
+
+/** A shop in which every text that a publisher writes is hostile. */
+export function hostileShop(): Promise<Shop> {
+  const rows = HOSTILE_TEXTS.map((text, at) => {
+    const more = {
+      entity_name: text,
+      sources: [{ ...SOURCE, name: text }],
+      validation_status: text,
+    };
+    return reading(`coin-${at}`, { price_usd: at + 1 }, more);
+  });
+  return openShop((making) => compileRows(making, { 'crypto.spot': rows }));
+}
+
+const SOURCE = { name: 'made for a test', weight: 1, independent: true };
+const HOUR_MS = 3_600_000;
+
+function reading(entity: string, current: object, more: object = {}): object {
+  return {
+    entity,
+    observed_at: isoHour(-2),
+    collected_at: isoHour(-1),
+    current,
+    sources: [SOURCE],
+    source_ref: 'https://example.org/source',
+    source_tier: 'T1',
+    ...more,
+  };
+}
+
+/** An hour before or after this one, as files write it. */
+function isoHour(offset: number): string {
+  const hour = Math.floor(Date.now() / HOUR_MS) + offset;
+  return new Date(hour * HOUR_MS).toISOString().replace('.000Z', 'Z');
+}
+
+async function compileRows(
+  { root, baseUrl }: Making,
+  signals: Readonly<Record<string, readonly object[]>>,
+): Promise<void> {
+  const batch = join(root, 'snapshots', `${isoHour(-1).slice(0, 13)}Z`);
+  mkdirSync(batch, { recursive: true });
+  for (const [id, rows] of Object.entries(signals)) {
+    writeFileSync(
+      join(batch, `${id}.ndjson`),
+      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+    );
+  }
+  await compile({
+    snapshots: dirname(batch),
+    data: join(root, 'dist-data'),
+    asOf: isoHour(0),
+    issuerName: 'Signalpress test',
+    baseUrl,
+    seed: new Uint8Array(32).fill(7),
+    workers: 0,
+  });
+}
+
+async function openShop(make: (making: Making) => Promise<unknown>): Promise<Shop> {
+  const root = mkdtempSync(join(tmpdir(), 'signalpress-browser-'));
+  const settings = await servedAt(demoSettings(root, { port: '0' }));
+  const started = performance.now();
+  await make({ root, baseUrl: settings.baseUrl });
+  const compileMs = Math.round(performance.now() - started);
+  const open = { ...withSubscriptions(settings, root), rateLimit: 0 };
+  const gatekeeper: Gatekeeper = await startGatekeeper(open, {
+    clock: () => Date.now(),
+    log: () => {},
+  });
+  return {
+    url: gatekeeper.url,
+    compileMs,
+    async close() {
+      await gatekeeper.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
