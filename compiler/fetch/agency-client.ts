@@ -26,6 +26,15 @@ const HEADERS_BYTES_MAX = 65_536;
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
 /** Statuses by which an agency turns a client away. */
 const REFUSALS = [401, 403, 429, 451];
+/** Codes of Node and undici for a host that no request came to. */
+const UNREACHABLE = [
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 /** Types that say nothing about what they hold; the importer judges the bytes. */
 const PLAIN_TYPES = ['text/plain', 'application/octet-stream', 'binary/octet-stream'];
 const MEDIA_TYPES: Readonly<Record<Source['format'], RegExp>> = {
@@ -288,11 +297,17 @@ function refusePage({ format, ...question }: Question, chunk: Uint8Array): void 
 function broken(error: unknown, question: Pick<Question, 'url'>): FetchError {
   if (error instanceof FetchError) return error;
   const state = `${brokenState(error)}; it is asked again`;
-  return new FetchError({ subject: question.url, state, isTransient: true }, { cause: error });
+  const isUnreachable = UNREACHABLE.includes(codeOf(error));
+  const fault = { subject: question.url, state, isTransient: true, isUnreachable };
+  return new FetchError(fault, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function brokenState(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const isSlow =
     error instanceof errors.ConnectTimeoutError ||
     error instanceof errors.HeadersTimeoutError ||

@@ -59,13 +59,14 @@ export interface Asked {
 }
 
 /**
- * Asks one address after the other, and the pages behind each. One that fails is left behind; an agency that turns us away,
- * or fails at several addresses in a row, is asked nothing more.
+ * Asks one address after the other, and the pages behind each. One that fails is left behind; a host that cannot be reached
+ * is asked nothing more, nor is an agency that turns us away or fails at several addresses in a row.
  */
 export async function askAll(addresses: readonly string[], run: SourceRun): Promise<Asked> {
   const answered: Answered[] = [];
   const failures: FetchError[] = [];
-  const queue = [...addresses];
+  let queue = [...addresses];
+  let unreached = 0;
   const seen = new Set(queue);
   let inARow = 0;
   for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
@@ -73,13 +74,22 @@ export async function askAll(addresses: readonly string[], run: SourceRun): Prom
     const next =
       found instanceof FetchError ? found : await tried(() => newPages(found, seen, run));
     if (!(found instanceof FetchError)) answered.push(found);
-    if (next instanceof FetchError) failures.push(next);
-    else queue.unshift(...next);
+    if (next instanceof FetchError) {
+      failures.push(next);
+      const reachable = queue.filter((other) => !isOnDeadHost(other, url, next));
+      unreached += queue.length - reachable.length;
+      queue = reachable;
+    } else queue.unshift(...next);
     inARow = next instanceof FetchError ? inARow + weightOf(next) : 0;
     if (inARow >= FAILURES_IN_A_ROW_MAX || hasEnded(run.by)) break;
   }
   const isCut = hasEnded(run.by) && queue.length + failures.length > 0;
-  return { answered, failures, unasked: queue.length, isCut };
+  return { answered, failures, unasked: queue.length + unreached, isCut };
+}
+
+/** Whether an address is at the host of another one that could not be reached. */
+function isOnDeadHost(address: string, dead: string, { fault }: FetchError): boolean {
+  return fault.isUnreachable === true && new URL(address).host === new URL(dead).host;
 }
 
 /** Whether this process was told to end. */
@@ -116,20 +126,35 @@ function tooMany(subject: string): FetchError {
 
 /** Asks in turn, and again where that is polite. */
 async function askPolitely(url: string, run: SourceRun): Promise<Answered> {
-  const { plan, by } = run;
+  const { by } = run;
   for (let attempt = 1; ; attempt += 1) {
-    await by.pace.turn(new URL(url).host, plan.perMinute, by.signal);
-    if (hasEnded(by)) throw new FetchError({ subject: url, state: ENDED });
     try {
-      const receive = by.archive.receive.bind(null, run.source.id);
-      const answer = await by.client.ask(questionOf(url, run), receive);
-      return { url, answer, at: isoTime(secondOf(by.clock.now())) };
+      return await askInTurn(url, run);
     } catch (error) {
       const waitMs = error instanceof FetchError ? waitBefore(attempt, error, by.clock) : null;
       if (waitMs === null || hasEnded(by)) throw error;
       await by.clock.sleep(waitMs, by.signal);
     }
   }
+}
+
+async function askInTurn(url: string, run: SourceRun): Promise<Answered> {
+  const { plan, by, source } = run;
+  const { host } = new URL(url);
+  await by.pace.turn(host, plan.perMinute, by.signal);
+  if (hasEnded(by)) throw new FetchError({ subject: url, state: ENDED });
+  try {
+    const receive = by.archive.receive.bind(null, source.id);
+    const answer = await by.client.ask(questionOf(url, run), receive);
+    return { url, answer, at: isoTime(secondOf(by.clock.now())) };
+  } catch (error) {
+    if (isUnreachable(error)) by.pace.giveBack(host, plan.perMinute);
+    throw error;
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof FetchError && error.fault.isUnreachable === true;
 }
 
 function secondOf(ms: number): number {

@@ -7,6 +7,8 @@ export interface FetchFault {
   readonly isTransient?: boolean;
   /** The agency turns this client away: nothing more is asked for now. */
   readonly isRefusal?: boolean;
+  /** Its host could not be reached at all, so that no request came to the agency. */
+  readonly isUnreachable?: boolean;
   /** How long the agency asks to wait, in milliseconds. */
   readonly waitMs?: number;
 }

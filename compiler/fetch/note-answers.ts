@@ -22,7 +22,9 @@ export interface Noted {
  * Archives what came. Bytes that came before, and a 304, are a look: it is remembered, and noted only once the agency was due
  * to publish again. Of a whole, either every part is noted or none.
  */
-export function noteAnswers({ answered, failures, unasked }: Asked, run: SourceRun): Noted {
+export function noteAnswers(asked: Asked, run: SourceRun): Noted {
+  const { failures, unasked } = asked;
+  const answered = run.plan.isWhole === true ? atOneTime(asked.answered) : asked.answered;
   const changed = answered.filter((one) => !isKnown(one, lookAt(one, run))).length;
   const isWhole = run.plan.isWhole === true;
   const missing = failures.length + unasked;
@@ -37,6 +39,11 @@ export function noteAnswers({ answered, failures, unasked }: Asked, run: SourceR
     return [];
   });
   return { fetched, changed };
+}
+
+/** A whole is one capture, so all of it has the time of its first part, also where midnight came between. */
+function atOneTime(answered: readonly Answered[]): Answered[] {
+  return answered.map((one) => ({ ...one, at: answered[0]?.at ?? one.at }));
 }
 
 function lookAt({ url }: Answered, { looks }: SourceRun): Look | undefined {

@@ -19,4 +19,10 @@ export class Pace {
     this.#next.set(host, at + MINUTE_MS / perMinute);
     if (at > now) await this.#clock.sleep(at - now, signal);
   }
+
+  /** Gives a turn back of which the agency noticed nothing. */
+  giveBack(host: string, perMinute: number): void {
+    const next = this.#next.get(host);
+    if (next !== undefined) this.#next.set(host, next - MINUTE_MS / perMinute);
+  }
 }

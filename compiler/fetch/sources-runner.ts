@@ -4,7 +4,8 @@
  *  1. `resume()`, once: imports again what was fetched since the hour of the last step, so that a process that was cut short
  *     loses nothing, and so that revisions which wait for the next hour are known.
  *  2. `fetchDue()`: asks the sources that are due, a few at a time. Each is alone: whatever fails, fails that source.
- *  3. `importAll()`: turns what came into batches, in order of fetch.
+ *  3. `importAll()`: turns what came into batches, in the order of the notes, whoever answered first. What had waited for an
+ *     hour is stored when the first fetch of that hour is imported, not before: an earlier one may take it back.
  *  4. The status file is written, then a release is published if there is anything new, then the status is written again.
  *
  * A step in which nothing is due writes nothing.
@@ -29,7 +30,7 @@ import {
 import type { WantedSource } from './sources-config.ts';
 
 /** How many sources are asked at a time: one that is slow does not hold up the others. */
-const SOURCES_AT_A_TIME = 4;
+const SOURCES_AT_A_TIME = 6;
 /** How soon a release that could not be published is tried again. */
 const PUBLISH_AGAIN_MS = 300_000;
 
@@ -71,6 +72,7 @@ export class SourcesRunner {
   readonly #by: RunBy;
   readonly #import: ArchiveImport;
   #hasWritten = false;
+  #settled = 0;
   #isResumed = false;
 
   constructor(wanted: readonly WantedSource[], by: RunBy) {
@@ -92,8 +94,8 @@ export class SourcesRunner {
     const startedAt = clock.now();
     const outcomes = await this.#fetchDue(before, options);
     const importedAt = clock.now();
-    const settled = this.#import.settle(importedAt).rows;
     const sources = this.#importAll(outcomes);
+    const settled = this.#settledBy(importedAt);
     const isPublishDue = publish !== null && (before.compile.is_due || this.#hasWritten);
     if (sources.length === 0 && !this.#hasWritten && !isPublishDue) {
       return { sources, settled, release: null, status: before };
@@ -139,12 +141,14 @@ export class SourcesRunner {
       const own = status.sources[source.id] ?? NO_SOURCE_STATUS;
       return isForced === true || isDue(own, now, hasSlack === true ? slackOf(everyMs) : 0);
     });
-    const queue = [...due];
+    const queue = byHost(due);
     const outcomes: FetchOutcome[] = [];
     const work = async (): Promise<void> => {
-      for (let one = queue.shift(); one !== undefined; one = queue.shift()) {
-        if (this.#by.signal?.aborted === true) return;
-        outcomes.push(await this.#fetch(one));
+      for (let group = queue.shift(); group !== undefined; group = queue.shift()) {
+        for (const one of group) {
+          if (this.#by.signal?.aborted === true) return;
+          outcomes.push(await this.#fetch(one));
+        }
       }
     };
     await Promise.all(Array.from({ length: SOURCES_AT_A_TIME }, work));
@@ -185,10 +189,23 @@ export class SourcesRunner {
   /** An importer may fail in any way; it must not stop the others. */
   #take(archived: Archived): TakenFetch | Error {
     try {
+      this.#settle(Date.parse(archived.fetched_at));
       return this.#import.take(archived);
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
+  }
+
+  #settle(now: number): void {
+    this.#settled += this.#import.settle(now).rows;
+  }
+
+  /** Stores what waited until now; returns how many rows of this step had waited. */
+  #settledBy(now: number): number {
+    this.#settle(now);
+    const settled = this.#settled;
+    this.#settled = 0;
+    return settled;
   }
 
   #statusOf(before: RunStatus, reports: readonly SourceReport[], startedAt: number) {
@@ -223,4 +240,20 @@ export class SourcesRunner {
     writeStatus(statusFile, after);
     return { release, status: after };
   }
+}
+
+/** Sources that share a host are asked one after the other. */
+function byHost(wanted: readonly WantedSource[]): WantedSource[][] {
+  const groups: WantedSource[][] = [];
+  for (const one of wanted) {
+    const hosts = hostsOf(one);
+    const group = groups.find((own) => own.flatMap(hostsOf).some((host) => hosts.includes(host)));
+    if (group === undefined) groups.push([one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+function hostsOf({ source }: WantedSource): readonly string[] {
+  return source.fetch?.hosts ?? [];
 }

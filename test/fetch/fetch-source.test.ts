@@ -240,6 +240,60 @@ describe('fetchSource()', () => {
     expect(next.fetched).toHaveLength(2);
   });
 
+  it('gives all parts of a whole one time, and other answers each their own', async () => {
+    const times = async (plan: Partial<FetchPlan>) => {
+      const { fetched } = await fetchSource(
+        source({ perMinute: 4, ...plan }, ['/a', '/b']),
+        [],
+        by,
+      );
+      return fetched.map(({ fetched_at }) => fetched_at.slice(11));
+    };
+    expect(await times({ isWhole: true })).toEqual(['11:00:00Z', '11:00:00Z']);
+    clock.ms = Date.parse('2026-11-20T13:00:00Z');
+    expect(await times({})).toEqual(['13:00:00Z', '13:00:15Z']);
+  });
+
+  describe('with a host that cannot be reached', () => {
+    const GONE = 'gone.example.gov';
+    /** A loopback port on which nobody listens. */
+    const closed = { [GONE]: 'http://127.0.0.1:1' };
+    const hosts = [HOST, GONE] as const;
+    const ask = async (addresses: readonly string[], perMinute = 600) => {
+      await client.close();
+      client = agencyClient({
+        userAgent: 'signalpress/test (ops@example.org)',
+        origins: { ...agency.origins([HOST]), ...closed },
+        timeouts: { connect: 1000, silence: 150, total: 3000 },
+        bytesMax: 8 << 20,
+      });
+      const plan = { hosts, perMinute, addresses: () => addresses };
+      return fetchSource(source(plan), [], { ...by, client });
+    };
+
+    it('asks it nothing more, and the other hosts of the source still', async () => {
+      const { failure, answered } = await ask([
+        `https://${GONE}/a`,
+        `https://${GONE}/b`,
+        `https://${HOST}/a`,
+        `https://${GONE}/c`,
+      ]);
+      expect(failure).toContain(`https://${GONE}/a": the connection broke`);
+      expect(failure).toContain('2 more addresses were not asked');
+      expect(failure).not.toContain('/b');
+      expect(answered).toBe(1);
+    });
+
+    it('does not wait for the pace of an agency that noticed nothing', async () => {
+      await ask([`https://${GONE}/a`], 1);
+      expect(clock.waits).toEqual([1500, 3000]);
+      clock.waits.length = 0;
+      agency.moods.set(HOST, 'down');
+      await ask([`https://${HOST}/a`], 1);
+      expect(clock.waits).toEqual([1500, 58_500, 3000, 57_000]);
+    });
+  });
+
   it('goes from page to page, and never round in a circle', async () => {
     const nextPage: FetchPlan['nextPage'] = ({ note }) =>
       note.url.endsWith('/c')
