@@ -55,8 +55,15 @@ export function filerList(cik: string): string {
 /** How a source is played. */
 export interface Play {
   readonly host: string;
+  /** Text of its addresses where other sources ask the same host. */
+  readonly part?: string;
   readonly entities: readonly string[];
   readonly reply: (now: number, path: string) => Reply;
+}
+
+/** What stands for a play in `Agency.moods`. */
+export function moodKey({ host, part }: Play): string {
+  return part === undefined ? host : `${host} ${part}`;
 }
 
 const json = (body: string): Reply => ({ body, type: 'application/json' });

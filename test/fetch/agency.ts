@@ -48,6 +48,7 @@ const SKEW_MS = 3 * 3_600_000;
 export class Agency {
   /** Answers of a host by path and query. */
   readonly replies = new Map<string, (path: string) => Reply | null>();
+  /** By host, or by host and a text of the paths that are meant: "example.org models=". */
   readonly moods = new Map<string, Mood>();
   /** Everything that was asked. */
   readonly asked: Asked[] = [];
@@ -80,7 +81,7 @@ export class Agency {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const [, host = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(request.url ?? '') ?? [];
-    const mood = this.moods.get(host) ?? 'well';
+    const mood = this.#moodOf(host, path);
     response.sendDate = false;
     const date = new Date(this.now() + (mood === 'skewed' ? SKEW_MS : 0)).toUTCString();
     response.setHeader('date', date);
@@ -89,6 +90,14 @@ export class Agency {
     else this.#play(mood, reply, { request, response, path });
     const { headers } = request;
     this.asked.push({ host, path, headers, status: response.statusCode });
+  }
+
+  #moodOf(host: string, path: string): Mood {
+    const meant = [...this.moods].find(([key]) => {
+      const [ofHost, part = ''] = key.split(' ');
+      return ofHost === host && path.includes(part);
+    });
+    return meant?.[1] ?? 'well';
   }
 
   #play(

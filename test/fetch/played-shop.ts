@@ -41,7 +41,8 @@ export class PlayedShop {
     agency: Agency,
     {
       start = '2026-11-20T11:07:00Z',
-      ids = Object.keys(PLAYS),
+      plays = PLAYS,
+      ids = Object.keys(plays) as readonly string[],
       everyMs = EVERY_MS,
       addresses = null as readonly string[] | null,
       entities = {} as Readonly<Record<string, readonly string[]>>,
@@ -51,13 +52,17 @@ export class PlayedShop {
     this.clock = new VirtualClock(start);
     this.ids = ids;
     agency.now = () => this.clock.ms;
-    for (const { host, reply } of Object.values(PLAYS)) {
-      agency.serve(host, (path) => reply(this.clock.ms, path));
+    for (const { host } of Object.values(plays)) {
+      const own = Object.values(plays).filter((play) => play.host === host);
+      agency.serve(host, (path) => {
+        const meant = own.find(({ part = '' }) => path.includes(part));
+        return meant?.reply(this.clock.ms, path) ?? null;
+      });
     }
     const archive = openArchive(archiveFolder(this.snapshots));
     this.statusFile = join(archive.folder, 'status.json');
     this.hosts = ids.flatMap((id) => sourceOf(id).fetch?.hosts ?? []);
-    const hosts = [...this.hosts, ...Object.values(PLAYS).map(({ host }) => host)];
+    const hosts = [...this.hosts, ...Object.values(plays).map(({ host }) => host)];
     this.#by = {
       client: agencyClient({
         userAgent: 'signalpress/test (ops@example.org)',
@@ -79,7 +84,7 @@ export class PlayedShop {
     this.#wanted = ids.map((id) => {
       return {
         source: asking(sourceOf(id), addresses),
-        entities: entities[id] ?? PLAYS[id]?.entities ?? [],
+        entities: entities[id] ?? plays[id]?.entities ?? [],
         everyMs,
       };
     });
@@ -108,12 +113,13 @@ export class PlayedShop {
 
   async step(options: StepOptions = {}) {
     const report = await this.#runner.step(options);
-    const { status, release } = report;
+    const { status, release, sources } = report;
     return {
       log: stepText(report).join('\n'),
       exit: exitCodeOf(status, this.ids),
       status,
       release,
+      sources,
     };
   }
 
