@@ -71,10 +71,10 @@ const program = new Command('signalpress')
   .version(packageVersion(), '-V, --version', 'print the version')
   .showHelpAfterError();
 
-/** Options of the commands that publish a release of what is stored. */
-function withCompileOptions(command: Command): Command {
+/** Options of the commands that publish a release of what is stored in a folder. */
+function withCompileOptions(command: Command, snapshots = 'snapshots'): Command {
   return command
-    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option('--snapshots <folder>', 'folder of batches', snapshots)
     .option('--data <folder>', 'folder of releases', process.env.SIGNALPRESS_DATA ?? 'dist-data')
     .option('--key <file>', 'issuer key file (or SIGNALPRESS_ISSUER_KEY)')
     .option(

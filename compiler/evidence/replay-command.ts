@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { archiveFolder, openArchive } from '../fetch/archive.ts';
+import { archiveFolder, openArchive, READINGS_FOLDER } from '../fetch/archive.ts';
 import { printed } from '../verify/report-text.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { type FileFinding, type ReplayReport, replay } from './replay.ts';
@@ -32,7 +32,7 @@ export function addReplayCommand(program: Command, { print, exit }: ReplaySettin
   program
     .command('replay')
     .description('import the archive again and compare what comes out with the stored snapshots')
-    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
     .option('--archive <folder>', 'folder of the archive (default: "archive" below the snapshots)')
     .addHelpText('after', HELP)
     .action(({ snapshots, archive = archiveFolder(snapshots) }: ReplayFlags) => {

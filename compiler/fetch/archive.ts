@@ -126,6 +126,12 @@ export interface Archive {
   tidy(): void;
 }
 
+/**
+ * Folder of batches that agencies feed, where no other is named. It is not `snapshots`: a clone of this repository holds
+ * generated samples there, and what is published is signed in the operator's name.
+ */
+export const READINGS_FOLDER = 'readings';
+
 /** The archive of a folder of batches, where no other is named. */
 export function archiveFolder(snapshots: string): string {
   return join(snapshots, ARCHIVE_FOLDER);

@@ -8,7 +8,7 @@ import { SOURCES, sourceOf } from '../import/sources.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { readPlain } from '../verify/plain-file.ts';
 import { agencyClient, TIMEOUTS } from './agency-client.ts';
-import { archiveFolder, openArchive } from './archive.ts';
+import { archiveFolder, openArchive, READINGS_FOLDER } from './archive.ts';
 import type { Clock } from './clock.ts';
 import { DURATION_WORDS, durationMs } from './duration.ts';
 import { Pace } from './pace.ts';
@@ -45,8 +45,8 @@ export interface FetchSurroundings {
   /** Calls once when the process is told to end; returns what takes that back. */
   readonly onStop: (stop: () => void) => () => void;
   readonly errorText: (error: unknown) => string;
-  /** Adds the options of a compile to a command. */
-  readonly withCompileOptions: (command: Command) => Command;
+  /** Adds the options of a compile to a command, with the folder of batches where none is named. */
+  readonly withCompileOptions: (command: Command, snapshots: string) => Command;
   /** Takes the flags of such a command, and refuses bad ones; returns what publishes and tells the number of the release. */
   readonly compiler: (flags: unknown) => () => Promise<number>;
   readonly sources?: readonly Source[];
@@ -69,13 +69,13 @@ export function addFetchCommands(program: Command, by: FetchSurroundings): void 
     .argument('<source...>', 'sources, as "sources list" names them')
     .option('--entities <list>', 'entities with commas, for one source')
     .option('--every <duration>', `fetch again and again: ${DURATION_WORDS}`)
-    .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+    .option('--snapshots <folder>', 'folder of batches', READINGS_FOLDER)
     .option(...ARCHIVE)
     .option(...STATUS)
     .option(...CONFIG)
     .addOption(contactOption(by))
     .action((ids: readonly string[], flags: OneFetchFlags) => runFetch(ids, flags, by));
-  by.withCompileOptions(program.command('run'))
+  by.withCompileOptions(program.command('run'), READINGS_FOLDER)
     .description('fetch what is due, import it and publish a release, now and for ever')
     .option('--once', 'do what is due now and end, for cron')
     .option(...ARCHIVE)

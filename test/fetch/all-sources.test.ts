@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SourceReport } from '../../compiler/fetch/sources-runner.ts';
 import { SOURCES } from '../../compiler/import/sources.ts';
-import { removeFolders } from '../snapshot-folder.ts';
+import { loadConfig } from '../../gatekeeper/config.ts';
+import { type Gatekeeper, startGatekeeper } from '../../gatekeeper/start.ts';
+import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from './agency.ts';
 import { moodKey } from './agency-payloads.ts';
 import { ALL_PLAYS, OTHER_HOSTS } from './all-plays.ts';
+import { digestsOf } from './digests-of.ts';
 import { PlayedShop } from './played-shop.ts';
 
 const agency = new Agency();
@@ -33,6 +36,12 @@ function rowsOf(reports: readonly SourceReport[]): Record<string, number> {
   );
 }
 
+function gateOver({ data, clock }: PlayedShop): Promise<Gatekeeper> {
+  const options = { data, state: makeFolder(), port: '0', rate_limit: '0', test_payments: '1' };
+  const config = loadConfig({ options, env: {}, fileText: null });
+  return startGatekeeper(config, { clock: () => clock.ms, log: () => undefined });
+}
+
 /** A shop that only remembers that it would publish. */
 function recording(ids: readonly string[] = Object.keys(ALL_PLAYS)) {
   const published: number[] = [];
@@ -45,6 +54,43 @@ describe('run --once with every source', () => {
   it('plays each source that can be fetched', () => {
     const fetchable = SOURCES.filter(({ fetch }) => fetch !== null).map(({ id }) => id);
     expect(Object.keys(ALL_PLAYS).sort()).toEqual(fetchable.sort());
+  });
+});
+
+describe('a shop that every source feeds', () => {
+  it('goes from an empty folder to a gatekeeper that sells what agencies said', async () => {
+    shop = new PlayedShop(agency, { plays: ALL_PLAYS });
+    const { exit, release } = await shop.once();
+    expect({ exit, release }).toEqual({ exit: 0, release: 1 });
+    const gate = await gateOver(shop);
+    try {
+      const target = 'gauge?signal_id=hydrology.river-level&entity=07010000';
+      const asked = await fetch(`${gate.url}/${target}`);
+      expect(asked.status).toBe(402);
+      expect(JSON.stringify(await asked.json())).toContain('07010000');
+      const unknown = await fetch(`${gate.url}/${target.replace('07010000', '07010001')}`);
+      expect(unknown.status).toBe(422);
+      const preview = await fetch(`${gate.url}/gauge/preview`);
+      expect(preview.status).toBe(200);
+      const history = `${gate.url}/gauge/history-preview?signal_id=hydrology.river-level&entity=07010000`;
+      const free = await fetch(history);
+      expect(free.status).toBe(200);
+      expect(JSON.stringify(await free.json())).toContain('07010000');
+    } finally {
+      await gate.close();
+    }
+  });
+
+  it('changes nothing when it is done twice in a row', async () => {
+    shop = new PlayedShop(agency, { plays: ALL_PLAYS });
+    await shop.once();
+    const before = [digestsOf(shop.snapshots), digestsOf(shop.data)];
+    expect(Object.keys(before[1] ?? {}).length).toBeGreaterThan(100);
+    const asked = agency.asked.length;
+    shop.clock.ms += 60_000;
+    expect(await shop.once()).toMatchObject({ exit: 0, release: null, log: '' });
+    expect([digestsOf(shop.snapshots), digestsOf(shop.data)]).toEqual(before);
+    expect(agency.asked).toHaveLength(asked);
   });
 });
 

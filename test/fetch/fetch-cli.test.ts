@@ -47,7 +47,7 @@ function write(more: object = {}) {
   writeFileSync(config, JSON.stringify({ origins, sources: Object.fromEntries(sources), ...more }));
 }
 
-async function cli(...args: readonly string[]) {
+function programOf(): Command {
   const program = new Command('signalpress').exitOverride();
   addFetchCommands(program, {
     version: '0.0.0-test',
@@ -60,19 +60,29 @@ async function cli(...args: readonly string[]) {
       return () => {};
     },
     errorText: String,
-    withCompileOptions: (command) =>
+    withCompileOptions: (command, readings) =>
       command
-        .option('--snapshots <folder>', 'folder of batches', 'snapshots')
+        .option('--snapshots <folder>', 'folder of batches', readings)
         .option('--contact <uri>', 'contact', env.SIGNALPRESS_CONTACT),
     compiler: () => async () => {
       compiled += 1;
       return compiled;
     },
   });
+  return program;
+}
+
+async function cli(...args: readonly string[]) {
+  const program = programOf();
   const paths = args[0] === 'sources' ? [] : ['--snapshots', snapshots];
   const file = args[1] === 'list' ? [] : ['--config', config];
   await program.parseAsync(['node', 'signalpress', ...args, ...file, ...paths]);
 }
+
+it.each(['run', 'fetch'])('%s leaves the folder of the samples alone', (name) => {
+  const command = programOf().commands.find((one) => one.name() === name);
+  expect(command?.opts().snapshots).toBe('readings');
+});
 
 describe('signalpress run', () => {
   it('--once fetches, imports and publishes, shows a table, and ends well', async () => {

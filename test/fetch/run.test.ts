@@ -1,20 +1,12 @@
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Release } from '../../compiler/contract/release.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
-import { sha256Text } from '../sha256-text.ts';
 import { removeFolders } from '../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS } from './agency.ts';
 import { PLAYS } from './agency-payloads.ts';
+import { digestsOf } from './digests-of.ts';
 import { PlayedShop } from './played-shop.ts';
 
 const agency = new Agency();
@@ -30,15 +22,6 @@ beforeEach(() => {
   shop = new PlayedShop(agency);
 });
 afterEach(() => shop.close());
-
-/** Every file of a folder with the digest of what it holds. */
-function filesOf(folder: string): Record<string, string> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  const files = names.filter((name) => statSync(join(folder, name)).isFile());
-  return Object.fromEntries(
-    files.map((name) => [name, sha256Text(readFileSync(join(folder, name)).toString('latin1'))]),
-  );
-}
 
 /** What the current release counts. */
 function countsOf(data: string): Release['counts'] {
@@ -77,25 +60,25 @@ describe('a step of run', () => {
 
   it('changes nothing when it is done twice in a row, and asks nobody', async () => {
     await shop.once();
-    const before = [filesOf(shop.snapshots), filesOf(shop.data)];
+    const before = [digestsOf(shop.snapshots), digestsOf(shop.data)];
     const asked = agency.asked.length;
     shop.clock.ms += 60_000;
     expect(await shop.once()).toMatchObject({ exit: 0, release: null, log: '' });
-    expect([filesOf(shop.snapshots), filesOf(shop.data)]).toEqual(before);
+    expect([digestsOf(shop.snapshots), digestsOf(shop.data)]).toEqual(before);
     expect(agency.asked).toHaveLength(asked);
   });
 
   it('changes no batch, payload or release when everything is asked again within the hour', async () => {
     await shop.once();
     const stored = () => {
-      const all = Object.entries(filesOf(shop.snapshots));
+      const all = Object.entries(digestsOf(shop.snapshots));
       return all.filter(([name]) => !/(looks|status)\.json$/.test(name));
     };
-    const before = [stored(), filesOf(shop.data)];
+    const before = [stored(), digestsOf(shop.data)];
     shop.clock.ms += 600_000;
     const { release, exit } = await shop.once({ isForced: true });
     expect({ release, exit }).toEqual({ release: null, exit: 0 });
-    expect([stored(), filesOf(shop.data)]).toEqual(before);
+    expect([stored(), digestsOf(shop.data)]).toEqual(before);
     expect(agency.asked.slice(3).map(({ status }) => status)).toEqual([304, 304, 304]);
   });
 
@@ -201,8 +184,8 @@ describe('a step of run', () => {
     expect(archive.fetches()).toHaveLength(3);
     const { release } = await shop.once();
     expect(release).toBe(1);
-    expect(filesOf(join(shop.snapshots, '2026-11-20T11Z'))).toEqual(
-      filesOf(join(snapshots, '2026-11-20T11Z')),
+    expect(digestsOf(join(shop.snapshots, '2026-11-20T11Z'))).toEqual(
+      digestsOf(join(snapshots, '2026-11-20T11Z')),
     );
     await killed.close();
   });
