@@ -24,7 +24,6 @@ caption{text-align:left;color:var(--dim);padding-bottom:.25rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--rule)}
 td{overflow-wrap:anywhere}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.t{white-space:nowrap}
 details table{margin:.25rem 0 .5rem}
 summary{cursor:pointer}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
@@ -32,5 +31,6 @@ figure{margin:0 0 1rem}
 figcaption{color:var(--dim);font-size:.9rem}
 svg{display:block;width:100%;height:8rem;border-bottom:1px solid var(--rule)}
 rect{fill:var(--bar)}
+.good,.bad,.wait{white-space:nowrap}
 .good{color:var(--good)}.bad{color:var(--bad);font-weight:600}.wait{color:var(--wait);font-weight:600}
 `;

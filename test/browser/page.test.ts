@@ -93,7 +93,7 @@ describe('search', () => {
     const { page, open, expectClean } = await visitor();
     await open('/');
     await page.locator('#find').pressSequentially('denver aqi');
-    const hit = page.locator('.finder .hits a[href="#/airquality.aqi/us-denver"]');
+    const hit = page.locator('.finder > .hits a[href="#/airquality.aqi/us-denver"]');
     await hit.waitFor();
     await hit.click();
     await page.locator('#record h2').waitFor();
@@ -112,7 +112,7 @@ describe('search', () => {
     await open('/');
     await page.locator('#find').fill('zzzzzz');
     await page.getByText('Nothing found').waitFor();
-    expect(await page.locator('.finder .hits a').count()).toBe(0);
+    expect(await page.locator('.finder > .hits a').count()).toBe(0);
   });
 
   it('takes markup in a query for text', async () => {
@@ -290,7 +290,7 @@ describe('keyboard alone', () => {
     await page.keyboard.press('Enter');
     await tabTo(page, '#find');
     await page.keyboard.type('denver aqi');
-    await page.locator('.finder .hits a[href="#/airquality.aqi/us-denver"]').waitFor();
+    await page.locator('.finder > .hits a[href="#/airquality.aqi/us-denver"]').waitFor();
     await page.keyboard.press('ArrowDown');
     for (
       let tries = 0;

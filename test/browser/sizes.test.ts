@@ -42,7 +42,7 @@ describe('a shop with one signal', () => {
     expect(transferred()).toBeLessThan(FIRST_VIEW_BYTES_MAX);
     expect(await axeFaults(page)).toEqual([]);
     await page.locator('#find').fill('btc');
-    await page.locator('.finder .hits a[href="#/crypto.spot/btc"]').click();
+    await page.locator('.finder > .hits a[href="#/crypto.spot/btc"]').click();
     await page.locator('#record h2').waitFor();
     expect(await page.locator('#record h2').innerText()).toContain('90,000');
     await expectClean();
@@ -85,7 +85,7 @@ describe(`a shop with ${LARGE} entities`, () => {
     const { page, open } = await visitor(shop);
     await open('/');
     const took = await found(page, 'creek', '');
-    expect(await page.locator('.finder .hits a').count()).toBeGreaterThan(10);
+    expect(await page.locator('.finder > .hits a').count()).toBeGreaterThan(10);
     expect(await page.locator('#find-status').innerText()).toMatch(/more/);
     expect(took).toBeLessThan(10 * SEARCH_MS_MAX);
   });
@@ -117,7 +117,7 @@ async function found(page: Visit['page'], query: string, text: string): Promise<
       field.value = typed;
       field.dispatchEvent(new Event('input', { bubbles: true }));
       const isShown = (): boolean =>
-        [...document.querySelectorAll('.finder .hits a')].some((one) =>
+        [...document.querySelectorAll('.finder > .hits a')].some((one) =>
           one.textContent?.includes(sought),
         );
       while (!isShown()) {
@@ -148,7 +148,7 @@ describe('a shop with hostile texts', () => {
       expect(await page.locator('#record h2').innerText()).toContain(shownPart(text));
     }
     await open('/site/#/find/coin');
-    await page.locator('.finder .hits a').first().waitFor();
+    await page.locator('.finder > .hits a').first().waitFor();
     await unharmed(page);
     await expectClean();
   });
