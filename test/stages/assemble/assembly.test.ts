@@ -65,7 +65,7 @@ const entriesOf = (hash: unknown) =>
 const logged = (hash: string) => logLinesIn(texts).find(({ record_hash }) => record_hash === hash);
 
 /** Files that another format describes. */
-const DESCRIPTION = /^([a-z0-9]+\/){0,2}well-known\//;
+const DESCRIPTION = /^(([a-z0-9]+\/){0,2}well-known|site)\//;
 
 describe('a compiled release', () => {
   it('has bodies that fit the strict schema of their operation, and no other', () => {
