@@ -62,6 +62,7 @@ const KINDS = new Map<string, string>([
   ['log', 'log'],
   ['index', 'indexes'],
   ['well-known', 'descriptions'],
+  ['site', 'page for people'],
   [RELEASES_FOLDER, 'heads and lists'],
   [STATE_FOLDER, 'state'],
   ['signatures', 'signatures'],

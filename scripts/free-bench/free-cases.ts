@@ -1,5 +1,6 @@
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/answers/check-cost.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
 import type { LookedUpRow } from './longest-row.ts';
@@ -113,7 +114,21 @@ const FILE_TARGETS: readonly string[] = [
   '/log/vkey',
   '/log/tile/entries/000',
   '/log/batches/000000.txt',
+  '/',
+  '/site/',
+  '/docs',
+  '/changes.json',
+  '/changes.atom',
+  '/sitemap.xml',
+  '/og.png',
+  '/site/data/signals.json',
 ];
+
+/** What the page loads is named by its content. */
+function assetTargets(): readonly string[] {
+  const { script, styles } = siteAssets();
+  return [script, ...styles];
+}
 
 /** Values that a paid row is asked for so that nothing is stored for them, and the table allows them. */
 function openValues({ params }: Endpoint, n: number): string {
@@ -225,7 +240,7 @@ function postCases({ hashes, record }: FreeSubject): FreeCase[] {
 export function allCases(subject: FreeSubject): readonly FreeCase[] {
   return [
     ...freeCases(subject).map((one) => ({ ...one, isOperation: true })),
-    ...FILE_TARGETS.map((target) => get(target, target)),
+    ...[...FILE_TARGETS, ...assetTargets()].map((target) => get(target, target)),
     ...textCases(subject),
     ...unpaidCases(),
     ...rowCases(subject),

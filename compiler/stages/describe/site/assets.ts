@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SITE_FOLDER } from '../../../contract/site.ts';
+import { readPlain, STORED_BYTES_MAX } from '../../../verify/plain-file.ts';
 
 /** The bundled browser program, as `npm run build` left it. */
 export interface Assets {
@@ -31,13 +32,16 @@ export function readAssets(folder: string): Assets {
   if (!existsSync(list)) {
     throw new RangeError(`Cannot find the page's program at "${list}"; run npm run build`);
   }
-  const { script, styles } = JSON.parse(readFileSync(list, 'utf8')) as {
+  const { script, styles } = JSON.parse(readPlain(list, STORED_BYTES_MAX).toString('utf8')) as {
     readonly script: string;
     readonly styles: readonly string[];
   };
   const names = readdirSync(join(folder, 'assets')).sort();
   const files = names.map((name): [string, Buffer] => {
-    return [`${SITE_FOLDER}/assets/${name}`, readFileSync(join(folder, 'assets', name))];
+    return [
+      `${SITE_FOLDER}/assets/${name}`,
+      readPlain(join(folder, 'assets', name), STORED_BYTES_MAX),
+    ];
   });
   const url = (name: string): string => `/${SITE_FOLDER}/${name}`;
   return { files, script: url(script), styles: styles.map(url) };
