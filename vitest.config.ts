@@ -6,6 +6,8 @@ export default defineConfig({
     dir: 'test',
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // By default one core stays idle, which on two cores doubles the time.
+    maxWorkers: '100%',
     globalSetup: 'test/temporary-folder.ts',
   },
 });
