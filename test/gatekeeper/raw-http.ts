@@ -8,7 +8,11 @@ export interface RawAnswer {
 }
 
 /** Sends bytes as they are and reads until the server closes or is silent for a while. */
-export function rawHttp(port: number, bytes: string | Buffer, silenceMs = 150): Promise<RawAnswer> {
+export function rawHttp(
+  port: number,
+  bytes: string | Buffer,
+  silenceMs = 2000,
+): Promise<RawAnswer> {
   return exchanged(port, (socket) => socket.write(bytes), silenceMs);
 }
 

@@ -12,7 +12,10 @@ import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, buy, freshJournal, header, json, shop, TX, v1 } from '../payment-bench.ts';
 
-const TIMEOUT_MS = 150;
+/** Long enough for any answer on a busy machine. */
+const PATIENT_MS = 10_000;
+/** For a facilitator that never ends its answer. */
+const IMPATIENT_MS = 150;
 const SECRET = 'bought words';
 
 /** What one call does instead of answering well. */
@@ -92,6 +95,8 @@ const LIES: readonly [string, Mode][] = [
 
 let mode: { readonly call: '/verify' | '/settle'; readonly act: Mode } | null = null;
 let settles = 0;
+/** Ways that only a time limit ends. */
+const HANGING: readonly string[] = ['endless', 'dripping', 'hung', 'hung after its head'];
 const listener: RequestListener = (request, response) => {
   request.resume().on('end', () => {
     const call = request.url as '/verify' | '/settle';
@@ -102,18 +107,27 @@ const listener: RequestListener = (request, response) => {
   });
 };
 const server = createServer(listener);
-let facilitator: Facilitator & { close(): Promise<void> };
+type Remote = ReturnType<typeof remoteFacilitator>;
+let patient: Remote;
+let impatient: Remote;
+let asked: Remote;
+const facilitator: Facilitator = {
+  verify: (request) => asked.verify(request),
+  settle: (request, isFirst) => asked.settle(request, isFirst),
+  supported: () => asked.supported(),
+};
 beforeAll(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  facilitator = remoteFacilitator({
-    url,
-    verifyTimeoutMs: TIMEOUT_MS,
-    settleTimeoutMs: TIMEOUT_MS,
-  });
+  const within = (ms: number): Remote =>
+    remoteFacilitator({ url, verifyTimeoutMs: ms, settleTimeoutMs: ms });
+  patient = within(PATIENT_MS);
+  impatient = within(IMPATIENT_MS);
+  asked = patient;
 });
 afterAll(async () => {
-  await facilitator.close();
+  await patient.close();
+  await impatient.close();
   server.closeAllConnections();
   server.close();
 });
@@ -138,15 +152,17 @@ async function expectDoubt(
   const value = await alice.header(v1);
   mode = { call, act };
   settles = 0;
+  asked = HANGING.includes(name) ? impatient : patient;
   const started = performance.now();
   const reply = await pay(value);
-  expect(performance.now() - started, name).toBeLessThan(2 * TIMEOUT_MS + 1000);
+  expect(performance.now() - started, name).toBeLessThan(PATIENT_MS);
   expect([name, reply.status]).toEqual([name, 503]);
   expect(header(reply, 'retry-after'), name).toMatch(/^[0-9]+$/);
   expect(reply.body.toString(), name).not.toContain(SECRET);
   expect(JSON.stringify(reply.headers), name).not.toMatch(/set-cookie|payment-response/);
   expect(settles, name).toBe(call === '/verify' ? 0 : 1);
   mode = null;
+  asked = patient;
   wait();
   // I2, I10: whatever it was, the same payment buys the answer afterwards.
   const again = await pay(value);
@@ -159,7 +175,8 @@ describe('a facilitator that is not to be trusted', () => {
     expect(SILENT.length * 2 + LIES.length).toBeGreaterThanOrEqual(40);
     for (const one of SILENT) await expectDoubt('/verify', one);
     for (const one of [...SILENT, ...LIES]) await expectDoubt('/settle', one);
-  }, 30_000);
+    expect(SILENT.filter(([name]) => HANGING.includes(name))).toHaveLength(HANGING.length);
+  }, 60_000);
 
   it('I11: a refusal is a 402 under any status below 500, and its text stays text', async () => {
     const refusals: [string, Mode][] = [

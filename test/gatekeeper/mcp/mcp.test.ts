@@ -73,7 +73,7 @@ async function send({ method = 'POST', headers = {}, body = '' }: Sent): Promise
     value === '' ? [] : [`${name}: ${value}`],
   );
   const text = `${method} /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
-  const answer = await rawHttp(gate.port, text, 2000);
+  const answer = await rawHttp(gate.port, text);
   expect(answer.statuses).toHaveLength(1);
   const cut = answer.text.indexOf('\r\n\r\n');
   return {
