@@ -31,7 +31,8 @@ const SERVER_LIMITS = {
   headersTimeout: 6000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1000,
-  keepAliveTimeout: 5000,
+  // A client that uses a connection again in the instant in which it is closed has to send once more, so this is long.
+  keepAliveTimeout: 15_000,
   maxHeaderSize: 16_384,
   // A request without it is refused like every other, with words and for every web page to read.
   requireHostHeader: false,

@@ -248,7 +248,7 @@ describe('remoteFacilitator()', () => {
       const started = performance.now();
       expect((await remote.verify(first)).verdict, `verify ${name}`).toBe('none');
       expect((await remote.settle(first)).verdict, `settle ${name}`).toBe('none');
-      expect(performance.now() - started, name).toBeLessThan(2000);
+      expect(performance.now() - started, name).toBeLessThan(20_000);
       expect(seen - before, `${name}: one request each, no retry, no redirect`).toBe(2);
     }
   });

@@ -76,16 +76,17 @@ describe('a facilitator that takes its time', () => {
   it('I4: 300 waiting buyers neither wait for each other nor hold anything afterwards', async () => {
     const desk = bench();
     const settle = desk.script.settle;
-    desk.script.settle = (request) => tick(300).then(() => settle(request));
+    desk.script.settle = (request) => tick(2000).then(() => settle(request));
     const headers = await Promise.all(Array.from({ length: 300 }, () => alice.header(v1)));
     const started = performance.now();
     const buying = headers.map((header) => desk.pay({ header }));
+    let ended = 0;
+    for (const one of buying) void one.then(() => (ended += 1));
     await tick(100);
-    const refused = performance.now();
     expectRefused(await desk.pay({ header: await alice.header(v1, { value: '1' }) }), /value/);
-    expect(performance.now() - refused).toBeLessThan(200);
+    expect(ended).toBe(0);
     const replies = await Promise.all(buying);
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(300);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(25_000);
   });
 });
