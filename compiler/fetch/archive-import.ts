@@ -89,8 +89,9 @@ export class ArchiveImport {
     let [rows, dropped] = [0, 0];
     for (const [source, { batch, opensAt, rows: waited }] of this.#waiting) {
       if (opensAt > now) continue;
-      this.#waiting.delete(source);
       const added = addToBatch([...waited.values()], batch, this.#by.disk);
+      // Forgotten only once it is stored: a disk that fails must not lose a revision.
+      this.#waiting.delete(source);
       files.push(...added.files);
       rows += waited.size - added.other.length;
       dropped += added.other.length;
