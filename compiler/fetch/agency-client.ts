@@ -23,6 +23,8 @@ const REDIRECTS_MAX = 5;
 /** What is read of an answer that is thrown away. */
 const DUMP_BYTES = 65_536;
 const HEADERS_BYTES_MAX = 65_536;
+/** A longer value is not kept: notes must stay small, and nobody needs it. */
+const KEPT_HEADER_CHARS_MAX = 1024;
 /** A longer wait would take a source out of use for good, so it is asked again after this. */
 const RETRY_AFTER_MS_MAX = 7 * DAY_MS;
 /** Statuses after which asking again soon may help. */
@@ -346,9 +348,10 @@ async function dump(response: Response): Promise<void> {
 }
 
 function told(response: Response): AnswerHeaders {
-  const date = headerOf(response, 'date');
-  const modified = headerOf(response, 'last-modified');
-  const etag = headerOf(response, 'etag');
+  const [date, modified, etag] = ['date', 'last-modified', 'etag'].map((name) => {
+    const value = headerOf(response, name);
+    return value !== undefined && value.length <= KEPT_HEADER_CHARS_MAX ? value : undefined;
+  });
   return {
     ...(date === undefined ? {} : { http_date: date }),
     ...(modified === undefined ? {} : { last_modified: modified }),
