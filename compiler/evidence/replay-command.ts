@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { archiveFolder, openArchive, READINGS_FOLDER } from '../fetch/archive.ts';
+import { grouped } from '../import/grouped.ts';
 import { printed } from '../verify/report-text.ts';
 import { EXIT, type VerifyOutcome } from '../verify/verify-outcome.ts';
 import { type FileFinding, type ReplayReport, replay } from './replay.ts';
@@ -61,7 +62,7 @@ export function replayText(report: ReplayReport): string {
     `${VERDICT[replayExit(report)]}: ${fetches} fetches imported again, ${equal} files the same`,
     ...some('DIFFERS', differs.toSorted(byPath).map(findingText)),
     ...some('DAMAGED', damaged),
-    ...some('unshown', grouped(unshown.toSorted(byPath))),
+    ...some('unshown', byReason(unshown.toSorted(byPath))),
     ...some('refused', refused),
     ...some('waiting', waiting),
   ]);
@@ -76,16 +77,10 @@ function findingText({ path, line, reason }: FileFinding): string {
 }
 
 /** One line for all files of one reason. */
-function grouped(findings: readonly FileFinding[]): string[] {
-  const groups = new Map<string, FileFinding[]>();
-  for (const finding of findings) {
-    const group = groups.get(finding.reason);
-    if (group === undefined) groups.set(finding.reason, [finding]);
-    else group.push(finding);
-  }
-  return [...groups].map(([reason, [first, ...others]]) => {
+function byReason(findings: readonly FileFinding[]): string[] {
+  return [...grouped(findings, ({ reason }) => reason)].map(([reason, [first, ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more files`;
-    return `${first?.path}:${first?.line}${more}  ${reason}`;
+    return `${first.path}:${first.line}${more}  ${reason}`;
   });
 }
 

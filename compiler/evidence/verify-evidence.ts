@@ -75,7 +75,7 @@ export function evidenceChecks(body: JsonValue, witnesses: Witnesses): EvidenceC
 }
 
 /** The worst of them; nothing is shown where nothing is named. */
-export function evidenceVerdict(checks: readonly EvidenceCheck[]): Rederived['verdict'] {
+function evidenceVerdict(checks: readonly EvidenceCheck[]): Rederived['verdict'] {
   const verdicts = new Set(checks.map(({ verdict }) => verdict));
   if (verdicts.has('failed')) return 'failed';
   return verdicts.size === 0 || verdicts.has('open') ? 'open' : 'shown';

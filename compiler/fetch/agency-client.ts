@@ -13,6 +13,7 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Agent, type Dispatcher, errors, request } from 'undici';
+import { DAY_MS } from '../contract/iso-time.ts';
 import type { FetchPlan, Source } from '../import/source.ts';
 import type { Incoming, Look } from './archive.ts';
 import { FetchError } from './fetch-error.ts';
@@ -22,6 +23,10 @@ const REDIRECTS_MAX = 5;
 /** What is read of an answer that is thrown away. */
 const DUMP_BYTES = 65_536;
 const HEADERS_BYTES_MAX = 65_536;
+/** A longer value is not kept: notes must stay small, and nobody needs it. */
+const KEPT_HEADER_CHARS_MAX = 1024;
+/** A longer wait would take a source out of use for good, so it is asked again after this. */
+const RETRY_AFTER_MS_MAX = 7 * DAY_MS;
 /** Statuses after which asking again soon may help. */
 const TRANSIENT = [408, 429, 500, 502, 503, 504];
 /** Statuses by which an agency turns a client away. */
@@ -231,10 +236,9 @@ function remedyOf(status: number): string {
 /** `Retry-After` in milliseconds; a date counts from the agency's own clock. */
 function waitOf(response: Response): number | null {
   const text = headerOf(response, 'retry-after')?.trim() ?? '';
-  if (/^\d{1,8}$/.test(text)) return Number(text) * 1000;
-  const until = Date.parse(text);
-  const now = Date.parse(headerOf(response, 'date') ?? '');
-  return Number.isNaN(until - now) ? null : Math.max(0, until - now);
+  const until = Date.parse(text) - Date.parse(headerOf(response, 'date') ?? '');
+  const wait = /^\d{1,8}$/.test(text) ? Number(text) * 1000 : until;
+  return Number.isNaN(wait) ? null : Math.min(Math.max(0, wait), RETRY_AFTER_MS_MAX);
 }
 
 function wrongType(question: Question, response: Response): FetchError | null {
@@ -344,9 +348,10 @@ async function dump(response: Response): Promise<void> {
 }
 
 function told(response: Response): AnswerHeaders {
-  const date = headerOf(response, 'date');
-  const modified = headerOf(response, 'last-modified');
-  const etag = headerOf(response, 'etag');
+  const [date, modified, etag] = ['date', 'last-modified', 'etag'].map((name) => {
+    const value = headerOf(response, name);
+    return value !== undefined && value.length <= KEPT_HEADER_CHARS_MAX ? value : undefined;
+  });
   return {
     ...(date === undefined ? {} : { http_date: date }),
     ...(modified === undefined ? {} : { last_modified: modified }),

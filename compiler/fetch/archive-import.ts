@@ -22,7 +22,6 @@ export interface TakenFetch {
 
 /** Rows that had waited and were stored in the batch of their next hour. */
 export interface Settled {
-  readonly files: readonly BatchFile[];
   readonly rows: number;
   /** Rows of which that batch says something else too: somebody else stored that. */
   readonly dropped: number;
@@ -85,17 +84,16 @@ export class ArchiveImport {
 
   /** Stores what waited for an hour that has begun; `now` in epoch milliseconds. */
   settle(now: number): Settled {
-    const files: BatchFile[] = [];
     let [rows, dropped] = [0, 0];
     for (const [source, { batch, opensAt, rows: waited }] of this.#waiting) {
       if (opensAt > now) continue;
-      this.#waiting.delete(source);
       const added = addToBatch([...waited.values()], batch, this.#by.disk);
-      files.push(...added.files);
+      // Forgotten only once it is stored: a disk that fails must not lose a revision.
+      this.#waiting.delete(source);
       rows += waited.size - added.other.length;
       dropped += added.other.length;
     }
-    return { files, rows, dropped };
+    return { rows, dropped };
   }
 
   #read(archived: Archived): Imported {

@@ -168,7 +168,7 @@ export function openArchive(folder: string): Archive {
       const { source, fetched_at } = archived;
       const day = place(source, fetched_at.slice(0, 10));
       mkdirSync(day, { recursive: true });
-      replaceFile(join(day, noteName(archived)), `${JSON.stringify(archived)}\n`);
+      replaceFile(join(day, noteName(archived)), noteText(archived));
       return archived;
     },
     fetches,
@@ -213,6 +213,15 @@ export function fetchNoteOf(archived: Archived): FetchNote {
 /** Path of a note below the archive; messages and lists name a fetch by it. */
 export function notePath(archived: Archived): string {
   return `${archived.source}/${archived.fetched_at.slice(0, 10)}/${noteName(archived)}`;
+}
+
+/** Throws an ArchiveError for a note that would be too long to be read again: one such note would stop every later step. */
+function noteText(archived: Archived): string {
+  const text = `${JSON.stringify(archived)}\n`;
+  if (Buffer.byteLength(text) <= NOTE_BYTES_MAX) return text;
+  throw new ArchiveError(
+    `Cannot note the fetch of "${archived.url.slice(0, 200)}": its note would have more than ${NOTE_BYTES_MAX} bytes`,
+  );
 }
 
 function noteName({ sha256, fetched_at, url }: Archived): string {

@@ -182,17 +182,23 @@ function questionOf(url: string, { source, plan, looks, by }: SourceRun): Questi
   };
 }
 
+/** What an address says: what came, or what it said before where that still holds. */
+function answeredBytes(
+  { url, answer }: Pick<Answered, 'url' | 'answer'>,
+  { source, looks, by }: Pick<SourceRun, 'source' | 'looks' | 'by'>,
+): Uint8Array {
+  if (answer.kind === 'payload') return by.archive.peek(answer.incoming);
+  const look = looks.get(withoutKeys(url));
+  if (look === undefined) throw new TypeError(`Cannot read "${url}" again: nothing is known of it`);
+  return by.archive.payload({ ...look, source: source.id });
+}
+
 /** Where a payload goes on; null for the last page. */
 function nextPage({ url, answer, at }: Answered, { source, plan, looks, by }: SourceRun) {
   if (plan.nextPage === undefined) return null;
-  const look = looks.get(withoutKeys(url));
   const note: FetchNote = { url, fetched_at: at, http_status: 200 };
-  if (answer.kind === 'unchanged' && look === undefined) return null;
-  const bytes =
-    answer.kind === 'payload'
-      ? by.archive.peek(answer.incoming)
-      : by.archive.payload({ source: source.id, payload_day: '', sha256: '', ...look });
   try {
+    const bytes = answeredBytes({ url, answer }, { source, looks, by });
     return plan.nextPage({ bytes, note, subject: url });
   } catch (cause) {
     if (!(cause instanceof ImportError)) throw cause;

@@ -76,7 +76,7 @@ export function addFetchCommands(program: Command, by: FetchSurroundings): void 
     .addOption(contactOption(by))
     .action((ids: readonly string[], flags: OneFetchFlags) => runFetch(ids, flags, by));
   by.withCompileOptions(program.command('run'), READINGS_FOLDER)
-    .description('fetch what is due, import it and publish a release, now and for ever')
+    .description('fetch what is due, import it and publish a release, again and again')
     .option('--once', 'do what is due now and end, for cron')
     .option(...ARCHIVE)
     .option(...STATUS)
@@ -98,7 +98,7 @@ export function addFetchCommands(program: Command, by: FetchSurroundings): void 
     .action((flags: FetchFlags) => runInit(flags, by));
   sources
     .command('check')
-    .description('check the configuration, without asking anybody')
+    .description('check the configuration; sends no request')
     .option(...CONFIG)
     .addOption(contactOption(by))
     .action((flags: FetchFlags) => runCheck(flags, by));

@@ -1,3 +1,4 @@
+import { grouped } from '../import/grouped.ts';
 import { sortText, storedRows } from '../import/merge-batch.ts';
 import type { Imported } from '../import/payload.ts';
 import { type BatchDisk, type BatchFile, type BatchRow, batchText } from '../import/write-batch.ts';
@@ -87,7 +88,8 @@ export interface Added {
 export function addToBatch(rows: readonly IdRow[], batch: string, disk: BatchDisk): Added {
   const other: IdRow[] = [];
   const files: BatchFile[] = [];
-  for (const [id, own] of [...byId(rows)].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  const lists = [...grouped(rows, ({ id }) => id)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [id, own] of lists) {
     const path = `${batch}/${id}.ndjson`;
     const before = disk.read(path);
     const stored = before === null ? [] : storedRows(path, before);
@@ -122,16 +124,6 @@ class Told {
     this.#facts.add(facts);
     return 'new';
   }
-}
-
-function byId(rows: readonly IdRow[]): Map<string, IdRow[]> {
-  const lists = new Map<string, IdRow[]>();
-  for (const one of rows) {
-    const list = lists.get(one.id);
-    if (list === undefined) lists.set(one.id, [one]);
-    else list.push(one);
-  }
-  return lists;
 }
 
 function inOrder(rows: readonly BatchRow[]): BatchRow[] {

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { SourcesRunner, StepOptions, StepReport } from './sources-runner.ts';
+import type { SourcesRunner, StepReport } from './sources-runner.ts';
 
 /** Clocks are set and machines sleep, so what is due is looked at this often. */
 const LOOK_MS_MAX = 600_000;
@@ -19,7 +19,6 @@ export interface LoopBy {
 export async function runLoop(
   runner: Pick<SourcesRunner, 'step' | 'nextWake'>,
   { clock, signal, onStep, onFault }: LoopBy,
-  options: StepOptions = {},
 ): Promise<void> {
   while (!signal.aborted) {
     const wait = await stepAndWait();
@@ -28,7 +27,7 @@ export async function runLoop(
 
   async function stepAndWait(): Promise<number> {
     try {
-      const report = await runner.step(options);
+      const report = await runner.step();
       onStep(report);
       const wait = runner.nextWake(report.status) - clock.now();
       return Math.min(Math.max(wait, LOOK_MS_MIN), LOOK_MS_MAX);

@@ -54,7 +54,7 @@ export interface SourcesConfig {
 }
 
 /** A configuration that cannot be used; the message names every fault. */
-export class ConfigError extends Error {
+class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 

@@ -118,7 +118,7 @@ export class SourcesRunner {
     const now = this.#by.clock.now();
     const due = this.#wanted.map(({ source }) => Date.parse(sources[source.id]?.next_due ?? ''));
     const hour = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
-    const times = [...due.map((at) => (Number.isNaN(at) ? now : at))];
+    const times = due.map((at) => (Number.isNaN(at) ? now : at));
     if (this.#import.waiting() > 0) times.push(hour);
     if (this.#by.publish !== null && compile.is_due) times.push(now + PUBLISH_AGAIN_MS);
     return Math.min(...times);

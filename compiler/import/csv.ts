@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { firstTwice } from './grouped.ts';
 import { ImportError } from './import-error.ts';
 import { type Payload, textOf } from './payload.ts';
 
@@ -18,7 +19,7 @@ export function csvRows(
   const [header, ...rows] = records(payload, separator);
   if (header === undefined) throw new ImportError({ subject, state: 'the table is empty' });
   const missing = needed.find((name) => !header.includes(name));
-  const twice = header.find((name, at) => header.indexOf(name) !== at);
+  const twice = firstTwice(header);
   if (missing !== undefined || twice !== undefined) {
     const fault = missing === undefined ? `two columns "${twice}"` : `no column "${missing}"`;
     const state = `${fault} in the header "${header.join(',').slice(0, 120)}"; fetch it again`;

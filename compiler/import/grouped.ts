@@ -12,3 +12,13 @@ export function grouped<Item>(
   }
   return groups;
 }
+
+/** The first text that comes a second time; undefined where each comes once. */
+export function firstTwice(texts: Iterable<string>): string | undefined {
+  const seen = new Set<string>();
+  for (const text of texts) {
+    if (seen.has(text)) return text;
+    seen.add(text);
+  }
+  return undefined;
+}

@@ -10,9 +10,9 @@ export interface RainValue {
   readonly current: Readonly<Record<string, number | null>>;
 }
 
-export const WINDOW_DAYS = 30;
+const WINDOW_DAYS = 30;
 /** With fewer days of a window known its sum is null (ours). */
-export const KNOWN_DAYS_MIN = 28;
+const KNOWN_DAYS_MIN = 28;
 /** What the two signals count, for `scope`. */
 export const RAIN_SCOPE =
   `rain of a local calendar day, which its date at 00:00Z stands for; ${WINDOW_DAYS} day sums with ` +

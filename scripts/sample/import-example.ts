@@ -6,7 +6,7 @@ import type { Reading } from '../../compiler/stages/intake/reading.ts';
 import type { ExamplePayload } from './example-payloads.ts';
 
 /** How whatever comes from an example says what it is. */
-export const EXAMPLE_LABEL = 'example of our own making: generated, not observed';
+const EXAMPLE_LABEL = 'example of our own making: generated, not observed';
 
 /** Imports a payload of our own making with the importer of its agency, and names ourselves as its source; in words. */
 export function importExample({ source, bytes, note }: ExamplePayload, out: string): string {

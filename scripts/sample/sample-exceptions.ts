@@ -2,14 +2,19 @@ import type { SampleBatches, SampleReading } from './sample-reading.ts';
 
 type Edit = (reading: SampleReading) => SampleReading | null;
 
-/** A batch by its place from the newest one, which is 0. */
+/** A batch by its place from the newest one, which is 0. Throws where there are not that many. */
 function batchAgo(batches: SampleBatches, ago: number): string {
-  return [...batches.keys()].sort().at(-1 - ago) ?? '';
+  const batch = [...batches.keys()].sort().at(-1 - ago);
+  if (batch !== undefined) return batch;
+  throw new RangeError(`Cannot edit the sample: it has no batch ${ago} before the newest one`);
 }
 
-/** Rewrites the readings of one entity in one batch; null drops the reading. */
+/** Rewrites the readings of one entity in one batch; null drops the reading. Throws where there is none to rewrite. */
 function edit(batches: SampleBatches, at: { batch: string; entity: string }, change: Edit): void {
   const readings = batches.get(at.batch) ?? [];
+  if (readings.every(({ entity }) => entity !== at.entity)) {
+    throw new RangeError(`Cannot edit the sample: batch "${at.batch}" holds no "${at.entity}"`);
+  }
   const changed = readings.flatMap((item) => {
     const kept = item.entity === at.entity ? change(item) : item;
     return kept === null ? [] : [kept];

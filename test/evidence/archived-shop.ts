@@ -13,7 +13,7 @@ import { gaugeAnswer, type Stages } from '../fetch/agency-payloads.ts';
 import { makeFolder } from '../snapshot-folder.ts';
 
 export const RIVER = '07010000';
-export const NWIS = 'https://waterservices.usgs.gov/nwis/iv/?format=json';
+const NWIS = 'https://waterservices.usgs.gov/nwis/iv/?format=json';
 
 /** A folder of snapshots with the archive that they were imported from. */
 export interface ArchivedShop {

@@ -31,14 +31,14 @@ export function gaugeAnswer(stages: Stages): string {
 }
 
 /** A USGS quake feed, made at a time. */
-export function quakeFeed(now: number): string {
+function quakeFeed(now: number): string {
   const generated = Math.floor(now / HOUR_MS) * HOUR_MS;
   const one = quake('a', { time: generated - HOUR_MS, updated: generated - HOUR_MS / 2 });
   return JSON.stringify(feed([one], { generated }));
 }
 
 /** An EDGAR list of a filer with one filing. */
-export function filerList(cik: string): string {
+function filerList(cik: string): string {
   const recent = {
     accessionNumber: [`${cik}-26-000006`],
     filingDate: ['2026-11-18'],

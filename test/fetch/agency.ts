@@ -26,8 +26,8 @@ export const BROKEN_MOODS = [
   'other-format',
 ] as const;
 export type BrokenMood = (typeof BROKEN_MOODS)[number];
-/** A clock that is off, or a compressed answer, breaks nothing. */
-export type Mood = 'well' | 'skewed' | 'gzip' | 'moved' | BrokenMood;
+/** A clock that is off, a compressed answer, or a long header breaks nothing. */
+export type Mood = 'well' | 'skewed' | 'gzip' | 'moved' | 'long-winded' | BrokenMood;
 
 export interface Reply {
   readonly body: string | Uint8Array;
@@ -116,6 +116,10 @@ export class Agency {
       case 'skewed':
         if (request.headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
         else ok().end(body);
+        return;
+      case 'long-winded':
+        // As JSON each quote takes two characters.
+        ok({ etag: `"${'"'.repeat(40_000)}"` }).end(body);
         return;
       case 'gzip':
         ok({ 'content-encoding': 'gzip' }).end(gzipSync(body));

@@ -181,6 +181,25 @@ describe('ArchiveImport', () => {
     expect(files.size).toBe(0);
   });
 
+  it('keeps what waits until the disk has stored it', async () => {
+    let isFull = false;
+    const write: BatchDisk['write'] = (path, text) => {
+      if (isFull) throw new Error('no space left');
+      files.set(path, text);
+    };
+    const taker = new ArchiveImport({ archive, disk: { ...disk, write } });
+    taker.take(await answered('11:05:00', { '07010000': { '10:45': 2 } }));
+    taker.take(await answered('11:40:00', { '07010000': { '10:45': 3 } }));
+    isFull = true;
+    const noon = Date.parse('2026-11-20T12:00:00Z');
+    expect(() => taker.settle(noon)).toThrow('no space left');
+    expect(taker.waiting()).toBe(1);
+    isFull = false;
+    expect(taker.settle(noon)).toMatchObject({ rows: 1, dropped: 0 });
+    expect(taker.waiting()).toBe(0);
+    expect(told()).toEqual(['11Z 07010000 10:45 2', '12Z 07010000 10:45 3']);
+  });
+
   it('hands back what a stored batch says otherwise for another reason', async () => {
     const taker = new ArchiveImport({ archive, disk });
     taker.take(await answered('11:05:00', { '07010000': { '10:45': 2 } }));

@@ -54,6 +54,15 @@ describe('openArchive()', () => {
     expect(readdirSync(join(folder, SOURCE))).toEqual(['2026-11-20']);
   });
 
+  it('refuses a note that is too long to be read again, and writes nothing of it', async () => {
+    await expect(put('{"a":1}', { etag: '"'.repeat(40_000) })).rejects.toThrow(
+      `Cannot note the fetch of "${URL_A}": its note would have more than 65536 bytes`,
+    );
+    expect(archive.fetches()).toEqual([]);
+    await put('{"a":1}', { etag: '"'.repeat(20_000) });
+    expect(archive.fetches()).toHaveLength(1);
+  });
+
   it('stores the same bytes, however they came in, as the same file', async () => {
     const one = await archive.receive(SOURCE, chunksOf('{"a', '":1}'));
     const two = await archive.receive(SOURCE, chunksOf('{"a":1}'));

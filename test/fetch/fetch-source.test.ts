@@ -135,6 +135,20 @@ describe('fetchSource()', () => {
     expect(leftovers()).toEqual([]);
   });
 
+  it('does not keep a header that is longer than a note may be', async () => {
+    agency.moods.set(HOST, 'long-winded');
+    const { fetched, failure } = await fetchSource(source(), [], by);
+    expect(failure).toBeNull();
+    expect(fetched[0]).not.toHaveProperty('etag');
+    expect(archive.fetches()).toEqual(fetched);
+    clock.ms += 60_000;
+    await fetchSource(source(), [], by);
+    expect(agency.asked.map(({ headers }) => headers['if-none-match'])).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('asks for the whole again where no importer could read it', async () => {
     const [first] = (await fetchSource(source(), [], by)).fetched;
     if (first === undefined) throw new TypeError('Cannot test: nothing was fetched');

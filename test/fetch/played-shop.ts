@@ -22,7 +22,7 @@ import { PLAYS } from './agency-payloads.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** Time between two fetches of a played source. */
-export const EVERY_MS = 3_600_000;
+const EVERY_MS = 3_600_000;
 
 /** A shop from an empty folder, fed by a loopback agency, with a clock of its own. */
 export class PlayedShop {

@@ -170,6 +170,22 @@ describe('a step of run', () => {
     expect(due - at).toBeGreaterThanOrEqual(36_000_000);
   });
 
+  it.each(['Fri, 31 Dec 9999 23:59:59 GMT', '99999999'])(
+    'waits a week at most, also where an agency says Retry-After: %s',
+    async (retryAfter) => {
+      const id = 'usgs-nwis';
+      agency.moods.set(PLAYS[id]?.host ?? '', 'busy');
+      agency.retryAfter = retryAfter;
+      const at = shop.clock.ms;
+      const due = Date.parse((await shop.once()).status.sources[id]?.next_due ?? '');
+      expect(due - at).toBeGreaterThanOrEqual(7 * 86_400_000);
+      agency.moods.clear();
+      shop.clock.ms = due;
+      expect(await shop.once()).toMatchObject({ exit: 0 });
+      expect(due - at).toBeLessThan(8 * 86_400_000);
+    },
+  );
+
   it('imports what was archived before the process was killed', async () => {
     const killed = new PlayedShop(agency, {
       by: { publish: () => Promise.reject(new Error('killed')) },

@@ -1,5 +1,5 @@
 /** Answers of our own in the shape of the hourly grid monitor. */
-export const NEWEST = Date.parse('2026-11-20T10:00:00Z');
+const NEWEST = Date.parse('2026-11-20T10:00:00Z');
 const HOUR = 3_600_000;
 
 export const demandNote = (...respondents: string[]) => ({

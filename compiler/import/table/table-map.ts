@@ -125,14 +125,25 @@ const readingsSchema = z
     if (twice < 0) return;
     context.addIssue({ code: 'custom', path: ['metrics', twice, 'name'], message: 'given twice' });
   });
-const rowsSchema = z.strictObject({
-  collection: oneOf(COLLECTIONS.map(({ id }) => id)),
-  members: z.record(
-    z.string().regex(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/, 'a member is lower snake case'),
-    member,
-  ),
-  ...shared,
-});
+const rowsSchema = z
+  .strictObject({
+    collection: oneOf(COLLECTIONS.map(({ id }) => id)),
+    members: z.record(
+      z.string().regex(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/, 'a member is lower snake case'),
+      member,
+    ),
+    ...shared,
+  })
+  .superRefine(({ members }, context) => {
+    const names = Object.keys(members);
+    const values = [...names, 'sources'];
+    for (const name of names) {
+      const outer = values.find((other) => name.startsWith(`${other}.`));
+      if (outer === undefined) continue;
+      const message = `"${outer}" has a value of its own already; give one of the two`;
+      context.addIssue({ code: 'custom', path: ['members', name], message });
+    }
+  });
 export type ReadingsMap = z.infer<typeof readingsSchema>;
 export type RowsMap = z.infer<typeof rowsSchema> & { readonly collection: CollectionId };
 /** How the columns of a table become readings of a signal, or rows of a collection. */

@@ -3,7 +3,7 @@ import { hasIsoYear } from '../../contract/iso-time.ts';
 import { zoneInstants } from '../zone-time.ts';
 
 /** Ways to write a time that need no pattern. */
-export const TIME_WORDS = ['iso', 'epoch-seconds', 'epoch-milliseconds'] as const;
+const TIME_WORDS = ['iso', 'epoch-seconds', 'epoch-milliseconds'] as const;
 
 const PARTS: ReadonlyMap<string, string> = new Map([
   ['YYYY', String.raw`(?<year>\d{4})`],

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TICKERS } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { TICKER_CIKS } from '../../../compiler/import/sources/sec-edgar/edgar-tickers.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { form4 } from '../ownership.ts';
+import { hasRecorded, recorded } from '../recorded.ts';
 
 const source = sourceOf('sec-edgar');
 const note = {
@@ -111,11 +111,9 @@ describe('sec-edgar, other answers', () => {
   });
 });
 
-const SHARED = new URL('../../../../shared/official-payloads/sec-edgar/', import.meta.url).pathname;
-
-describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../shared)', () => {
+describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
   const of = (name: string) => () =>
-    read(readFileSync(`${SHARED}${name}`, 'latin1'), { url: 'https://www.sec.gov/' });
+    read(recorded(`sec-edgar/${name}`).toString('latin1'), { url: 'https://www.sec.gov/' });
 
   it.each([
     ['form4_snowflake.xml', { entity: 'SNOW', observed_at: '2022-12-14T00:00:00Z' }, 200_000],

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BALANCING_AUTHORITIES } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
@@ -6,6 +5,7 @@ import { AUTHORITIES } from '../../../compiler/import/sources/eia/balancing-auth
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { authorityDay, demandAnswer, demandNote, hourRow } from '../demand.ts';
 import { bytesOf } from '../feed.ts';
+import { hasRecorded, recorded } from '../recorded.ts';
 
 const source = sourceOf('eia');
 const importOf = (answer: unknown, note = demandNote()) =>
@@ -137,14 +137,12 @@ describe('eia', () => {
   });
 });
 
-const SHARED = new URL('../../../../shared/official-payloads/eia/', import.meta.url).pathname;
-
-describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../shared)', () => {
+describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
   it.each([
     ['fuel-type-data_AVRN_NG_2022-10-31.json', 'net generation by fuel'],
     ['interchange-data_SWPP_SPC_2022-02-28.json', 'interchange between two authorities'],
   ])('refuses %s by name', (name, message) => {
-    const bytes = readFileSync(`${SHARED}${name}`);
+    const bytes = recorded(`eia/${name}`);
     const note = { ...demandNote(), fetched_at: '2022-11-01T00:00:00Z' };
     expect(() => readPayload(source, { bytes, note, subject: name })).toThrow(message);
   });

@@ -86,6 +86,11 @@ describe('mcp-registry, pages', () => {
     ['without metadata', { servers: [server('a.b/c')] }, 'metadata'],
     ['with an empty cursor', registryPage([server('a.b/c')], ''), 'metadata.nextCursor'],
     [
+      'with a cursor too long for an address',
+      registryPage([server('a.b/c')], 'a'.repeat(1001)),
+      'metadata.nextCursor',
+    ],
+    [
       'with a server of no status',
       registryPage([server('a.b/c', { status: undefined })]),
       'status',

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { WILDFIRE_REGIONS } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
 import { FIRE_BOXES } from '../../../compiler/import/sources/nasa-firms/fire-regions.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { FIRES_NOTE, fireList } from '../fires.ts';
+import { hasRecorded, recorded } from '../recorded.ts';
 
 const read = (text: string, note: Partial<typeof FIRES_NOTE> = {}) =>
   readPayload(sourceOf('nasa-firms'), {
@@ -102,12 +102,9 @@ describe('nasa-firms', () => {
   });
 });
 
-const SHARED = new URL('../../../../shared/official-payloads/nasa-firms/', import.meta.url)
-  .pathname;
-
-describe.skipIf(!existsSync(SHARED))('recorded file (skipped without ../shared)', () => {
+describe.skipIf(!hasRecorded)('recorded file (skipped without ../shared)', () => {
   const text = () =>
-    readFileSync(`${SHARED}MODIS_C6_1_24h_2022-02-26_27_wildfire-regions.csv`, 'utf8');
+    recorded('nasa-firms/MODIS_C6_1_24h_2022-02-26_27_wildfire-regions.csv').toString('utf8');
   const readings = () => read(text(), { fetched_at: '2022-02-27T23:00:00Z' });
 
   it('gives the worked counts of the whole file, and those of its last 24 hours', () => {

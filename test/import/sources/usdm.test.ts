@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DROUGHT_REGIONS } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
@@ -9,6 +8,7 @@ import {
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { areaNote, areas, shareNote, shares } from '../drought.ts';
 import { bytesOf } from '../feed.ts';
+import { hasRecorded, recorded } from '../recorded.ts';
 
 const source = sourceOf('usdm');
 const importOf = (rows: unknown, note = areaNote()) =>
@@ -162,12 +162,10 @@ describe('usdm', () => {
   });
 });
 
-const SHARED = new URL('../../../../shared/official-payloads/usdm/', import.meta.url).pathname;
-
-describe.skipIf(!existsSync(SHARED))('recorded answer (skipped without ../shared)', () => {
+describe.skipIf(!hasRecorded)('recorded answer (skipped without ../shared)', () => {
   it('refuses the statistics of one county by name', () => {
     const name = 'county_statistics_17167_2025-08-26_09-30.json';
-    const bytes = readFileSync(`${SHARED}${name}`);
+    const bytes = recorded(`usdm/${name}`);
     const note = { ...shareNote(), fetched_at: '2025-10-02T15:00:00Z' };
     expect(() => readPayload(source, { bytes, note, subject: name })).toThrow(
       'statistics of 1 county, and our regions are made of whole states',

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ImportError } from '../../../compiler/import/import-error.ts';
 import {
@@ -7,6 +7,7 @@ import {
 } from '../../../compiler/import/sources/usgs-earthquakes/usgs-earthquakes.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
 import { bytesOf, detail, feed, GENERATED, HOUR, quake } from '../feed.ts';
+import { hasRecorded, recorded } from '../recorded.ts';
 
 const note = (over: Record<string, unknown> = {}) => ({
   url: 'https://earthquake.usgs.gov/feed',
@@ -415,13 +416,10 @@ describe('importEarthquakes() of the detail of one quake', () => {
   });
 });
 
-const SHARED = new URL('../../../../shared/official-payloads/usgs-earthquake/', import.meta.url)
-  .pathname;
-
-describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)', () => {
+describe.skipIf(!hasRecorded)('recorded feeds (skipped without ../shared)', () => {
   it('refuses the feed that was cut afterwards', () => {
     const name = 'feed_all_week_2018-02-07_m1plus.json';
-    const bytes = readFileSync(`${SHARED}${name}`);
+    const bytes = recorded(`usgs-earthquake/${name}`);
     expect(() => earthquakeFeedNote(bytes, name)).toThrow('announces 1707 entries and holds 1004');
   });
 
@@ -429,9 +427,9 @@ describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)
     ['feed_2.5_week_2016-04-12.json', '2016-04-12T21:50:46Z'],
     ['feed_all_week_2018-02-07_m1plus.json', '2018-02-07T01:49:14Z'],
   ])('reads %s', (name, at) => {
-    const recorded = JSON.parse(readFileSync(`${SHARED}${name}`, 'utf8'));
-    const { length: count } = recorded.features;
-    const bytes = bytesOf({ ...recorded, metadata: { ...recorded.metadata, count } });
+    const answer = JSON.parse(recorded(`usgs-earthquake/${name}`).toString('utf8'));
+    const { length: count } = answer.features;
+    const bytes = bytesOf({ ...answer, metadata: { ...answer.metadata, count } });
     const { readings } = importEarthquakes(bytes, earthquakeFeedNote(bytes, name));
     for (const list of readings.values()) expect(list).toHaveLength(18);
     expect(readings.get('earthquake.current_activity')?.[0]?.observed_at).toBe(at);
@@ -460,14 +458,14 @@ describe.skipIf(!existsSync(SHARED))('recorded feeds (skipped without ../shared)
     ],
   ])('gives the worked values of %s', (name, region, current) => {
     const at = { fetched_at: '2018-03-01T00:00:00Z' };
-    const { readings } = importEarthquakes(readFileSync(`${SHARED}${name}`), note(at), name);
+    const { readings } = importEarthquakes(recorded(`usgs-earthquake/${name}`), note(at), name);
     const list = readings.get('earthquake.impact_realized') ?? [];
     expect(list.map(({ entity }) => entity)).toContain(region);
     for (const reading of list) expect(reading.current).toMatchObject(current);
   });
 
   it('refuses the loss estimate by name', () => {
-    const bytes = readFileSync(`${SHARED}pager_us10004u1y.xml`);
+    const bytes = recorded('usgs-earthquake/pager_us10004u1y.xml');
     expect(() => importEarthquakes(bytes, note(), 'pager')).toThrow('a loss estimate (PAGER)');
   });
 });

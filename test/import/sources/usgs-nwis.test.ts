@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ImportError } from '../../../compiler/import/import-error.ts';
 import { decodeEntities } from '../../../compiler/import/sources/usgs-nwis/nwis-series.ts';
 import { importGauges } from '../../../compiler/import/sources/usgs-nwis/usgs-nwis.ts';
 import { parseReading } from '../../../compiler/stages/intake/reading.ts';
+import { hasRecorded, recorded } from '../recorded.ts';
 
 const note = {
   url: 'https://waterservices.usgs.gov/nwis/iv/',
@@ -391,11 +391,9 @@ describe('decodeEntities()', () => {
   });
 });
 
-const SHARED = new URL('../../../../shared/official-payloads/usgs-nwis/', import.meta.url).pathname;
-
-describe.skipIf(!existsSync(SHARED))('recorded answers (skipped without ../shared)', () => {
+describe.skipIf(!hasRecorded)('recorded answers (skipped without ../shared)', () => {
   const read = (name: string, fetched_at: string) =>
-    importGauges(readFileSync(`${SHARED}${name}`), { ...note, fetched_at }).readings;
+    importGauges(recorded(`usgs-nwis/${name}`), { ...note, fetched_at }).readings;
 
   it('gives the worked values of three rivers', () => {
     const all = read('iv_03336645_03336890_03336900_2026-09-15.json', '2026-09-15T11:00:00Z');

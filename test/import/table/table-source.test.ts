@@ -205,6 +205,15 @@ describe('tableSource() of JSON', () => {
     };
     expect(() => of(up, strange)).toThrow('mcp.server');
     expect(() => read('[]', servers, 'json')).toThrow('the table has no rows');
+    const nested = (more: object) =>
+      of(up, { ...servers, members: { ...servers.members, ...more } });
+    const one = { constant: 1, type: 'number' };
+    expect(() => nested({ 'name.short': one })).toThrow(
+      'members.name.short: "name" has a value of its own already; give one of the two',
+    );
+    expect(() => nested({ 'sources.weight': one })).toThrow('"sources" has a value of its own');
+    // Two members of one object are no conflict; the collection judges what they are.
+    expect(() => nested({ 'current.a': one, 'current.b': one })).toThrow('mcp.server');
   });
 });
 

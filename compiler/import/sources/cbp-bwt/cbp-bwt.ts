@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isoTime } from '../../../contract/iso-time.ts';
+import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { usWallClock } from '../../local-time.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
@@ -42,7 +43,7 @@ function read(payload: Payload): Imported {
 /** Each port stands once in a list, and the address of one port gives that one. */
 function refuseForeign(ports: readonly { port_number: string }[], { note, subject }: Payload) {
   const numbers = ports.map(({ port_number }) => port_number);
-  const twice = numbers.find((number, at) => numbers.indexOf(number) !== at);
+  const twice = firstTwice(numbers);
   if (twice !== undefined) {
     throw new ImportError({ subject, state: `it holds port ${twice} twice; fetch it again` });
   }

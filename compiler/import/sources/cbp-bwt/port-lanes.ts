@@ -43,7 +43,7 @@ export interface Lane {
 }
 
 /** Null for a kind of lane that the crossing does not have; throws a RangeError for one that cannot be read. */
-export function laneOf(lane: z.infer<typeof laneSchema>, fetched: number): Lane | null {
+function laneOf(lane: z.infer<typeof laneSchema>, fetched: number): Lane | null {
   const { operational_status: words, update_time, delay_minutes, lanes_open } = lane;
   const isOpen = words === 'no delay' || words === 'delay';
   const texts = [update_time, delay_minutes, lanes_open];

@@ -1,6 +1,7 @@
 import { AIRPORTS } from '../../../contract/entities.ts';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
+import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { measuredBy, nameOf, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
@@ -74,7 +75,7 @@ function freshTime(updated: string, payload: Payload): number {
 /** What holds for an airport at a time, or why an entry about it cannot be read. */
 function inForce(entries: readonly Programme[], time: number): readonly InForce[] | string {
   const kinds = entries.filter(({ kind }) => kind !== 'closure').map(({ kind }) => kind);
-  const twice = kinds.find((kind, at) => kinds.indexOf(kind) !== at);
+  const twice = firstTwice(kinds);
   if (twice !== undefined) return `two entries of ${twice}`;
   const understood: InForce[] = [];
   for (const entry of entries) {

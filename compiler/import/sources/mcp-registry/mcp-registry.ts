@@ -1,7 +1,7 @@
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { McpServerRow } from '../../../stages/intake/mcp-server-row.ts';
 import { rowId } from '../../../stages/intake/row-origin.ts';
-import { grouped } from '../../grouped.ts';
+import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { measuredBy } from '../../measured.ts';
 import { type Imported, type Payload, SkipCount } from '../../payload.ts';
@@ -22,7 +22,7 @@ function read(payload: Payload): Imported {
   const { servers, nextCursor } = registryList(payload);
   const skips = new SkipCount();
   const usable = servers.filter((server) => isUsable(server, skips));
-  const [twice] = [...grouped(usable, ({ name }) => name)].find(([, own]) => own.length > 1) ?? [];
+  const twice = firstTwice(usable.map(({ name }) => name));
   if (twice !== undefined) {
     throw new ImportError({ subject, state: `it holds "${twice}" twice; fetch the list again` });
   }

@@ -3,6 +3,7 @@ import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
 
+const CURSOR_CHARS_MAX = 1000;
 const OFFICIAL = 'io.modelcontextprotocol.registry/official';
 
 /** One version of one server; the name is empty where the list has an empty row. */
@@ -32,7 +33,8 @@ const pageSchema = z.looseObject({
     }),
   ),
   metadata: z.looseObject({
-    nextCursor: z.string().min(1).nullish(),
+    // It becomes part of an address.
+    nextCursor: z.string().min(1).max(CURSOR_CHARS_MAX).nullish(),
     count: z.int().min(0).optional(),
   }),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
+import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
@@ -37,9 +38,9 @@ export function stormsOf({ bytes, note, subject }: Payload): readonly Storm[] {
     subject,
     is,
   });
-  const twice = storms.find(({ id }, at) => storms.findIndex((one) => one.id === id) !== at);
+  const twice = firstTwice(storms.map(({ id }) => id));
   if (twice !== undefined) {
-    throw new ImportError({ subject, state: `storm ${twice.id} is listed twice; fetch it again` });
+    throw new ImportError({ subject, state: `storm ${twice} is listed twice; fetch it again` });
   }
   const updated = newest(storms, note.fetched_at);
   if (Date.parse(note.fetched_at) - updated > LIST_AGE_HOURS_MAX * HOUR_MS) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ConvectionRegion, countyZones, regionsIn } from '../../convection-regions.ts';
+import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
@@ -95,7 +96,7 @@ function checkSubjects(
   alerts: readonly Alert[],
   { states, subject }: { readonly states: readonly string[] | null; readonly subject: string },
 ): void {
-  const twice = alerts.find(({ id }, at) => alerts.findIndex((one) => one.id === id) !== at);
+  const twice = firstTwice(alerts.map(({ id }) => id));
   const foreign = alerts.find(
     ({ geocode }) =>
       states !== null && !geocode.UGC.some((zone) => states.includes(zone.slice(0, 2))),
@@ -104,7 +105,7 @@ function checkSubjects(
   const state =
     twice === undefined
       ? `alert ${foreign?.id} is of another state than its address asks for; correct the fetch note`
-      : `alert ${twice.id} is listed twice; fetch it again`;
+      : `alert ${twice} is listed twice; fetch it again`;
   throw new ImportError({ subject, state });
 }
 

@@ -39,7 +39,10 @@ const featureSchema = z.looseObject({
 type Feature = z.infer<typeof featureSchema>;
 const outlookSchema = z.looseObject({
   type: z.literal('FeatureCollection'),
-  features: z.array(featureSchema).min(1, 'no area is drawn, so nothing says when this was issued'),
+  features: z
+    .array(featureSchema)
+    .min(1, 'no area is drawn, so nothing says when this was issued')
+    .max(CATEGORIES.length, 'a category is drawn twice'),
 });
 
 /** The map of the first day (`day1otlk_cat`); throws an ImportError for anything else. */

@@ -6,6 +6,7 @@ import { ImportError } from '../../import-error.ts';
 import { type OtherKind, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
 import { inBox } from '../../region-box.ts';
+import { shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import { isDetail, readDetail } from './earthquake-detail.ts';
 import { EPOCH_MS_MAX, type Quake, readQuakes } from './earthquake-events.ts';
@@ -112,23 +113,16 @@ function counted<Read>(read: () => Read, subject: string): Read {
 }
 
 function readFeed(value: unknown, subject: string) {
-  const parsed = feedSchema.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const at = issue?.path.join('.') || 'payload';
-    const state = `not a USGS GeoJSON summary feed (${at}: ${issue?.message}); fetch it again`;
-    throw new ImportError({ subject, state }, { cause: parsed.error });
-  }
-  const { status = 200 } = parsed.data.metadata;
+  const feed = shaped(feedSchema, value, { subject, is: 'a USGS GeoJSON summary feed' });
+  const { status = 200, count } = feed.metadata;
   if (status !== 200)
     throw new ImportError({ subject, state: `feed status ${status}; fetch it again` });
-  const { count } = parsed.data.metadata;
-  const held = parsed.data.features.length;
+  const held = feed.features.length;
   if (count !== held) {
     const state = `the feed announces ${count} entries and holds ${held}; fetch it again`;
     throw new ImportError({ subject, state });
   }
-  return parsed.data;
+  return feed;
 }
 
 function checkAge(generated: number, collectedAt: string, subject: string): void {

@@ -5,9 +5,11 @@ import { isoTime } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import type { FetchNote } from '../../fetch-note.ts';
+import { grouped } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { refuseOtherEntries, refuseOtherKinds } from '../../other-kinds.ts';
-import { type Imported, parsePayload, SkipCount } from '../../payload.ts';
+import { type Imported, parsePayload, type SkipCount } from '../../payload.ts';
+import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
 import { ogcSeries } from './nwis-ogc.ts';
 import { OTHER_FEATURES, OTHER_TEXTS } from './nwis-other-kinds.ts';
@@ -59,21 +61,17 @@ interface UsedSeries extends GaugeSeries {
  * such answer, holds a site that was not asked for, or gives nothing.
  */
 export function importGauges(bytes: Uint8Array, note: FetchNote, subject = note.url): Imported {
-  const skips = new SkipCount();
+  const list = new ReadingList();
+  const { skips } = list;
   refuseOtherKinds({ bytes, subject }, OTHER_TEXTS);
   const series = readSeries(parsePayload(bytes, subject), subject, skips);
   refuseForeign(series, note, subject);
-  const readings = new Map<string, Reading[]>();
   for (const one of onePerMeaning(usedSeries(series, skips), skips)) {
     const { signal } = one.measures;
-    const list = readings.get(signal) ?? [];
-    readings.set(signal, list);
-    for (const reading of seriesReadings(one, note, skips)) list.push(reading);
+    for (const reading of seriesReadings(one, note, skips)) list.add(signal, reading);
   }
-  for (const list of readings.values()) list.sort(byEntityAndTime);
-  const count = [...readings.values()].reduce((sum, list) => sum + list.length, 0);
-  if (count === 0) throw nothingUsable(subject, skips);
-  return { readings, skipped: skips.list(), remarks: [] };
+  if (list.count === 0) throw nothingUsable(subject, skips);
+  return list.imported();
 }
 
 function nothingUsable(subject: string, skips: SkipCount): ImportError {
@@ -81,11 +79,6 @@ function nothingUsable(subject: string, skips: SkipCount): ImportError {
   const why = reasons.length === 0 ? 'it is empty' : reasons.slice(0, 5).join('; ');
   const state = `no usable stage (00065) or discharge (00060): ${why}; ask for another period`;
   return new ImportError({ subject, state });
-}
-
-function byEntityAndTime(a: Reading, b: Reading): number {
-  if (a.entity !== b.entity) return a.entity < b.entity ? -1 : 1;
-  return Date.parse(a.observed_at) - Date.parse(b.observed_at);
 }
 
 function readSeries(value: unknown, subject: string, skips: SkipCount): GaugeSeries[] {
@@ -147,21 +140,15 @@ function measuredBy(series: GaugeSeries): Parameter | string {
   return points.length === 0 && !isUnreadable ? `empty series of ${parameter}` : used;
 }
 
-type SameMeaning = [UsedSeries, ...UsedSeries[]];
+type SameMeaning = readonly [UsedSeries, ...UsedSeries[]];
 
 /** Two sensors of one meaning are never averaged: the primary one is taken, or none. */
 function onePerMeaning(series: readonly UsedSeries[], skips: SkipCount): UsedSeries[] {
-  const groups = new Map<string, SameMeaning>();
-  for (const one of series) {
-    const key = `${one.site} ${one.parameter}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [one]);
-    else group.push(one);
-  }
+  const groups = grouped(series, ({ site, parameter }) => `${site} ${parameter}`);
   return [...groups.values()].flatMap((group) => primaryOf(group, skips));
 }
 
-function primaryOf(group: SameMeaning, skips: SkipCount): UsedSeries[] {
+function primaryOf(group: SameMeaning, skips: SkipCount): readonly UsedSeries[] {
   if (group.length === 1) return group;
   const [{ site, parameter }] = group;
   const primary = group.filter(({ method }) => method === '' || /primary/i.test(method));
