@@ -66,7 +66,7 @@ export async function startPostgres(
       await admin.end();
       return urlOf(port, name);
     },
-    kill: () => runner.end('SIGKILL'),
+    kill: () => runner.kill(),
     stop: () => runner.end('SIGINT'),
     start: () => runner.start(port),
     async close() {
@@ -148,6 +148,18 @@ class Runner {
   }
 
   async start(port: number): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    let why = await this.#tried(port);
+    while (why !== null) {
+      // What was killed may still be ending.
+      if (performance.now() > deadline) throw new Error(`Cannot start PostgreSQL: ${why}`);
+      await pause(100);
+      why = await this.#tried(port);
+    }
+  }
+
+  /** What it said when it did not start; null when it did. */
+  async #tried(port: number): Promise<string | null> {
     const args = ['-D', this.#data, ...this.#args];
     const server = spawn(join(this.#bin, 'postgres'), args, {
       cwd: this.#data,
@@ -159,12 +171,25 @@ class Runner {
     server.stderr?.on('data', (chunk) => {
       said = `${said}${chunk}`.slice(-2000);
     });
-    const deadline = performance.now() + START_TIMEOUT_MS;
     while (!(await isReady(port))) {
-      if (server.exitCode !== null || server.signalCode !== null || performance.now() > deadline)
-        throw new Error(`Cannot start PostgreSQL: ${said}`);
-      await new Promise((done) => setTimeout(done, 50));
+      if (server.exitCode !== null || server.signalCode !== null) return said;
+      await pause(50);
     }
+    return null;
+  }
+
+  /** The processes of its connections as well, or the next start would have to wait for them. */
+  async kill(): Promise<void> {
+    const children = childrenOf(this.#server?.pid ?? 0);
+    const ended = this.end('SIGKILL');
+    for (const pid of children) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended by itself.
+      }
+    }
+    await ended;
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {
@@ -175,6 +200,20 @@ class Runner {
     server.kill(signal);
     await ended;
   }
+}
+
+/** Processes that one started, where the system tells. */
+function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return text.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
 /** Whether it takes connections, and no longer recovers from a crash. */

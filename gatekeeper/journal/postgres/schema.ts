@@ -54,13 +54,14 @@ export async function hasTables(client: pg.ClientBase): Promise<boolean> {
 /** Makes the tables where there are none, all or nothing; gatekeepers that start together wait for the first one. */
 export async function makeTables(client: pg.ClientBase): Promise<void> {
   if (await hasTables(client)) return;
-  await client.query('BEGIN');
+  // Before the transaction: one that began before the wait would not see what the first one made.
+  await client.query('SELECT pg_advisory_lock($1)', [MAKING]);
   try {
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MAKING]);
-    if (!(await hasTables(client))) await client.query(TABLES);
-    await client.query('COMMIT');
+    if (!(await hasTables(client))) await client.query(`BEGIN; ${TABLES} COMMIT;`);
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;
+  } finally {
+    await client.query('SELECT pg_advisory_unlock($1)', [MAKING]).catch(() => {});
   }
 }
