@@ -62,6 +62,8 @@ export interface Config {
   readonly testPayments: boolean;
   readonly dataDir: string;
   readonly stateDir: string;
+  /** `sqlite` for the file in the state folder, or the URL of a PostgreSQL database with its password. */
+  readonly journal: string;
   /** Signs subscription tokens; after a comma an older one that is still accepted. */
   readonly tokenSecret: string | null;
   /** Days that a token opens the watchlist. */
@@ -203,6 +205,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     testPayments: values.test_payments === true,
     dataDir: text('data') ?? 'dist-data',
     stateDir: text('state') ?? STATE_DIR,
+    journal: text('journal') ?? 'sqlite',
     tokenSecret: text('token_secret'),
     tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
     receiptKey: text('receipt_key'),

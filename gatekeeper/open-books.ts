@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Facilitator } from './facilitator/facilitator.ts';
 import { facilitatorTrouble } from './facilitator/facilitator-health.ts';
@@ -7,12 +5,10 @@ import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts'
 import { type Silence, toldFacilitator } from './facilitator/told-facilitator.ts';
 import type { Log } from './http/line-log.ts';
 import type { Journal } from './journal/journal.ts';
-import { JOURNAL_NAME } from './journal/journal-file.ts';
 import { keepingSettlements } from './journal/kept-settlements.ts';
-import { sqliteJournal } from './journal/sqlite-journal.ts';
+import { type OpenJournal, openJournal } from './journal/open-journal.ts';
 import { watchingWrites } from './journal/watched-writes.ts';
 import { messageOf } from './message-of.ts';
-import { StartError } from './start-error.ts';
 
 /** The settler and the journal of what was settled. */
 export interface Books extends OpenSettlers {
@@ -37,17 +33,17 @@ export async function openBooks(config: Config, by: BooksSurroundings): Promise<
   const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
   const settlers = given(config, by) ?? (await openSettlers(config, { clock, report }));
   try {
-    const { journal, close } = await openJournal(config, by);
+    const { journal, isLost, close } = await journalOf(config, by);
     const watched = watchingWrites(keepingSettlements(journal), clock);
     const tell = (silence: Silence): void => log({ event: 'no_verdict', ...silence });
     return {
       ...settlers,
       facilitator: toldFacilitator({ ...settlers, tell, clock }),
       journal: watched.journal,
-      isJournalFailing: watched.isFailing,
+      isJournalFailing: () => isLost() || watched.isFailing(),
       async close() {
         await settlers.close();
-        close();
+        await close();
       },
     };
   } catch (error) {
@@ -66,33 +62,9 @@ function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSet
   };
 }
 
-function refuseJournal({ stateDir }: Config, cause: unknown): never {
-  if (cause instanceof StartError) throw cause;
-  // mkdir accepts a folder that already exists.
-  if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') {
-    throw new StartError(
-      `Cannot open payment journal: "${stateDir}" is a file; SIGNALPRESS_STATE must be a folder`,
-      { cause },
-    );
-  }
-  throw new StartError(
-    `Cannot open payment journal "${join(stateDir, JOURNAL_NAME)}": ${messageOf(cause)}; make it and its folder ` +
-      'writable, restore a backup if it is damaged, or set SIGNALPRESS_STATE to a folder of its own',
-    { cause },
-  );
-}
-
 /** The journal of the settings, or the one that stands in for it and is closed by its owner. */
-async function openJournal(
-  config: Config,
-  { clock, journal: given }: BooksSurroundings,
-): Promise<{ journal: Journal; close(): void }> {
-  if (given !== undefined) return { journal: given, close: () => {} };
-  try {
-    await mkdir(config.stateDir, { recursive: true, mode: 0o700 });
-    const journal = sqliteJournal({ path: join(config.stateDir, JOURNAL_NAME), clock });
-    return { journal, close: () => journal.close() };
-  } catch (cause) {
-    return refuseJournal(config, cause);
-  }
+async function journalOf(config: Config, by: BooksSurroundings): Promise<OpenJournal> {
+  const { journal } = by;
+  if (journal === undefined) return openJournal(config, by);
+  return { journal, isLost: () => false, close: async () => {} };
 }

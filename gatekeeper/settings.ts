@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDidKey } from '../compiler/contract/did-key.ts';
 import { facilitatorUrl, remoteUrl } from './facilitator/remote-url.ts';
 import { trustedProxies } from './http/client-address.ts';
+import { isPostgresUrl } from './journal/postgres/postgres-url.ts';
 import { messageOf } from './message-of.ts';
 import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork } from './payment/networks.ts';
@@ -51,6 +52,14 @@ const usable =
   };
 const facilitator = url.superRefine(usable(facilitatorUrl));
 const node = url.superRefine(usable((text) => remoteUrl(text, 'chain node')));
+
+/** What is wrong with the place of a journal, without repeating it: it holds a password. */
+function usableJournal(text: string, context: z.RefinementCtx): void {
+  if (text === 'sqlite') return;
+  const isUrl = isPostgresUrl(text) && URL.canParse(text);
+  if (!isUrl) context.addIssue('neither sqlite nor a postgres:// URL');
+  else if (new URL(text).pathname.length < 2) context.addIssue('names no database');
+}
 
 /** `Name: value`, which cannot become two headers; no value is what an empty variable leaves. */
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
@@ -106,6 +115,10 @@ export const SETTINGS = {
   },
   data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
+  journal: {
+    schema: z.string().superRefine(usableJournal),
+    help: 'sqlite for the file in the state folder, or postgres://user:password@host:5432/database',
+  },
   token_secret: {
     schema: z
       .string()
@@ -138,6 +151,7 @@ export const SECRET: readonly string[] = [
   'token_secret',
   'facilitator_auth',
   'facilitator_url',
+  'journal',
   'relayer_key',
   'rpc_url',
 ];
@@ -148,7 +162,7 @@ export function shownValue(text: string): string {
 }
 
 /** Settings that cannot be command-line options, because process lists show those. */
-const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'relayer_key'];
+const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'journal', 'relayer_key'];
 
 /** Every setting, spelt as in the file beside the working directory. */
 export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);

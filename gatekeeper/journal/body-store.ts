@@ -8,6 +8,8 @@ import { citationOf } from '../release/citation-text.ts';
 
 /** Bodies from this size on are stored compressed: a census is six times smaller, one record hardly. */
 export const GZIP_BYTES_MIN = 16_384;
+/** Time between clean-ups. */
+export const PURGE_INTERVAL_MS = 600_000;
 /** Rows that one clean-up removes, so that it never holds up payments for long. */
 export const PURGE_ROWS_MAX = 200;
 /** Kept longer than asked for by this much, so that a body sold every minute is not touched every minute. */
@@ -41,10 +43,7 @@ export class BodyStore {
 
   /** Inside a transaction: the body is there from its commit on, at least until `purgeAt`. */
   keep(sha256: Buffer, body: Buffer, purgeAt: number): void {
-    const gzip = body.length >= GZIP_BYTES_MIN;
-    const stored = gzip ? gzipSync(body, { level: 1 }) : body;
-    const until = Math.min(purgeAt + KEEP_EXTRA_MS, Number.MAX_SAFE_INTEGER);
-    this.#keep.run([sha256, gzip ? 'gzip' : 'identity', stored, until, ...citedBy(body)]);
+    this.#keep.run(bodyRow(sha256, body, purgeAt));
   }
 
   /** See SoldCitations. */
@@ -58,6 +57,16 @@ export class BodyStore {
   purge(now: number): void {
     this.#purge.run([now, PURGE_ROWS_MAX]);
   }
+}
+
+type BodyRow = [Buffer, 'gzip' | 'identity', Buffer, number, string | null, string | null];
+
+/** A body as both engines store it: hash, encoding, bytes, end of its time, digits and text of its citation. */
+export function bodyRow(sha256: Buffer, body: Buffer, purgeAt: number): BodyRow {
+  const gzip = body.length >= GZIP_BYTES_MIN;
+  const stored = gzip ? gzipSync(body, { level: 1 }) : body;
+  const until = Math.min(purgeAt + KEEP_EXTRA_MS, Number.MAX_SAFE_INTEGER);
+  return [sha256, gzip ? 'gzip' : 'identity', stored, until, ...citedBy(body)];
 }
 
 /** Hex digits and text of the citation of a body, kept apart so that a look-up reads no long body; nulls where it has none. */

@@ -56,12 +56,26 @@ export interface SoldCitations {
   citations(digits: string): Promise<readonly unknown[]>;
 }
 
+/** What a journal that several gatekeepers write at the same time can do beside the rest. */
+export interface SharedJournal {
+  /** Learns what others noted about a key, so that `bindingOf` knows it. */
+  learn(key: string): Promise<void>;
+  /**
+   * Takes an open payment, before its money is asked for again, until it is concluded, be it as `unknown`. While another
+   * gatekeeper that lives asks, it waits a little; false when it still asks then, or when the payment is not open any more.
+   */
+  take(key: string, bound: PaymentBinding): Promise<boolean>;
+}
+
 /** Memory of payments that outlives the process; once a promise resolves, its result is durable. */
 export interface Journal extends SoldCitations {
   find(key: string): Promise<JournalEntry | null>;
   /** The same, also of what another process noted meanwhile: it always reads the disk, so only a refusal waits for it. */
   findOnDisk(key: string): Promise<JournalEntry | null>;
-  /** What a payment that was not refused is bound to, without its bytes; never waits for anything. */
+  /**
+   * What a payment that was not refused is bound to, without its bytes, as far as this process knows it; never waits for
+   * anything. What another process noted, `claim` and `findOnDisk` notice.
+   */
   bindingOf(key: string): PaymentBinding | null;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
   claim(claim: JournalClaim): Promise<boolean>;
@@ -72,10 +86,15 @@ export interface Journal extends SoldCitations {
   takeTransaction(key: string, transaction: string): Promise<boolean>;
   /** Notes the end of an open payment; what is settled stays settled. */
   conclude(conclusion: Conclusion): Promise<void>;
-  /** Payments whose end nobody noted, oldest first, at most `limit` from behind a place on. */
+  /**
+   * Payments whose end nobody noted, oldest first, at most `limit` from behind a place on. Of several gatekeepers one gets
+   * them all, without those that another one works on; the others get none.
+   */
   unresolved(after: number, limit: number): Promise<readonly OpenPayment[]>;
   /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
   newestMs(): number;
+  /** Only where several gatekeepers share the journal. */
+  readonly shared?: SharedJournal;
 }
 
 /** Days that a paid answer can be fetched again with the same payment. */

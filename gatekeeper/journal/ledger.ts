@@ -6,13 +6,13 @@ import { usdAmount } from '../../compiler/contract/price.ts';
 /** Longer amounts cannot exist, and none of them ever settles. */
 const USD_DIGITS_MAX = 30;
 /** Rows that are read at once: a reader that stays in one place would keep the write-ahead log from shrinking. */
-const PAGE_ROWS = 1000;
+export const LEDGER_PAGE_ROWS = 1000;
 
 const selectBy = (time: LedgerTime): string => `
 SELECT id, key, state, resource, version, value, tx, detail, created_at, settled_at FROM payment
 WHERE id > ? AND ${time} >= ? AND ${time} < ? AND (? IS NULL OR state = ?) ORDER BY id LIMIT ?`;
 
-const ledgerRow = z.object({
+export const ledgerRow = z.object({
   id: z.number(),
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
@@ -85,17 +85,17 @@ export function* ledgerRows(db: Database.Database, filter: LedgerFilter): Genera
   const select = db.prepare(selectBy(time));
   let after = 0;
   for (;;) {
-    const rows = select.all([after, sinceMs, untilMs, state, state, PAGE_ROWS]);
+    const rows = select.all([after, sinceMs, untilMs, state, state, LEDGER_PAGE_ROWS]);
     for (const row of rows) {
       const parsed = ledgerRow.parse(row);
       after = parsed.id;
       yield ledgerRowOf(parsed);
     }
-    if (rows.length < PAGE_ROWS) return;
+    if (rows.length < LEDGER_PAGE_ROWS) return;
   }
 }
 
-function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
+export function ledgerRowOf(row: z.infer<typeof ledgerRow>): LedgerRow {
   const [network = '', asset = '', payer = '', nonce = ''] = row.key.split('|');
   const [method = '', target = ''] = row.resource.split(' ');
   const [path = '', query = ''] = target.split('?');

@@ -4,21 +4,19 @@ import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import { BoundedMap } from '../bounded-map.ts';
 import { clockIsBehind } from '../payment/clock-guard.ts';
 import { newestTime } from './accepted-clock.ts';
-import { BodyStore, PURGE_ROWS_MAX, soldBytes, soldHash } from './body-store.ts';
+import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
 import { groupCommit } from './group-commit.ts';
 import {
   type Conclusion,
   DEAD_AFTER_S,
   JOURNAL_RETENTION_DAYS,
   type Journal,
-  type JournalClaim,
   type JournalEntry,
 } from './journal.ts';
 import { openJournalFile } from './journal-file.ts';
+import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
 import { KeyFilter } from './key-filter.ts';
 
-/** Time between clean-ups. */
-export const PURGE_INTERVAL_MS = 600_000;
 /** Transactions that are remembered until their payments are concluded for sure. */
 const TAKEN_MAX = 10_000;
 /** Keys that are read at once while the filter is filled. */
@@ -52,26 +50,6 @@ DELETE FROM payment WHERE id IN (
 const keyRow = z.object({ key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
-/** A body with its encoding, or neither once it was cleaned up. */
-const storedBody = z.union([
-  z.object({ encoding: z.string(), bytes: z.instanceof(Uint8Array) }),
-  z.object({ encoding: z.null(), bytes: z.null() }),
-]);
-const paymentRow = z.object({
-  key: z.string(),
-  state: z.enum(['settling', 'settled', 'refused', 'unknown']),
-  resource: z.string(),
-  version: z.union([z.literal(1), z.literal(2)]),
-  signed: z.string(),
-  value: z.string(),
-  valid_before: z.number(),
-  body: z.instanceof(Uint8Array),
-  content_type: z.string(),
-  tx: z.string().nullable(),
-  detail: z.string().nullable(),
-});
-const entryRow = paymentRow.and(storedBody);
-
 /** Where the journal lies and what time it is there. */
 export interface SqliteJournalOptions {
   /** File of the database; `-wal` and `-shm` appear beside it. */
@@ -144,12 +122,6 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   };
 }
 
-interface ClaimValues {
-  readonly row: readonly (string | number)[];
-  readonly sha256: Buffer;
-  readonly purgeAt: number;
-}
-
 class Claimer {
   readonly #insert: Database.Statement;
   readonly #bodies: BodyStore;
@@ -166,18 +138,6 @@ class Claimer {
     this.#bodies.keep(sha256, body, purgeAt);
     return insert();
   }
-}
-
-function claimValues(claim: JournalClaim, now: number): ClaimValues {
-  const { key, resource, version, signed, value, validBefore, body, contentType } = claim;
-  // A body must outlive its authorization, or a payment that can still settle could not be delivered.
-  const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;
-  const dead = (validBefore + DEAD_AFTER_S) * 1000;
-  return {
-    row: [key, resource, version, signed, value, validBefore, contentType, now],
-    sha256: soldHash(body),
-    purgeAt: Math.min(Math.max(retention, dead), Number.MAX_SAFE_INTEGER),
-  };
 }
 
 interface FilledFilter {
@@ -247,16 +207,5 @@ function reader(db: Database.Database): (key: string) => JournalEntry | null {
   return (key) => {
     const row = find.get([key]);
     return row === undefined ? null : entryOf(row);
-  };
-}
-
-function entryOf(row: unknown): JournalEntry {
-  const { body, bytes, encoding, content_type, valid_before, tx, ...same } = entryRow.parse(row);
-  return {
-    ...same,
-    body: bytes === null ? null : soldBytes(bytes, encoding, body),
-    contentType: content_type,
-    validBefore: valid_before,
-    transaction: tx,
   };
 }

@@ -54,16 +54,18 @@ export class InFlight {
     this.#waitingBytes -= bytes;
   }
 
-  async #ended({ key, payer }: Binding, outcome: Promise<Outcome>): Promise<Outcome> {
+  async #ended(binding: Binding, outcome: Promise<Outcome>): Promise<Outcome> {
     try {
       return await outcome;
     } finally {
-      this.#free(key, payer);
+      this.#free(binding);
     }
   }
 
-  #free(key: string, payer: string): void {
-    this.#running.delete(key);
+  /** A later purchase of the same key stays. */
+  #free(binding: Binding): void {
+    const { key, payer } = binding;
+    if (this.#running.get(key)?.binding === binding) this.#running.delete(key);
     const left = (this.#ofPayer.get(payer) ?? 1) - 1;
     if (left === 0) this.#ofPayer.delete(payer);
     else this.#ofPayer.set(payer, left);

@@ -12,9 +12,12 @@
  *
  * The 402, the header and the receipt are those of x402, versions 1 and 2, scheme "exact".
  *
- * Known limits: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
- * and charges nothing. A process beside this one, such as the one that it takes over from, may use the same journal: only
- * one of them gets a claim, and the other finds the end of that in the journal.
+ * A process beside this one may use the same journal: only one of them gets a claim, and the other finds the end of that
+ * in the journal. Where several gatekeepers share one for good (`SharedJournal`), `open()` also learns what the others
+ * noted, and a payment whose end nobody noted is taken before its money is asked for again.
+ *
+ * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
+ * and charges nothing.
  */
 import type { Journal, JournalClaim, JournalEntry } from '../journal/journal.ts';
 import type { Reply } from '../reply.ts';
@@ -147,8 +150,9 @@ async function opened(order: Order, desk: Desk): Promise<PurchaseReply | Sale> {
     return { sell: async () => reply };
   }
   const asked = { ...order, tender };
-  const known = knownOutcome(tender, desk);
-  if (known !== null) return replyTo(await known, asked, desk);
+  const known = knownOutcome(tender, desk) ?? knownElsewhere(tender, desk);
+  const outcome = known === null ? null : await known;
+  if (outcome !== null) return replyTo(outcome, asked, desk);
   return { sell: async (delivery) => replyTo(await sold(tender, delivery, desk), asked, desk) };
 }
 
@@ -169,6 +173,18 @@ function knownOutcome(tender: Tender, desk: Desk): Promise<Outcome> | null {
   const bound = boundInJournal(tender.key, desk);
   if (bound === undefined) return Promise.resolve(UNKNOWN);
   return bound !== null && isSame(bound, tender) ? repeat(tender, desk) : null;
+}
+
+/** The same, once it is learnt what other gatekeepers noted; null at once where there are none. */
+function knownElsewhere(tender: Tender, desk: Desk): Promise<Outcome | null> | null {
+  const { shared } = desk.journal;
+  if (shared === undefined) return null;
+  const unread = (error: unknown): Outcome => {
+    // It may be paid already, so nobody is told that it is not.
+    desk.report(error);
+    return UNKNOWN;
+  };
+  return shared.learn(tender.key).then(() => knownOutcome(tender, desk), unread);
 }
 
 /** No wait from here to the binding: whatever was learnt about the key still holds when it is bound. */
@@ -229,16 +245,35 @@ function boundInJournal(key: string, desk: Desk): Bound | null | undefined {
 /** A tender that the journal holds. A throw means that it could not be read: it may be paid already. */
 async function again(tender: Tender, desk: Desk): Promise<Outcome> {
   const known = await desk.journal.find(tender.key);
-  return known === null ? UNKNOWN : recorded(tender, known, desk);
+  // Another gatekeeper may have noted a refusal a moment ago: the next repeat is a new purchase.
+  return known === null || known.state === 'refused' ? UNKNOWN : recorded(tender, known, desk);
 }
 
 async function recorded(tender: Tender, known: JournalEntry, desk: Desk): Promise<Outcome> {
+  const end = endOf(tender, known);
+  if (end !== null) return end;
+  const { shared } = desk.journal;
+  if (shared === undefined) return resumed(tender, known, desk);
+  if (await shared.take(tender.key, tender)) return resumed(tender, known, desk);
+  const now = await desk.journal.findOnDisk(tender.key);
+  return (now === null || now.state === 'refused' ? null : endOf(tender, now)) ?? UNKNOWN;
+}
+
+/** What a repeat is answered without asking anybody; null when the end of the payment is not known. */
+function endOf(tender: Tender, known: JournalEntry): Outcome | null {
   if (!isSame(known, tender)) return ALREADY_USED;
   const { body, contentType, state, transaction } = known;
   if (body === null) return NO_LONGER_KEPT;
-  const delivery = { body, contentType };
-  if (state === 'settled' && transaction !== null) return paid(delivery, transaction);
-  return concluded(await tender.money.resume(), { tender, delivery }, desk);
+  const isPaid = state === 'settled' && transaction !== null;
+  return isPaid ? paid({ body, contentType }, transaction) : null;
+}
+
+async function resumed(tender: Tender, known: JournalEntry, desk: Desk): Promise<Outcome> {
+  const ending = await tender.money.resume();
+  if (ending.kind === 'unknown' && desk.journal.shared !== undefined) {
+    await note({ key: tender.key, state: 'unknown', detail: ending.detail }, desk);
+  }
+  return concluded(ending, { tender, delivery: known }, desk);
 }
 
 /** The answer is in hand, the claim is durable before the money is asked for, the ending is noted before the 200. */
@@ -301,7 +336,9 @@ async function unlessTaken(tender: Tender, otherwise: Outcome, desk: Desk): Prom
   if (known === undefined) return UNKNOWN;
   if (known === null || known.state === 'refused') return otherwise;
   const isElsewhere = otherwise.kind === 'unknown' && known.state !== 'settled';
-  return isElsewhere ? otherwise : recorded(tender, known, desk);
+  return isElsewhere && desk.journal.shared === undefined
+    ? otherwise
+    : recorded(tender, known, desk);
 }
 
 /** Undefined when the journal could not be read. */

@@ -31,6 +31,7 @@ describe('loadConfig()', () => {
       testPayments: false,
       dataDir: 'dist-data',
       stateDir: '.signalpress',
+      journal: 'sqlite',
       tokenSecret: null,
       tokenDays: 30,
       receiptKey: null,
@@ -63,6 +64,17 @@ describe('loadConfig()', () => {
       network: NETWORKS['base-sepolia'],
     });
     expect(load({ env, fileText: '{"port":0}' })).toMatchObject({ port: 0, rateLimit: RATE_LIMIT });
+  });
+
+  it('takes a journal that several gatekeepers share, and I49: repeats nothing of a wrong one', () => {
+    const url = 'postgres://shop:hunter2@db.example/shop?sslmode=verify-full';
+    expect(load({ env: { SIGNALPRESS_JOURNAL: url } })).toMatchObject({ journal: url });
+    expect(load({ env: { SIGNALPRESS_JOURNAL: 'sqlite' } })).toMatchObject({ journal: 'sqlite' });
+    for (const wrong of ['postgres://shop:hunter2@db.example', 'postgres://shop:hunter2@:x/y']) {
+      const refused = () => load({ env: { SIGNALPRESS_JOURNAL: wrong } });
+      expect(refused).toThrow(/_JOURNAL: n/);
+      expect(refused).not.toThrow(/hunter2|db\.example/);
+    }
   });
 
   it('takes a real operator', () => {
@@ -118,6 +130,8 @@ describe('loadConfig()', () => {
     [{ SIGNALPRESS_MAX_FEE_GWEI: '0.000' }, /_MAX_FEE_GWEI "0\.000": no gas .*; set most gwei/],
     [{ SIGNALPRESS_FACILITATOR_AUTH: 'Authorization: ' }, /_AUTH: not one header; set one header/],
     [{ SIGNALPRESS_ASSET: '0x12' }, /_ASSET "0x12": [^;]*; leave it out: only the USDC/],
+    [{ SIGNALPRESS_JOURNAL: 'mysql://h/d' }, /_JOURNAL: neither sqlite nor .*; set sqlite for/],
+    [{ SIGNALPRESS_JOURNAL: 'postgres://h' }, /_JOURNAL: names no database; set sqlite for/],
     [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
     [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
     [

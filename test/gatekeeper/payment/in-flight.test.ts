@@ -5,6 +5,15 @@ import {
   PURCHASES_PER_PAYER_MAX,
   WAITING_BYTES_MAX,
 } from '../../../gatekeeper/payment/in-flight.ts';
+import type { Outcome } from '../../../gatekeeper/payment/payment-reply.ts';
+
+function deferred() {
+  let resolve: (outcome: Outcome) => void = () => {};
+  const promise = new Promise<Outcome>((done) => {
+    resolve = done;
+  });
+  return { resolve, promise };
+}
 
 describe('InFlight', () => {
   it('I46: keeps places for others when one payer fills its own', async () => {
@@ -39,6 +48,18 @@ describe('InFlight', () => {
     expect(inFlight.get('k')?.binding).toBe(binding);
     await expect(fails).rejects.toThrow('boom');
     expect(inFlight.get('k')).toBeUndefined();
+  });
+
+  it('keeps a later purchase of a key when an earlier one ends', async () => {
+    const inFlight = new InFlight();
+    const earlier = { key: 'k', payer: '0xa', resource: 'GET /b', signed: 's' };
+    const later = { ...earlier, resource: 'GET /a' };
+    const { resolve, promise } = deferred();
+    const first = inFlight.start(earlier, () => promise);
+    void inFlight.start(later, () => new Promise<never>(() => {}));
+    resolve({ kind: 'unknown', waitMs: 1 });
+    await first;
+    expect(inFlight.get('k')?.binding).toBe(later);
   });
 
   it('holds bytes up to its bound, and again what was given back', () => {

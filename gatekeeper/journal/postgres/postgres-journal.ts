@@ -1,0 +1,399 @@
+/**
+ * The journal that several gatekeepers share, in PostgreSQL.
+ *
+ *  - A claim is one row under a unique key, so of all gatekeepers one gets it. Each statement is a transaction of its own,
+ *    and PostgreSQL confirms it once it is on the disk (`synchronous_commit`, checked at the start and from then on).
+ *  - The row names the session of the gatekeeper that asks for the money (`holder`). As long as that session lives, no
+ *    other gatekeeper asks for the same payment. When it ended, the next repeat of the buyer takes the payment over, as
+ *    after a crash.
+ *  - The answer to a commit may be lost. So a claim is looked up by the random number that it was written with before
+ *    anybody is told how it went, and a conclusion may be written twice.
+ *  - While the database cannot be reached, claims fail after a few seconds and nobody is asked for money. A settlement
+ *    that could not be noted is kept in memory (`kept-settlements.ts`); a payment that could not be let go is let go later.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { z } from 'zod';
+import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
+import { BoundedMap } from '../../bounded-map.ts';
+import { clockIsBehind } from '../../payment/clock-guard.ts';
+import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
+import {
+  type Conclusion,
+  DEAD_AFTER_S,
+  JOURNAL_RETENTION_DAYS,
+  type Journal,
+  type JournalClaim,
+  type JournalEntry,
+  type PaymentBinding,
+} from '../journal.ts';
+import { claimValues, entryOf } from '../journal-row.ts';
+import { connectionOptions, POOL_CONNECTIONS, persistently, storable } from './connection.ts';
+import { newestAmong } from './newest.ts';
+import { LOCK_PURGE, Session } from './session.ts';
+
+/** Time after which a connection that nobody needs is closed. */
+const IDLE_MS = 60_000;
+/** Bindings that are remembered, so that repeats are told from new payments without a look at the database. */
+const BINDINGS_MAX = 10_000;
+/** Payments that could not be let go yet. */
+const HELD_MAX = 10_000;
+/** Rows at the end of the journal that each claim looks at, so that it learns the times of other gatekeepers. */
+const CLAIM_NEWEST_ROWS = 16;
+/** Looks at a payment that another gatekeeper asks for, and the wait between two of them. */
+const TAKE_TRIES = 10;
+const TAKE_PAUSE_MS = 200;
+/** Time after which a transaction that was taken stands in its payment for sure. */
+const TAKEN_MS = 3_600_000;
+
+const CLAIM = `
+INSERT INTO signalpress.payment AS known
+  (key, state, resource, version, signed, value, valid_before, body, content_type, created_at, holder, claim)
+SELECT $1, 'settling', $2, $3, $4, $5, $6, sha256, $7, $8, $9, $10
+FROM signalpress.body WHERE sha256 = $11 AND purge_at >= $12
+ON CONFLICT (key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
+  signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
+  content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
+  holder = excluded.holder, claim = excluded.claim
+WHERE known.state = 'refused' AND known.claim <> excluded.claim
+RETURNING (${newestAmong(`${CLAIM_NEWEST_ROWS}`)}) AS ms`;
+// A claim of our own whose answer was lost; the session may be another one by now.
+const OWN = `
+UPDATE signalpress.payment SET holder = $3
+WHERE key = $1 AND claim = $2 AND state = 'settling' AND holder = ANY($4::integer[])`;
+const KEEP = `
+INSERT INTO signalpress.body AS known (sha256, encoding, bytes, purge_at, citation_hash, citation)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (sha256) DO UPDATE SET purge_at = excluded.purge_at WHERE known.purge_at < excluded.purge_at`;
+/** Nobody holds the row, or we do, or somebody whose session ended. */
+const isFree = (numbers: string, lockClass: string): string => `
+(holder IS NULL OR holder = ANY(${numbers}::integer[]) OR pg_try_advisory_xact_lock_shared(${lockClass}::integer, holder))`;
+// What is settled stays settled. A refusal counts only from whoever asks: another one may be asking meanwhile.
+const CONCLUDE = `
+UPDATE signalpress.payment SET state = $2, tx = $3, detail = $4, settled_at = $5, holder = NULL
+WHERE key = $1 AND state IN ('settling', 'unknown') AND ($2 = 'settled' OR ${isFree('$6', '$7')})`;
+const ENDED = 'SELECT state, tx FROM signalpress.payment WHERE key = $1';
+const FIND = `
+SELECT payment.*, body.encoding, body.bytes
+FROM signalpress.payment LEFT JOIN signalpress.body ON body.sha256 = payment.body WHERE key = $1`;
+const BOUND = `SELECT resource, signed FROM signalpress.payment WHERE key = $1 AND state <> 'refused'`;
+const TAKE = `
+UPDATE signalpress.payment SET holder = $2
+WHERE key = $1 AND state IN ('settling', 'unknown') AND resource = $5 AND signed = $6 AND ${isFree('$3', '$4')}`;
+const LET_GO = `
+UPDATE signalpress.payment SET holder = NULL
+WHERE key = ANY($1::text[]) AND state IN ('settling', 'unknown') AND holder = ANY($2::integer[])`;
+const TAKE_TRANSACTION = `
+INSERT INTO signalpress.taken_transaction AS known (tx, key) SELECT $1, $2 WHERE NOT EXISTS (
+  SELECT 1 FROM signalpress.payment WHERE lower(tx) = $1 AND tx IS NOT NULL AND key <> $2)
+ON CONFLICT (tx) DO UPDATE SET key = known.key RETURNING key`;
+// Sessions that live hold their lock, and reading who does costs once a pass.
+const UNRESOLVED = `
+WITH living AS (SELECT objid::bigint::integer AS holder FROM pg_locks
+  WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND objid::bigint < 2147483648 AND classid::bigint = $4
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+SELECT id AS place, key FROM signalpress.payment
+WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > $1
+  AND (holder IS NULL OR holder = ANY($3::integer[]) OR holder NOT IN (SELECT holder FROM living))
+ORDER BY id LIMIT $2`;
+// Hex digits come before the letter g. Two rows are enough to know that a prefix is ambiguous.
+const CITATIONS = `
+SELECT DISTINCT ON (citation_hash) citation FROM signalpress.body
+WHERE citation_hash >= $1 AND citation_hash < $1 || 'g' ORDER BY citation_hash LIMIT 2`;
+const ALONE = '(SELECT pg_try_advisory_xact_lock($1::integer, $2::integer))';
+const PURGE = `
+DELETE FROM signalpress.body WHERE ${ALONE} AND purge_at < $3 AND sha256 IN (
+  SELECT sha256 FROM signalpress.body WHERE purge_at < $3 LIMIT $4)`;
+// A refusal is forgotten as soon as the token itself cannot take the authorization any more.
+const FORGET = `
+DELETE FROM signalpress.payment WHERE ${ALONE} AND state = 'refused' AND id IN (
+  SELECT id FROM signalpress.payment
+  WHERE state <> 'settled' AND state = 'refused' AND created_at < $3 AND valid_before < $4 LIMIT $5)`;
+const FORGET_TAKEN = `
+DELETE FROM signalpress.taken_transaction WHERE ${ALONE} AND tx IN (
+  SELECT taken.tx FROM signalpress.taken_transaction AS taken JOIN signalpress.payment USING (key)
+  WHERE lower(payment.tx) = taken.tx AND settled_at < $3 LIMIT $4)`;
+
+const newestRow = z.object({ ms: z.number() });
+const boundRow = z.object({ resource: z.string(), signed: z.string() });
+const openRow = z.object({ place: z.number(), key: z.string() });
+const endedRow = z.object({ state: z.string(), tx: z.string().nullable() });
+const keyRow = z.object({ key: z.string() });
+const citationRow = z.object({ citation: z.string() });
+
+export interface PostgresJournalOptions {
+  /** `postgres://…`, with user and password. */
+  readonly url: string;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface PostgresJournal extends Journal {
+  /** Whether the database cannot be reached at this moment, so that nothing is claimed. */
+  isLost(): boolean;
+  close(): Promise<void>;
+}
+
+/** Opens the journal and makes its tables; throws what the database said, or a StartError that says what is wrong with it. */
+export async function postgresJournal(options: PostgresJournalOptions): Promise<PostgresJournal> {
+  const base = new Base(options);
+  await base.open();
+  const { session } = base;
+  const claimer = new Claimer(base);
+  const concluder = new Concluder(base);
+  const find = (key: string): Promise<JournalEntry | null> => found(base, key);
+  return {
+    find,
+    findOnDisk: find,
+    bindingOf: (key) => base.bindings.get(key) ?? null,
+    claim: (claim) => claimer.claim(claim),
+    takeTransaction: (key, transaction) => takeTransaction(base, key, transaction.toLowerCase()),
+    conclude: (conclusion) => concluder.conclude(conclusion),
+    async unresolved(after, limit) {
+      if (!(await session.leads())) return [];
+      const values = [after, limit, session.numbers(), session.lockClass() >>> 0];
+      return (await base.rows(UNRESOLVED, values)).map((row) => openRow.parse(row));
+    },
+    async citations(digits) {
+      const rows = await base.rows(CITATIONS, [digits]);
+      return rows.map((row) => JSON.parse(citationRow.parse(row).citation));
+    },
+    newestMs: () => newestMs(base),
+    shared: {
+      learn: (key) => learn(base, key),
+      take: (key, bound) => take(base, key, bound),
+    },
+    isLost: () => session.isLost(),
+    close: () => base.close(),
+  };
+}
+
+/** The connections, and what this process remembers. */
+class Base {
+  readonly session: Session;
+  readonly clock: () => number;
+  readonly bindings = new BoundedMap<string, PaymentBinding>(BINDINGS_MAX);
+  /** Payments that nobody asks for any more although their rows still name us. */
+  readonly held = new Set<string>();
+  readonly #pool: pg.Pool;
+  #refreshing = false;
+  #lettingGo: Promise<unknown> = Promise.resolve();
+
+  constructor({ url, clock, log }: PostgresJournalOptions) {
+    this.clock = clock;
+    this.#pool = new pg.Pool({
+      ...connectionOptions(url),
+      max: POOL_CONNECTIONS,
+      idleTimeoutMillis: IDLE_MS,
+    });
+    // The next query opens another connection.
+    this.#pool.on('error', () => {});
+    this.session = new Session({ url, log, atPing: () => this.letGo() });
+  }
+
+  async open(): Promise<void> {
+    try {
+      await this.session.open();
+    } catch (error) {
+      await this.#pool.end();
+      throw error;
+    }
+  }
+
+  /** One statement, prepared once a connection; each is a transaction of its own. */
+  async query(text: string, values: readonly unknown[]): Promise<pg.QueryResult> {
+    return this.#pool.query({ name: nameOf(text), text, values: [...values] });
+  }
+
+  /** Rows of a statement that only reads, or that may run twice. */
+  async rows(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+    return persistently(async () => (await this.query(text, values)).rows);
+  }
+
+  /** Lets go what could not be let go before. */
+  async letGo(): Promise<void> {
+    if (this.held.size === 0) return;
+    const keys = [...this.held];
+    this.#lettingGo = this.query(LET_GO, [keys, this.session.numbers()]);
+    await this.#lettingGo;
+    for (const key of keys) this.held.delete(key);
+  }
+
+  /** From here on a payment may be taken again without being let go a moment later. */
+  async keepHold(key: string): Promise<void> {
+    this.held.delete(key);
+    await this.#lettingGo.catch(() => {});
+  }
+
+  /** The answer comes with a later question: nobody waits for it. */
+  refreshNewest(): void {
+    if (this.#refreshing) return;
+    this.#refreshing = true;
+    const done = (): void => {
+      this.#refreshing = false;
+    };
+    this.session.refresh().then(done, done);
+  }
+
+  async close(): Promise<void> {
+    await this.letGo().catch(() => {});
+    await this.session.close();
+    await this.#pool.end();
+  }
+}
+
+const names = new Map<string, string>();
+
+function nameOf(text: string): string {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const name = `signalpress-${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+class Claimer {
+  readonly #base: Base;
+  #purgedMs: number;
+
+  constructor(base: Base) {
+    this.#base = base;
+    this.#purgedMs = base.clock();
+  }
+
+  async claim(claim: JournalClaim): Promise<boolean> {
+    const { session, bindings, clock, held } = this.#base;
+    const now = clock();
+    held.delete(claim.key);
+    const { row, sha256, purgeAt } = claimValues(claim, now);
+    const token = randomUUID();
+    const write = async (isRetry: boolean): Promise<boolean> => {
+      const number = session.number();
+      const values = [...row, number, token, sha256, purgeAt];
+      // Most bodies are there already, so they are sent only when the claim finds none.
+      if (await this.#insert(values)) return true;
+      if (isRetry && (await this.#isOwn(claim.key, token, number))) return true;
+      await this.#base.query(KEEP, bodyRow(sha256, claim.body, purgeAt));
+      return this.#insert(values);
+    };
+    const claimed = await persistently(write);
+    session.note(now);
+    if (claimed) bindings.set(claim.key, { resource: claim.resource, signed: claim.signed });
+    this.#purge(now);
+    return claimed;
+  }
+
+  async #insert(values: readonly unknown[]): Promise<boolean> {
+    const { rows } = await this.#base.query(CLAIM, values);
+    if (rows.length === 0) return false;
+    this.#base.session.note(newestRow.parse(rows[0]).ms);
+    return true;
+  }
+
+  async #isOwn(key: string, token: string, number: number): Promise<boolean> {
+    const values = [key, token, number, this.#base.session.numbers()];
+    return (await this.#base.query(OWN, values)).rowCount === 1;
+  }
+
+  /** In the background; of several gatekeepers one at a time. */
+  #purge(now: number): void {
+    // Also after a clock that ran ahead was set right.
+    if (Math.abs(now - this.#purgedMs) < PURGE_INTERVAL_MS) return;
+    this.#purgedMs = now;
+    // Old rows may wait for the next clean-up; payments may not.
+    purge(this.#base, now).catch(() => {});
+  }
+}
+
+async function purge(base: Base, now: number): Promise<void> {
+  const alone = [base.session.lockClass(), LOCK_PURGE];
+  const retention = now - JOURNAL_RETENTION_DAYS * DAY_MS;
+  const dead = Math.floor(now / 1000) - DEAD_AFTER_S;
+  await base.query(PURGE, [...alone, now, PURGE_ROWS_MAX]);
+  await base.query(FORGET, [...alone, retention, dead, PURGE_ROWS_MAX]);
+  await base.query(FORGET_TAKEN, [...alone, now - TAKEN_MS, PURGE_ROWS_MAX]);
+}
+
+class Concluder {
+  readonly #base: Base;
+
+  constructor(base: Base) {
+    this.#base = base;
+  }
+
+  async conclude(conclusion: Conclusion): Promise<void> {
+    const { key, state, transaction, detail } = conclusion;
+    const { session, bindings, clock, held } = this.#base;
+    const now = clock();
+    const said = detail === undefined ? null : storable(detail);
+    const values = [key, state, transaction ?? null, said, state === 'settled' ? now : null];
+    try {
+      const isNoted = await persistently(async () => {
+        const free = [session.numbers(), session.lockClass()];
+        const { rowCount } = await this.#base.query(CONCLUDE, [...values, ...free]);
+        return rowCount === 1 || this.#isSo(conclusion);
+      });
+      if (!isNoted) throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
+    } catch (error) {
+      // Nobody asks for it any more, so nobody else may wait for us.
+      if (held.size < HELD_MAX) held.add(key);
+      throw error;
+    }
+    session.note(now);
+    if (state === 'refused') bindings.delete(key);
+  }
+
+  /** Whether it was noted already: by an attempt whose answer was lost, or by another gatekeeper. */
+  async #isSo({ key, state, transaction }: Conclusion): Promise<boolean> {
+    const { rows } = await this.#base.query(ENDED, [key]);
+    const ended = rows.length === 0 ? null : endedRow.parse(rows[0]);
+    return state !== 'unknown' && ended?.state === state && ended.tx === (transaction ?? null);
+  }
+}
+
+async function found(base: Base, key: string): Promise<JournalEntry | null> {
+  const [row] = await base.rows(FIND, [key]);
+  const entry = row === undefined ? null : entryOf(row);
+  remember(base, key, entry === null || entry.state === 'refused' ? null : entry);
+  return entry;
+}
+
+async function learn(base: Base, key: string): Promise<void> {
+  const [row] = await base.rows(BOUND, [key]);
+  remember(base, key, row === undefined ? null : boundRow.parse(row));
+}
+
+function remember({ bindings }: Base, key: string, bound: PaymentBinding | null): void {
+  if (bound === null) bindings.delete(key);
+  else bindings.set(key, { resource: bound.resource, signed: bound.signed });
+}
+
+async function take(base: Base, key: string, bound: PaymentBinding): Promise<boolean> {
+  await base.keepHold(key);
+  for (let tries = 1; ; tries++) {
+    const { rowCount } = await persistently(() => {
+      const { session } = base;
+      const who = [session.number(), session.numbers(), session.lockClass()];
+      return base.query(TAKE, [key, ...who, bound.resource, bound.signed]);
+    });
+    if (rowCount === 1) return true;
+    const [row] = await base.rows(ENDED, [key]);
+    const isOpen = row !== undefined && ['settling', 'unknown'].includes(endedRow.parse(row).state);
+    if (!isOpen || tries === TAKE_TRIES) return false;
+    await pause(TAKE_PAUSE_MS);
+  }
+}
+
+async function takeTransaction(base: Base, key: string, transaction: string): Promise<boolean> {
+  const [row] = await base.rows(TAKE_TRANSACTION, [storable(transaction), key]);
+  return row !== undefined && keyRow.parse(row).key === key;
+}
+
+function newestMs(base: Base): number {
+  const newest = base.session.newestMs();
+  // A clock that the operator accepted meanwhile counts a moment later.
+  if (clockIsBehind(base.clock(), newest)) base.refreshNewest();
+  return newest;
+}

@@ -1,0 +1,276 @@
+/**
+ * The session of one gatekeeper with the database: a connection of its own that holds an advisory lock under a number
+ * that no other session has. Whatever the gatekeeper works on carries that number, so that every other one can see
+ * whether it still lives: no clock decides it. When the connection ends, PostgreSQL frees the lock at once.
+ *
+ * Until a lost session is back, nothing is claimed and so nobody is asked for money. The new session has a new number and
+ * takes over what the old ones of the same process held.
+ */
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { z } from 'zod';
+import { messageOf } from '../../message-of.ts';
+import { StartError } from '../../start-error.ts';
+import { connectionOptions, isTransient } from './connection.ts';
+import { NEWEST_OF } from './newest.ts';
+import { makeTables } from './schema.ts';
+
+/** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
+export const PING_MS = 5000;
+/** Waits before a lost session is opened again; the last one repeats. */
+const REOPEN_PAUSES_MS = [50, 200, 1000, 3000];
+/** Attempts at the start, which wait for a server that starts at the same time. */
+const START_TRIES = 6;
+/** Rows at the end of the journal that are looked at for its newest time. */
+export const NEWEST_ROWS = 1000;
+/** Numbers that were drawn by somebody who is still there, after the sequence began again. */
+const NUMBER_TRIES = 5;
+
+/** Second numbers of the advisory locks of the journal; sessions have those above 0. */
+const LOCK_RECONCILE = 0;
+export const LOCK_PURGE = -1;
+
+const STATE = `
+SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits,
+  current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
+const NUMBER = `
+SELECT 'signalpress.payment'::regclass::oid::bigint AS class, nextval('signalpress.session')::integer AS number`;
+const LOCK = 'SELECT pg_try_advisory_lock($1, $2) AS locked';
+// What an earlier session of this process held is still being worked on.
+const ADOPT = `
+UPDATE signalpress.payment SET holder = $1
+WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND holder = ANY($2::integer[])`;
+
+const stateRow = z.object({
+  fsync: z.string(),
+  commits: z.string(),
+  encoding: z.string(),
+  is_standby: z.boolean(),
+});
+const numberRow = z.object({ class: z.number(), number: z.number() });
+const lockRow = z.object({ locked: z.boolean() });
+const newestRow = z.object({ ms: z.number() });
+
+export interface SessionOptions {
+  readonly url: string;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  /** Runs at each ping. */
+  readonly atPing: () => Promise<void>;
+}
+
+/** What a live session knows. */
+interface Live {
+  readonly client: pg.Client;
+  /** First number of all advisory locks of this journal: the id of its table, as a signed integer. */
+  readonly lockClass: number;
+  readonly number: number;
+  leads: boolean;
+}
+
+export class Session {
+  readonly #options: SessionOptions;
+  #live: Live | null = null;
+  #lockClass = 0;
+  readonly #numbers: number[] = [];
+  #newestMs = 0;
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #reopening: Promise<void> = Promise.resolve();
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** Opens it for the first time; waits for a server that starts at the same time. */
+  async open(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#connect();
+        break;
+      } catch (error) {
+        if (error instanceof StartError || !isTransient(error) || tries === START_TRIES)
+          throw error;
+      }
+      await pause(REOPEN_PAUSES_MS.at(tries - 1) ?? 3000);
+    }
+    this.#ping();
+  }
+
+  isLost(): boolean {
+    return this.#live === null;
+  }
+
+  /** Number under which this gatekeeper works; throws while the database is lost. */
+  number(): number {
+    if (this.#live === null) throw new Error(LOST);
+    return this.#live.number;
+  }
+
+  /** Numbers of this gatekeeper, also earlier ones. */
+  numbers(): readonly number[] {
+    return this.#numbers;
+  }
+
+  lockClass(): number {
+    return this.#lockClass;
+  }
+
+  newestMs(): number {
+    return this.#newestMs;
+  }
+
+  /** Remembers the newest time that a row showed. */
+  note(newestMs: number): void {
+    this.#newestMs = Math.max(this.#newestMs, newestMs);
+  }
+
+  /** Asks the database for its newest time, which may be earlier since an operator accepted a clock. */
+  async refresh(): Promise<void> {
+    const live = this.#live;
+    if (live === null) throw new Error(LOST);
+    const { rows } = await live.client.query(NEWEST_OF, [NEWEST_ROWS]);
+    this.#newestMs = newestRow.parse(rows[0]).ms;
+  }
+
+  /** Whether this gatekeeper is the one that looks after open payments: until its session ends, nobody else is. */
+  async leads(): Promise<boolean> {
+    const live = this.#live;
+    if (live === null) throw new Error(LOST);
+    if (live.leads) return true;
+    const { rows } = await live.client.query(LOCK, [live.lockClass, LOCK_RECONCILE]);
+    live.leads = lockRow.parse(rows[0]).locked;
+    return live.leads;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#reopening;
+    const live = this.#live;
+    this.#live = null;
+    await live?.client.end();
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client(connectionOptions(this.#options.url));
+    let isOver = false;
+    client.on('error', () => {});
+    client.on('end', () => {
+      isOver = true;
+      this.#lose(client, LOST);
+    });
+    try {
+      await client.connect();
+      await checkState(client);
+      await makeTables(client);
+      const live = await numbered(client);
+      await client.query(ADOPT, [live.number, this.#numbers]);
+      const { rows } = await client.query(NEWEST_OF, [NEWEST_ROWS]);
+      if (isOver) throw new Error(LOST);
+      this.#newestMs = newestRow.parse(rows[0]).ms;
+      this.#lockClass = live.lockClass;
+      this.#numbers.push(live.number);
+      this.#live = live;
+    } catch (error) {
+      await client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  #lose(client: pg.Client, why: string): void {
+    if (this.#live?.client !== client) return;
+    this.#live = null;
+    if (this.#isClosed) return;
+    this.#options.log({ event: 'journal_lost', error: why });
+    this.#reopening = this.#reopen(why);
+  }
+
+  async #reopen(lost: string): Promise<void> {
+    let said = lost;
+    for (let tries = 0; !this.#isClosed; tries++) {
+      await pause(REOPEN_PAUSES_MS.at(Math.min(tries, REOPEN_PAUSES_MS.length - 1)) ?? 0);
+      if (this.#isClosed) return;
+      try {
+        await this.#connect();
+        this.#options.log({ event: 'journal_back' });
+        return;
+      } catch (error) {
+        const why = messageOf(error);
+        if (why !== said) this.#options.log({ event: 'journal_lost', error: why });
+        said = why;
+      }
+    }
+  }
+
+  #ping(): void {
+    this.#timer = setTimeout(() => {
+      void this.#pinged().finally(() => {
+        if (!this.#isClosed) this.#ping();
+      });
+    }, PING_MS).unref();
+  }
+
+  /** A database that no longer answers, or no longer keeps what it confirms, is as good as lost. */
+  async #pinged(): Promise<void> {
+    const live = this.#live;
+    if (live === null) return;
+    try {
+      await checkState(live.client);
+      await this.refresh();
+      await this.#options.atPing();
+    } catch (error) {
+      this.#lose(live.client, messageOf(error));
+      discard(live.client);
+    }
+  }
+}
+
+const LOST = 'the connection to the database of the payment journal is lost';
+
+type State = z.infer<typeof stateRow>;
+
+/** What is confirmed must be on the disk, here and not on a copy that may lag behind. */
+const UNFIT: readonly (readonly [is: (state: State) => boolean, problem: string])[] = [
+  [
+    ({ is_standby }) => is_standby,
+    'it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL',
+  ],
+  [
+    ({ fsync }) => fsync === 'off',
+    'its setting fsync is off, so it may forget payments; turn it on',
+  ],
+  [
+    ({ commits }) => commits === 'off',
+    'its setting synchronous_commit is off, so it may forget payments; turn it on for this user and database',
+  ],
+  [
+    ({ encoding }) => encoding !== 'UTF8',
+    'its encoding is not UTF8; make a database with that encoding',
+  ],
+];
+
+async function checkState(client: pg.Client): Promise<void> {
+  const state = stateRow.parse((await client.query(STATE)).rows[0]);
+  const problem = UNFIT.find(([is]) => is(state))?.[1];
+  if (problem !== undefined)
+    throw new StartError(`Cannot use the database of the payment journal: ${problem}`);
+}
+
+/** A server that froze would never answer a farewell. */
+function discard(client: pg.Client): void {
+  const { connection } = client as pg.Client & { connection?: { stream?: Socket } };
+  connection?.stream?.destroy();
+}
+
+/** Takes a number that no live session has, and holds it for as long as the connection lasts. */
+async function numbered(client: pg.Client): Promise<Live> {
+  for (let tries = 0; tries < NUMBER_TRIES; tries++) {
+    const found = numberRow.parse((await client.query(NUMBER)).rows[0]);
+    const lockClass = found.class | 0;
+    const locked = await client.query(LOCK, [lockClass, found.number]);
+    if (lockRow.parse(locked.rows[0]).locked)
+      return { client, lockClass, number: found.number, leads: false };
+  }
+  throw new Error('no number is free for this gatekeeper; restart it');
+}

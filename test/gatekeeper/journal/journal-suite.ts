@@ -1,0 +1,259 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { GZIP_BYTES_MIN, PURGE_INTERVAL_MS } from '../../../gatekeeper/journal/body-store.ts';
+import {
+  DEAD_AFTER_S,
+  type Journal,
+  type JournalClaim,
+} from '../../../gatekeeper/journal/journal.ts';
+import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/payment/clock-guard.ts';
+import { NOW_MS, NOW_S } from '../payer.ts';
+
+const YEAR_MS = 365 * 86_400_000;
+
+/** A journal of one engine that a test closes. */
+export type Opened = Journal & { close(): void | Promise<void> };
+
+/** What keeps journals: the scenarios are the same for all. */
+export interface Engine {
+  readonly name: string;
+  /** Makes an empty place for a journal. */
+  fresh(): Promise<string>;
+  open(place: string, clock: () => number): Promise<Opened>;
+  /** Sets aside times ahead of this one, as `ledger accept-clock` does. */
+  acceptClock(place: string, nowMs: number): Promise<unknown>;
+}
+
+export const clock = (): number => NOW_MS;
+
+export const claimOf = (key: string, overrides: Partial<JournalClaim> = {}): JournalClaim => ({
+  key,
+  resource: 'GET /gauge?entity=a',
+  version: 1,
+  signed: 'a|b|10000|0|1|c|d',
+  body: Buffer.from(`{"key":"${key}"}`),
+  contentType: 'application/json',
+  value: '10000',
+  validBefore: NOW_S + 300,
+  ...overrides,
+});
+
+/** What every journal promises. */
+export function journalSuite(engine: Engine): void {
+  const { name } = engine;
+  const open: Opened[] = [];
+  afterAll(async () => {
+    for (const journal of open) await journal.close();
+  });
+  const opened = async (place: string, at: () => number = clock): Promise<Opened> => {
+    const journal = await engine.open(place, at);
+    open.push(journal);
+    return journal;
+  };
+  const closed = async (journal: Opened): Promise<void> => {
+    open.splice(open.indexOf(journal), 1);
+    await journal.close();
+  };
+  const fresh = async (at?: () => number): Promise<Opened> => opened(await engine.fresh(), at);
+
+  describe(`${name}()`, () => {
+    it(`${name}() keeps a payment from claim to settlement, over a reopening`, async () => {
+      const place = await engine.fresh();
+      const journal = await opened(place);
+      expect(await journal.find('a')).toBeNull();
+      expect(await journal.claim(claimOf('a'))).toBe(true);
+      const row = { ...claimOf('a'), transaction: null, detail: null };
+      expect(await journal.find('a')).toStrictEqual({ ...row, state: 'settling' });
+      await journal.conclude({ key: 'a', state: 'unknown', detail: 'timeout' });
+      expect(await journal.find('a')).toMatchObject({ state: 'unknown', detail: 'timeout' });
+      await journal.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+      await closed(journal);
+      const again = await opened(place);
+      expect(await again.find('a')).toStrictEqual({ ...row, state: 'settled', transaction: '0x1' });
+    });
+
+    it(`I3: ${name}() lets one claim stand, also of two processes`, async () => {
+      const place = await engine.fresh();
+      const [one, two] = [await opened(place), await opened(place)];
+      const claims = await Promise.all([
+        one.claim(claimOf('a')),
+        two.claim(claimOf('a', { resource: 'GET /other' })),
+        one.claim(claimOf('a')),
+      ]);
+      expect(claims.filter(Boolean)).toHaveLength(1);
+    });
+
+    it(`I2: ${name}() finds what another process noted, and nothing else`, async () => {
+      const place = await engine.fresh();
+      const [one, two] = [await opened(place), await opened(place)];
+      await one.claim(claimOf('a'));
+      expect(await two.findOnDisk('b')).toBeNull();
+      expect(await two.findOnDisk('a')).toMatchObject({ key: 'a', state: 'settling' });
+      expect(await two.find('a')).toMatchObject({ key: 'a' });
+    });
+
+    it(`I10: ${name}() gives a refused key to the next claim, and only that`, async () => {
+      const journal = await fresh();
+      for (const state of ['refused', 'settled', 'unknown'] as const) {
+        await journal.claim(claimOf(state));
+        await journal.conclude({ key: state, state, transaction: '0x1' });
+        const claimed = await journal.claim(claimOf(state, { resource: 'GET /next' }));
+        expect(claimed).toBe(state === 'refused');
+      }
+      expect(await journal.find('refused')).toMatchObject({
+        state: 'settling',
+        resource: 'GET /next',
+        detail: null,
+      });
+    });
+
+    it(`I46: ${name}() tells at once what a payment is bound to, unless it is unknown or refused`, async () => {
+      const journal = await fresh();
+      const bound = { resource: 'GET /gauge?entity=a', signed: 'a|b|10000|0|1|c|d' };
+      expect(journal.bindingOf('settled')).toBeNull();
+      for (const state of ['refused', 'settled', 'unknown'] as const) {
+        await journal.claim(claimOf(state));
+        expect(journal.bindingOf(state)).toStrictEqual(bound);
+        await journal.conclude({ key: state, state, transaction: '0x1' });
+        expect(journal.bindingOf(state)).toStrictEqual(state === 'refused' ? null : bound);
+      }
+    });
+
+    it(`I11: ${name}() gives a transaction to one payment, also before it is noted and after a restart`, async () => {
+      const place = await engine.fresh();
+      const journal = await opened(place);
+      for (const key of ['a', 'b']) await journal.claim(claimOf(key));
+      expect(await journal.takeTransaction('a', '0xAB')).toBe(true);
+      expect(await journal.takeTransaction('a', '0xab')).toBe(true);
+      expect(await journal.takeTransaction('b', '0xab')).toBe(false);
+      expect(await journal.takeTransaction('b', '0xcd')).toBe(true);
+      await journal.conclude({ key: 'a', state: 'settled', transaction: '0xAB' });
+      await closed(journal);
+      const again = await opened(place);
+      expect(await again.takeTransaction('a', '0xab')).toBe(true);
+      expect(await again.takeTransaction('b', '0xAb')).toBe(false);
+      expect(await again.takeTransaction('b', '0xcd')).toBe(true);
+    });
+
+    it(`${name}() never changes what is settled, and refuses to conclude what it does not know`, async () => {
+      const journal = await fresh();
+      await journal.claim(claimOf('a'));
+      await journal.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+      await expect(journal.conclude({ key: 'a', state: 'refused' })).rejects.toThrow(/not open/);
+      await expect(
+        journal.conclude({ key: 'a', state: 'settled', transaction: '0x2' }),
+      ).rejects.toThrow(/not open/);
+      await expect(journal.conclude({ key: 'b', state: 'settled' })).rejects.toThrow(/not open/);
+      expect(await journal.find('a')).toMatchObject({ state: 'settled', transaction: '0x1' });
+    });
+
+    it(`${name}() returns every byte of a body, small or large`, async () => {
+      const journal = await fresh();
+      for (const size of [0, 1, GZIP_BYTES_MIN - 1, GZIP_BYTES_MIN, 300_000]) {
+        const body = Buffer.alloc(size, 'ab\u0000\u00ff');
+        await journal.claim(claimOf(`${size}`, { body, contentType: 'text/csv' }));
+        const found = await journal.find(`${size}`);
+        expect(found?.body?.equals(body)).toBe(true);
+        expect(found?.contentType).toBe('text/csv');
+      }
+    });
+
+    it(`${name}() stores many claims at once, and a bad one harms no other`, async () => {
+      const journal = await fresh();
+      const wrong = { ...claimOf('bad'), resource: null as unknown as string };
+      const writes = Array.from({ length: 50 }, (_, at) => journal.claim(claimOf(`k${at}`)));
+      await expect(journal.claim(wrong)).rejects.toThrow();
+      expect(await Promise.all(writes)).toEqual(Array(50).fill(true));
+      expect(await journal.find('bad')).toBeNull();
+      expect(await journal.unresolved(0, 100)).toHaveLength(50);
+    });
+
+    it(`${name}() lists what is open, in its order, from a place on`, async () => {
+      const journal = await fresh();
+      for (const key of ['a', 'b', 'c', 'd']) await journal.claim(claimOf(key));
+      await journal.conclude({ key: 'b', state: 'settled', transaction: '0x1' });
+      await journal.conclude({ key: 'c', state: 'unknown', detail: 'x' });
+      const rows = await journal.unresolved(0, 10);
+      expect(rows.map(({ key }) => key)).toEqual(['a', 'c', 'd']);
+      expect((await journal.unresolved(0, 2)).map(({ key }) => key)).toEqual(['a', 'c']);
+      const behind = await journal.unresolved(rows[0]?.place ?? 0, 10);
+      expect(behind.map(({ key }) => key)).toEqual(['c', 'd']);
+    });
+
+    it(`${name}() forgets after the retention, and never before the authorization is dead`, async () => {
+      let now = NOW_MS;
+      const journal = await fresh(() => now);
+      await journal.claim(claimOf('old'));
+      await journal.claim(claimOf('far', { validBefore: NOW_S + 86_400 * 90 }));
+      await journal.claim(claimOf('endless', { validBefore: Number.MAX_SAFE_INTEGER }));
+      now += 29 * 86_400_000;
+      await journal.claim(claimOf('x'));
+      expect(await journal.find('old')).not.toBeNull();
+      now += 2 * 86_400_000 + PURGE_INTERVAL_MS;
+      await journal.claim(claimOf('y'));
+      await expect.poll(() => journal.find('old')).toMatchObject({ body: null, value: '10000' });
+      expect((await journal.find('far'))?.body).not.toBeNull();
+      expect(await journal.find('endless')).toMatchObject({ validBefore: Number.MAX_SAFE_INTEGER });
+    });
+
+    it(`I9: ${name}() forgets a refusal from the second on in which its authorization is dead, and no body before it`, async () => {
+      const validBefore = NOW_S + 86_400 * 90;
+      const dead = (validBefore + DEAD_AFTER_S) * 1000;
+      for (const [end, kept] of [
+        [dead, true],
+        [dead + 1000, false],
+      ] as const) {
+        let now = NOW_MS;
+        const journal = await fresh(() => now);
+        await journal.claim(claimOf('sold', { validBefore }));
+        await journal.claim(claimOf('refused', { validBefore }));
+        await journal.claim(claimOf('gone'));
+        await journal.conclude({ key: 'refused', state: 'refused' });
+        await journal.conclude({ key: 'gone', state: 'refused' });
+        now = end;
+        await journal.claim(claimOf('x'));
+        // What is certain to be forgotten shows that the clean-up is through.
+        await expect.poll(() => journal.find('gone')).toBeNull();
+        const { body } = (await journal.find('sold')) ?? {};
+        const entry = await journal.find('refused');
+        expect([body !== null, entry !== null]).toEqual([true, kept]);
+      }
+    });
+
+    it(`I33: ${name}() knows its newest time, over a reopening and until another one is accepted`, async () => {
+      const place = await engine.fresh();
+      const by = { now: NOW_MS + YEAR_MS };
+      const journal = await opened(place, () => by.now);
+      expect(journal.newestMs()).toBe(0);
+      await journal.claim(claimOf('ahead'));
+      expect(journal.newestMs()).toBe(NOW_MS + YEAR_MS);
+      by.now = NOW_MS;
+      const again = await opened(place, () => by.now);
+      expect(again.newestMs()).toBe(NOW_MS + YEAR_MS);
+      await engine.acceptClock(place, by.now);
+      for (const one of [journal, again]) await expect.poll(() => one.newestMs()).toBe(NOW_MS);
+      by.now += 1000;
+      await again.claim(claimOf('after'));
+      expect(again.newestMs()).toBe(NOW_MS + 1000);
+      by.now -= CLOCK_BACK_MS_MAX + 1001;
+      expect(again.newestMs()).toBe(NOW_MS + 1000);
+    });
+
+    it(`${name}() finds citations of sold bodies, whole or by a prefix, and of no others`, async () => {
+      const journal = await fresh();
+      const [one, twin] = ['ab'.repeat(32), `${'ab'.repeat(31)}cd`];
+      const cited = (digits: string) => ({ fact: 'x', record_hash: `sha256:${digits}` });
+      const sealed = (digits: string, more = '') =>
+        Buffer.from(`{"rows":[1]${more},"_citation":${JSON.stringify(cited(digits))}}\n`);
+      await journal.claim(claimOf('a', { body: sealed(one) }));
+      await journal.claim(claimOf('b', { body: sealed(one, ',"cut":1') }));
+      const long = sealed(twin, `,"filler":"${'x'.repeat(400_000)}"`);
+      await journal.claim(claimOf('c', { body: long }));
+      await journal.claim(claimOf('d', { body: Buffer.from('day,value\n') }));
+      expect(await journal.citations(twin)).toEqual([cited(twin)]);
+      expect(await journal.citations(one)).toEqual([cited(one)]);
+      expect(await journal.citations('abababab')).toHaveLength(2);
+      for (const digits of ['00000000', 'abababac', one.toUpperCase()])
+        expect(await journal.citations(digits)).toEqual([]);
+    });
+  });
+}

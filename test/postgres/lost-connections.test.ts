@@ -1,0 +1,265 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
+import { openJournal } from '../../gatekeeper/journal/open-journal.ts';
+import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import { claimOf, clock } from '../gatekeeper/journal/journal-suite.ts';
+import { cuttingProxy } from './cutting-proxy.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+type Events = { readonly event?: unknown; readonly error?: unknown }[];
+
+async function open(url: string) {
+  const events: Events = [];
+  const journal = await postgresJournal({ url, clock, log: (entry) => events.push(entry) });
+  return { journal, events };
+}
+
+async function rows(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const found = await client.query(text);
+  await client.end();
+  return found.rows;
+}
+
+const tick = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+describe('postgresJournal() whose answers are lost', () => {
+  it('I3: takes a claim of its own that was committed for its own, and that of another one for another', async () => {
+    const url = await server.freshUrl();
+    const proxy = await cuttingProxy(url);
+    const { journal } = await open(proxy.url);
+    const other = (await open(url)).journal;
+    // The body is there and the statements are prepared, so that the next round trip is the commit.
+    await journal.claim(claimOf('warm', { body: Buffer.from('same') }));
+    await other.claim(claimOf('others', { body: Buffer.from('same') }));
+    proxy.set('lose-answers');
+    const mine = journal.claim(claimOf('mine', { body: Buffer.from('same') }));
+    await expect.poll(() => other.find('mine')).toMatchObject({ state: 'settling' });
+    const others = journal.claim(claimOf('others', { body: Buffer.from('same') }));
+    await tick(300);
+    proxy.set('pass');
+    expect(await mine).toBe(true);
+    expect(await others).toBe(false);
+    expect(await other.claim(claimOf('mine'))).toBe(false);
+    expect(await rows(url, 'SELECT count(*)::int AS n FROM signalpress.payment')).toEqual([
+      { n: 3 },
+    ]);
+    await journal.close();
+    await other.close();
+    await proxy.close();
+  });
+
+  it('I2: notes an end once, also when the answer to that is lost', async () => {
+    const url = await server.freshUrl();
+    const proxy = await cuttingProxy(url);
+    const { journal } = await open(proxy.url);
+    const other = (await open(url)).journal;
+    const ends = [
+      { key: 'a', state: 'settled', transaction: '0x1' },
+      { key: 'b', state: 'refused', detail: 'no' },
+    ] as const;
+    for (const end of ends) {
+      await journal.claim(claimOf(end.key));
+      proxy.set('lose-answers');
+      const noted = journal.conclude(end);
+      await expect.poll(() => other.find(end.key)).toMatchObject({ state: end.state });
+      proxy.set('pass');
+      await noted;
+    }
+    expect(await journal.find('a')).toMatchObject({ state: 'settled', transaction: '0x1' });
+    await journal.close();
+    await other.close();
+    await proxy.close();
+  });
+
+  it('I1: claims nothing while the database is away, says so, and goes on when it is back', async () => {
+    const proxy = await cuttingProxy(await server.freshUrl());
+    const { journal, events } = await open(proxy.url);
+    await journal.claim(claimOf('a'));
+    proxy.set('closed');
+    proxy.cut();
+    await expect.poll(() => journal.isLost()).toBe(true);
+    await expect(journal.claim(claimOf('b'))).rejects.toThrow();
+    proxy.set('pass');
+    await expect.poll(() => journal.isLost(), { timeout: 10_000 }).toBe(false);
+    expect(await journal.claim(claimOf('b'))).toBe(true);
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['journal_lost', 'journal_back']),
+    );
+    expect(JSON.stringify(events)).not.toContain('only-for-tests');
+    await journal.close();
+    await proxy.close();
+  });
+
+  it('I2: hides a short restart: a claim and an end wait for it', async () => {
+    const proxy = await cuttingProxy(await server.freshUrl());
+    const { journal } = await open(proxy.url);
+    await journal.claim(claimOf('a'));
+    proxy.set('closed');
+    proxy.cut();
+    const both = [
+      journal.claim(claimOf('b')),
+      journal.conclude({ key: 'a', state: 'settled', transaction: '0x1' }),
+    ];
+    await tick(700);
+    proxy.set('pass');
+    expect(await Promise.all(both)).toEqual([true, undefined]);
+    await journal.close();
+    await proxy.close();
+  });
+
+  it('I2: keeps a settlement in memory while the database is away, and writes it with the next pass', async () => {
+    const url = await server.freshUrl();
+    const proxy = await cuttingProxy(url);
+    const { journal: inner } = await open(proxy.url);
+    const journal = keepingSettlements(inner);
+    await journal.claim(claimOf('a'));
+    proxy.set('closed');
+    proxy.cut();
+    const settled = { key: 'a', state: 'settled', transaction: '0x1' } as const;
+    await expect(journal.conclude(settled)).rejects.toThrow();
+    proxy.set('pass');
+    await expect.poll(() => inner.isLost(), { timeout: 10_000 }).toBe(false);
+    const leader = (await open(url)).journal;
+    await leader.unresolved(0, 1);
+    // Whoever does not look after open payments writes its own settlements all the same.
+    expect(await journal.unresolved(0, 10)).toEqual([]);
+    expect(await leader.find('a')).toMatchObject({ state: 'settled', transaction: '0x1' });
+    await inner.close();
+    await leader.close();
+    await proxy.close();
+  });
+
+  it('I3: still holds what it asks for after its session was lost, and lets go what it could not conclude', async () => {
+    const url = await server.freshUrl();
+    const proxy = await cuttingProxy(url);
+    const { journal } = await open(proxy.url);
+    const other = (await open(url)).journal;
+    await journal.claim(claimOf('held'));
+    await journal.claim(claimOf('left'));
+    proxy.set('closed');
+    proxy.cut();
+    await expect(journal.conclude({ key: 'left', state: 'unknown' })).rejects.toThrow();
+    proxy.set('pass');
+    await expect.poll(() => journal.isLost(), { timeout: 10_000 }).toBe(false);
+    expect(await other.shared?.take('held', claimOf('held'))).toBe(false);
+    const taken = async () => other.shared?.take('left', claimOf('left'));
+    await expect.poll(taken, { timeout: 15_000 }).toBe(true);
+    await journal.close();
+    await other.close();
+    await proxy.close();
+  }, 60_000);
+
+  it('notices a database that freezes without a word', async () => {
+    const proxy = await cuttingProxy(await server.freshUrl());
+    const { journal } = await open(proxy.url);
+    proxy.set('frozen');
+    await expect.poll(() => journal.isLost(), { timeout: 20_000, interval: 200 }).toBe(true);
+    proxy.set('pass');
+    proxy.cut();
+    await expect.poll(() => journal.isLost(), { timeout: 20_000 }).toBe(false);
+    expect(await journal.claim(claimOf('a'))).toBe(true);
+    await journal.close();
+    await proxy.close();
+  }, 60_000);
+});
+
+describe('postgresJournal() on a server that is killed', () => {
+  it('I2: loses no claim and no end that it confirmed, and confirms no claim twice', async () => {
+    const url = await server.freshUrl();
+    const [one, two] = [(await open(url)).journal, (await open(url)).journal];
+    const claimed: string[] = [];
+    const settled: string[] = [];
+    let isOver = false;
+    // Each space of keys has a worker at either gatekeeper, so each key is raced for.
+    const work = async (journal: typeof one, space: number): Promise<void> => {
+      for (let at = 0; !isOver; at++) {
+        const key = `key ${space} ${at}`;
+        try {
+          if (!(await journal.claim(claimOf(key)))) continue;
+          claimed.push(key);
+          await journal.conclude({ key, state: 'settled', transaction: `0x${space}${at}` });
+          settled.push(key);
+        } catch {
+          // It says that it did not; whether it stands all the same is not promised.
+        }
+      }
+    };
+    const workers = Array.from({ length: 16 }, (_, at) => work(at % 2 ? one : two, at >> 1));
+    const more = async (): Promise<void> => {
+      const enough = claimed.length + 50;
+      await expect.poll(() => claimed.length, { timeout: 20_000 }).toBeGreaterThan(enough);
+    };
+    for (let kill = 0; kill < 3; kill++) {
+      await more();
+      await server.kill();
+      await server.start();
+    }
+    await more();
+    isOver = true;
+    await Promise.all(workers);
+    expect(new Set(claimed).size).toBe(claimed.length);
+    const found = await rows(url, 'SELECT key, state FROM signalpress.payment');
+    const states = new Map(found.map(({ key, state }) => [key, state]));
+    expect(claimed.filter((key) => !states.has(key))).toEqual([]);
+    expect(settled.filter((key) => states.get(key) !== 'settled')).toEqual([]);
+    await one.close();
+    await two.close();
+  }, 120_000);
+});
+
+describe('openJournal() of a database', () => {
+  const by = { clock, log: () => {} };
+  const refusal = (journal: string) =>
+    openJournal({ stateDir: 'unused', journal }, by).then(
+      () => 'opened',
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+
+  it('opens a good one, also by many at once', async () => {
+    const journal = await server.freshUrl();
+    const places = Array.from({ length: 5 }, () =>
+      openJournal({ stateDir: 'unused', journal }, by),
+    );
+    for (const opened of await Promise.all(places)) await opened.close();
+  });
+
+  it('I49: refuses one that is not there or does not let us in, and names neither user nor password', async () => {
+    const url = new URL(await server.freshUrl());
+    const { port } = url;
+    url.pathname = '/none';
+    expect(await refusal(url.href)).toMatch(
+      /Cannot open payment journal at "127\.0\.0\.1:[0-9]+\/none": .* correct SIGNALPRESS_JOURNAL$/,
+    );
+    const stranger = `postgres://postgres:hunter2@127.0.0.1:${port}/postgres`;
+    expect(await refusal(stranger)).toMatch(/password authentication failed/);
+    expect(await refusal(stranger)).not.toContain('hunter2');
+  });
+
+  it('refuses tables of another version by name', async () => {
+    const journal = await server.freshUrl();
+    await (await openJournal({ stateDir: 'unused', journal }, by)).close();
+    await rows(journal, 'UPDATE signalpress.format SET version = 99');
+    expect(await refusal(journal)).toMatch(/its format is 99, but this version writes 1; run the/);
+  });
+
+  it('I2: refuses a database that forgets what it confirms', async () => {
+    const journal = await server.freshUrl();
+    const name = new URL(journal).pathname.slice(1);
+    await rows(journal, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+    expect(await refusal(journal)).toMatch(/synchronous_commit is off, so it may forget payments/);
+    await rows(journal, `ALTER DATABASE ${name} SET synchronous_commit = on`);
+    expect(await refusal(journal)).toBe('opened');
+    const careless = await startPostgres({ fsync: 'off' });
+    expect(await refusal(await careless.freshUrl())).toMatch(/fsync is off/);
+    await careless.close();
+  });
+});

@@ -1,0 +1,166 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import {
+  acceptPostgresClock,
+  journalClient,
+} from '../../gatekeeper/journal/postgres/postgres-ledger.ts';
+import { claimOf, clock, journalSuite, type Opened } from '../gatekeeper/journal/journal-suite.ts';
+import { NOW_S } from '../gatekeeper/payer.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+const log = (): void => {};
+
+journalSuite({
+  name: 'postgresJournal',
+  fresh: () => server.freshUrl(),
+  open: (url, at) => postgresJournal({ url, clock: at, log }),
+  acceptClock: async (url, nowMs) => {
+    const client = await journalClient(url);
+    await acceptPostgresClock(client, nowMs);
+    await client.end();
+  },
+});
+
+async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('postgresJournal() of several gatekeepers', () => {
+  const all: Opened[] = [];
+  afterAll(async () => {
+    for (const journal of all) await journal.close();
+  });
+  const openOn = async (url: string) => {
+    const journal = await postgresJournal({ url, clock, log });
+    all.push(journal);
+    return journal;
+  };
+  const pair = async () => {
+    const url = await server.freshUrl();
+    return { url, one: await openOn(url), two: await openOn(url) };
+  };
+  const shared = (journal: Opened) => {
+    if (journal.shared === undefined) throw new Error('not shared');
+    return journal.shared;
+  };
+
+  it('I3: gives each of 200 keys to one of two that race, over and over', async () => {
+    const { one, two, url } = await pair();
+    for (let round = 0; round < 5; round++) {
+      const keys = Array.from({ length: 200 }, (_, at) => `${round}-${at}`);
+      const of = (journal: Opened, resource: string) =>
+        Promise.all(keys.map((key) => journal.claim(claimOf(key, { resource }))));
+      const [first, second] = await Promise.all([of(one, 'GET /1'), of(two, 'GET /2')]);
+      for (const [at, key] of keys.entries()) {
+        expect([first[at], second[at]].filter(Boolean)).toHaveLength(1);
+        const resource = first[at] ? 'GET /1' : 'GET /2';
+        expect(await two.find(key)).toMatchObject({ resource });
+      }
+    }
+    expect(await sql(url, 'SELECT count(*)::int AS n FROM signalpress.payment')).toEqual([
+      { n: 1000 },
+    ]);
+  });
+
+  it('I3: lets nobody take a payment that another one asks for, and one that nobody does', async () => {
+    const { one, two } = await pair();
+    await one.claim(claimOf('a'));
+    expect(await shared(two).take('a', claimOf('a'))).toBe(false);
+    await one.conclude({ key: 'a', state: 'unknown', detail: 'timeout' });
+    const other = claimOf('a', { resource: 'GET /other' });
+    expect(await shared(two).take('a', other)).toBe(false);
+    const [mine, yours] = await Promise.all([
+      shared(one).take('a', claimOf('a')),
+      shared(two).take('a', claimOf('a')),
+    ]);
+    expect([mine, yours].filter(Boolean)).toHaveLength(1);
+    const loser = mine ? two : one;
+    // Only whoever asks may say that it was refused.
+    await expect(loser.conclude({ key: 'a', state: 'refused' })).rejects.toThrow(/not open/);
+    await loser.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+    expect(await one.find('a')).toMatchObject({ state: 'settled' });
+    expect(await shared(one).take('a', claimOf('a'))).toBe(false);
+  }, 60_000);
+
+  it('I2: a payment that is waited for is told as soon as its end is noted', async () => {
+    const { one, two } = await pair();
+    await one.claim(claimOf('a'));
+    const waiting = shared(two).take('a', claimOf('a'));
+    await one.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+    expect(await waiting).toBe(false);
+    expect(await two.find('a')).toMatchObject({ state: 'settled', transaction: '0x1' });
+  });
+
+  it('I2: lets the next one take what a gatekeeper held that ended', async () => {
+    const { one, two } = await pair();
+    await one.claim(claimOf('a'));
+    expect(await shared(two).take('a', claimOf('a'))).toBe(false);
+    await one.close();
+    all.splice(all.indexOf(one), 1);
+    expect(await shared(two).take('a', claimOf('a'))).toBe(true);
+  });
+
+  it('learns what others noted, and forgets what they refused', async () => {
+    const { one, two } = await pair();
+    await one.claim(claimOf('a'));
+    expect(two.bindingOf('a')).toBeNull();
+    await shared(two).learn('a');
+    expect(two.bindingOf('a')).toMatchObject({ resource: 'GET /gauge?entity=a' });
+    await one.conclude({ key: 'a', state: 'refused' });
+    await shared(two).learn('a');
+    expect(two.bindingOf('a')).toBeNull();
+  });
+
+  it('lists open payments in one gatekeeper alone, without those that another one asks for, and moves on', async () => {
+    const { one, two } = await pair();
+    for (const key of ['a', 'b']) await one.claim(claimOf(key));
+    for (const key of ['c', 'd']) await two.claim(claimOf(key));
+    await two.conclude({ key: 'd', state: 'unknown' });
+    const keys = async (journal: Opened) => (await journal.unresolved(0, 10)).map(({ key }) => key);
+    expect(await keys(one)).toEqual(['a', 'b', 'd']);
+    expect(await keys(two)).toEqual([]);
+    await one.close();
+    all.splice(all.indexOf(one), 1);
+    await expect.poll(() => keys(two)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('I33: learns with each claim the newest time that another one noted', async () => {
+    const url = await server.freshUrl();
+    let now = NOW_S * 1000;
+    const ahead = await postgresJournal({ url, clock: () => now + 3_600_000, log });
+    const right = await postgresJournal({ url, clock: () => now, log });
+    await ahead.claim(claimOf('a'));
+    now += 1;
+    await right.claim(claimOf('b'));
+    expect(right.newestMs()).toBe(now - 1 + 3_600_000);
+    await ahead.close();
+    await right.close();
+  });
+
+  it('notes what no text of PostgreSQL can hold', async () => {
+    const { one } = await pair();
+    await one.claim(claimOf('a'));
+    await one.conclude({ key: 'a', state: 'unknown', detail: 'a\0b' });
+    expect(await one.find('a')).toMatchObject({ detail: 'a\ufffdb' });
+  });
+
+  it('I24: refuses to deliver a body that the database changed', async () => {
+    const { one, url } = await pair();
+    await one.claim(claimOf('a'));
+    await sql(url, "UPDATE signalpress.body SET bytes = 'other'");
+    await expect(one.find('a')).rejects.toThrow(/hash does not match/);
+  });
+});

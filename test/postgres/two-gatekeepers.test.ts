@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SettleOutcome } from '../../gatekeeper/facilitator/facilitator.ts';
+import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
+import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import { purchaseDesk } from '../../gatekeeper/payment/purchase-desk.ts';
+import { Rounds } from '../../gatekeeper/payment/reconcile.ts';
+import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
+import {
+  alice,
+  buy,
+  expectRefused,
+  header,
+  keyOf,
+  PAY_TO,
+  settled,
+  shop,
+  TARGET,
+  TX,
+  tick,
+  v1,
+} from '../gatekeeper/payment-bench.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+const toClose: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of toClose) await close();
+  await server.close();
+});
+
+/** One facilitator for all gatekeepers; it counts the calls under way. */
+function facilitator() {
+  const seen = { calls: 0, running: 0, together: 0 };
+  const script: { settle: () => Promise<SettleOutcome> } = { settle: settled };
+  return {
+    seen,
+    script,
+    verify: async () => ({ verdict: 'valid' }) as const,
+    supported: async () => ({ verdict: 'none', detail: '' }) as const,
+    settle: async () => {
+      seen.calls += 1;
+      seen.running += 1;
+      seen.together = Math.max(seen.together, seen.running);
+      return script.settle().finally(() => {
+        seen.running -= 1;
+      });
+    },
+  };
+}
+
+type Settler = ReturnType<typeof facilitator>;
+
+async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ state: 'unused' }>) {
+  const script = { now: NOW_MS };
+  const clock = (): number => script.now;
+  const inner = await postgresJournal({ url, clock, log: () => {} });
+  const journal = keepingSettlements(inner);
+  const desk = purchaseDesk({
+    journal,
+    challenger: shop,
+    clock,
+    facilitator: by,
+    ...(evidence === undefined ? {} : { evidence }),
+  });
+  let made = 0;
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    if (!isClosed) await inner.close();
+    isClosed = true;
+  };
+  toClose.push(close);
+  return {
+    script,
+    journal,
+    desk,
+    close,
+    made: () => made,
+    pay: (value: string, target = TARGET) =>
+      buy(desk, {
+        header: value,
+        target,
+        deliver: async () => {
+          made += 1;
+          return {
+            body: Buffer.from(`{"made by":"${url}","number":${made}}`),
+            contentType: 'application/json',
+          };
+        },
+      }),
+  };
+}
+
+async function two() {
+  const url = await server.freshUrl();
+  const by = facilitator();
+  return { url, by, one: await gatekeeper(url, by), other: await gatekeeper(url, by) };
+}
+
+const paid = async () => headerOf(v1, await alice.sign(PAY_TO, '10000'));
+const OTHER = '/gauge?entity=us-boise&signal_id=airquality.aqi';
+
+describe('purchaseDesk() of two gatekeepers over one journal', () => {
+  it('I3: settles one payment once that is sent to both at once, and both deliver the same bytes', async () => {
+    const { by, one, other } = await two();
+    by.script.settle = () => tick(300).then(settled);
+    for (let round = 0; round < 10; round++) {
+      const value = await paid();
+      const replies = await Promise.all([one, other, one, other].map((gate) => gate.pay(value)));
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(new Set(replies.map(({ body }) => body.toString())).size).toBe(1);
+      expect(new Set(replies.map((reply) => header(reply, 'x-payment-response'))).size).toBe(1);
+    }
+    expect(by.seen).toMatchObject({ calls: 10, together: 1 });
+  }, 60_000);
+
+  it('I5: opens one resource for a payment that is sent to both for two', async () => {
+    const { by, one, other } = await two();
+    for (let round = 0; round < 10; round++) {
+      const value = await paid();
+      const replies = await Promise.all([one.pay(value), other.pay(value, OTHER)]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 402]);
+    }
+    expect(by.seen.calls).toBe(10);
+  });
+
+  it('I2: delivers at one what the other sold, without making it again', async () => {
+    const { by, one, other } = await two();
+    const value = await paid();
+    const first = await one.pay(value);
+    expect(await other.pay(value)).toStrictEqual(first);
+    expect([first.status, other.made(), by.seen.calls]).toEqual([200, 0, 1]);
+    expectRefused(await other.pay(value, OTHER), /already used/);
+  });
+
+  it('I9: asks nobody again while the first one waits, and tells the buyer to come again', async () => {
+    const { by, one, other } = await two();
+    let land: (outcome: SettleOutcome) => void = () => {};
+    by.script.settle = () =>
+      new Promise((resolve) => {
+        land = resolve;
+      });
+    const value = await paid();
+    const first = one.pay(value);
+    await expect.poll(() => by.seen.calls).toBe(1);
+    const second = await other.pay(value);
+    expect([second.status, header(second, 'retry-after') !== undefined]).toEqual([503, true]);
+    land({ verdict: 'settled', transaction: TX });
+    expect((await first).status).toBe(200);
+    other.script.now += 60_000;
+    expect((await other.pay(value)).body).toEqual((await first).body);
+    expect(by.seen.calls).toBe(1);
+  }, 60_000);
+
+  it('I2: goes on where a gatekeeper ended between claim and end', async () => {
+    const { by, one, other } = await two();
+    by.script.settle = () => new Promise(() => {});
+    const value = await paid();
+    void one.pay(value);
+    await expect.poll(() => by.seen.calls).toBe(1);
+    await one.close();
+    by.script.settle = settled;
+    const reply = await other.pay(value);
+    expect([reply.status, by.seen.calls]).toEqual([200, 2]);
+    expect(await other.journal.find(keyOf(value))).toMatchObject({ state: 'settled' });
+  }, 60_000);
+
+  it('I3: asks once at a time for a doubt that is sent to both', async () => {
+    const { by, one, other } = await two();
+    by.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    const value = await paid();
+    expect((await one.pay(value)).status).toBe(503);
+    by.script.settle = () => tick(300).then(settled);
+    one.script.now += 60_000;
+    const replies = await Promise.all([one.pay(value), other.pay(value)]);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+    expect(by.seen).toMatchObject({ calls: 2, together: 1 });
+  }, 60_000);
+
+  it('I10: takes at one what was refused at the other, for anything', async () => {
+    const { by, one, other } = await two();
+    by.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    const value = await paid();
+    expectRefused(await one.pay(value), /insufficient_funds/);
+    by.script.settle = settled;
+    expect((await other.pay(value, OTHER)).status).toBe(200);
+    expectRefused(await one.pay(value), /already used/);
+    expect((await one.pay(value, OTHER)).status).toBe(200);
+  });
+
+  it('I51: moves no money in the background, and looks in one gatekeeper alone', async () => {
+    const { by, one, other } = await two();
+    by.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
+    expect((await one.pay(await paid())).status).toBe(503);
+    const rounds = [one, other].map(
+      ({ journal, desk, script }) => new Rounds({ journal, desk, clock: () => script.now }),
+    );
+    const passes = [await rounds[0]?.pass(), await rounds[1]?.pass()];
+    expect(passes.map((pass) => pass?.open)).toEqual([1, 0]);
+    expect(by.seen.calls).toBe(1);
+    await one.close();
+    await expect.poll(async () => (await rounds[1]?.pass())?.open).toBe(1);
+  });
+
+  it('I7: charges nobody while the database is away, and delivers afterwards', async () => {
+    const { by, one } = await two();
+    const bought = await paid();
+    const before = await one.pay(bought);
+    await server.kill();
+    const [fresh, again] = await Promise.all([one.pay(await paid()), one.pay(bought)]);
+    expect([fresh.status, again.status, by.seen.calls]).toEqual([503, 503, 1]);
+    await server.start();
+    one.script.now += 60_000;
+    await expect.poll(async () => (await one.pay(bought)).status, { timeout: 20_000 }).toBe(200);
+    expect(await one.pay(bought)).toStrictEqual(before);
+  }, 60_000);
+});
