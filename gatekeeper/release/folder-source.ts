@@ -1,7 +1,12 @@
 import { watch } from 'node:fs';
 import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FILES_NAME, HEAD_BYTES_MAX, RELEASE_NAME } from '../../compiler/contract/release.ts';
+import {
+  CURRENT_LINK,
+  FILES_NAME,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+} from '../../compiler/contract/release.ts';
 import { FILE_COST } from '../http/cost.ts';
 import { messageOf } from '../message-of.ts';
 import { readPlainFile } from '../plain-file.ts';
@@ -9,8 +14,6 @@ import { StartError } from '../start-error.ts';
 import { type ReadFile, readBody } from './read-body.ts';
 import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 
-/** Name of the link that the compiler swaps. */
-const CURRENT_NAME = 'current';
 /** How often the link is read when the file system reports nothing. */
 const POLL_MS = 1000;
 
@@ -20,7 +23,7 @@ export function folderSource(dataDir: string, read: ReadFile = readPlainFile): R
   return {
     pollMs: POLL_MS,
     async mark() {
-      const link = await readlink(join(dataDir, CURRENT_NAME)).catch(() => null);
+      const link = await readlink(join(dataDir, CURRENT_LINK)).catch(() => null);
       isReadable = link !== null;
       return link === null ? null : basename(link);
     },
@@ -52,7 +55,7 @@ async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> 
 }
 
 async function releaseRoot(dataDir: string): Promise<string> {
-  const link = join(dataDir, CURRENT_NAME);
+  const link = join(dataDir, CURRENT_LINK);
   try {
     return await realpath(link);
   } catch (cause) {
