@@ -18,7 +18,7 @@ export interface ReleasePlace {
 
 /** A checked release, as far as a source needs to know it. */
 export interface KnownRelease {
-  readonly mark: string;
+  readonly place: ReleasePlace;
   readonly head: Release;
   readonly files: ReadonlyMap<string, FileEntry>;
 }
