@@ -1,65 +1,38 @@
 import type { Log } from '../http/line-log.ts';
 
-/** Between two attempts while nothing comes of them: twice as long each time, between these. */
-const PAUSE_MS_MIN = 250;
-const PAUSE_MS_MAX = 15_000;
-
 export interface OutageOptions {
-  /** Milliseconds since the epoch, for people. */
+  /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Milliseconds of a steady clock. */
-  readonly steady: () => number;
   readonly log: Log;
   /** What the log calls the beginning and the end. */
   readonly events: { readonly begins: string; readonly ends: string };
 }
 
-/** Whether something works, since when it does not, and when it is tried again. The log hears of each change once. */
+/** Since when something does not work. The log hears of the beginning and of the end, once each. */
 export class Outage {
   readonly #options: OutageOptions;
-  #sinceMs: number | null = null;
-  #failures = 0;
-  #nextAt = 0;
-  #workedAt = Number.NEGATIVE_INFINITY;
+  #since: string | null = null;
 
   constructor(options: OutageOptions) {
     this.#options = options;
   }
 
-  /** When it began, as an ISO time; null while all is well. */
+  /** ISO time; null while all is well. */
   get since(): string | null {
-    return this.#sinceMs === null ? null : new Date(this.#sinceMs).toISOString();
+    return this.#since;
   }
 
-  /** Whether to try now. While nothing works, one caller is let through for each pause. */
-  mayTry(): boolean {
-    if (this.#sinceMs === null) return true;
-    const now = this.#options.steady();
-    if (now < this.#nextAt) return false;
-    this.#nextAt = now + this.#pause();
-    return true;
+  begin(error: string): void {
+    if (this.#since !== null) return;
+    const { clock, log, events } = this.#options;
+    this.#since = new Date(clock()).toISOString();
+    log({ event: events.begins, since: this.#since, error });
   }
 
-  /** What was begun at `startedAt` of the steady clock came to nothing. It says little if something else worked since. */
-  failed(startedAt: number, error: string): void {
-    if (this.#workedAt >= startedAt) return;
-    this.#failures += 1;
-    this.#nextAt = this.#options.steady() + this.#pause();
-    if (this.#sinceMs !== null) return;
-    this.#sinceMs = this.#options.clock();
-    this.#options.log({ event: this.#options.events.begins, since: this.since, error });
-  }
-
-  worked(): void {
-    this.#workedAt = this.#options.steady();
-    this.#failures = 0;
-    if (this.#sinceMs === null) return;
-    const since = this.since;
-    this.#sinceMs = null;
-    this.#options.log({ event: this.#options.events.ends, since });
-  }
-
-  #pause(): number {
-    return Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.min(this.#failures, 10));
+  end(): void {
+    if (this.#since === null) return;
+    const { log, events } = this.#options;
+    log({ event: events.ends, since: this.#since });
+    this.#since = null;
   }
 }

@@ -4,9 +4,9 @@
  *  - Many who ask for the same bytes share one fetch, and only so many fetches run and wait at once.
  *  - Wrong bytes and missing files are remembered for some seconds, so that asking again costs the host nothing. The log
  *    names each path once.
- *  - While the host does not answer, one fetch now and then tries it. All others fail at once.
+ *  - A file that does not come makes the head be asked for. Where that does not come either, the host is away: until it is
+ *    back, nothing is fetched, and whoever asks for more than the cache has is refused at once.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
 import { BoundedMap } from '../bounded-map.ts';
@@ -16,6 +16,7 @@ import { messageOf } from '../message-of.ts';
 import { DamagedFileError, hasHash, UnreachableFileError } from '../release/read-body.ts';
 import type { Blob, DiskCache } from './disk-cache.ts';
 import type { Outage } from './outage.ts';
+import { patientGet } from './patient-get.ts';
 import { Slots, SlotsFullError } from './slots.ts';
 import { HostError, type StaticHost } from './static-host.ts';
 
@@ -23,15 +24,9 @@ import { HostError, type StaticHost } from './static-host.ts';
 export const FETCHES_MAX = 16;
 /** Fetches that wait for others. */
 const WAITING_MAX = 256;
-/** How long it is remembered that the host has something else, and that it did not answer. */
-const REFUSED_MS = 10_000;
-const SILENT_MS = 2_000;
+/** How long it is remembered that a file could not be had. */
+const REFUSED_MS = 3_000;
 const REFUSED_MAX = 10_000;
-const ATTEMPTS_MAX = 3;
-/** Before the second attempt; before each later one four times as long. */
-const PAUSE_MS = 100;
-/** A fetch that took so long is not repeated: somebody waits for it. */
-const PATIENCE_MS = 5_000;
 
 /** Bytes with the place on the host where they are to be found. */
 export interface HostedBlob extends Blob {
@@ -44,7 +39,10 @@ export interface HostedBlob extends Blob {
 export interface RemoteFilesOptions {
   readonly host: StaticHost;
   readonly cache: DiskCache;
-  readonly outage: Outage;
+  /** Whether the host is away. */
+  readonly outage: Pick<Outage, 'since'>;
+  /** Called when a file did not come: the host may be away. */
+  readonly suspect: () => void;
   readonly log: Log;
 }
 
@@ -110,48 +108,30 @@ export class RemoteFiles {
   }
 
   async #fromHost(blob: HostedBlob): Promise<Buffer> {
-    const { outage } = this.#options;
-    if (!outage.mayTry()) throw unreachable(blob);
-    const startedAt = performance.now();
+    const { host, outage } = this.#options;
+    if (outage.since !== null) throw unreachable(blob);
     try {
-      const bytes = await this.#attempts(blob, startedAt);
-      outage.worked();
+      const file = await patientGet(host, { path: blob.at, max: blob.size });
+      const bytes = file?.bytes ?? Buffer.alloc(0);
       if (hasHash(bytes, blob.sha256)) return bytes;
       const state = `${bytes.length} bytes that are not the listed ones`;
       throw new HostError(state, { isFinal: true });
     } catch (error) {
-      throw this.#failure(blob, error, startedAt);
+      throw this.#failure(blob, error);
     }
   }
 
-  async #attempts({ at, size }: HostedBlob, startedAt: number): Promise<Buffer> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const file = await this.#options.host.get({ path: at, max: size });
-        if (file !== null) return file.bytes;
-        throw new HostError('status 304', { isFinal: true });
-      } catch (error) {
-        const isFinal = !(error instanceof HostError) || error.isFinal;
-        const isLate = performance.now() - startedAt > PATIENCE_MS;
-        const isOut = this.#options.outage.since !== null;
-        if (isFinal || isLate || isOut || attempt === ATTEMPTS_MAX) throw error;
-        await sleep(PAUSE_MS * 4 ** (attempt - 1));
-      }
-    }
-  }
-
-  #failure(blob: HostedBlob, error: unknown, startedAt: number): Error {
-    const { outage, log } = this.#options;
-    const detail = messageOf(error);
+  #failure(blob: HostedBlob, error: unknown): Error {
+    const { suspect, log } = this.#options;
+    const { path, sha256 } = blob;
     const isFinal = error instanceof HostError && error.isFinal;
-    if (isFinal) outage.worked();
-    else outage.failed(startedAt, detail);
+    if (!isFinal) suspect();
     const failure = isFinal ? damaged(blob, error) : unreachable(blob, error);
-    const until = performance.now() + (isFinal ? REFUSED_MS : SILENT_MS);
-    this.#refused.set(blob.sha256, { error: failure, until });
-    const isNews = isFinal && !this.#named.has(blob.sha256);
-    if (isNews) log({ event: 'remote_file_refused', path: blob.path, error: detail });
-    if (isFinal) this.#named.set(blob.sha256, true);
+    this.#refused.set(sha256, { error: failure, until: performance.now() + REFUSED_MS });
+    if (!this.#named.has(sha256)) {
+      log({ event: 'remote_file_refused', path, error: messageOf(error) });
+    }
+    this.#named.set(sha256, true);
     return failure;
   }
 }

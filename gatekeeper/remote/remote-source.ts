@@ -30,6 +30,7 @@ import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/relea
 import { StartError } from '../start-error.ts';
 import { DiskCache } from './disk-cache.ts';
 import { Outage } from './outage.ts';
+import { patientGet } from './patient-get.ts';
 import { Prefetch } from './prefetch.ts';
 import { FETCHES_MAX, RemoteFiles } from './remote-files.ts';
 import { HostError, type StaticHost, staticHost } from './static-host.ts';
@@ -80,11 +81,11 @@ class RemoteSource implements ReleaseSource {
   /** It answers, but not with a head. */
   readonly #headless: Outage;
   #pointer: Pointer | null = null;
+  #looking: Promise<Pointer> | null = null;
   #isFirst = true;
   #isClosed = false;
 
   constructor({ url, auth, cacheDir, cacheBytesMax, clock, log: write }: RemoteOptions) {
-    const steady = (): number => performance.now();
     // What is cut off by the end of the program is no news.
     const log: Log = (entry) => {
       if (!this.#isClosed) write(entry);
@@ -94,11 +95,12 @@ class RemoteSource implements ReleaseSource {
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline: deadlineMs });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
     const events = { begins: 'data_host_unreachable', ends: 'data_host_back' };
-    this.#outage = new Outage({ clock, steady, log, events });
+    this.#outage = new Outage({ clock, log, events });
     const noHead = { begins: 'data_host_without_head', ends: 'data_host_back' };
-    this.#headless = new Outage({ clock, steady, log, events: noHead });
+    this.#headless = new Outage({ clock, log, events: noHead });
     const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
-    this.#files = new RemoteFiles({ host, cache, outage, log });
+    const suspect = (): void => void this.mark();
+    this.#files = new RemoteFiles({ host, cache, outage, suspect, log });
     const isReachable = (): boolean => outage.since === null;
     this.#prefetch = new Prefetch({ files: this.#files, cache, isReachable });
   }
@@ -173,21 +175,27 @@ class RemoteSource implements ReleaseSource {
     await this.#host.close();
   }
 
-  /** Asks for the head, or whether the known one is still there; throws a HostError. */
-  async #look(): Promise<Pointer> {
-    const startedAt = performance.now();
+  /** Asks for the head, once for many who want to know; throws a HostError. */
+  #look(): Promise<Pointer> {
+    this.#looking ??= this.#askHead().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #askHead(): Promise<Pointer> {
     try {
       const etag = this.#pointer?.etag ?? null;
-      const file = await this.#host.get({ path: POINTER_PATH, max: HEAD_BYTES_MAX, etag });
-      this.#outage.worked();
-      this.#headless.worked();
+      const file = await patientGet(this.#host, { path: POINTER_PATH, max: HEAD_BYTES_MAX, etag });
       this.#pointer = pointerOf(file) ?? this.#pointer;
       if (this.#pointer === null) throw new HostError('status 304', { isFinal: true });
+      this.#outage.end();
+      this.#headless.end();
       return this.#pointer;
     } catch (error) {
       const isFinal = error instanceof HostError && error.isFinal;
-      if (isFinal) this.#outage.worked();
-      (isFinal ? this.#headless : this.#outage).failed(startedAt, messageOf(error));
+      if (isFinal) this.#outage.end();
+      (isFinal ? this.#headless : this.#outage).begin(messageOf(error));
       throw error;
     }
   }
@@ -226,5 +234,5 @@ function hexOf(hash: string): string {
 }
 
 function deadlineMs(bytes: number): number {
-  return Math.min(DEADLINE_MS_MAX, ANSWER_MS + bytes / BYTES_A_MS);
+  return Math.min(DEADLINE_MS_MAX, ANSWER_MS + Math.ceil(bytes / BYTES_A_MS));
 }
