@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -127,7 +128,8 @@ async function countingFacilitator() {
   let settlements = 0;
   const server = createServer((request, response) => {
     if (request.url === '/settle') settlements += 1;
-    const transaction = `0x${String(settlements).padStart(64, '0')}`;
+    // Each transaction is one payment's, whichever of these settles it.
+    const transaction = `0x${randomBytes(32).toString('hex')}`;
     const kinds = [{ x402Version: 1, scheme: 'exact', network: 'base-sepolia' }];
     response.setHeader('content-type', 'application/json');
     const answer = { isValid: true, success: true, transaction, network: 'base-sepolia', kinds };
