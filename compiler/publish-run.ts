@@ -9,6 +9,7 @@ import {
   HEAD_BYTES_MAX,
   RELEASE_NAME,
   type Release,
+  releaseName,
 } from './contract/release.ts';
 import { LOG_FOLDER } from './contract/tiles.ts';
 import { shelvesOf } from './merge-plan.ts';
@@ -32,7 +33,6 @@ import type { LeafStore } from './stages/publish/leaf-store.ts';
 import { readCatalog, readStored } from './stages/publish/listed-files.ts';
 import { nextPlace } from './stages/publish/next-place.ts';
 import { type CountedPress, makePress, type Press } from './stages/publish/press.ts';
-import { releaseName } from './stages/publish/release-folders.ts';
 import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
 import { ReleaseList } from './stages/publish/release-list.ts';
 import { errorsOf, type Published, type Staging } from './stages/publish/release-store.ts';

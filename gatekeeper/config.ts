@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { nearest } from '../compiler/contract/nearest.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { jointProblems } from './joint-problems.ts';
@@ -22,6 +23,8 @@ const MAX_FEE_GWEI = '2';
 export const RATE_LIMIT = 500;
 
 const STATE_DIR = '.signalpress';
+/** Room for a shop of a hundred thousand records. */
+const CACHE_MB = 1024;
 
 /** The file beside the working directory that settings may stand in. */
 export const CONFIG_NAME = 'signalpress.config.json';
@@ -60,7 +63,13 @@ export interface Config {
   readonly maxFeeGwei: string;
   /** Payments may be simulated on a public address. */
   readonly testPayments: boolean;
+  /** A folder, or the URL of one that a host serves. */
   readonly dataDir: string;
+  /** One header of every request to that host, `Name: value`. */
+  readonly dataAuth: string | null;
+  /** Folder for what was read from that host. */
+  readonly cacheDir: string;
+  readonly cacheMb: number;
   readonly stateDir: string;
   /** `sqlite` for the file in the state folder, or the URL of a PostgreSQL database with its password. */
   readonly journal: string;
@@ -80,7 +89,7 @@ export interface Config {
 }
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
-const FOREIGN = ['issuer_key', 'issuer_name', 'contact'];
+const FOREIGN = ['issuer_key', 'issuer_name', 'contact', 'publish_auth'];
 
 /** Reads all settings; throws one StartError that names every problem and what to set instead. */
 export function loadConfig(sources: ConfigSources): Config {
@@ -204,6 +213,9 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     maxFeeGwei: text('max_fee_gwei') ?? MAX_FEE_GWEI,
     testPayments: values.test_payments === true,
     dataDir: text('data') ?? 'dist-data',
+    dataAuth: text('data_auth'),
+    cacheDir: text('cache') ?? join(text('state') ?? STATE_DIR, 'cache'),
+    cacheMb: whole('cache_mb', CACHE_MB),
     stateDir: text('state') ?? STATE_DIR,
     journal: text('journal') ?? 'sqlite',
     tokenSecret: text('token_secret'),

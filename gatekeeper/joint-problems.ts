@@ -1,6 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { confirmationsMax, depthMs } from './chain/patience.ts';
 import type { Network } from './payment/networks.ts';
+import { remoteRules } from './remote/remote-rules.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 import { testPaymentsProblem } from './test-payments.ts';
 
@@ -18,13 +19,13 @@ interface Meant {
 }
 
 /** What was written and what of it could be read. */
-interface Written {
+export interface Written {
   readonly values: Partial<Record<SettingName, unknown>>;
   /** Whether anything was written, valid or not, so that each problem is reported once. */
   readonly isGiven: (name: SettingName) => boolean;
 }
 
-type Rule = readonly [applies: boolean, problem: string];
+export type Rule = readonly [applies: boolean, problem: string];
 
 /** Problems of settings that only make sense together. */
 export function jointProblems(meant: Meant, written: Written): string[] {
@@ -33,6 +34,7 @@ export function jointProblems(meant: Meant, written: Written): string[] {
     ...halfRules(written),
     ...testRules(meant, written),
     ...payeeRules(meant, written),
+    ...remoteRules(meant, written),
   ];
   const others = [depthRule(meant, written), assetRule(meant, written), folderRule(meant)];
   return [...rules, ...others].flatMap(([applies, problem]) => (applies ? [problem] : []));

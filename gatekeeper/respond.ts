@@ -15,7 +15,7 @@ import { noCharge } from './offer/no-charge.ts';
 import type { PurchaseReply } from './payment/purchase-desk.ts';
 import { type Offered, offeredBy } from './payment/tender.ts';
 import { tokenGate } from './payment/token-gate.ts';
-import { DamagedFileError } from './release/read-body.ts';
+import { DamagedFileError, isLogged, UnreachableFileError } from './release/read-body.ts';
 import { staticFile } from './release/static-file.ts';
 import { type Header, jsonReply, NO_STORE, PRIVATE_NO_STORE, type Reply } from './reply.ts';
 import { gone, notFound, refuseMethod } from './route.ts';
@@ -142,10 +142,14 @@ export function plainServed(reply: Reply, path: string): Served {
 
 /** Whatever threw, nobody was charged and no part of the body is sent. */
 function failure(error: unknown, path: string, service: Service): Reply {
-  service.log({ event: 'request_failed', path, error: messageOf(error) });
+  if (!isLogged(error)) service.log({ event: 'request_failed', path, error: messageOf(error) });
   if (error instanceof DamagedFileError) {
     const body = { error: 'Not charged. The stored file is damaged', retryable: true };
     return jsonReply(503, body, [['retry-after', '30']]);
+  }
+  if (error instanceof UnreachableFileError) {
+    const body = { error: 'Not charged. The stored file cannot be reached', retryable: true };
+    return jsonReply(503, body, [['retry-after', '10']]);
   }
   return jsonReply(500, { error: 'Not charged. The service failed', retryable: true });
 }

@@ -7,6 +7,10 @@ import { messageOf } from './message-of.ts';
 import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork } from './payment/networks.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
+import { dataUrl, isRemote } from './remote/data-url.ts';
+
+/** Less would not hold one release. */
+const CACHE_MB_MIN = 16;
 
 /** The "payee" while the local facilitator is on: obviously nobody. */
 export const TEST_PAYEE = '0x000000000000000000000000000000000000dEaD';
@@ -23,6 +27,7 @@ const fits =
     }
   };
 const url = z.url({ protocol: /^https?$/, error: 'not an http(s) URL' });
+const URL_QUERY = /^([a-z]+:\/\/[^?#]*)\?.*/i;
 const USER_INFO = /^([a-z]+:\/\/)[^/?#]*@/i;
 const origin = url
   .refine((text) => !/[/?#]$|[?#]/.test(text), 'ends with "/" or has a query')
@@ -70,6 +75,11 @@ const facilitators = z
   .transform((list) => list.split(',').map((one) => one.trim()))
   .pipe(z.array(facilitator));
 
+/** A folder is anything that is no URL. */
+const usableData = (text: string, context: z.RefinementCtx): void => {
+  if (isRemote(text)) usable(dataUrl)(text, context);
+};
+
 /** Settings by name with what to set; the environment spells them SIGNALPRESS_<NAME>. */
 export const SETTINGS = {
   host: { schema: z.string().min(1), help: 'address to listen on, for example 127.0.0.1' },
@@ -113,7 +123,23 @@ export const SETTINGS = {
     schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
     help: '1 to simulate payments on a public address too; no money moves then',
   },
-  data: { schema: z.string().min(1), help: 'folder that holds "current", for example dist-data' },
+  data: {
+    schema: z.string().min(1).superRefine(usableData),
+    help: 'the folder that holds "current", for example dist-data, or the https URL of one that is served',
+  },
+  data_auth: {
+    schema: z.string().regex(HEADER, 'not one header'),
+    help: 'one header for the host of the data, "Authorization: Bearer …"',
+  },
+  data_http: {
+    schema: z.enum(['0', '1'], { error: 'neither 0 nor 1' }).transform((on) => on === '1'),
+    help: '1 to read the data over plain http from another machine',
+  },
+  cache: { schema: z.string().min(1), help: 'folder for what was read from the host of the data' },
+  cache_mb: {
+    schema: integer(CACHE_MB_MIN, 1_000_000),
+    help: 'most megabytes of that folder, for example 1024',
+  },
   state: { schema: z.string().min(1), help: 'folder of the payment journal' },
   journal: {
     schema: z.string().superRefine(usableJournal),
@@ -149,6 +175,7 @@ export type SettingName = keyof typeof SETTINGS;
 /** Values that do not go into an error. */
 export const SECRET: readonly string[] = [
   'token_secret',
+  'data_auth',
   'facilitator_auth',
   'facilitator_url',
   'journal',
@@ -156,13 +183,19 @@ export const SECRET: readonly string[] = [
   'rpc_url',
 ];
 
-/** A value as an error may repeat it: a URL without its user and password. */
+/** A value as an error may repeat it: a URL without its user, password and query. */
 export function shownValue(text: string): string {
-  return text.replace(USER_INFO, '$1…@').slice(0, 80);
+  return text.replace(USER_INFO, '$1…@').replace(URL_QUERY, '$1?…').slice(0, 80);
 }
 
 /** Settings that cannot be command-line options, because process lists show those. */
-const NO_OPTION: readonly string[] = ['token_secret', 'facilitator_auth', 'journal', 'relayer_key'];
+const NO_OPTION: readonly string[] = [
+  'token_secret',
+  'data_auth',
+  'facilitator_auth',
+  'journal',
+  'relayer_key',
+];
 
 /** Every setting, spelt as in the file beside the working directory. */
 export const SETTING_NAMES: readonly string[] = Object.keys(SETTINGS);

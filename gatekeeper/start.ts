@@ -16,9 +16,10 @@ import { isRepeat } from './payment/repeat.ts';
 import type { SignaturePool } from './payment/signature-pool.ts';
 import { type TokenDesk, tokenDesk, tokenSecrets } from './payment/token.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
-import type { ReadFile } from './release/read-body.ts';
+import { openSource, type SourceSurroundings } from './release/open-source.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';
-import { openRelease, type ReleaseIndex } from './release/release-index.ts';
+import { openPlace, type ReleaseIndex } from './release/release-index.ts';
+import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
 import { startServer } from './server.ts';
 import type { Service } from './service.ts';
@@ -33,10 +34,9 @@ const REPEAT_BURST_S = 30;
 const SERVICE_NAME_CHARS_MAX = 32;
 
 /** What a gatekeeper gets besides its settings. */
-export interface Surroundings extends BooksSurroundings {
+export interface Surroundings extends BooksSurroundings, SourceSurroundings {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
-  readonly read?: ReadFile;
   readonly pollMs?: number;
 }
 
@@ -52,17 +52,62 @@ export interface Gatekeeper {
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
-  const release = await openRelease({ ...config, ...readOption(by), switches: switchesOf(config) });
-  refuseOlder(config.stateDir, release);
-  refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
+  const source = await openSource(config, by);
+  try {
+    const release = await firstRelease(config, by, source);
+    refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
+    return await startOver(release, { config, by, source });
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+async function startOver(
+  release: ReleaseIndex,
+  { config, by, source }: Omit<Setting, 'books'>,
+): Promise<Gatekeeper> {
   const books = await openBooks(config, by);
   try {
     const service = firstService(config, by, { release, books });
-    return await listen({ config, by, books }, service);
+    return await listen({ config, by, books, source }, service);
   } catch (error) {
     await books.close();
     throw error;
   }
+}
+
+/** The newest release, or the one that was served last where the source gives no good one. */
+async function firstRelease(
+  config: Config,
+  { log }: Surroundings,
+  source: ReleaseSource,
+): Promise<ReleaseIndex> {
+  const open = (place: ReleasePlace) => openInOrder(place, config, config);
+  try {
+    return await open(await source.newest());
+  } catch (error) {
+    const kept = await source.kept();
+    if (kept === null) throw error;
+    const release = await open(kept);
+    log({
+      event: 'release_refused',
+      error: messageOf(error),
+      serving: release.head.sequence,
+    });
+    return release;
+  }
+}
+
+/** Opens a release that is not older than what was served; throws a StartError. */
+async function openInOrder(
+  place: ReleasePlace,
+  config: Config,
+  terms: ReleaseTerms,
+): Promise<ReleaseIndex> {
+  const release = await openPlace(place, { ...terms, switches: switchesOf(config) });
+  refuseOlder(config.stateDir, release);
+  return release;
 }
 
 /** The address that a release names counts like one that is set; who brings a facilitator knows what it does. */
@@ -77,14 +122,11 @@ function switchesOf({ tokenSecret }: Config): Switches {
   return { subscriptions: tokenSecret !== null };
 }
 
-function readOption({ read }: Surroundings): { read?: ReadFile } {
-  return read === undefined ? {} : { read };
-}
-
 interface Setting {
   readonly config: Config;
   readonly by: Surroundings;
   readonly books: Books;
+  readonly source: ReleaseSource;
 }
 
 /** The first service, whose desk all later ones share. */
@@ -93,21 +135,15 @@ interface FirstService extends Service {
 }
 
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
-  const { config, by, books } = setting;
+  const { config, by, books, source } = setting;
   const { desk } = first;
   const warnings = settlementWarnings(config);
   let service: Service = first;
-  const serving = (): void => noteServing({ config, by, books }, service.release);
+  const serving = (): void => noteServing(setting, service.release);
   const watcher = watchRelease({
-    dataDir: config.dataDir,
+    source,
     current: () => service.release,
-    open: async () => {
-      const switches = switchesOf(config);
-      const terms = { ...config, ...readOption(by), ...pinned(config, first), switches };
-      const next = await openRelease(terms);
-      refuseOlder(config.stateDir, next);
-      return next;
-    },
+    open: async () => openInOrder(await source.newest(), config, pinned(config, first)),
     swap: (next) => {
       service = { ...service, release: next };
       service.challenger.show(next.offers);
@@ -128,7 +164,11 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       isRepeat: (knock) => isRepeat(knock, desk),
     }),
     proxies,
-    health: () => health(service, { why: obstacles(setting, watcher), warnings }),
+    health: () =>
+      health(service, {
+        why: obstacles(setting, watcher),
+        warnings: [...warnings, ...source.warning()],
+      }),
     log: by.log,
   }).catch((error: unknown) => {
     watcher.close();
@@ -146,13 +186,15 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       watcher.close();
       reconciler.close();
       await server.close();
+      await source.close();
       await books.close();
     },
   };
 }
 
 /** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
-function noteServing({ config, by }: Setting, release: ReleaseIndex): void {
+function noteServing({ config, by, source }: Setting, release: ReleaseIndex): void {
+  void source.served(release);
   try {
     keepNewest(config.stateDir, release);
   } catch (error) {

@@ -7,6 +7,7 @@ import { currentName, releaseNames } from '../compiler/stages/publish/release-fo
 import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
+import { folderSource } from '../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../gatekeeper/release/release-index.ts';
 import { watchRelease } from '../gatekeeper/release/watch-release.ts';
 import {
@@ -165,11 +166,11 @@ describe('readers who remember a release of the future', () => {
 
 describe('a gatekeeper that serves a release of the future', () => {
   async function watched(data: string) {
-    const open = () => openRelease({ dataDir: data, issuerDid: null, baseUrl: null });
+    const open = () => openRelease({ source: folderSource(data), issuerDid: null, baseUrl: null });
     let current = await open();
     const logged: string[] = [];
     const watcher = watchRelease({
-      dataDir: data,
+      source: folderSource(data),
       current: () => current,
       open,
       swap: (next) => {

@@ -13,6 +13,7 @@ const DOCS = [
   'compiler/import/README.md',
   'dist-data/README.md',
   'gatekeeper/README.md',
+  'gatekeeper/REMOTE.md',
   'snapshots/README.md',
   'test/README.md',
   'test/INVARIANTS.md',

@@ -12,6 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFiles } from '../compiler/contract/release.ts';
+import { folderSource } from '../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../gatekeeper/release/release-index.ts';
 import { tinyDataDir, tinyFilePath, writeTinyRelease } from './gatekeeper/tiny-release.ts';
 import {
@@ -182,9 +183,9 @@ describe('openRelease()', () => {
       const path = join(writeTinyRelease(dataDir), name);
       rmSync(path);
       make(path);
-      await expect(openRelease({ dataDir, issuerDid: null, baseUrl: null })).rejects.toThrow(
-        new RegExp(`Cannot read ".*${name}"`),
-      );
+      await expect(
+        openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null }),
+      ).rejects.toThrow(new RegExp(`Cannot read ".*${name}"`));
     }
   });
 
@@ -192,9 +193,9 @@ describe('openRelease()', () => {
     const dataDir = tinyDataDir();
     const list = join(writeTinyRelease(dataDir), 'files.txt');
     execFileSync('truncate', ['-s', '20G', list]);
-    await expect(openRelease({ dataDir, issuerDid: null, baseUrl: null })).rejects.toThrow(
-      /files.txt": 21474836480 bytes, more than/,
-    );
+    await expect(
+      openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null }),
+    ).rejects.toThrow(/files.txt": 21474836480 bytes, more than/);
   });
 });
 

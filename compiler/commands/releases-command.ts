@@ -6,7 +6,9 @@ import {
   CONTRACT_VERSION,
   FILES_NAME,
   type FileEntry,
+  RELEASES_FOLDER,
   type Release,
+  releaseName,
   tables,
 } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
@@ -23,11 +25,9 @@ import {
 import {
   currentName,
   pruneReleases,
-  RELEASES_FOLDER,
   type Retention,
   readRelease,
   releaseFiles,
-  releaseName,
   releaseNames,
 } from '../stages/publish/release-folders.ts';
 import { writeHead } from '../stages/publish/release-head.ts';

@@ -1,11 +1,10 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { storedPath } from '../contract/path.ts';
-import { FILES_NAME, type FileEntry, RELEASE_NAME } from '../contract/release.ts';
+import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
 import { onlyIn } from '../stages/publish/listed-files.ts';
 import {
   currentName,
-  RELEASES_FOLDER,
   readRelease,
   releaseFiles,
   releaseNames,

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../contract/iso-time.ts';
 import { FILES_FOLDER } from '../contract/path.ts';
-import { RELEASES_FOLDER } from '../stages/publish/release-folders.ts';
+import { RELEASES_FOLDER } from '../contract/release.ts';
 import { STATE_FOLDER } from '../stages/remember/memory.ts';
 
 /** A file below the data folder. */

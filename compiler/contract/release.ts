@@ -18,6 +18,10 @@ export const FILE_LINE_BYTES_MAX = 4096;
 export const RELEASE_NAME = 'release.json';
 export const FILES_NAME = 'files.txt';
 
+/** Below the data folder: one folder for each release, and the link to the one that is served. */
+export const RELEASES_FOLDER = 'releases';
+export const CURRENT_LINK = 'current';
+
 const hash = z.string().regex(RECORD_HASH);
 
 /** The signed head of a release; the signature covers the canonical JSON without `signature`. */
@@ -56,6 +60,12 @@ export const releaseSchema = z.strictObject({
   signature: z.string(),
 });
 export type Release = z.infer<typeof releaseSchema>;
+
+/** Name of the folder of a release: it sorts like the sequence and tells the day, `000012-20261120T120000Z`. */
+export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_of'>): string {
+  const time = as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
+  return `${String(sequence).padStart(6, '0')}-${time}`;
+}
 
 /** What the tables and the fixed words say, as plain data: its digest is in every release. */
 export function tables(): {

@@ -11,6 +11,7 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { type BodyReport, type BodyTrust, verifyBody } from '../../compiler/verify/verify-body.ts';
 import { messageOf } from '../message-of.ts';
 import { findLeaf } from '../release/log-index.ts';
+import { isLogged } from '../release/read-body.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { jsonReply, type Reply } from '../reply.ts';
 import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
@@ -113,7 +114,7 @@ async function inclusionOf(
     const detail = `${looked.length - missing.length} of ${looked.length}${rest} are in the log`;
     return { status: missing.length === 0 ? 'pass' : 'fail', detail };
   } catch (error) {
-    log({ event: 'look_up_failed', error: messageOf(error) });
+    if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
     return { status: 'undetermined', detail: 'the look-up could not be completed; ask again' };
   }
 }

@@ -1,4 +1,5 @@
 import { messageOf } from '../message-of.ts';
+import { isLogged } from '../release/read-body.ts';
 import { jsonReply } from '../reply.ts';
 import type { Answered, Service } from '../service.ts';
 
@@ -10,7 +11,7 @@ export function undetermined(
   error: unknown,
   { log }: Service,
 ): Answered {
-  log({ event: 'look_up_failed', error: messageOf(error) });
+  if (!isLogged(error)) log({ event: 'look_up_failed', error: messageOf(error) });
   const body = { ...asked, undetermined: true, error: ERROR, no_charge: true, retryable: true };
   return { kind: 'reply', reply: jsonReply(503, body, [['retry-after', '5']]) };
 }

@@ -13,6 +13,11 @@ export const REPEAT_COST = 2;
 /** A file that is not in memory: opened, read and hashed. */
 export const FILE_COST = 4;
 
+/** A file that is fetched from another host: its connection, its check, and a file of the cache. */
+const FETCH_COST = 20;
+/** Bytes that are fetched for the price of a request: somebody pays for what leaves the other host. */
+const FETCHED_BYTES_A_UNIT = 16 * 1024;
+
 /** Bytes of a stored file that cost as much as a request when they are parsed. */
 const PARSED_BYTES_A_UNIT = 16 * 1024;
 
@@ -26,6 +31,11 @@ export type Spend = (units: number) => void;
 
 /** For what is made once for everybody. */
 export const FOR_EVERYBODY: Spend = () => undefined;
+
+/** What fetching a file of so many bytes from another host costs, beyond reading it. */
+export function costOfFetching(bytes: number): number {
+  return FETCH_COST + bytes / FETCHED_BYTES_A_UNIT;
+}
 
 /** What parsing so many bytes of a stored file costs. */
 export function costOfParsing(bytes: number): number {

@@ -2,9 +2,32 @@ import { createHash } from 'node:crypto';
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
 
+interface FileErrorOptions extends ErrorOptions {
+  /** Who threw it has said so in the log. */
+  readonly isLogged?: boolean;
+}
+
 /** A listed file that is missing, changed or not a plain file: never served, never charged. */
 export class DamagedFileError extends Error {
   override readonly name = 'DamagedFileError';
+  readonly isLogged: boolean;
+
+  constructor(message: string, { isLogged = false, ...options }: FileErrorOptions = {}) {
+    super(message, options);
+    this.isLogged = isLogged;
+  }
+}
+
+/** A listed file that cannot be had at this moment, and nobody knows more: never served, never charged. */
+export class UnreachableFileError extends Error {
+  override readonly name = 'UnreachableFileError';
+  readonly isLogged = true;
+}
+
+/** Whether the log says already what is wrong with a file. */
+export function isLogged(error: unknown): boolean {
+  const isOurs = error instanceof DamagedFileError || error instanceof UnreachableFileError;
+  return isOurs && error.isLogged;
 }
 
 /** How a file of at most so many bytes comes off the disk; tests replace it. */
@@ -18,6 +41,11 @@ export async function readBody(data: string, entry: FileEntry, read: ReadFile): 
       cause,
     });
   });
-  if (createHash('sha256').update(bytes).digest('hex') === entry.sha256) return bytes;
+  if (hasHash(bytes, entry.sha256)) return bytes;
   throw new DamagedFileError(`Cannot serve "${entry.path}": hash differs; compile again`);
+}
+
+/** Whether bytes have this sha256, in hex. */
+export function hasHash(bytes: Buffer, sha256: string): boolean {
+  return createHash('sha256').update(bytes).digest('hex') === sha256;
 }

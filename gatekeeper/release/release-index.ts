@@ -1,32 +1,22 @@
-import { readlink, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import {
   FILE_LINE_BYTES_MAX,
-  FILES_NAME,
   type FileEntry,
-  HEAD_BYTES_MAX,
-  RELEASE_NAME,
   type Release,
 } from '../../compiler/contract/release.ts';
-import { FILE_COST, type Spend } from '../http/cost.ts';
-import { messageOf } from '../message-of.ts';
-import { readPlainFile } from '../plain-file.ts';
+import { FOR_EVERYBODY, type Spend } from '../http/cost.ts';
 import { StartError } from '../start-error.ts';
 import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
 import { OFFERS_PATH, type Offers, parseOffers, switchedFiles } from './offers.ts';
-import { type ReadFile, readBody } from './read-body.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
+import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 import {
   membersHeldUntil,
   type SplicePoint,
   splicePoints,
   spliceRequestTime,
 } from './request-time.ts';
-
-/** Name of the link that the compiler swaps. */
-const CURRENT_NAME = 'current';
 
 /** A stored body whose hash was checked when it was read. */
 export interface Body {
@@ -41,15 +31,15 @@ export interface ReleaseReader {
   readonly spend: Spend;
 }
 
-/** Where a release stands and how it is read. */
-export interface OpenOptions extends ReleaseTerms {
-  /** The folder that holds `current`. */
-  readonly dataDir: string;
+/** What a release must be like, and how it is read. */
+export interface PlaceTerms extends ReleaseTerms {
   /** What the operator has switched on; everything by default. */
   readonly switches?: Switches;
   readonly memoryBytes?: number;
-  /** Replaces the disk in tests. */
-  readonly read?: ReadFile;
+}
+
+export interface OpenOptions extends PlaceTerms {
+  readonly source: ReleaseSource;
 }
 
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
@@ -57,32 +47,32 @@ export class ReleaseIndex {
   readonly head: Release;
   /** Every key of the issuer; the one of the head alone where the release lists none. */
   readonly keys: KeyHistory;
-  /** The pinned directory, links resolved. */
-  readonly root: string;
-  /** The folder that holds the files of all releases. */
-  readonly #data: string;
+  /** Where it stands. */
+  readonly place: ReleasePlace;
   /** By the path that is asked for: a description that depends on a switch is the one that fits. */
   readonly files: ReadonlyMap<string, FileEntry>;
   /** What is for sale. */
   readonly offers: Offers;
   readonly #cache: BoundedCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
-  readonly #read: ReadFile;
   #paths: readonly string[] | null = null;
 
   constructor(
-    root: string,
+    place: ReleasePlace,
     listed: Pick<ReleaseIndex, 'head' | 'keys' | 'files' | 'offers'>,
-    options: Pick<OpenOptions, 'memoryBytes' | 'read'> = {},
+    memoryBytes = MEMORY_BYTES,
   ) {
-    this.root = root;
-    this.#data = dirname(dirname(root));
+    this.place = place;
     this.head = listed.head;
     this.keys = listed.keys;
     this.files = listed.files;
     this.offers = listed.offers;
-    this.#cache = new BoundedCache(options.memoryBytes ?? MEMORY_BYTES);
-    this.#read = options.read ?? readPlainFile;
+    this.#cache = new BoundedCache(memoryBytes);
+  }
+
+  /** Equal for the same release of the same source. */
+  get mark(): string {
+    return this.place.mark;
   }
 
   has(path: string | null): path is string {
@@ -90,22 +80,21 @@ export class ReleaseIndex {
   }
 
   /**
-   * The body of a listed path, at the cost of who makes it be read; throws a DamagedFileError when the disk holds
-   * something else, a RangeError when not listed.
+   * The body of a listed path, at the cost of who makes it be read; throws a DamagedFileError when something else stands
+   * there, an UnreachableFileError when nobody can tell at this moment, a RangeError when not listed.
    */
   async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
     if (known !== undefined) return known;
-    spend(FILE_COST);
-    const loading = this.#load(path).finally(() => this.#loading.delete(path));
+    const loading = this.#load(path, spend).finally(() => this.#loading.delete(path));
     this.#loading.set(path, loading);
     return loading;
   }
 
-  async #load(path: string): Promise<Body> {
+  async #load(path: string, spend: Spend): Promise<Body> {
     const entry = this.files.get(path);
     if (entry === undefined) throw new RangeError(`Cannot read "${path}": not in the release`);
-    const bytes = await readBody(this.#data, entry, this.#read);
+    const bytes = await this.place.body(entry, spend);
     const body = { bytes, sha256: entry.sha256, points: splicePoints(bytes) };
     this.#cache.set(path, body, bytes.length);
     return body;
@@ -175,51 +164,27 @@ export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): B
   return bytes;
 }
 
-/** Resolves `current` once, reads and verifies the release there; throws a StartError that tells what to do. */
-export async function openRelease(options: OpenOptions): Promise<ReleaseIndex> {
-  const root = await releaseRoot(options.dataDir);
-  const headBytes = await readOrRefuse(join(root, RELEASE_NAME), HEAD_BYTES_MAX);
-  const head = checkHead(headBytes, options);
+/** Verifies the newest release of a source; throws a StartError that tells what to do. */
+export async function openRelease({ source, ...terms }: OpenOptions): Promise<ReleaseIndex> {
+  return openPlace(await source.newest(), terms);
+}
+
+/** Reads and verifies the release at a place; throws a StartError that tells what to do. */
+export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise<ReleaseIndex> {
+  const head = checkHead(place.head, terms);
   // The signed count bounds what is worth reading.
-  const listMax = head.files_count * FILE_LINE_BYTES_MAX;
-  const listed = checkFiles(await readOrRefuse(join(root, FILES_NAME), listMax), head);
-  const files = switchedFiles(listed, options.switches ?? { subscriptions: true });
+  const listed = checkFiles(await place.list(head, head.files_count * FILE_LINE_BYTES_MAX), head);
+  const files = switchedFiles(listed, terms.switches ?? { subscriptions: true });
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
-    const read = options.read ?? readPlainFile;
-    return entry === undefined ? null : await readBody(dirname(dirname(root)), entry, read);
+    return entry === undefined ? null : await place.body(entry, FOR_EVERYBODY);
   };
   const keys = keysOf(head, await bytesOf(KEYS_PATH));
-  checkIssuer(head, keys, options.issuerDid);
+  checkIssuer(head, keys, terms.issuerDid);
   const manifest = await bytesOf(OFFERS_PATH);
   if (manifest === null) {
     throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
   }
   const offers = parseOffers(manifest);
-  return new ReleaseIndex(root, { head, keys, files, offers }, options);
-}
-
-async function releaseRoot(dataDir: string): Promise<string> {
-  const link = join(dataDir, CURRENT_NAME);
-  try {
-    return await realpath(link);
-  } catch (cause) {
-    throw new StartError(
-      `Cannot open release "${link}": nothing there; run "signalpress compile" first, or set SIGNALPRESS_DATA`,
-      { cause },
-    );
-  }
-}
-
-async function readOrRefuse(path: string, max: number): Promise<Buffer> {
-  try {
-    return await readPlainFile(path, max);
-  } catch (cause) {
-    throw new StartError(`Cannot read "${path}": ${messageOf(cause)}; compile again`, { cause });
-  }
-}
-
-/** What `current` points at, as the link says it; null when it cannot be read. */
-export async function currentLink(dataDir: string): Promise<string | null> {
-  return readlink(join(dataDir, CURRENT_NAME)).catch(() => null);
+  return new ReleaseIndex(place, { head, keys, files, offers }, terms.memoryBytes);
 }

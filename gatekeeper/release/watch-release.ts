@@ -1,22 +1,20 @@
-import { watch } from 'node:fs';
 import { isContinued, rootDid } from '../../compiler/contract/key-history.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
-import { currentLink, type ReleaseIndex } from './release-index.ts';
+import type { ReleaseIndex } from './release-index.ts';
+import type { ReleaseSource } from './release-source.ts';
 
-/** How often the link is read when the file system reports nothing. */
-const POLL_MS = 1000;
 /** How long a release that did not verify is left alone before it is tried again. */
 export const RETRY_MS = 30_000;
 /** A look that ended so many polls ago was not followed by another: it hangs, on a disk that is gone or slow. */
 export const MISSED_POLLS_MAX = 30;
 
 export interface WatchOptions {
-  readonly dataDir: string;
+  readonly source: ReleaseSource;
   /** The release being served. */
   readonly current: () => ReleaseIndex;
-  /** Opens what `current` names now; throws when it does not verify. */
+  /** Opens the newest release of the source; throws when it does not verify. */
   readonly open: () => Promise<ReleaseIndex>;
   /** Called with a verified, newer release. */
   readonly swap: (next: ReleaseIndex) => void;
@@ -35,20 +33,19 @@ export interface ReleaseWatcher {
 
 /** Swaps to every newer verified release; a bad one is logged and the old one goes on. */
 export function watchRelease(options: WatchOptions): ReleaseWatcher {
-  let seen: { link: string; at: number } | null = null;
+  let seen: { mark: string; at: number } | null = null;
   let running: Promise<void> | null = null;
   let isAsked = false;
-  let isReadable = true;
   let lookedAt = performance.now();
-  const pollMs = options.pollMs ?? POLL_MS;
+  const { source } = options;
+  const pollMs = options.pollMs ?? source.pollMs;
   const look = async (): Promise<void> => {
-    const link = await currentLink(options.dataDir);
-    isReadable = link !== null;
+    const mark = await source.mark();
     const now = performance.now();
-    const waited = seen?.link !== link || now - seen.at > (options.retryMs ?? RETRY_MS);
-    if (link === null || !waited || options.current().root.endsWith(`/${lastPart(link)}`)) return;
-    seen = { link, at: now };
-    await tryNext(options, link);
+    const waited = seen?.mark !== mark || now - seen.at > (options.retryMs ?? RETRY_MS);
+    if (mark === null || !waited || options.current().mark === mark) return;
+    seen = { mark, at: now };
+    await tryNext(options, mark);
   };
   const looks = async (): Promise<void> => {
     try {
@@ -68,13 +65,13 @@ export function watchRelease(options: WatchOptions): ReleaseWatcher {
     return running;
   };
   const timer = setInterval(check, pollMs).unref();
-  const watcher = startWatcher(options.dataDir, check);
+  const watcher = source.watch(() => void check());
   return {
     check,
     trouble() {
       const idleMs = performance.now() - lookedAt;
       if (idleMs > MISSED_POLLS_MAX * pollMs) return idleText(idleMs);
-      return isReadable ? null : 'the folder of releases cannot be read';
+      return source.trouble();
     },
     close() {
       clearInterval(timer);
@@ -88,32 +85,19 @@ function idleText(ms: number): string {
   return `the last check for a newer release was ${seconds} s ago: the disk with the releases does not respond`;
 }
 
-function lastPart(link: string): string {
-  return link.replace(/\/+$/, '').split('/').at(-1) ?? link;
-}
-
-/** File system events only make a swap quicker; without them the poll does. */
-function startWatcher(dataDir: string, check: () => Promise<void>): { close(): void } | null {
-  try {
-    const watcher = watch(dataDir, { persistent: false }, () => void check());
-    return watcher.on('error', () => watcher.close());
-  } catch {
-    return null;
-  }
-}
-
-async function tryNext(options: WatchOptions, link: string): Promise<void> {
+async function tryNext(options: WatchOptions, mark: string): Promise<void> {
   const { current, open, swap, log } = options;
   try {
     const next = await open();
-    if (next.root === current().root) return;
+    if (next.mark === current().mark) return;
     checkSuccessor(next, current());
+    await options.source.prepare(next, current());
     swap(next);
-    log({ event: 'release_swapped', release: link, sequence: next.head.sequence });
+    log({ event: 'release_swapped', release: mark, sequence: next.head.sequence });
   } catch (error) {
     log({
       event: 'release_refused',
-      release: link,
+      release: mark,
       error: messageOf(error),
       serving: current().head.sequence,
     });

@@ -4,7 +4,8 @@ import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compile } from '../../compiler/compile.ts';
-import { CURRENT_LINK, currentName } from '../../compiler/stages/publish/release-folders.ts';
+import { CURRENT_LINK } from '../../compiler/contract/release.ts';
+import { currentName } from '../../compiler/stages/publish/release-folders.ts';
 import { isFull, optionsOf, writeBatch } from './kill-work.ts';
 import { verifyCurrent, type Watch } from './watch-current.ts';
 

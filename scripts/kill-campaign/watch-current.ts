@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
-import { readStored } from '../../compiler/stages/publish/listed-files.ts';
 import {
   CURRENT_LINK,
-  currentName,
+  FILES_NAME,
+  parseFiles,
   RELEASES_FOLDER,
-  readRelease,
-} from '../../compiler/stages/publish/release-folders.ts';
+} from '../../compiler/contract/release.ts';
+import { readStored } from '../../compiler/stages/publish/listed-files.ts';
+import { currentName, readRelease } from '../../compiler/stages/publish/release-folders.ts';
 import { nodeDisk } from '../../compiler/verify/disk.ts';
 import { Faults } from '../../compiler/verify/release-fault.ts';
 import { readHead } from '../../compiler/verify/release-head.ts';

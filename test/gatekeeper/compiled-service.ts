@@ -1,5 +1,6 @@
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../gatekeeper/service.ts';
 import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
@@ -7,7 +8,11 @@ import { tinyService } from './tiny-service.ts';
 
 /** A service over a compiled data folder, without a server; its desk takes no payment. */
 export async function compiledService(dataDir: string, now: string): Promise<Service> {
-  const release = await openRelease({ dataDir, issuerDid: null, baseUrl: null });
+  const release = await openRelease({
+    source: folderSource(dataDir),
+    issuerDid: null,
+    baseUrl: null,
+  });
   const baseUrl = release.head.base_url;
   const network = NETWORKS['base-sepolia'];
   const terms = { baseUrl, payTo: TEST_PAYEE, network, serviceName: 'Compiled' };

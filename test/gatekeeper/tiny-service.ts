@@ -3,6 +3,7 @@ import { route } from '../../compiler/contract/route.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import { jsonReply } from '../../gatekeeper/reply.ts';
 import type { Answered, Question, Service } from '../../gatekeeper/service.ts';
@@ -22,7 +23,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
   const network = NETWORKS['base-sepolia'];
   const terms = { baseUrl: TINY_BASE_URL, payTo: TEST_PAYEE, network, serviceName: 'Tiny' };
   return {
-    release: await openRelease({ dataDir, issuerDid: null, baseUrl: null }),
+    release: await openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null }),
     baseUrl: TINY_BASE_URL,
     operator: {
       network,

@@ -20,6 +20,7 @@ import { canonicalHash } from '../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { anchor } from '../../gatekeeper/answers/anchor.ts';
 import { proof } from '../../gatekeeper/answers/proof.ts';
+import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import { jsonOf, question, tinyService } from '../gatekeeper/tiny-service.ts';
 import { CASE, type Case } from '../settlement-cases.ts';
@@ -244,7 +245,7 @@ describe.skipIf(!hasPython)('verify_record.py (skipped without python3)', () => 
   it('agrees on inclusion proofs, and refuses each of them with one part changed', async () => {
     const service = {
       ...(await tinyService()),
-      release: await openRelease({ dataDir: data, issuerDid: null, baseUrl: null }),
+      release: await openRelease({ source: folderSource(data), issuerDid: null, baseUrl: null }),
     };
     const [body = ''] = bodies.filter((path) => path.includes('/record/'));
     const { record_hash } = JSON.parse(readFileSync(body, 'utf8'));

@@ -3,9 +3,11 @@ import { basename, join } from 'node:path';
 import { DAY_MS } from '../../contract/iso-time.ts';
 import { FILES_FOLDER, storedPath } from '../../contract/path.ts';
 import {
+  CURRENT_LINK,
   type FileEntry,
   HEAD_BYTES_MAX,
   RELEASE_NAME,
+  RELEASES_FOLDER,
   type Release,
   releaseSchema,
 } from '../../contract/release.ts';
@@ -25,15 +27,6 @@ export interface Retention {
 export const RETENTION: Retention = { last: 4, days: 0 };
 /** Twice the longest payment: a paid retry within it still finds the bytes that were bought. */
 const RELEASE_AGE_MIN_MS = 600_000;
-/** The link to the release that is served. */
-export const CURRENT_LINK = 'current';
-export const RELEASES_FOLDER = 'releases';
-
-/** Name of the folder of a release: it sorts like the sequence and tells the day, `000012-20261120T120000Z`. */
-export function releaseName({ sequence, as_of }: Pick<Release, 'sequence' | 'as_of'>): string {
-  const time = as_of.replace(/[-:]/g, '').replace(/\.\d+/, '');
-  return `${String(sequence).padStart(6, '0')}-${time}`;
-}
 
 /** Name of the release that `current` points to, or null; throws a RangeError if it is not a link. */
 export function currentName(data: string): string | null {

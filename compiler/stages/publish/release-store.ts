@@ -20,17 +20,15 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Release } from '../../contract/release.ts';
+import { CURRENT_LINK, RELEASES_FOLDER, type Release } from '../../contract/release.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { STATE_FOLDER } from '../remember/memory.ts';
 import { lockData } from './data-lock.ts';
 import { fileWriter, type StoreWriter } from './file-writer.ts';
 import type { ListedFiles } from './listed-files.ts';
 import {
-  CURRENT_LINK,
   currentName,
   pruneReleases,
-  RELEASES_FOLDER,
   RETENTION,
   type Retention,
   readRelease,

@@ -4,6 +4,7 @@ import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoin
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { logEntry } from '../../../compiler/contract/tiles.ts';
 import { anchor, BATCHES_SHOWN_MAX } from '../../../gatekeeper/answers/anchor.ts';
+import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { hashes, memoryLog } from '../../stages/anchor/memory-log.ts';
@@ -150,16 +151,17 @@ describe('anchor()', () => {
     const target = `/gauge/anchor?hash=${hashes(3, 1)[0]}`;
     const read: string[] = [];
     const openWith = (fails: (path: string) => boolean): ReleaseIndex =>
-      new ReleaseIndex(release.root, release, {
-        read: async (path, size) => {
-          const name = path.slice(release.root.length + 1);
-          read.push(name);
-          if (fails(name)) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
-          return Buffer.from(
-            await import('node:fs').then(({ readFileSync }) => readFileSync(path)),
-          ).subarray(0, size);
+      new ReleaseIndex(
+        {
+          ...release.place,
+          body: async (entry, spend) => {
+            read.push(entry.path);
+            if (fails(entry.path)) throw new DamagedFileError('EIO: i/o error');
+            return release.place.body(entry, spend);
+          },
         },
-      });
+        release,
+      );
     expect(await ask(target, { ...rest, release: openWith(() => false) })).toMatchObject({
       found: true,
     });

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../compiler/contract/canonical.ts';
 import { NO_FACTS_TEXT } from '../../../compiler/contract/log-runs.ts';
 import { CORE_FIELDS } from '../../../compiler/contract/record-hash.ts';
 import { proof } from '../../../gatekeeper/answers/proof.ts';
 import { verify } from '../../../gatekeeper/answers/verify.ts';
+import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import type { Service } from '../../../gatekeeper/service.ts';
 import { hashes } from '../../stages/anchor/memory-log.ts';
@@ -121,13 +121,17 @@ describe('proof()', () => {
     const read: string[] = [];
     const serviceOver = (fails: (path: string) => boolean): Service => ({
       ...rest,
-      release: new ReleaseIndex(release.root, release, {
-        read: async (path) => {
-          read.push(path);
-          if (fails(path)) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
-          return readFileSync(path);
+      release: new ReleaseIndex(
+        {
+          ...release.place,
+          body: async (entry, spend) => {
+            read.push(entry.path);
+            if (fails(entry.path)) throw new DamagedFileError('EIO: i/o error');
+            return release.place.body(entry, spend);
+          },
         },
-      }),
+        release,
+      ),
     });
     const targets = [tinyHashes()[0] ?? '', hashes(2, 1)[0] ?? '', SUPERSEDED_HASH];
     let cases = 0;

@@ -10,6 +10,7 @@ import {
 import { revokeKey, rotateKey } from '../../../compiler/keys/key-command.ts';
 import { runVerify } from '../../../compiler/verify/verify-command.ts';
 import { check } from '../../../gatekeeper/answers/check.ts';
+import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease, type ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { watchRelease } from '../../../gatekeeper/release/watch-release.ts';
@@ -67,7 +68,7 @@ const listing = (keys: KeyHistory | null): Pick<TinyOptions, 'files'> => {
 function opened(keys: KeyHistory | null, by: TinyOptions, issuerDid: string | null = K1) {
   const dataDir = tinyDataDir();
   writeTinyRelease(dataDir, { ...listing(keys), ...by });
-  return openRelease({ dataDir, issuerDid, baseUrl: null });
+  return openRelease({ source: folderSource(dataDir), issuerDid, baseUrl: null });
 }
 
 /** The last word of a list: what follows the first key is of somebody else. */
@@ -137,11 +138,11 @@ describe('a running gatekeeper', () => {
   async function served(first: KeyHistory | null, by: TinyOptions) {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir, { ...listing(first), ...by, sequence: 5 });
-    const open = () => openRelease({ dataDir, issuerDid: K1, baseUrl: null });
+    const open = () => openRelease({ source: folderSource(dataDir), issuerDid: K1, baseUrl: null });
     let current: ReleaseIndex = await open();
     const logged: string[] = [];
     const watcher = watchRelease({
-      dataDir,
+      source: folderSource(dataDir),
       current: () => current,
       open,
       swap: (next) => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { keepNewest, NEWEST_NAME, refuseOlder } from '../../../gatekeeper/release/newest-served.ts';
 import { openRelease } from '../../../gatekeeper/release/release-index.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
@@ -11,7 +12,7 @@ const stateDir = () => mkdtempSync(join(tmpdir(), 'signalpress-state-'));
 async function releaseOf(options: TinyOptions) {
   const dataDir = tinyDataDir();
   writeTinyRelease(dataDir, options);
-  return openRelease({ dataDir, issuerDid: null, baseUrl: null });
+  return openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
 }
 
 describe('refuseOlder()', () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { OFFERS_PATH } from '../../../gatekeeper/release/offers.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { checkFiles, checkHead } from '../../../gatekeeper/release/release-head.ts';
@@ -25,22 +26,24 @@ describe('openRelease()', () => {
   it('opens what current names and keeps to it after a swap', async () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     writeTinyRelease(dataDir, { sequence: 2, files: new Map() });
-    expect(release.root).toBe(root);
+    expect(release.mark).toBe(basename(root));
     expect((await release.body(RECORD, FOR_EVERYBODY)).bytes).toEqual(tinyFiles().get(RECORD));
-    expect((await openRelease({ dataDir, ...ANY })).head.sequence).toBe(2);
+    expect((await openRelease({ source: folderSource(dataDir), ...ANY })).head.sequence).toBe(2);
   });
 
   it('I47: says what to do when there is no release', async () => {
-    const opening = openRelease({ dataDir: tinyDataDir(), ...ANY });
+    const opening = openRelease({ source: folderSource(tinyDataDir()), ...ANY });
     await expect(opening).rejects.toThrow(/run "signalpress compile" first/);
   });
 
   it('I47: refuses a release without its list', async () => {
     const dataDir = tinyDataDir();
     rmSync(join(writeTinyRelease(dataDir), 'files.txt'));
-    await expect(openRelease({ dataDir, ...ANY })).rejects.toThrow(/compile again/);
+    await expect(openRelease({ source: folderSource(dataDir), ...ANY })).rejects.toThrow(
+      /compile again/,
+    );
   });
 
   it('I47: refuses a release without its manifest, for nothing would be for sale', async () => {
@@ -53,7 +56,7 @@ describe('openRelease()', () => {
     const counted = { files_sha256: `sha256:${digest}`, files_count: entries.length };
     const root = writeTinyRelease(dataDir, { sequence: 2, head: counted });
     writeFileSync(join(root, 'files.txt'), text);
-    const opening = openRelease({ dataDir, ...ANY });
+    const opening = openRelease({ source: folderSource(dataDir), ...ANY });
     await expect(opening).rejects.toThrow(`it has no "${OFFERS_PATH}"; compile again`);
   });
 
@@ -78,7 +81,7 @@ describe('ReleaseIndex.body()', () => {
   it('I24: throws for a flipped bit and goes on once the file is whole again', async () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const whole = readFileSync(tinyFilePath(root, RECORD));
     const flipped = Buffer.from(whole);
     flipped[100] = (flipped[100] ?? 0) ^ 1;
@@ -91,7 +94,7 @@ describe('ReleaseIndex.body()', () => {
   it('I38: throws for a planted link', async () => {
     const dataDir = tinyDataDir();
     const root = writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     rmSync(tinyFilePath(root, RECORD));
     symlinkSync('/etc/hostname', tinyFilePath(root, RECORD));
     await expect(release.body(RECORD, FOR_EVERYBODY)).rejects.toThrow(DamagedFileError);
@@ -100,7 +103,7 @@ describe('ReleaseIndex.body()', () => {
   it('I38: looks nothing up that is not listed', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     for (const path of ['../../current/release.json', 'release.json', '/etc/passwd', '', '.']) {
       expect(release.has(path)).toBe(false);
       await expect(release.body(path, FOR_EVERYBODY)).rejects.toThrow(RangeError);
@@ -115,7 +118,7 @@ describe('ReleaseIndex.body()', () => {
       if (path.includes('/record/')) reads += 1;
       return readFileSync(path);
     };
-    const release = await openRelease({ dataDir, ...ANY, read });
+    const release = await openRelease({ source: folderSource(dataDir, read), ...ANY });
     const bodies = await Promise.all(
       Array.from({ length: 50 }, () => release.body(RECORD, FOR_EVERYBODY)),
     );
@@ -127,7 +130,7 @@ describe('ReleaseIndex.body()', () => {
   it('bytesAt() fills in the request-time fields', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     expect(body.points).toHaveLength(3);
     expect(JSON.parse(bytesAt(body, TINY_NOW).toString())).toMatchObject({
@@ -144,7 +147,7 @@ describe('ReleaseIndex.body()', () => {
   it('bytesAt() gives the same buffer until a member changes, and then the bytes of that instant', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     const body = await release.body('bundle/environment/us-denver.json', FOR_EVERYBODY);
     const first = bytesAt(body, TINY_NOW);
     expect(bytesAt(body, TINY_NOW + 1)).toBe(first);
@@ -177,7 +180,7 @@ describe('ReleaseIndex.pathsUnder()', () => {
   it('lists the paths of a prefix in order, at most as many as asked', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
-    const release = await openRelease({ dataDir, ...ANY });
+    const release = await openRelease({ source: folderSource(dataDir), ...ANY });
     expect(release.pathsUnder('record/airquality.aqi/', 9)).toEqual([
       'record/airquality.aqi/us-chicago.json',
       RECORD,

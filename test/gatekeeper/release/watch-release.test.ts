@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
 import { openRelease, type ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { MISSED_POLLS_MAX, watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
@@ -14,11 +15,11 @@ async function watched(onOpen: (check: () => Promise<void>) => void = () => {}):
   const dataDir = tinyDataDir();
   writeTinyRelease(dataDir, { sequence: 5 });
   const open = (): Promise<ReleaseIndex> =>
-    openRelease({ dataDir, issuerDid: null, baseUrl: null });
+    openRelease({ source: folderSource(dataDir), issuerDid: null, baseUrl: null });
   let current = await open();
   const logged: string[] = [];
   const watcher = watchRelease({
-    dataDir,
+    source: folderSource(dataDir),
     current: () => current,
     open: async () => {
       const opened = await open();
@@ -85,11 +86,15 @@ describe('watchRelease()', () => {
   it('says when a look hangs, so that nobody looks any more, and not before', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir, { sequence: 5 });
-    const served = await openRelease({ dataDir, issuerDid: null, baseUrl: null });
+    const served = await openRelease({
+      source: folderSource(dataDir),
+      issuerDid: null,
+      baseUrl: null,
+    });
     let answer: (release: ReleaseIndex) => void = () => {};
     const pollMs = 40;
     const watcher = watchRelease({
-      dataDir,
+      source: folderSource(dataDir),
       current: () => served,
       open: () =>
         new Promise((done) => {

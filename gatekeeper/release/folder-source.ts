@@ -1,0 +1,85 @@
+import { watch } from 'node:fs';
+import { readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import {
+  CURRENT_LINK,
+  FILES_NAME,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+} from '../../compiler/contract/release.ts';
+import { FILE_COST } from '../http/cost.ts';
+import { messageOf } from '../message-of.ts';
+import { readPlainFile } from '../plain-file.ts';
+import { StartError } from '../start-error.ts';
+import { type ReadFile, readBody } from './read-body.ts';
+import type { ReleasePlace, ReleaseSource } from './release-source.ts';
+
+/** How often the link is read when the file system reports nothing. */
+const POLL_MS = 1000;
+
+/** The folder that holds `current`; `read` stands in for the disk where bodies are read. */
+export function folderSource(dataDir: string, read: ReadFile = readPlainFile): ReleaseSource {
+  let isReadable = true;
+  return {
+    pollMs: POLL_MS,
+    async mark() {
+      const link = await readlink(join(dataDir, CURRENT_LINK)).catch(() => null);
+      isReadable = link !== null;
+      return link === null ? null : basename(link);
+    },
+    async newest() {
+      return folderPlace(await releaseRoot(dataDir), read);
+    },
+    kept: async () => null,
+    prepare: async () => undefined,
+    served: async () => undefined,
+    watch: (changed) => watchFolder(dataDir, changed),
+    trouble: () => (isReadable ? null : 'the folder of releases cannot be read'),
+    warning: () => [],
+    close: async () => undefined,
+  };
+}
+
+/** The release in a folder whose links are resolved, so that a swap changes nothing for it. */
+async function folderPlace(root: string, read: ReadFile): Promise<ReleasePlace> {
+  const data = dirname(dirname(root));
+  return {
+    mark: basename(root),
+    head: await readOrRefuse(join(root, RELEASE_NAME), HEAD_BYTES_MAX),
+    list: (_, max) => readOrRefuse(join(root, FILES_NAME), max),
+    body(entry, spend) {
+      spend(FILE_COST);
+      return readBody(data, entry, read);
+    },
+  };
+}
+
+async function releaseRoot(dataDir: string): Promise<string> {
+  const link = join(dataDir, CURRENT_LINK);
+  try {
+    return await realpath(link);
+  } catch (cause) {
+    throw new StartError(
+      `Cannot open release "${link}": nothing there; run "signalpress compile" first, or set SIGNALPRESS_DATA`,
+      { cause },
+    );
+  }
+}
+
+async function readOrRefuse(path: string, max: number): Promise<Buffer> {
+  try {
+    return await readPlainFile(path, max);
+  } catch (cause) {
+    throw new StartError(`Cannot read "${path}": ${messageOf(cause)}; compile again`, { cause });
+  }
+}
+
+/** File system events only make a swap quicker; without them the poll does. */
+function watchFolder(dataDir: string, changed: () => void): { close(): void } | null {
+  try {
+    const watcher = watch(dataDir, { persistent: false }, changed);
+    return watcher.on('error', () => watcher.close());
+  } catch {
+    return null;
+  }
+}

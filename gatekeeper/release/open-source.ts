@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts';
+import { dataUrl, isRemote } from '../remote/data-url.ts';
+import { folderSource } from './folder-source.ts';
+import type { ReadFile } from './read-body.ts';
+import type { ReleaseSource } from './release-source.ts';
+
+/** What a source needs beside its settings. */
+export interface SourceSurroundings {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  /** Stands in for the disk where bodies are read from a folder. */
+  readonly read?: ReadFile;
+}
+
+/** Where the settings say that releases are. */
+export async function openSource(config: Config, by: SourceSurroundings): Promise<ReleaseSource> {
+  const { dataDir, dataAuth: auth, cacheDir, cacheMb } = config;
+  if (!isRemote(dataDir)) return folderSource(dataDir, by.read);
+  // Only who names a host waits for what talks to it to load.
+  const { remoteSource } = await import('../remote/remote-source.ts');
+  const cacheBytesMax = cacheMb * 1024 * 1024;
+  return remoteSource({ url: dataUrl(dataDir), auth, cacheDir, cacheBytesMax, ...by });
+}

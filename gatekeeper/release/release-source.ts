@@ -1,0 +1,47 @@
+import type { FileEntry, Release } from '../../compiler/contract/release.ts';
+import type { Spend } from '../http/cost.ts';
+
+/** A release where it stands. Nothing that comes from there is trusted before it was checked. */
+export interface ReleasePlace {
+  /** Equal for the same release of the same source. */
+  readonly mark: string;
+  /** The bytes of RELEASE_NAME. */
+  readonly head: Buffer;
+  /** The bytes of FILES_NAME, at most `max`; throws a StartError when they cannot be read. */
+  list(head: Release, max: number): Promise<Buffer>;
+  /**
+   * The bytes of a listed file, checked against its hash, at the cost of who makes it be read. Throws a DamagedFileError
+   * when something else stands there, and an UnreachableFileError when nobody can tell at this moment.
+   */
+  body(entry: FileEntry, spend: Spend): Promise<Buffer>;
+}
+
+/** A checked release, as far as a source needs to know it. */
+export interface KnownRelease {
+  readonly place: ReleasePlace;
+  readonly head: Release;
+  readonly files: ReadonlyMap<string, FileEntry>;
+}
+
+/** Where releases are read from: a folder of this machine, or a host that serves such a folder. */
+export interface ReleaseSource {
+  /** How often `mark` is asked when nothing else reports a change, in milliseconds. */
+  readonly pollMs: number;
+  /** The mark of the newest release; null when it cannot be read. Never rejects. */
+  mark(): Promise<string | null>;
+  /** The newest release; throws a StartError that tells what to do when there is none. */
+  newest(): Promise<ReleasePlace>;
+  /** The release that was served last, where this source keeps a copy of it; null for none. */
+  kept(): Promise<ReleasePlace | null>;
+  /** Brings close what is likely to be asked of a release, before it takes the place of another one. Never rejects. */
+  prepare(next: KnownRelease, current: KnownRelease | null): Promise<void>;
+  /** Says which release is served from now on. Never rejects. */
+  served(release: KnownRelease): Promise<void>;
+  /** Calls back when there may be a newer release; null where only asking tells. */
+  watch(changed: () => void): { close(): void } | null;
+  /** What keeps a newer release from being found, so that the service is not ready; null when nothing does. */
+  trouble(): string | null;
+  /** The same where the service goes on with what it has; one sentence or none. */
+  warning(): readonly string[];
+  close(): Promise<void>;
+}

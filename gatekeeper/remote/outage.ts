@@ -1,0 +1,38 @@
+import type { Log } from '../http/line-log.ts';
+
+export interface OutageOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Log;
+  /** What the log calls the beginning and the end. */
+  readonly events: { readonly begins: string; readonly ends: string };
+}
+
+/** Since when something does not work. The log hears of the beginning and of the end, once each. */
+export class Outage {
+  readonly #options: OutageOptions;
+  #since: string | null = null;
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** ISO time; null while all is well. */
+  get since(): string | null {
+    return this.#since;
+  }
+
+  begin(error: string): void {
+    if (this.#since !== null) return;
+    const { clock, log, events } = this.#options;
+    this.#since = new Date(clock()).toISOString();
+    log({ event: events.begins, since: this.#since, error });
+  }
+
+  end(): void {
+    if (this.#since === null) return;
+    const { log, events } = this.#options;
+    log({ event: events.ends, since: this.#since });
+    this.#since = null;
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Releases on a static host: nginx, S3, a CDN. The host is not trusted. It serves a data folder as it is:
+ *
+ *  1. `current/release.json` is the signed head of the newest release, and the only file that ever changes. It is asked for
+ *     every few seconds, with the tag that it had. Its signature, its issuer and its place in the sequence are checked like
+ *     those of a release on the disk.
+ *  2. `releases/<name>/files.txt` is the list that the head signs; the head gives the name.
+ *  3. `files/…` are the bodies, each checked against the list.
+ *
+ * All of them are kept in a cache by their hash, so a start works without the host, and what was read is sold on while the
+ * host is away. Whoever holds the host can keep a new release back, for as long as `valid_until` allows, and make files
+ * missing. It cannot make anything false be served.
+ */
+import { createHash } from 'node:crypto';
+import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
+import {
+  CURRENT_LINK,
+  FILES_NAME,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+  RELEASES_FOLDER,
+  type Release,
+  releaseName,
+} from '../../compiler/contract/release.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import type { Log } from '../http/line-log.ts';
+import { messageOf } from '../message-of.ts';
+import { OFFERS_PATH } from '../release/offers.ts';
+import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
+import { StartError } from '../start-error.ts';
+import { DiskCache } from './disk-cache.ts';
+import { Outage } from './outage.ts';
+import { patientGet } from './patient-get.ts';
+import { Prefetch } from './prefetch.ts';
+import { FETCHES_MAX, RemoteFiles } from './remote-files.ts';
+import { HostError, type StaticHost, staticHost } from './static-host.ts';
+
+const POLL_MS = 5_000;
+/** Longest list that is read: that of some two million files. */
+const LIST_BYTES_MAX = 256 * 1024 * 1024;
+const POINTER_PATH = `${CURRENT_LINK}/${RELEASE_NAME}`;
+
+/** Beside what it takes to connect, this many bytes a millisecond must come; no answer may take longer than a limit. */
+const ANSWER_MS = 10_000;
+const BYTES_A_MS = 100;
+const DEADLINE_MS_MAX = 120_000;
+
+export interface RemoteOptions {
+  readonly url: URL;
+  /** One header of every request, `Name: value`. */
+  readonly auth: string | null;
+  readonly cacheDir: string;
+  readonly cacheBytesMax: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+/** The head that the host gave last. */
+interface Pointer {
+  readonly head: Buffer;
+  readonly mark: string;
+  readonly etag: string | null;
+}
+
+/** Throws nothing before something is read. */
+export function remoteSource(options: RemoteOptions): ReleaseSource {
+  return new RemoteSource(options);
+}
+
+class RemoteSource implements ReleaseSource {
+  readonly pollMs = POLL_MS;
+  readonly #url: URL;
+  readonly #log: Log;
+  readonly #host: StaticHost;
+  readonly #cache: DiskCache;
+  readonly #files: RemoteFiles;
+  readonly #prefetch: Prefetch;
+  /** The host does not answer. */
+  readonly #outage: Outage;
+  /** It answers, but not with a head. */
+  readonly #headless: Outage;
+  #pointer: Pointer | null = null;
+  #looking: Promise<Pointer> | null = null;
+  #isFirst = true;
+  #isClosed = false;
+
+  constructor({ url, auth, cacheDir, cacheBytesMax, clock, log: write }: RemoteOptions) {
+    // What is cut off by the end of the program is no news.
+    const log: Log = (entry) => {
+      if (!this.#isClosed) write(entry);
+    };
+    this.#url = url;
+    this.#log = log;
+    this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline: deadlineMs });
+    this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
+    const events = { begins: 'data_host_unreachable', ends: 'data_host_back' };
+    this.#outage = new Outage({ clock, log, events });
+    const noHead = { begins: 'data_host_without_head', ends: 'data_host_back' };
+    this.#headless = new Outage({ clock, log, events: noHead });
+    const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
+    const suspect = (): void => void this.mark();
+    this.#files = new RemoteFiles({ host, cache, outage, suspect, log });
+    const isReachable = (): boolean => outage.since === null;
+    this.#prefetch = new Prefetch({ files: this.#files, cache, isReachable });
+  }
+
+  async mark(): Promise<string | null> {
+    try {
+      return (await this.#look()).mark;
+    } catch {
+      return null;
+    }
+  }
+
+  async newest(): Promise<ReleasePlace> {
+    try {
+      const { head } = await this.#look();
+      return this.#place(head);
+    } catch (cause) {
+      const where = `${this.#url.origin}${this.#url.pathname}`;
+      throw new StartError(
+        `Cannot read "${POINTER_PATH}" of "${where}": ${messageOf(cause)}; ` +
+          'publish a release there, correct SIGNALPRESS_DATA, or wait for the host',
+        { cause },
+      );
+    }
+  }
+
+  async kept(): Promise<ReleasePlace | null> {
+    const mark = await this.#cache.noted();
+    if (mark === null || !/^[0-9a-f]{64}$/.test(mark)) return null;
+    const head = await this.#cache.read({ sha256: mark, size: HEAD_BYTES_MAX });
+    return head === null ? null : this.#place(head);
+  }
+
+  async prepare(next: KnownRelease, current: KnownRelease | null): Promise<void> {
+    const started = performance.now();
+    const fetched = await this.#prefetch.before(next, current);
+    const ms = Math.round(performance.now() - started);
+    const { sequence } = next.head;
+    this.#log({ event: 'release_fetched', sequence, ms, ...(fetched ?? { unfinished: true }) });
+  }
+
+  async served(release: KnownRelease): Promise<void> {
+    const { place, head, files } = release;
+    const needed = [KEYS_PATH, OFFERS_PATH].flatMap((path) => files.get(path)?.sha256 ?? []);
+    this.#cache.pin([place.mark, hexOf(head.files_sha256), ...needed]);
+    await this.#cache.write(place.mark, place.head);
+    await this.#cache.note(place.mark);
+    if (!this.#isFirst) return;
+    this.#isFirst = false;
+    await this.#cache.sweep();
+    await this.prepare(release, null);
+  }
+
+  watch(): null {
+    return null;
+  }
+
+  trouble(): null {
+    return null;
+  }
+
+  warning(): readonly string[] {
+    const { since } = this.#outage;
+    if (since !== null) return [`stale: host unreachable since ${since}`];
+    const headless = this.#headless.since;
+    return headless === null ? [] : [`stale: host without a readable head since ${headless}`];
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#prefetch.stop();
+    await this.#host.close();
+  }
+
+  /** Asks for the head, once for many who want to know; throws a HostError. */
+  #look(): Promise<Pointer> {
+    this.#looking ??= this.#askHead().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #askHead(): Promise<Pointer> {
+    try {
+      const etag = this.#pointer?.etag ?? null;
+      const file = await patientGet(this.#host, { path: POINTER_PATH, max: HEAD_BYTES_MAX, etag });
+      this.#pointer = pointerOf(file) ?? this.#pointer;
+      if (this.#pointer === null) throw new HostError('status 304', { isFinal: true });
+      this.#outage.end();
+      this.#headless.end();
+      return this.#pointer;
+    } catch (error) {
+      const isFinal = error instanceof HostError && error.isFinal;
+      if (isFinal) this.#outage.end();
+      (isFinal ? this.#headless : this.#outage).begin(messageOf(error));
+      throw error;
+    }
+  }
+
+  #place(head: Buffer): ReleasePlace {
+    return {
+      mark: markOf(head),
+      head,
+      list: (release, max) => this.#list(release, max),
+      body: (entry, spend) => this.#files.body(entry, spend),
+    };
+  }
+
+  async #list(release: Release, max: number): Promise<Buffer> {
+    const at = `${RELEASES_FOLDER}/${releaseName(release)}/${FILES_NAME}`;
+    const [sha256, size] = [hexOf(release.files_sha256), Math.min(max, LIST_BYTES_MAX)];
+    try {
+      return await this.#files.read({ path: at, at, sha256, size }, FOR_EVERYBODY);
+    } catch (cause) {
+      throw new StartError(messageOf(cause), { cause });
+    }
+  }
+}
+
+function pointerOf(file: Awaited<ReturnType<StaticHost['get']>>): Pointer | null {
+  if (file === null) return null;
+  return { head: file.bytes, mark: markOf(file.bytes), etag: file.etag };
+}
+
+function markOf(head: Buffer): string {
+  return createHash('sha256').update(head).digest('hex');
+}
+
+function hexOf(hash: string): string {
+  return hash.slice('sha256:'.length);
+}
+
+function deadlineMs(bytes: number): number {
+  return Math.min(DEADLINE_MS_MAX, ANSWER_MS + Math.ceil(bytes / BYTES_A_MS));
+}

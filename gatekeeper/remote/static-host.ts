@@ -1,0 +1,133 @@
+/**
+ * GETs of one static host over undici. Nothing of what comes back is trusted here, and whoever asks checks it:
+ *
+ *  - No redirect is followed, and no body is decoded: the bytes are hashed as they come.
+ *  - An answer is read up to the length that the signed list gives, and no further.
+ *  - Each answer has one deadline from the call to its last byte, so that a host that trickles holds nobody for longer.
+ *  - No error holds the address or the header of the operator.
+ *
+ * HTTP semantics: RFC 9110. Conditional requests: its section 13.
+ */
+import { type Dispatcher, Pool } from 'undici';
+import { messageOf } from '../message-of.ts';
+
+const CONNECT_MS = 5_000;
+/** Of an answer that is thrown away. */
+const DUMP_BYTES = 65_536;
+const HEADERS_BYTES_MAX = 32_768;
+/** Statuses that say nothing about a file, only about the host. */
+const BUSY = [408, 425, 429];
+
+/** What the host gave instead of a file. */
+export class HostError extends Error {
+  override readonly name = 'HostError';
+  /** The host answered, and asking again soon gives the same. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { isFinal, ...options }: ErrorOptions & { isFinal: boolean }) {
+    super(message, options);
+    this.isFinal = isFinal;
+  }
+}
+
+export interface HostFile {
+  readonly bytes: Buffer;
+  readonly etag: string | null;
+}
+
+export interface HostRequest {
+  /** Below the address of the host, without a slash in front. */
+  readonly path: string;
+  /** Most bytes that are read. */
+  readonly max: number;
+  /** Of an answer that is known: the host may say that it still holds. */
+  readonly etag?: string | null;
+}
+
+export interface StaticHost {
+  /** A file; null where it is the known one. Throws a HostError. */
+  get(request: HostRequest): Promise<HostFile | null>;
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  /** Where the files of the data folder are. */
+  readonly url: URL;
+  /** One header of every request, `Name: value`. */
+  readonly auth: string | null;
+  readonly connections: number;
+  /** Milliseconds for an answer of `bytes`. */
+  readonly deadline: (bytes: number) => number;
+}
+
+export function staticHost({ url, auth, connections, deadline }: HostOptions): StaticHost {
+  const pool = new Pool(url.origin, {
+    connections,
+    pipelining: 1,
+    connect: { timeout: CONNECT_MS },
+    // Each answer has one deadline of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+  });
+  const base = url.pathname.replace(/\/+$/, '');
+  return {
+    async get({ path, max, etag = null }) {
+      const ms = deadline(max);
+      try {
+        const answer = await pool.request({
+          method: 'GET',
+          path: `${base}/${path}`,
+          headers: headersOf(auth, etag),
+          signal: AbortSignal.timeout(ms),
+        });
+        return await fileOf(answer, max, etag);
+      } catch (error) {
+        throw hostError(error, ms);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function headersOf(auth: string | null, etag: string | null): Record<string, string> {
+  const colon = auth?.indexOf(':') ?? -1;
+  return {
+    'accept-encoding': 'identity',
+    ...(auth === null ? {} : { [auth.slice(0, colon)]: auth.slice(colon + 1).trim() }),
+    ...(etag === null ? {} : { 'if-none-match': etag }),
+  };
+}
+
+async function fileOf(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  max: number,
+  etag: string | null,
+): Promise<HostFile | null> {
+  if (statusCode !== 200) {
+    await body.dump({ limit: DUMP_BYTES }).catch(() => undefined);
+    if (statusCode === 304 && etag !== null) return null;
+    const isFinal = statusCode < 500 && !BUSY.includes(statusCode);
+    throw new HostError(`status ${statusCode}`, { isFinal });
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > max) {
+      body.destroy();
+      throw new HostError(`longer than the ${max} bytes that are listed`, { isFinal: true });
+    }
+    chunks.push(chunk);
+  }
+  const tag = headers.etag;
+  return { bytes: Buffer.concat(chunks, size), etag: typeof tag === 'string' ? tag : null };
+}
+
+function hostError(error: unknown, ms: number): HostError {
+  if (error instanceof HostError) return error;
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
+  const state = isLate ? `no whole answer within ${ms} ms` : code;
+  return new HostError(state, { isFinal: false, cause: error });
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { payer } from '../payer.ts';
+import { tinyKey } from '../tiny-release.ts';
+
+/** The program as it is shipped. */
+export const GATE_PROGRAM = resolve('build/gatekeeper/signalpress-gate.js');
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The shipped gatekeeper over a host, paid through a facilitator that counts what it settles. */
+export interface HostedGate {
+  readonly url: string;
+  readonly state: string;
+  /** Settlements so far: each is money that has moved. */
+  readonly settled: () => number;
+  /** Entries of its log with an event. */
+  readonly events: () => Entry[];
+  get(target: string): Promise<{ status: number; headers: Headers; text: string }>;
+  /** Asks, signs what the 402 wants, and sends it; the 402 itself may be refused. */
+  buy(target: string): Promise<{ status: number; headers: Headers; text: string }>;
+  health(): Promise<{ status: string; release: { sequence: number }; warnings: string[] }>;
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+const cleanups: (() => void)[] = [];
+/** For `afterEach`: no process and no port stays. */
+export function closeGates(): void {
+  for (const clean of cleanups.splice(0)) clean();
+}
+
+export interface HostedGateOptions {
+  readonly data: string;
+  readonly state?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function hostedGate({
+  data,
+  state = mkdtempSync(join(tmpdir(), 'signalpress-state-')),
+  env = {},
+}: HostedGateOptions): Promise<HostedGate> {
+  const facilitator = await countingFacilitator();
+  const { child, output, exit } = spawned({
+    SIGNALPRESS_DATA: data,
+    SIGNALPRESS_STATE: state,
+    SIGNALPRESS_ISSUER_DID: tinyKey().did,
+    SIGNALPRESS_PORT: '0',
+    SIGNALPRESS_RATE_LIMIT: '0',
+    SIGNALPRESS_PAY_TO: '0x52908400098527886E0F7030069857D2E4169EE7',
+    SIGNALPRESS_FACILITATOR_URL: facilitator.url,
+    ...env,
+  });
+  const url = await listening(output, child);
+  const get: HostedGate['get'] = (target) => ask(url + target);
+  return {
+    url,
+    state,
+    settled: facilitator.settled,
+    events: () => entriesOf(output.out).filter((entry) => 'event' in entry),
+    get,
+    async buy(target) {
+      const offered = await get(target);
+      if (offered.status !== 402) return offered;
+      const { accepts } = JSON.parse(offered.text) as { accepts: [RequirementsV1] };
+      return ask(url + target, { 'x-payment': await paymentFor(accepts[0]) });
+    },
+    health: async () => JSON.parse((await get('/healthz')).text),
+    kill(signal) {
+      child.kill(signal);
+      return exit;
+    },
+  };
+}
+
+/** A payment that nobody used, for what a 402 asks. */
+export function paymentFor(terms: RequirementsV1): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  const window = { validAfter: String(now - 600), validBefore: String(now + 300) };
+  return payer(NETWORKS['base-sepolia']).header(terms, window);
+}
+
+/** Starts the program and waits for nothing. */
+export function spawned(env: Readonly<Record<string, string>>): {
+  child: ChildProcess;
+  output: { out: string; err: string };
+  exit: Promise<number | null>;
+} {
+  const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
+  const child = spawn(process.execPath, [GATE_PROGRAM], { cwd, env: { ...env, PATH: '' } });
+  cleanups.push(() => child.kill('SIGKILL'));
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    output.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.err += chunk;
+  });
+  return { child, output, exit: new Promise((done) => child.on('close', done)) };
+}
+
+async function listening(output: { readonly err: string }, child: ChildProcess): Promise<string> {
+  for (let tries = 0; tries < 400 && child.exitCode === null; tries += 1) {
+    const url = /listens on (\S+)/.exec(output.err)?.[1];
+    if (url !== undefined) return url;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error(`not started: ${output.err}`);
+}
+
+async function ask(url: string, headers: Record<string, string> = {}) {
+  const response = await fetch(url, { headers });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function entriesOf(out: string): Entry[] {
+  return out.split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line)] : []));
+}
+
+async function countingFacilitator() {
+  let settlements = 0;
+  const server = createServer((request, response) => {
+    if (request.url === '/settle') settlements += 1;
+    // Each transaction is one payment's, whichever of these settles it.
+    const transaction = `0x${randomBytes(32).toString('hex')}`;
+    const kinds = [{ x402Version: 1, scheme: 'exact', network: 'base-sepolia' }];
+    response.setHeader('content-type', 'application/json');
+    const answer = { isValid: true, success: true, transaction, network: 'base-sepolia', kinds };
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  cleanups.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, settled: () => settlements };
+}
+
+/** Waits until something holds; throws with what was wanted when it never does. */
+export async function until(
+  wanted: string,
+  holds: () => boolean | Promise<boolean>,
+  ms = 20_000,
+): Promise<void> {
+  for (const started = performance.now(); performance.now() - started < ms; ) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`never: ${wanted}`);
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { releaseName } from '../../../compiler/contract/release.ts';
+import { type TinyOptions, tinyDataDir, tinyFilePath, writeTinyRelease } from '../tiny-release.ts';
+
+/** Answers in place of the folder; false leaves the answer to the folder. */
+export type Spoil = (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
+
+/** A static host on a loopback port that serves a folder, as it is or as a test wants it. */
+export interface StaticSite {
+  readonly url: string;
+  readonly dataDir: string;
+  /** What was asked, in order: status and path. */
+  readonly asked: string[];
+  spoil: Spoil | null;
+  /** Closes the port, and every connection. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+}
+
+const open = new Set<StaticSite>();
+
+/** For `afterEach`: no port stays open. */
+export async function closeSites(): Promise<void> {
+  for (const site of open) await site.goAway();
+  open.clear();
+}
+
+export async function staticSite(dataDir: string = tinyDataDir()): Promise<StaticSite> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').slice(1);
+    response.on('finish', () => asked.push(`${response.statusCode} ${path}`));
+    if (site.spoil?.(path, response, request) === true) return;
+    fromFolder(join(dataDir, path), request, response);
+  });
+  const listen = (port: number) =>
+    new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const site: StaticSite = {
+    url: `http://127.0.0.1:${port}`,
+    dataDir,
+    asked,
+    spoil: null,
+    async goAway() {
+      if (!server.listening) return;
+      const closed = new Promise((done) => server.close(done));
+      server.closeAllConnections();
+      await closed;
+    },
+    comeBack: () => listen(port),
+  };
+  open.add(site);
+  return site;
+}
+
+function fromFolder(path: string, request: IncomingMessage, response: ServerResponse): void {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    response.writeHead(404).end('not here');
+    return;
+  }
+  const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
+  response.setHeader('etag', etag);
+  if (request.headers['if-none-match'] === etag) response.writeHead(304).end();
+  else response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
+}
+
+/** Where the host has a listed file of a release, below its address. */
+export function storedAt(root: string, path: string): string {
+  return tinyFilePath(root, path).slice(dirname(dirname(root)).length + 1);
+}
+
+/** Writes a tiny release where a host is asked for it; answers its directory. */
+export function writeHostedRelease(dataDir: string, options: TinyOptions = {}): string {
+  const root = writeTinyRelease(dataDir, options);
+  const head = JSON.parse(readFileSync(join(root, 'release.json'), 'utf8'));
+  const link = join(dirname(root), releaseName(head));
+  rmSync(link, { force: true });
+  symlinkSync(basename(root), link);
+  return root;
+}
