@@ -1,6 +1,7 @@
 import { nearest } from '../compiler/contract/nearest.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { jointProblems } from './joint-problems.ts';
+import type { LoggedRequests, LogLevel } from './log/log-level.ts';
 import { messageOf } from './message-of.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from './payment/token.ts';
@@ -75,6 +76,9 @@ export interface Config {
   readonly trustedProxy: string;
   /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
   readonly verifyFirst: boolean;
+  /** The least level that is logged. */
+  readonly logLevel: LogLevel;
+  readonly logRequests: LoggedRequests;
 }
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
@@ -210,6 +214,8 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     rateLimit: whole('rate_limit', RATE_LIMIT),
     trustedProxy: text('trusted_proxy') ?? '',
     verifyFirst: text('verify') === 'always',
+    logLevel: (text('log_level') ?? 'info') as LogLevel,
+    logRequests: (text('log_requests') ?? 'all') as LoggedRequests,
   };
 }
 
