@@ -2,6 +2,12 @@ import { join } from 'node:path';
 import { nearest } from '../compiler/contract/nearest.ts';
 import { parseJson } from '../compiler/contract/strict-json.ts';
 import { jointProblems } from './joint-problems.ts';
+import {
+  LOG_LEVELS,
+  LOGGED_REQUESTS,
+  type LoggedRequests,
+  type LogLevel,
+} from './log/log-level.ts';
 import { messageOf } from './message-of.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from './payment/token.ts';
@@ -86,6 +92,9 @@ export interface Config {
   readonly trustedProxy: string;
   /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
   readonly verifyFirst: boolean;
+  /** The least level that is logged. */
+  readonly logLevel: LogLevel;
+  readonly logRequests: LoggedRequests;
 }
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
@@ -191,18 +200,22 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     const value = values[name];
     return typeof value === 'string' ? value : null;
   };
+  const textOr = (name: SettingName, otherwise: string): string => text(name) ?? otherwise;
+  const choice = <T>(name: SettingName, of: readonly T[], otherwise: T): T =>
+    of.find((one) => one === values[name]) ?? otherwise;
   const whole = (name: SettingName, otherwise: number): number => {
     const value = values[name];
     return typeof value === 'number' ? value : otherwise;
   };
+  const stateDir = textOr('state', STATE_DIR);
   const list = values.facilitator_url;
-  const network = findNetwork(text('network') ?? 'base-sepolia');
+  const network = findNetwork(textOr('network', 'base-sepolia'));
   if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
   return {
-    host: text('host') ?? '127.0.0.1',
+    host: textOr('host', '127.0.0.1'),
     port: whole('port', 4021),
     baseUrl: text('base_url'),
-    payTo: text('pay_to') ?? TEST_PAYEE,
+    payTo: textOr('pay_to', TEST_PAYEE),
     network,
     facilitatorUrls: Array.isArray(list) ? list.map(String) : [],
     facilitatorAuth: text('facilitator_auth'),
@@ -210,21 +223,23 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     rpcUrl: text('rpc_url'),
     confirmations: whole('confirmations', 1),
     relayerKey: text('relayer_key'),
-    maxFeeGwei: text('max_fee_gwei') ?? MAX_FEE_GWEI,
+    maxFeeGwei: textOr('max_fee_gwei', MAX_FEE_GWEI),
     testPayments: values.test_payments === true,
-    dataDir: text('data') ?? 'dist-data',
+    dataDir: textOr('data', 'dist-data'),
     dataAuth: text('data_auth'),
-    cacheDir: text('cache') ?? join(text('state') ?? STATE_DIR, 'cache'),
+    cacheDir: textOr('cache', join(stateDir, 'cache')),
     cacheMb: whole('cache_mb', CACHE_MB),
-    stateDir: text('state') ?? STATE_DIR,
-    journal: text('journal') ?? 'sqlite',
+    stateDir,
+    journal: textOr('journal', 'sqlite'),
     tokenSecret: text('token_secret'),
     tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
     receiptKey: text('receipt_key'),
     issuerDid: text('issuer_did'),
     rateLimit: whole('rate_limit', RATE_LIMIT),
-    trustedProxy: text('trusted_proxy') ?? '',
+    trustedProxy: textOr('trusted_proxy', ''),
     verifyFirst: text('verify') === 'always',
+    logLevel: choice('log_level', LOG_LEVELS, 'info'),
+    logRequests: choice('log_requests', LOGGED_REQUESTS, 'all'),
   };
 }
 

@@ -12,8 +12,9 @@ import {
   strangeVariables,
 } from './config.ts';
 import { dashboardCommand } from './dashboard/dashboard-command.ts';
-import { lineLog } from './http/line-log.ts';
+import { type Log, lineLog } from './http/line-log.ts';
 import { ledgerCommand } from './journal/ledger-command.ts';
+import { LogOutput } from './log/log-output.ts';
 import { messageOf } from './message-of.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { readOwnFile } from './plain-file.ts';
@@ -107,6 +108,14 @@ async function showDashboard(args: readonly string[]): Promise<void> {
   await command.parseAsync(args, { from: 'user' });
 }
 
+/** Whatever ends the process, the lines before it are written, and the last one says why. */
+function logCrashes(log: Log, output: LogOutput): void {
+  process.on('uncaughtExceptionMonitor', (error) => {
+    log({ event: 'crashed', error: messageOf(error) });
+  });
+  process.on('exit', () => output.flush());
+}
+
 async function main(): Promise<void> {
   const [, , ...args] = process.argv;
   if (args[0] === 'dashboard') return showDashboard(args.slice(1));
@@ -125,17 +134,20 @@ async function main(): Promise<void> {
   const clock = (): number => Date.now();
   // A reader of the log that goes away must not take the service with it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-  const log = lineLog((text) => process.stdout.write(text), clock);
-  const signatures = signatureThread();
-  const gatekeeper = await startGatekeeper(config, { clock, log, ...signatures });
+  const output = new LogOutput(process.stdout);
+  const log = lineLog(output, { clock, level: config.logLevel });
+  logCrashes(log, output);
+  const by = { clock, log, version: version(), ...signatureThread() };
+  const gatekeeper = await startGatekeeper(config, by);
   announce(config, gatekeeper.url);
   let isStopping = false;
-  const stop = async (): Promise<void> => {
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
     // Whoever asks again must not cut off what is being paid for.
     if (isStopping) return;
     isStopping = true;
+    log({ event: 'stopping', signal });
     await gatekeeper.close();
-    log.flush();
+    await output.close();
     process.exit(0);
   };
   for (const signal of STOPS) process.on(signal, stop);

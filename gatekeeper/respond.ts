@@ -6,6 +6,7 @@ import { answer } from './answers/answers.ts';
 import { verifyUsage } from './answers/verify.ts';
 import type { Spend } from './http/cost.ts';
 import { type HeaderFacts, headerFacts } from './http/header-facts.ts';
+import type { RequestTrace } from './http/request-id.ts';
 import { wantsPage } from './http/wants-page.ts';
 import { mcpRefusal } from './mcp/mcp-refusal.ts';
 import { messageOf } from './message-of.ts';
@@ -46,6 +47,8 @@ export interface Visit {
   /** The raw request target. */
   readonly target: string;
   readonly facts: HeaderFacts;
+  /** What the request is called; nothing where no client asks. */
+  readonly trace?: RequestTrace;
   /** Takes what the answer costs beyond a plain one, while it is made. */
   readonly spend: Spend;
   /** The whole body of a POST, or the reply that refuses it; asked for once, after everything else fits. */
@@ -79,7 +82,7 @@ export async function respond(visit: Visit, service: Service): Promise<Served> {
   const asked = { path: request.path, method: visit.method, acceptEncoding };
   const given = staticFile(asked, reader);
   if (request.path === SHOP_STYLES_URL && visit.method === 'GET') return shopStyles(service);
-  if (given !== null) return givenFile(given, shortPath(request), service);
+  if (given !== null) return givenFile(given, { visit, request }, service);
   const refusal = refuseMethod(request.path, visit.method);
   const routed = refusal === null ? (known?.routed ?? route(request)) : undefined;
   if (refusal !== null || routed === undefined) {
@@ -99,14 +102,15 @@ function shopStyles({ operator }: Service): Served {
 /** A free file beside the table. */
 async function givenFile(
   file: NonNullable<ReturnType<typeof staticFile>>,
-  path: string,
+  call: Pick<Call, 'visit' | 'request'>,
   service: Service,
 ): Promise<Served> {
+  const path = shortPath(call.request);
   try {
     const given = await file;
     return { ...plainServed(given.reply, path), etag: given.etag };
   } catch (error) {
-    return plainServed(failure(error, path, service), path);
+    return plainServed(failure(error, call, service), path);
   }
 }
 
@@ -126,7 +130,7 @@ async function serve(call: Call, service: Service): Promise<Served> {
     if (routed.endpoint.priceUsd === null) return await free(call, service);
     return await paid(call, service);
   } catch (error) {
-    return plainServed(failure(error, path, service), path);
+    return plainServed(failure(error, call, service), path);
   }
 }
 
@@ -141,8 +145,14 @@ export function plainServed(reply: Reply, path: string): Served {
 }
 
 /** Whatever threw, nobody was charged and no part of the body is sent. */
-function failure(error: unknown, path: string, service: Service): Reply {
-  if (!isLogged(error)) service.log({ event: 'request_failed', path, error: messageOf(error) });
+function failure(
+  error: unknown,
+  { visit, request }: Pick<Call, 'visit' | 'request'>,
+  service: Service,
+): Reply {
+  const path = shortPath(request);
+  if (!isLogged(error))
+    service.log({ event: 'request_failed', id: visit.trace?.id, path, error: messageOf(error) });
   if (error instanceof DamagedFileError) {
     const body = { error: 'Not charged. The stored file is damaged', retryable: true };
     return jsonReply(503, body, [['retry-after', '30']]);
@@ -165,7 +175,7 @@ const PREFLIGHT: readonly Header[] = [
   [
     'access-control-allow-headers',
     'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
-      'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+      'X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   ],
   ['access-control-max-age', '86400'],
 ];
@@ -212,10 +222,11 @@ function questionOf(routed: Route, { facts, spend }: Visit): Question {
 /** The unpaid GET of a program that sends no header, made by a tool call. */
 const TOOL_FACTS = headerFacts(['host', 'localhost', 'accept', 'application/json']);
 
-function rpcContext({ facts, spend }: Visit, service: Service): RpcContext {
+function rpcContext({ facts, spend, trace }: Visit, service: Service): RpcContext {
   const readBody = (): Promise<Buffer> => Promise.resolve(Buffer.alloc(0));
   const ask = async (target: string): Promise<Reply> => {
-    const visit = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody };
+    const named = trace === undefined ? {} : { trace };
+    const visit = { method: 'GET', target, facts: TOOL_FACTS, spend, readBody, ...named };
     return (await respond(visit, service)).reply;
   };
   return { headers: facts.rpc, ask };
@@ -279,7 +290,9 @@ async function paid(call: Call, service: Service): Promise<Served> {
 async function bought(call: Call, offered: Offered, service: Service): Promise<PurchaseReply> {
   const { visit, routed } = call;
   const { endpoint, target } = routed;
-  const opened = await service.desk.open({ endpoint, target, method: visit.method, offered });
+  const { method, trace } = visit;
+  const named = trace === undefined ? {} : { trace };
+  const opened = await service.desk.open({ endpoint, target, method, offered, ...named });
   if (!('sell' in opened)) return opened;
   const answered = await answer(questionOf(routed, visit), service);
   if (answered.kind !== 'content') return missReply(answered, routed, service);

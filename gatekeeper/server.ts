@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { HEALTH_PATH, healthReply, isHealth } from './health.ts';
-import { type Admission, type Entry, UNCOUNTED } from './http/admission.ts';
+import { type Admission, type Entry, pays, UNCOUNTED } from './http/admission.ts';
 import type { TrustedProxies } from './http/client-address.ts';
 import { ConnectionCount } from './http/connection-count.ts';
 import { costOfReading, costOfSending } from './http/cost.ts';
@@ -13,6 +13,7 @@ import {
   ReadyAnswers,
 } from './http/ready-answers.ts';
 import { BodyReader } from './http/request-body.ts';
+import { RequestIds, type RequestTrace } from './http/request-id.ts';
 import { endSoon, refuseCrowd, refuseFraming } from './http/socket-errors.ts';
 import {
   FREE_WAITING_MAX,
@@ -21,6 +22,7 @@ import {
   WaitingBytes,
 } from './http/waiting-bytes.ts';
 import { wantsPage } from './http/wants-page.ts';
+import type { Answered } from './log/request-log.ts';
 import { messageOf } from './message-of.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import { plainServed, respond, type Served } from './respond.ts';
@@ -51,8 +53,9 @@ const BASE_HEADERS: readonly string[] = [
   'access-control-allow-origin',
   '*',
   'access-control-expose-headers',
-  'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED',
+  'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED, X-Request-Id',
 ];
+const REQUEST_ID = 'x-request-id';
 
 export interface GateServerOptions {
   readonly host: string;
@@ -65,6 +68,10 @@ export interface GateServerOptions {
   /** Answers a GET of HEALTH_PATH. */
   readonly health: () => Reply;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  /** Tells this process from others in the names of requests. */
+  readonly instance: string;
+  /** Told of every answer; null when nobody listens. */
+  readonly answered: ((answered: Answered) => void) | null;
 }
 
 /** A listening gatekeeper. */
@@ -138,10 +145,12 @@ class FrontDesk {
   readonly #waitingFree = new WaitingBytes(FREE_WAITING_MAX);
   readonly #waitingPaid = new WaitingBytes(PAID_WAITING_MAX);
   readonly #connections: ConnectionCount;
+  readonly #ids: RequestIds;
 
   constructor(options: GateServerOptions) {
     this.#options = options;
     this.#connections = new ConnectionCount(options.proxies);
+    this.#ids = new RequestIds(options.instance);
   }
 
   connect(socket: Socket): void {
@@ -159,20 +168,21 @@ class FrontDesk {
     const started = performance.now();
     const facts = headerFacts(request.rawHeaders);
     const entry = this.#enter(request, facts, started);
-    const exchange = { request, response, facts, started, account: entry.account };
+    const id = this.#ids.of(facts.requestId);
+    const exchange = { request, response, facts, started, id, account: entry.account };
     const early = this.#early(exchange, entry);
     if (early !== null) {
-      this.#write(exchange, early);
+      this.#write(exchange, early, 'door');
       return;
     }
     const service = this.#options.service();
     const ready = this.#readyFor(request, facts, service);
     if (ready !== null) {
-      this.#writeReady(exchange, ready);
+      this.#writeReady(exchange, ready, 'ready');
       return;
     }
     this.#answer(exchange, service).catch((error: unknown) => {
-      this.#options.log({ event: 'write_failed', error: messageOf(error) });
+      this.#options.log({ event: 'write_failed', id, error: messageOf(error) });
       request.socket.destroy();
     });
   }
@@ -183,8 +193,9 @@ class FrontDesk {
     const facts = headerFacts(request.rawHeaders);
     const reply = jsonReply(417, { error: 'Expect is not supported; send the request without it' });
     const { account } = UNCOUNTED;
-    const exchange = { request, response, facts, started: performance.now(), account };
-    this.#write(exchange, plainServed(reply, '(refused)'));
+    const id = this.#ids.of(facts.requestId);
+    const exchange = { request, response, facts, started: performance.now(), id, account };
+    this.#write(exchange, plainServed(reply, '(refused)'), 'door');
   }
 
   refuseSocket(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -229,10 +240,8 @@ class FrontDesk {
     const target = request.url ?? '';
     const ready = this.#ready.get(service)?.get(target) ?? this.#refusals.get(service)?.get(target);
     if (ready === undefined || service.clock() >= ready.expires) return null;
-    const { paymentV1, paymentV2, receipt } = facts;
-    const pays = paymentV1 !== null || paymentV2 !== null || receipt !== null;
     // A browser is told the price in words, so what is kept for programs is not for it.
-    return ready.unpaid && (pays || wantsPage(facts.accept)) ? null : ready;
+    return ready.unpaid && (pays(facts) || wantsPage(facts.accept)) ? null : ready;
   }
 
   async #answer(exchange: Exchange, service: Service): Promise<void> {
@@ -242,16 +251,17 @@ class FrontDesk {
     const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
     const spend = (units: number): void => account.charge(units, performance.now());
     const { method = '', url: target = '' } = request;
-    const visit = { method, target, facts, spend, readBody };
+    const trace = this.#traceOf(exchange);
+    const visit = { method, target, facts, trace, spend, readBody };
     const served = await respond(visit, service).catch((error: unknown) => {
-      this.#options.log({ event: 'request_failed', error: messageOf(error) });
+      this.#options.log({ event: 'request_failed', id: trace.id, error: messageOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
       return plainServed(reply, '(failed)');
     });
     this.#free(socket);
     const ready = readyAnswer(served, service.clock() + served.keepMs);
     if (request.method === 'GET' && served.keepMs > 0) this.#keepReady(target, ready, service);
-    this.#writeReady(exchange, ready);
+    this.#writeReady(exchange, ready, 'made');
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
 
@@ -285,24 +295,30 @@ class FrontDesk {
     answers.keep(target, ready);
   }
 
-  #write(exchange: Exchange, served: Served): void {
-    this.#writeReady(exchange, readyAnswer(served, 0));
+  /** Only what is sent on to a facilitator needs a second name. */
+  #traceOf({ id, facts }: Exchange): RequestTrace {
+    return { id, sentId: pays(facts) ? this.#ids.sent(id) : id };
   }
 
-  #writeReady(exchange: Exchange, given: ReadyAnswer): void {
-    const { request, response, facts } = exchange;
+  #write(exchange: Exchange, served: Served, from: Answered['from']): void {
+    this.#writeReady(exchange, readyAnswer(served, 0), from);
+  }
+
+  #writeReady(exchange: Exchange, given: ReadyAnswer, from: Answered['from']): void {
+    const { request, response, facts, id } = exchange;
     const ready = this.#isReading(request.socket, given) ? given : UNREAD;
     if (ready === UNREAD) response.shouldKeepAlive = false;
     this.#prepare(exchange);
     const unchanged = matches(facts.ifNoneMatch, ready.etag);
     const status = unchanged ? 304 : ready.status;
-    response.writeHead(status, (unchanged ? ready.notModified : ready.headers) as string[]);
+    const headers = unchanged ? ready.notModified : ready.headers;
+    response.writeHead(status, [...headers, REQUEST_ID, id]);
     const bodiless = unchanged || request.method === 'HEAD';
     const bytes = bodiless ? 0 : ready.body.length;
     if (bodiless) response.end();
     else response.end(ready.body);
     if (bytes > 0) this.#account(exchange, ready);
-    this.#note(exchange, ready, { status, bytes });
+    this.#note(exchange, ready, { status, bytes, from });
   }
 
   /** Bytes cost what sending them takes; those that are not read are held for a while only. */
@@ -326,14 +342,22 @@ class FrontDesk {
     if (ends || this.draining) response.shouldKeepAlive = false;
   }
 
-  #note(
-    { request, started }: Exchange,
-    { path, payer }: ReadyAnswer,
-    sent: { readonly status: number; readonly bytes: number },
-  ): void {
-    const ms = Math.round((performance.now() - started) * 100) / 100;
-    const paid = payer === undefined ? {} : { payer };
-    this.#options.log({ method: request.method, path, ...sent, ms, ...paid });
+  #note(exchange: Exchange, { path, payer }: ReadyAnswer, sent: Sent): void {
+    const { answered } = this.#options;
+    if (answered === null) return;
+    const { request, facts, started, id } = exchange;
+    answered({
+      id,
+      method: request.method ?? '',
+      path,
+      status: sent.status,
+      bytes: sent.bytes,
+      ms: performance.now() - started,
+      from: sent.from,
+      address: request.socket.remoteAddress ?? '',
+      forwardedFor: facts.forwardedFor,
+      ...(payer === undefined ? {} : { payer }),
+    });
   }
 }
 
@@ -342,8 +366,11 @@ interface Exchange {
   readonly response: ServerResponse;
   readonly facts: HeaderFacts;
   readonly started: number;
+  readonly id: string;
   readonly account: Entry['account'];
 }
+
+type Sent = Pick<Answered, 'status' | 'bytes' | 'from'>;
 
 function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {
   return {

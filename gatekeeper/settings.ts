@@ -3,6 +3,7 @@ import { parseDidKey } from '../compiler/contract/did-key.ts';
 import { facilitatorUrl, remoteUrl } from './facilitator/remote-url.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { isPostgresUrl } from './journal/postgres/postgres-url.ts';
+import { LOG_LEVELS, LOGGED_REQUESTS } from './log/log-level.ts';
 import { messageOf } from './message-of.ts';
 import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork } from './payment/networks.ts';
@@ -168,6 +169,14 @@ export const SETTINGS = {
   verify: {
     schema: z.enum(['always', 'settle-only'], { error: 'not a way to verify' }),
     help: 'settle-only, or always to ask /verify before /settle',
+  },
+  log_level: {
+    schema: z.enum(LOG_LEVELS, { error: 'not a level' }),
+    help: 'info, warn or error, the least that is logged',
+  },
+  log_requests: {
+    schema: z.enum(LOGGED_REQUESTS, { error: 'neither off, errors nor all' }),
+    help: 'off, errors (only status 500 and above) or all',
   },
 } as const;
 export type SettingName = keyof typeof SETTINGS;

@@ -6,6 +6,8 @@ import { health } from './health.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { rateLimit } from './http/rate-limit.ts';
+import { requestLog } from './log/request-log.ts';
+import { shownSettings } from './log/shown-settings.ts';
 import { messageOf } from './message-of.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
@@ -21,7 +23,7 @@ import { isStale, type ReleaseTerms } from './release/release-head.ts';
 import { openPlace, type ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
-import { startServer } from './server.ts';
+import { type GateServerOptions, startServer } from './server.ts';
 import type { Service } from './service.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
 import { StartError } from './start-error.ts';
@@ -29,6 +31,9 @@ import { TEST_WARNING, testPaymentsProblem } from './test-payments.ts';
 
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
 const REPEAT_BURST_S = 30;
+
+/** Random bytes that tell this process from others in the names of requests. */
+const INSTANCE_BYTES = 4;
 
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
@@ -38,6 +43,8 @@ export interface Surroundings extends BooksSurroundings, SourceSurroundings {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
   readonly pollMs?: number;
+  /** Of the package, for the log. */
+  readonly version?: string;
 }
 
 /** A gatekeeper that listens. */
@@ -134,6 +141,8 @@ interface FirstService extends Service {
   readonly desk: ReturnType<typeof purchaseDesk>;
 }
 
+type Doors = Omit<GateServerOptions, 'service' | 'health'>;
+
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
   const { config, by, books, source } = setting;
   const { desk } = first;
@@ -152,34 +161,26 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
-  const proxies = trustedProxies(config.trustedProxy);
   const server = await startServer({
-    host: config.host,
-    port: config.port,
+    ...doorsOf(setting, desk),
     service: () => service,
-    admit: admission({
-      limit: rateLimit(config.rateLimit),
-      repeats: rateLimit(config.rateLimit, REPEAT_BURST_S),
-      proxies,
-      isRepeat: (knock) => isRepeat(knock, desk),
-    }),
-    proxies,
     health: () =>
       health(service, {
         why: obstacles(setting, watcher),
         warnings: [...warnings, ...source.warning()],
       }),
-    log: by.log,
   }).catch((error: unknown) => {
     watcher.close();
     return refuseAddress(config, error);
   });
+  const url = urlOf(config.host, server.port);
+  noteStart(setting, url, service.release);
   serving();
   for (const warning of warnings) by.log({ event: 'settlement_warning', warning });
   noteClock(setting);
   const reconciler = reconcileInBackground({ ...by, ...books, desk });
   return {
-    url: urlOf(config.host, server.port),
+    url,
     facilitatorTrouble: books.trouble(),
     checkRelease: () => watcher.check(),
     async close() {
@@ -188,8 +189,39 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       await server.close();
       await source.close();
       await books.close();
+      by.log({ event: 'stopped' });
     },
   };
+}
+
+/** Who is let in, and who is told of it. */
+function doorsOf({ config, by }: Setting, desk: FirstService['desk']): Doors {
+  const { host, port, rateLimit: perSecond, logRequests: requests } = config;
+  const { log } = by;
+  const proxies = trustedProxies(config.trustedProxy);
+  return {
+    host,
+    port,
+    admit: admission({
+      limit: rateLimit(perSecond),
+      repeats: rateLimit(perSecond, REPEAT_BURST_S),
+      proxies,
+      isRepeat: (knock) => isRepeat(knock, desk),
+    }),
+    proxies,
+    log,
+    instance: randomBytes(INSTANCE_BYTES).toString('hex'),
+    answered: requestLog({ ...by, random: randomBytes, requests, proxies }),
+  };
+}
+
+/** What runs from now on, without what only its operator may know. */
+function noteStart({ config, by }: Setting, url: string, { head }: ReleaseIndex): void {
+  const { version = null } = by;
+  const { sequence, as_of } = head;
+  const release = { sequence, as_of };
+  const settings = shownSettings(config);
+  by.log({ event: 'started', version, node: process.version, url, release, settings });
 }
 
 /** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
@@ -249,8 +281,8 @@ function firstService(
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
   asked.show(release.offers);
-  const report = (error: unknown): void =>
-    log({ event: 'payment_failed', error: messageOf(error) });
+  const report = (error: unknown, id?: string): void =>
+    log({ event: 'payment_failed', id, error: messageOf(error) });
   const operator = {
     network: config.network,
     payTo: config.payTo,

@@ -2,6 +2,7 @@ import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
 import type { Config } from '../gatekeeper/config.ts';
 import { lineLog } from '../gatekeeper/http/line-log.ts';
+import { LogOutput } from '../gatekeeper/log/log-output.ts';
 import { messageOf } from '../gatekeeper/message-of.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
 import {
@@ -55,7 +56,8 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   const { imported, summary } = await prepareData(start);
   console.log(`\n${imported}\n\n${summaryText(summary, performance.now() - started)}\n`);
   const clock = (): number => Date.now();
-  const log = lineLog((text) => process.stdout.write(text), clock);
+  const output = new LogOutput(process.stdout);
+  const log = lineLog(output, { clock });
   const gatekeeper = await startGatekeeper(withSubscriptions(settings, QUICK_START), {
     clock,
     log,
@@ -65,7 +67,7 @@ async function main(address: Parameters<typeof demoSettings>[1]): Promise<void> 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
       await gatekeeper.close();
-      log.flush();
+      await output.close();
       process.exit(0);
     });
   }

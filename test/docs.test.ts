@@ -12,6 +12,7 @@ const DOCS = [
   'compiler/fetch/README.md',
   'compiler/import/README.md',
   'dist-data/README.md',
+  'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
   'gatekeeper/REMOTE.md',
   'snapshots/README.md',

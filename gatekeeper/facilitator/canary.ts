@@ -26,7 +26,7 @@ export function canary({ clock, random }: CanaryOptions): Canary {
   const key = keyFrom(random);
   const from = checksumAddress(addressOf(key));
   return (like) => {
-    const { paymentPayload, paymentRequirements } = like;
+    const { x402Version, paymentPayload, paymentRequirements } = like;
     const network = findNetwork(paymentRequirements.network);
     if (network === undefined) throw new RangeError('Cannot make a canary: unknown network');
     const [before, after] = WINDOW_S;
@@ -40,9 +40,12 @@ export function canary({ clock, random }: CanaryOptions): Canary {
       nonce: hex(random(32)),
     };
     const signature = signed(transferDigest(network, authorization), key);
+    const payload = { signature, authorization };
+    // Not under the name of the request that it is like: it is another payment.
     return {
-      ...like,
-      paymentPayload: { ...paymentPayload, payload: { signature, authorization } },
+      x402Version,
+      paymentPayload: { ...paymentPayload, payload },
+      paymentRequirements,
     };
   };
 }

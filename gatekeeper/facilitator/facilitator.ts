@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RequestTrace } from '../http/request-id.ts';
 import { inTime } from '../in-time.ts';
 import type { Listing, Requirements } from '../offer/challenge.ts';
 import { findNetwork } from '../payment/networks.ts';
@@ -12,6 +13,8 @@ export interface FacilitatorRequest {
   readonly x402Version: X402Version;
   readonly paymentPayload: PaymentPayload;
   readonly paymentRequirements: Requirements;
+  /** The request that this is for; it is not part of what is sent, except for its name. */
+  readonly trace?: RequestTrace;
 }
 interface SignedPayload {
   readonly signature: string;
@@ -139,7 +142,13 @@ export function remoteFacilitator(
   const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
   const call = caller(options);
   const post = (name: 'verify' | 'settle', request: FacilitatorRequest, timeoutMs: number) =>
-    call({ method: 'POST', name, body: requestBody(request), timeoutMs });
+    call({
+      method: 'POST',
+      name,
+      body: requestBody(request),
+      timeoutMs,
+      id: request.trace?.sentId,
+    });
   return {
     async verify(request) {
       const answer = await post('verify', request, verifyTimeoutMs);
@@ -237,6 +246,8 @@ interface Call {
   readonly name: 'verify' | 'settle' | 'supported';
   readonly body?: Buffer;
   readonly timeoutMs: number;
+  /** Value of `X-Request-Id`, so that its operator and ours speak of the same call. */
+  readonly id?: string | undefined;
 }
 type Answered = Exclude<JsonAnswer, Silence>;
 type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
@@ -249,11 +260,12 @@ function caller(options: RemoteFacilitatorOptions): Caller {
     bytesMax: FACILITATOR_BODY_BYTES_MAX,
   });
   const prefix = base.pathname.replace(/\/$/, '');
-  const send = async ({ method, name, body, timeoutMs }: Call): Promise<JsonAnswer> => {
+  const send = async ({ method, name, body, timeoutMs, id }: Call): Promise<JsonAnswer> => {
     const path = `${prefix}/${name}`;
     const { auth } = options;
     const url = base.origin + path;
-    const headers = auth === undefined ? CALL_HEADERS : await headersOf(auth, { method, url });
+    const own = auth === undefined ? CALL_HEADERS : await headersOf(auth, { method, url });
+    const headers = own === null || id === undefined ? own : [...own, 'x-request-id', id];
     if (headers === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
     const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
     return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;

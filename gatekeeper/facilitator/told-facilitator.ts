@@ -1,10 +1,17 @@
-import type { Facilitator, SettleOutcome, VerifyOutcome } from './facilitator.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  SettleOutcome,
+  VerifyOutcome,
+} from './facilitator.ts';
 
 /** An outage is reported at most this often, however many payments it affects. */
 export const TOLD_EVERY_MS = 1000;
 
 /** A call that brought no verdict. */
 export interface Silence {
+  /** The request that it was for. */
+  readonly id?: string;
   readonly call: 'verify' | 'settle';
   readonly detail: string;
   /** Calls that came to nothing since this was told last. */
@@ -22,22 +29,27 @@ export interface ToldFacilitatorOptions {
 export function toldFacilitator({ facilitator, tell, clock }: ToldFacilitatorOptions): Facilitator {
   let toldAt = Number.NEGATIVE_INFINITY;
   let more = 0;
-  const note = (call: Silence['call'], outcome: VerifyOutcome | SettleOutcome): void => {
+  const note = (
+    call: Silence['call'],
+    { trace }: FacilitatorRequest,
+    outcome: VerifyOutcome | SettleOutcome,
+  ): void => {
     if (outcome.verdict !== 'none') return;
     const isNew = Math.abs(clock() - toldAt) >= TOLD_EVERY_MS;
-    if (isNew) tell({ call, detail: outcome.detail, more });
+    const named = trace === undefined ? {} : { id: trace.id };
+    if (isNew) tell({ ...named, call, detail: outcome.detail, more });
     if (isNew) toldAt = clock();
     more = isNew ? 0 : more + 1;
   };
   return {
     async verify(request) {
       const outcome = await facilitator.verify(request);
-      note('verify', outcome);
+      note('verify', request, outcome);
       return outcome;
     },
     async settle(request, isFirst) {
       const outcome = await facilitator.settle(request, isFirst);
-      note('settle', outcome);
+      note('settle', request, outcome);
       return outcome;
     },
     supported: () => facilitator.supported(),

@@ -10,7 +10,9 @@ import type { FacilitatorRequest, PaymentPayload } from './facilitator.ts';
 export function translateRequest(request: FacilitatorRequest): FacilitatorRequest {
   const network = findNetwork(request.paymentRequirements.network);
   if (network === undefined) return request;
-  return request.x402Version === 1 ? inV2(request, network) : inV1(request, network);
+  const made = request.x402Version === 1 ? inV2(request, network) : inV1(request, network);
+  const { trace } = request;
+  return trace === undefined || made === request ? made : { ...made, trace };
 }
 
 function inV1(request: FacilitatorRequest, network: Network): FacilitatorRequest {

@@ -58,6 +58,7 @@ function priceOf({ target, facts }: Knock): number {
   return (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
 }
 
-function pays({ paymentV1, paymentV2, receipt }: HeaderFacts): boolean {
+/** Whether a request offers something for its answer. */
+export function pays({ paymentV1, paymentV2, receipt }: HeaderFacts): boolean {
   return paymentV1 !== null || paymentV2 !== null || receipt !== null;
 }

@@ -25,6 +25,8 @@ export interface HeaderFacts {
   readonly acceptEncoding: string;
   readonly authorization: string | null;
   readonly ifNoneMatch: string | null;
+  /** What a client or its proxy calls the request. */
+  readonly requestId: string | null;
   /** Addresses that proxies say they forwarded for; believed of trusted ones alone. */
   readonly forwardedFor: string | null;
   /** A body follows, so the connection must not be used again unless it is read. */
@@ -79,6 +81,9 @@ const READERS: Readonly<Record<string, Reader>> = {
   'mcp-name': ({ rpc }, value) => {
     rpc.name = joined(rpc.name, value);
   },
+  'x-request-id': (seen, value) => {
+    seen.requestId = joined(seen.requestId, value);
+  },
   'x-forwarded-for': (seen, value) => {
     seen.forwardedFor = joined(seen.forwardedFor, value);
   },
@@ -123,6 +128,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     acceptEncoding: '',
     authorization: null,
     ifNoneMatch: null,
+    requestId: null,
     forwardedFor: null,
     hasBody: false,
   };

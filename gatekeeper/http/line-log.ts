@@ -1,27 +1,31 @@
-/** Lines that wait at most until the next turn of the event loop. */
-export const LOG_BUFFER_LINES = 512;
+import { LOG_LEVELS, type LogLevel, levelOf } from '../log/log-level.ts';
+import type { LogOutput } from '../log/log-output.ts';
 
 export type Log = (entry: Readonly<Record<string, unknown>>) => void;
 
-/** A log of one JSON object a line, control characters escaped, written in batches. */
-export function lineLog(
-  write: (text: string) => unknown,
-  clock: () => number,
-): Log & { flush(): void } {
-  let lines: string[] = [];
-  const flush = (): void => {
-    if (lines.length === 0) return;
-    const text = lines.join('');
-    lines = [];
-    write(text);
-  };
-  const log = (entry: Readonly<Record<string, unknown>>): void => {
+export interface LineLogOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** The least level that is written; everything by default. */
+  readonly level?: LogLevel;
+}
+
+/** A log of one JSON object a line, control characters escaped. An error is written at once, everything else in batches. */
+export function lineLog(output: LogOutput, { clock, level = 'info' }: LineLogOptions): Log {
+  const least = LOG_LEVELS.indexOf(level);
+  const write = (entry: Parameters<Log>[0], own: LogLevel): void => {
     const members = JSON.stringify(entry).slice(1);
-    lines.push(`{"time":"${timestamp(clock())}",${escapeControls(members)}\n`);
-    if (lines.length === 1) setImmediate(flush);
-    else if (lines.length >= LOG_BUFFER_LINES) flush();
+    const head = `{"time":"${timestamp(clock())}","level":"${own}",`;
+    output.write(`${head}${escapeControls(members)}\n`);
   };
-  return Object.assign(log, { flush });
+  return (entry) => {
+    const own = levelOf(entry);
+    if (LOG_LEVELS.indexOf(own) < least) return;
+    const lines = output.takeLost();
+    if (lines > 0) write({ event: 'log_lines_lost', lines }, 'warn');
+    write(entry, own);
+    if (own === 'error') output.flush();
+  };
 }
 
 const CONTROLS = /[\u007f-\u009f\u2028\u2029]/;

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
 import { BoundedMap } from '../bounded-map.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
+import type { RequestTrace } from '../http/request-id.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
 import { oncePer } from '../once-per.ts';
@@ -43,7 +44,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { network } = challenger;
   const termsOf = cachedTerms(challenger);
   return {
-    async read({ endpoint, target, method, offered }) {
+    async read({ endpoint, target, method, offered, trace }) {
       const payment = paymentIn(offered);
       if (isRefusal(payment)) return payment;
       await signatures?.judge(payment, network);
@@ -52,7 +53,10 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
       const refusal = checkPayment(payment, terms, clock() / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
       const resource = `${method} ${target}`;
-      return tenderOf({ payment, resource, requirements, refusal }, options);
+      const parts = { payment, resource, requirements, refusal };
+      return trace === undefined
+        ? tenderOf(parts, options)
+        : tenderOf({ ...parts, trace }, reportingFor(trace, options));
     },
     identify(offered) {
       const payment = paymentIn(offered);
@@ -92,6 +96,12 @@ function cachedTerms(challenger: Challenger): TermsOf {
 interface Parts extends Pick<Tender, 'resource' | 'refusal'> {
   readonly payment: Payment;
   readonly requirements: Requirements;
+  readonly trace?: RequestTrace;
+}
+
+/** What fails for one request is reported under its name. */
+function reportingFor({ id }: RequestTrace, options: PaymentReaderOptions): PaymentReaderOptions {
+  return { ...options, report: (error) => options.report(error, id) };
 }
 
 function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
@@ -114,10 +124,11 @@ function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
 }
 
 /** The settler gets the terms that the payer signed for. */
-function moneyOf({ payment, requirements }: Parts, options: PaymentReaderOptions): Money {
+function moneyOf({ payment, requirements, trace }: Parts, options: PaymentReaderOptions): Money {
   const { verifyFirst = false } = options;
   const terms = asSigned(requirements, payment);
-  const request = facilitatorRequest(payment, terms, listingOf(requirements));
+  const made = facilitatorRequest(payment, terms, listingOf(requirements));
+  const request = trace === undefined ? made : { ...made, trace };
   const validBefore = Number(payment.authorization.validBefore);
   const key = paymentKey(payment, options.challenger.network);
   const claim = { key, payment, request, validBefore };

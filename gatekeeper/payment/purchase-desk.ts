@@ -35,9 +35,11 @@ export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report'
   readonly journal: Journal;
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;
-  /** Told about failures of our own parts, for the log; it gets no payment data. */
-  readonly report?: (error: unknown) => void;
+  /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
+  readonly report?: Report;
 }
+
+type Report = (error: unknown, requestId?: string) => void;
 
 /** A reply, with who paid where somebody did. */
 export type PurchaseReply = Reply & { readonly payer?: string };
@@ -72,7 +74,7 @@ interface Desk extends Required<Pick<PurchaseDeskOptions, 'journal' | 'clock' | 
   readonly read: (order: Order) => Promise<Tender | Refusal>;
   readonly identify: (offered: Offered) => Identity | null;
   readonly recall: (entry: JournalEntry) => Tender | null;
-  readonly report: (error: unknown) => void;
+  readonly report: Report;
 }
 
 /** The one way from a header to a sold answer. */
@@ -82,14 +84,15 @@ export function purchaseDesk(
   const desk = deskOf(options);
   return {
     async open(order) {
+      const own = deskFor(order, desk);
       try {
-        return await opened(order, desk);
+        return await opened(order, own);
       } catch (error) {
-        desk.report(error);
+        own.report(error);
         const outcome = failed(
           'The payment could not be checked. Send the same payment or receipt again.',
         );
-        return replyTo(outcome, { ...order, tender: null }, desk);
+        return replyTo(outcome, { ...order, tender: null }, own);
       }
     },
     boughtBy(offered) {
@@ -131,11 +134,16 @@ function deskOf(options: PurchaseDeskOptions): Desk {
   };
 }
 
+/** The desk as one request meets it: what fails for it is reported under its name. */
+function deskFor({ trace }: Order, desk: Desk): Desk {
+  return trace === undefined ? desk : { ...desk, report: (error) => desk.report(error, trace.id) };
+}
+
 /** A log that fails must not turn a settled payment into a failed one. */
 function quiet(report: PurchaseDeskOptions['report']): Desk['report'] {
-  return (error) => {
+  return (error, requestId) => {
     try {
-      report?.(error);
+      report?.(error, requestId);
     } catch {
       // There is nowhere left to say it.
     }

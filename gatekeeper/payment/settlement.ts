@@ -23,7 +23,7 @@ export interface Settlers {
   /** Asks the chain, if the operator configured a node. */
   readonly evidence?: (payment: Payment) => Promise<Evidence>;
   /** Told about failures of our own parts; must not throw. */
-  readonly report: (error: unknown) => void;
+  readonly report: (error: unknown, requestId?: string) => void;
 }
 
 /** What is known of the money of one payment or receipt. */

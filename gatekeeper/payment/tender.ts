@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
+import type { RequestTrace } from '../http/request-id.ts';
 import type { JournalClaim } from '../journal/journal.ts';
 import { oncePer } from '../once-per.ts';
 import type { Header } from '../reply.ts';
@@ -33,6 +34,8 @@ export interface Order {
   readonly target: string;
   readonly method: string;
   readonly offered: Offered;
+  /** What the request is called, in the log and towards facilitators. */
+  readonly trace?: RequestTrace;
 }
 
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */

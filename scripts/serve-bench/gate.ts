@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { loadConfig } from '../../gatekeeper/config.ts';
 import { lineLog } from '../../gatekeeper/http/line-log.ts';
+import { LogOutput } from '../../gatekeeper/log/log-output.ts';
 import { signaturePool } from '../../gatekeeper/payment/signature-pool.ts';
 import { startGatekeeper } from '../../gatekeeper/start.ts';
 
@@ -30,12 +31,13 @@ export async function startGate(options: GateOptions): Promise<number> {
   const settings = { port: '0', rate_limit: '0', pay_to: PAYEE, data, state, ...remote };
   const asked = verify === undefined ? settings : { ...settings, verify };
   const config = loadConfig({ options: asked, env: {}, fileText: null });
-  const write = (text: string): number => writeSync(log, text);
+  const file = { writableLength: 0, write: (text: string): number => writeSync(log, text) };
+  const lines = lineLog(new LogOutput(file), { clock });
   const worker = new Worker(
     new URL('../../gatekeeper/payment/signature-worker.js', import.meta.url),
   );
   const signatures = signaturePool(worker);
   worker.unref();
-  const { url } = await startGatekeeper(config, { clock, log: lineLog(write, clock), signatures });
+  const { url } = await startGatekeeper(config, { clock, log: lines, signatures });
   return Number(new URL(url).port);
 }

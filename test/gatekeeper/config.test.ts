@@ -42,6 +42,8 @@ describe('loadConfig()', () => {
       rateLimit: RATE_LIMIT,
       trustedProxy: '',
       verifyFirst: false,
+      logLevel: 'info',
+      logRequests: 'all',
     });
   });
 
@@ -94,6 +96,11 @@ describe('loadConfig()', () => {
     expect(load({ env })).toMatchObject({ payTo: PAYEE, network: NETWORKS.base, rateLimit: 50 });
   });
 
+  it('takes how much is logged', () => {
+    const env = { SIGNALPRESS_LOG_LEVEL: 'warn', SIGNALPRESS_LOG_REQUESTS: 'errors' };
+    expect(load({ env })).toMatchObject({ logLevel: 'warn', logRequests: 'errors' });
+  });
+
   it('takes facilitators in order of preference, or a relayer on any network', () => {
     const pay = { SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RPC_URL: 'https://node.example' };
     const list = 'https://a.example/x402, http://127.0.0.1:1';
@@ -141,6 +148,8 @@ describe('loadConfig()', () => {
       { SIGNALPRESS_TEST_PAYMENTS: 'yes' },
       /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to simulate/,
     ],
+    [{ SIGNALPRESS_LOG_LEVEL: 'debug' }, /_LOG_LEVEL "debug": not a level; set info, warn or/],
+    [{ SIGNALPRESS_LOG_REQUESTS: 'none' }, /_LOG_REQUESTS "none": neither off, .*; set off, err/],
   ])('refuses %j and says what to set', (env, message) => {
     expect(() => load({ env })).toThrow(message);
   });

@@ -39,8 +39,11 @@ function run(env: Record<string, string>, args: readonly string[] = []): Run {
   return { child, output, exit: new Promise((done) => child.on('close', done)) };
 }
 
-async function started(env: Record<string, string>): Promise<Run & { url: string }> {
-  const gate = run(env);
+async function started(
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<Run & { url: string }> {
+  const gate = run(env, args);
   for (let tries = 0; tries < 200; tries += 1) {
     const url = /listens on (\S+)/.exec(gate.output.err)?.[1];
     if (url !== undefined) return { ...gate, url };
@@ -70,6 +73,8 @@ async function slowFacilitator() {
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, asked, answer, close: () => server.close() };
 }
+
+const parsed = (line: string): Record<string, unknown> => JSON.parse(line);
 
 // The build is the program; without it there is nothing to run.
 describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
@@ -135,14 +140,68 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
       child.kill(signal);
       expect(await exit).toBe(0);
       expect(performance.now() - stopping).toBeLessThan(10_000);
-      const line = output.out.split('\n').find((text) => text.includes('/gauge/sample')) ?? '';
-      expect(JSON.parse(line)).toMatchObject({
+      const lines = output.out.split('\n').slice(0, -1).map(parsed);
+      expect(lines.find(({ path }) => path === '/gauge/sample')).toMatchObject({
+        level: 'info',
+        id: expect.any(String),
         method: 'GET',
         status: 200,
         ms: expect.any(Number),
+        client: expect.stringMatching(/^[0-9a-f]{16}$/),
       });
+      expect(lines[0]).toMatchObject({
+        event: 'started',
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        url,
+        release: { sequence: expect.any(Number) },
+        settings: { test_payments: true, data: dataDir },
+      });
+      expect(lines.slice(-2)).toMatchObject([{ event: 'stopping', signal }, { event: 'stopped' }]);
     },
   );
+
+  it('serves and stops although nobody reads its log', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const place = { SIGNALPRESS_DATA: dataDir, SIGNALPRESS_PORT: '0' };
+    const env = { ...place, SIGNALPRESS_TEST_PAYMENTS: '1', SIGNALPRESS_RATE_LIMIT: '0' };
+    const { url, child, exit } = await started(env);
+    child.stdout?.pause();
+    // More than what a pipe and the streams on both sides hold.
+    for (let asked = 0; asked < 40; asked += 1) {
+      const long = 'x'.repeat(190);
+      const answers = Array.from({ length: 50 }, (_, at) => fetch(`${url}/${long}${at}`));
+      for (const answer of await Promise.all(answers)) expect(answer.status).toBe(404);
+    }
+    const stopping = performance.now();
+    const gone = new Promise((done) => child.on('exit', done));
+    child.kill('SIGTERM');
+    expect(await gone).toBe(0);
+    expect(performance.now() - stopping).toBeLessThan(9000);
+    child.stdout?.resume();
+    expect(await exit).toBe(0);
+  });
+
+  it.each([
+    ['off', []],
+    ['errors', []],
+    ['all', ['/gauge/sample', '/nowhere']],
+  ])('logs requests as --log-requests %s says', async (requests, paths) => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const env = {
+      SIGNALPRESS_DATA: dataDir,
+      SIGNALPRESS_PORT: '0',
+      SIGNALPRESS_TEST_PAYMENTS: '1',
+    };
+    const { url, child, output, exit } = await started(env, ['--log-requests', requests]);
+    await fetch(`${url}/gauge/sample`);
+    await fetch(`${url}/nowhere`);
+    child.kill('SIGTERM');
+    await exit;
+    const lines = output.out.split('\n').slice(0, -1).map(parsed);
+    expect(lines.flatMap(({ path }) => path ?? [])).toEqual(paths);
+  });
 
   it('I58: does not pretend payments at the public address of a release, whatever is misspelt', async () => {
     const dataDir = tinyDataDir();

@@ -157,7 +157,9 @@ describe('I6: a paid path without a payment', () => {
     expect(head.status).toBe(402);
     expect(await head.text()).toBe('');
     const shown = (response: Response): unknown =>
-      [...response.headers].filter(([name]) => !/^(date|connection|keep-alive)$/.test(name));
+      [...response.headers].filter(
+        ([name]) => !/^(date|connection|x-request-id|keep-alive)$/.test(name),
+      );
     expect(shown(head)).toEqual(shown(get));
   });
 });
@@ -224,10 +226,51 @@ describe('headers of every reply', () => {
       const { headers } = await fetch(gate.url + target);
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('access-control-expose-headers')).toBe(
-        'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED',
+        'X-PAYMENT-RESPONSE, PAYMENT-RESPONSE, PAYMENT-REQUIRED, X-Request-Id',
       );
     },
   );
+
+  it.each(['/gauge', '/gauge/sample', '/nowhere', '/gauge?a=%', '/llms.txt', '/gauge/verify'])(
+    '%s is answered and logged under the name that its sender gave it',
+    async (target) => {
+      for (const id of ['from-a-proxy.1', 'from-a-proxy.2']) {
+        const { headers } = await fetch(gate.url + target, { headers: { 'x-request-id': id } });
+        expect(headers.get('x-request-id')).toBe(id);
+        expect(gate.logged.at(-1)).toMatchObject({ id });
+      }
+    },
+  );
+
+  it.each([{}, { 'x-request-id': 'two words' }, { 'x-request-id': 'x'.repeat(65) }])(
+    'a request with %j gets a name of its own',
+    async (headers) => {
+      const names = [];
+      for (let asked = 0; asked < 3; asked += 1) {
+        const answer = await fetch(`${gate.url}/gauge/sample`, { headers });
+        names.push(answer.headers.get('x-request-id'));
+        expect(gate.logged.at(-1)).toMatchObject({ id: names.at(-1) });
+      }
+      expect(new Set(names).size).toBe(3);
+      for (const name of names) expect(name).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/);
+    },
+  );
+
+  it('an unchanged answer carries the name of its own request', async () => {
+    const first = await fetch(`${gate.url}/gauge/sample`);
+    const etag = first.headers.get('etag') ?? '';
+    const headers = { 'if-none-match': etag, 'x-request-id': 'again' };
+    const { status, headers: answered } = await fetch(`${gate.url}/gauge/sample`, { headers });
+    expect([status, answered.get('x-request-id')]).toEqual([304, 'again']);
+  });
+
+  it('health probes are not logged', async () => {
+    const before = gate.logged.length;
+    expect((await fetch(`${gate.url}/healthz`)).status).toBe(200);
+    expect(gate.logged).toHaveLength(before);
+    await fetch(`${gate.url}/gauge/sample`);
+    expect(gate.logged).toHaveLength(before + 1);
+  });
 
   it.each([PAID, '/gauge', '/gauge/sample', '/mcp', '/llms.txt', '/log/checkpoint', '/nowhere'])(
     'answers a preflight of %s with the headers that clients send',
@@ -236,7 +279,7 @@ describe('headers of every reply', () => {
       expect(status).toBe(204);
       expect(headers.get('access-control-allow-headers')).toBe(
         'X-PAYMENT, PAYMENT-SIGNATURE, X-RECEIPT, Authorization, Content-Type, Access-Control-Expose-Headers, ' +
-          'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+          'X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
       );
     },
   );

@@ -17,8 +17,9 @@ const clock = (): number => NOW_MS;
 
 describe('canary()', () => {
   it('I4: keeps nothing of a stranger: payer, value, window, nonce and signature are our own', async () => {
-    const like = await paymentRequest();
+    const like = { ...(await paymentRequest()), trace: { id: 'a', sentId: 'a' } };
     const made = canary({ clock, random })(like);
+    expect(made.trace).toBeUndefined();
     const [theirs, ours] = [authorizationOf(like), authorizationOf(made)];
     expect(ours.from).not.toBe(theirs.from);
     expect(ours.nonce).not.toBe(theirs.nonce);

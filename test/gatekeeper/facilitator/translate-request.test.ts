@@ -31,6 +31,15 @@ async function request(version: 1 | 2, isListed = true) {
 }
 
 describe('translateRequest()', () => {
+  it('keeps the name of the request, in either direction', async () => {
+    const trace = { id: 'a', sentId: 'a' };
+    for (const version of [1, 2] as const) {
+      const asked = await request(version);
+      expect(translateRequest({ ...asked, trace }).trace).toEqual(trace);
+      expect(translateRequest(asked).trace).toBeUndefined();
+    }
+  });
+
   it('writes a payment of version 2 as version 1 with the terms that the v1 challenge shows', async () => {
     const made = translateRequest(await request(2));
     PaymentPayloadV1Schema.parse(made.paymentPayload);

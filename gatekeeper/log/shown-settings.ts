@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts';
+
+/** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
+export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
+  const { network, rpcUrl } = config;
+  return {
+    host: config.host,
+    port: config.port,
+    base_url: config.baseUrl,
+    network: network.name,
+    pay_to: config.payTo,
+    facilitator_url: config.facilitatorUrls.map(originOf),
+    facilitator_auth: isSet(config.facilitatorAuth),
+    facilitator_auth_module: config.facilitatorAuthModule,
+    verify: config.verifyFirst ? 'always' : 'settle-only',
+    rpc_url: rpcUrl === null ? null : originOf(rpcUrl),
+    confirmations: config.confirmations,
+    relayer_key: isSet(config.relayerKey),
+    max_fee_gwei: config.maxFeeGwei,
+    test_payments: config.testPayments,
+    data: config.dataDir,
+    state: config.stateDir,
+    token_secret: isSet(config.tokenSecret),
+    token_days: config.tokenDays,
+    receipt_key: config.receiptKey,
+    issuer_did: config.issuerDid,
+    rate_limit: config.rateLimit,
+    trusted_proxy: config.trustedProxy,
+    log_level: config.logLevel,
+    log_requests: config.logRequests,
+  };
+}
+
+function isSet(secret: string | null): 'set' | null {
+  return secret === null ? null : 'set';
+}
+
+/** The path of a URL, its query and its user may hold a key. */
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
