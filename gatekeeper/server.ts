@@ -300,13 +300,18 @@ class FrontDesk {
     const bytes = bodiless ? 0 : ready.body.length;
     if (bodiless) response.end();
     else response.end(ready.body);
-    if (bytes > 0) this.#account(exchange, ready);
-    this.#note(exchange, ready, { status, bytes });
+    const now = performance.now();
+    if (bytes > 0) this.#account(exchange, ready, now);
+    this.#note(exchange, ready, { status, bytes, now });
   }
 
   /** Bytes cost what sending them takes; those that are not read are held for a while only. */
-  #account({ request, response, account }: Exchange, { body, payer }: ReadyAnswer): void {
-    account.charge(costOfSending(body.length), performance.now());
+  #account(
+    { request, response, account }: Exchange,
+    { body, payer }: ReadyAnswer,
+    now: number,
+  ): void {
+    account.charge(costOfSending(body.length), now);
     const waiting = payer === undefined ? this.#waitingFree : this.#waitingPaid;
     waiting.hold(request.socket, response);
   }
@@ -328,11 +333,12 @@ class FrontDesk {
   #note(
     { request, started }: Exchange,
     { path, payer }: ReadyAnswer,
-    sent: { readonly status: number; readonly bytes: number },
+    { status, bytes, now }: Sent,
   ): void {
-    const ms = Math.round((performance.now() - started) * 100) / 100;
-    const paid = payer === undefined ? {} : { payer };
-    this.#options.log({ method: request.method, path, ...sent, ms, ...paid });
+    const { method } = request;
+    const ms = Math.round((now - started) * 100) / 100;
+    const entry = { method, path, status, bytes, ms };
+    this.#options.log(payer === undefined ? entry : { ...entry, payer });
   }
 }
 
@@ -342,6 +348,13 @@ interface Exchange {
   readonly facts: HeaderFacts;
   readonly started: number;
   readonly account: Entry['account'];
+}
+
+/** What was sent, and when, in milliseconds of a steady clock. */
+interface Sent {
+  readonly status: number;
+  readonly bytes: number;
+  readonly now: number;
 }
 
 function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {

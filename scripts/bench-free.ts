@@ -109,7 +109,7 @@ async function cpuMicros(child: Child, each: Measured, wanted: number): Promise<
   each.asked += count;
   const before = child.usage();
   const [port = 0] = child.ports;
-  const by = { port, connections: CONNECTIONS, requests, once: true };
+  const by = { port, connections: CONNECTIONS, requests };
   const { answers } = await load({ ...by, status, ms: LOAD_MS_MAX });
   const after = child.usage();
   return (1000 * (after.cpuMs - before.cpuMs)) / answers;

@@ -15,17 +15,19 @@ import { caseRows, headRow, type Sample } from './serve-bench/table.ts';
  * Unpaid requests a second of the shipped program, its log and its journal on, beside bare node:http that sends the same
  * headers and bytes and beside x402-express, in interleaved rounds of one run: each server on one core, the load on the
  * other. Judge by the ratios: absolute figures move with the machine. Needs Linux.
- * Usage: bench-serve [--rounds 15] [--ms 300] [--cpu-prof FOLDER]
+ * Usage: bench-serve [--rounds 21] [--requests 3000] [--cpu-prof FOLDER]
  */
 const PEER_MANIFEST = resolve('test/interop/package.json');
 const CONNECTIONS = 32;
-/** A server that has just started has not compiled its code yet. */
-const WARM_UP_MS = 1500;
+/** A server that has just started has not compiled its code yet: that takes some 40,000 requests. */
+const WARM_UP_REQUESTS = 60_000;
+/** Longest load; the requests of a round are answered long before. */
+const LOAD_MS = 60_000;
 
 const { values: flags } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '15' },
-    ms: { type: 'string', default: '300' },
+    rounds: { type: 'string', default: '21' },
+    requests: { type: 'string', default: '3000' },
     'cpu-prof': { type: 'string' },
   },
 });
@@ -104,9 +106,9 @@ async function startPeer(
 
 async function measure(places: Places): Promise<void> {
   const samples = new Map(CASES.map((one) => [one, new Map<ServerName, Sample[]>()]));
-  await round(places, WARM_UP_MS, () => {});
+  await round(places, WARM_UP_REQUESTS, () => {});
   for (let count = 0; count < Number(flags.rounds); count++) {
-    await round(places, Number(flags.ms), (one, name, sample) => {
+    await round(places, Number(flags.requests), (one, name, sample) => {
       const own = samples.get(one);
       own?.set(name, [...(own.get(name) ?? []), sample]);
     });
@@ -117,21 +119,22 @@ async function measure(places: Places): Promise<void> {
 
 type Note = (one: Case, name: ServerName, sample: Sample) => void;
 
-async function round(places: Places, ms: number, note: Note): Promise<void> {
+async function round(places: Places, count: number, note: Note): Promise<void> {
   for (const one of CASES) {
     for (const name of one.servers) {
       const place = places.get(one)?.get(name);
-      if (place !== undefined) note(one, name, await loadOne(one, place, ms));
+      if (place !== undefined) note(one, name, await loadOne(one, place, count));
     }
   }
 }
 
-async function loadOne(one: Case, { port, child }: Place, ms: number): Promise<Sample> {
+/** As many requests for every server: a crowded machine makes a round longer, not shorter of answers. */
+async function loadOne(one: Case, { port, child }: Place, count: number): Promise<Sample> {
+  const requests = Array<Buffer>(count).fill(requestBytes(one.target));
   const before = child.usage();
   const idle = performance.eventLoopUtilization();
-  const requests = [requestBytes(one.target)];
-  const by = { port, connections: CONNECTIONS, requests, ms };
-  const result = await load({ ...by, once: false, status: one.status });
+  const by = { port, connections: CONNECTIONS, requests, ms: LOAD_MS };
+  const result = await load({ ...by, status: one.status });
   const { utilization } = performance.eventLoopUtilization(idle);
   return {
     perSecond: (1000 * result.answers) / result.ms,

@@ -32,7 +32,7 @@ export async function crowdRun({
   pin(gate.pid, CORES.server);
   try {
     const sign = await signerFor(gate.ports[0] ?? 0);
-    const by = { port: gate.ports[0] ?? 0, connections: buyers, ms: LOAD_MS, once: true };
+    const by = { port: gate.ports[0] ?? 0, connections: buyers, ms: LOAD_MS };
     const waits: (readonly number[])[] = [];
     for (let round = 0; round <= rounds; round++) {
       waits.push((await load({ ...by, requests: sign(payments), status: 200 })).waits);

@@ -91,7 +91,7 @@ async function buy(
 ): Promise<readonly number[]> {
   const requests = sign(buyers * purchases);
   const by = { port: child.ports[0] ?? 0, connections: buyers, requests, ms: LOAD_MS };
-  const { waits } = await load({ ...by, spreadMs: delayMs, once: true, status: 200 });
+  const { waits } = await load({ ...by, spreadMs: delayMs, status: 200 });
   return waits;
 }
 

@@ -119,7 +119,7 @@ async function buy({ child }: Seller, stub: Child, buyers: Buyers): Promise<Samp
   const port = child.ports[0] ?? 0;
   const { requests, atOnce: connections } = buyers;
   const by = { port, connections, requests, ms: LOAD_MS };
-  const { answers, ms } = await load({ ...by, once: true, status: 200 });
+  const { answers, ms } = await load({ ...by, status: 200 });
   const { user, system } = process.cpuUsage(own);
   const after = [child.usage(), stub.usage()] as const;
   return {

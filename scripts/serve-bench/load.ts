@@ -12,11 +12,10 @@ export interface LoadOptions {
   readonly port: number;
   /** Keep-alive connections, each with one request in flight. */
   readonly connections: number;
-  /** Prebuilt request bytes, one request each; the same ones again where `once` is false. */
+  /** Prebuilt request bytes; each is sent once, then the load ends. */
   readonly requests: readonly Buffer[];
-  /** Each request is sent once, then the load ends. */
-  readonly once: boolean;
   readonly status: number;
+  /** Longest time; what was not sent by then is left out. */
   readonly ms: number;
   /** The time over which connections send their first requests; all at once where it is left out. */
   readonly spreadMs?: number;
@@ -51,9 +50,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
 }
 
 function nextRequest(run: Run, now: number): Buffer | undefined {
-  const { requests, once } = run.options;
-  if (now > run.until || (once && run.sent >= requests.length)) return undefined;
-  const request = requests[run.sent % requests.length];
+  if (now > run.until) return undefined;
+  const request = run.options.requests[run.sent];
   run.sent += 1;
   return request;
 }
