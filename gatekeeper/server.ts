@@ -317,13 +317,18 @@ class FrontDesk {
     const bytes = bodiless ? 0 : ready.body.length;
     if (bodiless) response.end();
     else response.end(ready.body);
-    if (bytes > 0) this.#account(exchange, ready);
-    this.#note(exchange, ready, { status, bytes, from });
+    const now = performance.now();
+    if (bytes > 0) this.#account(exchange, ready, now);
+    this.#note(exchange, ready, { status, bytes, from, now });
   }
 
   /** Bytes cost what sending them takes; those that are not read are held for a while only. */
-  #account({ request, response, account }: Exchange, { body, payer }: ReadyAnswer): void {
-    account.charge(costOfSending(body.length), performance.now());
+  #account(
+    { request, response, account }: Exchange,
+    { body, payer }: ReadyAnswer,
+    now: number,
+  ): void {
+    account.charge(costOfSending(body.length), now);
     const waiting = payer === undefined ? this.#waitingFree : this.#waitingPaid;
     waiting.hold(request.socket, response);
   }
@@ -352,7 +357,7 @@ class FrontDesk {
       path,
       status: sent.status,
       bytes: sent.bytes,
-      ms: performance.now() - started,
+      ms: sent.now - started,
       from: sent.from,
       address: request.socket.remoteAddress ?? '',
       forwardedFor: facts.forwardedFor,
@@ -370,7 +375,10 @@ interface Exchange {
   readonly account: Entry['account'];
 }
 
-type Sent = Pick<Answered, 'status' | 'bytes' | 'from'>;
+/** What was sent, and when, in milliseconds of a steady clock. */
+interface Sent extends Pick<Answered, 'status' | 'bytes' | 'from'> {
+  readonly now: number;
+}
 
 function readyAnswer({ reply, etag, path, unpaid, payer }: Served, expires: number): ReadyAnswer {
   return {

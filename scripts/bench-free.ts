@@ -7,11 +7,12 @@ import { compileSample } from './compile-sample.ts';
 import { allCases, type FreeCase, type FreeSubject } from './free-bench/free-cases.ts';
 import { longestRow } from './free-bench/longest-row.ts';
 import { median } from './median.ts';
-import { type Child, startChild } from './serve-bench/child.ts';
+import type { Child } from './serve-bench/child.ts';
+import { startGate } from './serve-bench/gate.ts';
 import { load } from './serve-bench/load.ts';
 
 /**
- * CPU of the real gatekeeper for everything that can be asked without paying, journal and log on disk, each request
+ * CPU of the shipped program, its log and its journal on, for everything that can be asked without paying, each request
  * spelt as no other was, in interleaved rounds of one run. Judge by the ratios: every free GET should take less than
  * twice the CPU of the median operation; what takes more is bounded by the units of the rate limit that it costs.
  * Usage: bench-free [--rounds 5] [--requests 300] [--only REGEX]
@@ -49,7 +50,7 @@ const started = performance.now();
 let gate: Child | null = null;
 try {
   await compileSample(folder);
-  gate = await startChild({ kind: 'gate', folder, facilitator: null });
+  gate = await startGate({ folder, facilitator: null });
   await measure(gate);
   console.log(`took ${((performance.now() - started) / 1000).toFixed(0)} s`);
 } finally {
@@ -106,11 +107,11 @@ async function cpuMicros(child: Child, each: Measured, wanted: number): Promise<
   const count = Math.ceil(wanted / (bytes > LONG_BYTES ? 10 : 1));
   const requests = Array.from({ length: count }, (_, at) => requestBytes(one, each.asked + at + 1));
   each.asked += count;
-  const before = await child.usage();
+  const before = child.usage();
   const [port = 0] = child.ports;
-  const by = { port, connections: CONNECTIONS, requests, once: true };
+  const by = { port, connections: CONNECTIONS, requests };
   const { answers } = await load({ ...by, status, ms: LOAD_MS_MAX });
-  const after = await child.usage();
+  const after = child.usage();
   return (1000 * (after.cpuMs - before.cpuMs)) / answers;
 }
 

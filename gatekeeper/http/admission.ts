@@ -18,7 +18,7 @@ export interface AdmissionOptions {
   /** The bucket for clients that re-fetch what they paid for; what they use elsewhere does not count here. */
   readonly repeats: RateLimit;
   readonly proxies: TrustedProxies;
-  /** True when a request fetches again what it paid for; it must be cheap and must not throw. */
+  /** True when a request that pays fetches again what it paid for; it must be cheap and must not throw. */
   readonly isRepeat: (knock: Knock) => boolean;
 }
 
@@ -41,7 +41,7 @@ export function admission({ limit, repeats, proxies, isRepeat }: AdmissionOption
     if (!limit.isOn) return UNCOUNTED;
     const { address, facts } = knock;
     const client = clientAddress(address, facts.forwardedFor, proxies);
-    if (isRepeat(knock)) return enter(repeats.account(client), REPEAT_COST, now);
+    if (pays(facts) && isRepeat(knock)) return enter(repeats.account(client), REPEAT_COST, now);
     return enter(limit.account(client), priceOf(knock), now);
   };
 }

@@ -34,10 +34,7 @@ export interface HeaderFacts {
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Watched = Writable<Omit<HeaderFacts, 'host' | 'rpc'>> & {
-  host: string | null;
-  readonly rpc: Writable<RpcHeaders>;
-};
+type Watched = Writable<Omit<HeaderFacts, 'host'>> & { host: string | null };
 type Reader = (seen: Watched, value: string) => void;
 
 /** By name in lower case; a repeated header is joined, which nothing that matters allows. */
@@ -72,14 +69,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   'content-type': (seen, value) => {
     seen.contentType = joined(seen.contentType, value);
   },
-  'mcp-protocol-version': ({ rpc }, value) => {
-    rpc.version = joined(rpc.version, value);
+  'mcp-protocol-version': (seen, value) => {
+    seen.rpc = { ...seen.rpc, version: joined(seen.rpc.version, value) };
   },
-  'mcp-method': ({ rpc }, value) => {
-    rpc.method = joined(rpc.method, value);
+  'mcp-method': (seen, value) => {
+    seen.rpc = { ...seen.rpc, method: joined(seen.rpc.method, value) };
   },
-  'mcp-name': ({ rpc }, value) => {
-    rpc.name = joined(rpc.name, value);
+  'mcp-name': (seen, value) => {
+    seen.rpc = { ...seen.rpc, name: joined(seen.rpc.name, value) };
   },
   'x-request-id': (seen, value) => {
     seen.requestId = joined(seen.requestId, value);
@@ -98,6 +95,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 /** Readers by every spelling that was met, so that a name is folded once; bounded, for names are strangers' text. */
 const spellings = new Map<string, Reader | null>();
 const SPELLINGS_MAX = 1000;
+const NO_RPC: RpcHeaders = { version: null, method: null, name: null };
 const HOST = /^[A-Za-z0-9._~%:[\]-]{1,255}$/;
 
 function joined(before: string | null, value: string): string {
@@ -120,7 +118,7 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     host: null,
     origin: null,
     contentType: null,
-    rpc: { version: null, method: null, name: null },
+    rpc: NO_RPC,
     paymentV1: null,
     paymentV2: null,
     receipt: null,
@@ -136,6 +134,10 @@ export function headerFacts(rawHeaders: readonly string[]): HeaderFacts {
     const reader = readerOf(rawHeaders[at] ?? '');
     if (reader !== null) reader(seen, rawHeaders[at + 1] ?? '');
   }
-  const host = seen.host !== null && HOST.test(seen.host) ? seen.host : '';
-  return { ...seen, host, objection: host === '' ? 'send exactly one Host header' : null };
+  const { host } = seen;
+  const isOne = host !== null && HOST.test(host);
+  if (!isOne) seen.objection = 'send exactly one Host header';
+  seen.host = isOne ? host : '';
+  // The same object: one is made for every request, and a copy costs as much as reading.
+  return seen as HeaderFacts;
 }

@@ -35,9 +35,7 @@ export function rateLimit(perSecond: number, burstS = BURST_S): RateLimit {
     isOn: true,
     account(address) {
       const key = clientKey(address);
-      const bucket = buckets.get(key) ?? new Bucket(perSecond, burstS, overall);
-      buckets.set(key, bucket);
-      return bucket;
+      return buckets.get(key) ?? buckets.set(key, new Bucket(perSecond, burstS, overall));
     },
     get clients() {
       return buckets.size;
@@ -104,24 +102,29 @@ class Buckets {
     return this.#young.size + this.#old.size;
   }
 
+  /** Whoever is seen again is young again. */
   get(key: string): Bucket | undefined {
-    return this.#young.get(key) ?? this.#old.get(key);
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    return old === undefined ? undefined : this.set(key, old);
   }
 
-  set(key: string, bucket: Bucket): void {
-    if (this.#young.size >= CLIENTS_MAX / 2 && !this.#young.has(key)) {
+  set(key: string, bucket: Bucket): Bucket {
+    if (this.#young.size >= CLIENTS_MAX / 2) {
       this.#old = this.#young;
       this.#young = new Map();
     }
     this.#young.set(key, bucket);
+    return bucket;
   }
 }
 
 /** One customer holds a whole IPv6 /64, so its addresses count as one. */
 export function clientKey(address: string): string {
+  if (!address.includes(':')) return address;
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  if (!address.includes(':')) return address;
   const [left = '', right] = (address.split('%')[0] ?? '').split('::');
   const head = left === '' ? [] : left.split(':');
   const tail = right === undefined || right === '' ? [] : right.split(':');

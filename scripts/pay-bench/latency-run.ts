@@ -1,37 +1,105 @@
-import { startChild } from '../serve-bench/child.ts';
-import { answer, latency } from './slow-run.ts';
-import { signerFor } from './stage.ts';
+import { median } from '../median.ts';
+import { type Child, startChild } from '../serve-bench/child.ts';
+import { CORES, pin } from '../serve-bench/cores.ts';
+import { startGate } from '../serve-bench/gate.ts';
+import { load } from '../serve-bench/load.ts';
+import { boughtBody, percentile, type Signer, signerFor } from './stage.ts';
 
-/** How long the facilitator takes for each call: hosted ones take 50 to 1,000 ms. */
-const DELAY_MS = 300;
-const PURCHASES = 30;
+const LOAD_MS = 60_000;
 
-/** One buyer after the other at two gatekeepers over one facilitator, in turns: one asks `/verify` first. */
-export async function latencyRun(folder: string): Promise<void> {
-  const stub = await startChild({ kind: 'facilitator', delayMs: DELAY_MS });
-  const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
-  const gates = await Promise.all(
-    (['always', 'settle-only'] as const).map(async (verify) => {
-      const gate = await startChild({ kind: 'gate', folder, facilitator, verify });
-      const port = gate.ports[0] ?? 0;
-      return { verify, gate, port, sign: await signerFor(port), times: [] as number[] };
-    }),
-  );
+export interface LatencyRunOptions {
+  readonly folder: string;
+  readonly rounds: number;
+  /** Buyers who buy one thing after the other, all at the same time. */
+  readonly buyers: number;
+  /** What each of them buys in one round. */
+  readonly purchases: number;
+  /** How long the facilitator takes for each call: hosted ones take 50 to 1,000 ms. */
+  readonly delayMs: number;
+}
+
+interface Seller {
+  readonly name: string;
+  readonly child: Child;
+  readonly calls: number;
+  /** Percentiles of each round, in milliseconds. */
+  readonly p50: number[];
+  readonly p99: number[];
+}
+
+/**
+ * How long buyers wait, at gatekeepers and at floors over one slow facilitator, in turns. Each begins somewhere within
+ * the time of one call, like buyers who do not know of each other.
+ */
+export async function latencyRun(options: LatencyRunOptions): Promise<void> {
+  const children: Child[] = [];
   try {
-    for (let at = 0; at < PURCHASES; at++) {
-      for (const { port, sign, times } of gates) times.push(await purchaseMs(port, sign));
+    const { sellers, sign } = await open(options, children);
+    for (const seller of sellers) await buy(seller, sign, options);
+    for (let round = 0; round < options.rounds; round++) {
+      for (const seller of sellers) {
+        const waits = await buy(seller, sign, options);
+        seller.p50.push(percentile(waits, 0.5));
+        seller.p99.push(percentile(waits, 0.99));
+      }
     }
-    console.log(`\none buyer, facilitator takes ${DELAY_MS} ms a call:`);
-    for (const { verify, times } of gates) console.log(`  ${verify}: ${latency(times)}`);
+    print(sellers, options);
   } finally {
-    await Promise.all([stub.stop(), ...gates.map(({ gate }) => gate.stop())]);
+    await Promise.all(children.map((child) => child.stop()));
   }
 }
 
-async function purchaseMs(port: number, sign: (count: number) => Buffer[]): Promise<number> {
-  const [request = Buffer.alloc(0)] = sign(1);
-  const started = performance.now();
-  const status = await answer(port, request);
-  if (status !== 200) throw new Error(`Cannot bench: status ${status}`);
-  return performance.now() - started;
+async function open(
+  { folder, delayMs }: LatencyRunOptions,
+  children: Child[],
+): Promise<{ sellers: readonly Seller[]; sign: Signer }> {
+  const started = async (starting: Promise<Child>, core: string): Promise<Child> => {
+    const child = await starting;
+    children.push(child);
+    pin(child.pid, core);
+    return child;
+  };
+  pin(process.pid, CORES.rest);
+  const stub = await started(startChild({ kind: 'facilitator', delayMs }), CORES.rest);
+  const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
+  const gate = (verify: 'always' | 'settle-only') =>
+    started(startGate({ folder, facilitator, verify }), CORES.server);
+  const settle = await gate('settle-only');
+  const both = await gate('always');
+  const sign = await signerFor(settle.ports[0] ?? 0);
+  const body = await boughtBody(settle.ports[0] ?? 0, sign);
+  const floor = await started(
+    startChild({ kind: 'floor', facilitator, calls: ['/settle'], body }),
+    CORES.server,
+  );
+  const sellers = [
+    seller('settle only', settle, 1),
+    seller('floor, settle only', floor, 1),
+    seller('verify and settle', both, 2),
+  ];
+  return { sellers, sign };
+}
+
+function seller(name: string, child: Child, calls: number): Seller {
+  return { name, child, calls, p50: [], p99: [] };
+}
+
+async function buy(
+  { child }: Seller,
+  sign: Signer,
+  { buyers, purchases, delayMs }: LatencyRunOptions,
+): Promise<readonly number[]> {
+  const requests = sign(buyers * purchases);
+  const by = { port: child.ports[0] ?? 0, connections: buyers, requests, ms: LOAD_MS };
+  const { waits } = await load({ ...by, spreadMs: delayMs, status: 200 });
+  return waits;
+}
+
+function print(sellers: readonly Seller[], { buyers, delayMs }: LatencyRunOptions): void {
+  console.log(`\n${buyers} buyers, facilitator takes ${delayMs} ms a call; beyond the calls:`);
+  for (const { name, calls, p50, p99 } of sellers) {
+    const [middle, tail] = [median(p50) - calls * delayMs, median(p99) - calls * delayMs];
+    const figures = `p50 ${middle.toFixed(1)} ms, p99 ${tail.toFixed(1)} ms`;
+    console.log(`  ${name.padEnd(20)} ${calls} x ${delayMs} ms + ${figures}`);
+  }
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { type Child, startChild } from '../serve-bench/child.ts';
-import { signerFor } from './stage.ts';
+import { startGate } from '../serve-bench/gate.ts';
+import { percentile, signerFor } from './stage.ts';
 
 /** How long the facilitator takes for each call. */
 const DELAY_MS = 1000;
@@ -18,14 +19,14 @@ export interface SlowRunOptions {
 export async function slowRun({ folder, buyers }: SlowRunOptions): Promise<void> {
   const stub = await startChild({ kind: 'facilitator', delayMs: DELAY_MS });
   const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
-  const gate = await startChild({ kind: 'gate', folder, facilitator });
+  const gate = await startGate({ folder, facilitator });
   try {
     const port = gate.ports[0] ?? 0;
     const sign = await signerFor(port);
     await Promise.all(sign(50).map((request) => answer(port, request)));
     const idle = await freeAnswers(port, () => false, 500);
     const requests = sign(buyers);
-    const before = await gate.usage();
+    const before = gate.usage();
     const started = performance.now();
     let isOver = false;
     const peak = peakMemory(gate, () => isOver);
@@ -39,7 +40,7 @@ export async function slowRun({ folder, buyers }: SlowRunOptions): Promise<void>
     console.log(`  free answers meanwhile: ${latency(await free)}; before: ${latency(idle)}`);
     console.log(
       `  memory: ${megabytes(before.rssBytes)} before, at most ${megabytes(await peak)}, ` +
-        `${megabytes((await gate.usage()).rssBytes)} after`,
+        `${megabytes(gate.usage().rssBytes)} after`,
     );
   } finally {
     await Promise.all([gate.stop(), stub.stop()]);
@@ -47,7 +48,7 @@ export async function slowRun({ folder, buyers }: SlowRunOptions): Promise<void>
 }
 
 /** Status of the answer to one request on a connection of its own. */
-export function answer(port: number, request: Buffer): Promise<number> {
+function answer(port: number, request: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(request));
     socket.setTimeout(WAIT_MS, () => socket.destroy(new Error('no answer')));
@@ -74,18 +75,16 @@ async function freeAnswers(port: number, isOver: () => boolean, most: number): P
 async function peakMemory(gate: Child, isOver: () => boolean): Promise<number> {
   let most = 0;
   while (!isOver()) {
-    most = Math.max(most, (await gate.usage()).rssBytes);
+    most = Math.max(most, gate.usage().rssBytes);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return most;
 }
 
 /** Median, tail and maximum in words. */
-export function latency(times: readonly number[]): string {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (share: number): string =>
-    (sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN).toFixed(1);
-  return `${sorted.length} answered, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
+function latency(times: readonly number[]): string {
+  const at = (share: number): string => percentile(times, share).toFixed(1);
+  return `${times.length} answered, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
 function megabytes(bytes: number): string {

@@ -24,3 +24,9 @@ export async function boughtBody(port: number, sign: Signer): Promise<string> {
   if (answer.status !== 200) throw new Error(`Cannot bench: status ${answer.status}`);
   return answer.body;
 }
+
+/** The value that a share of all values does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}

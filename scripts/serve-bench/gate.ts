@@ -1,43 +1,69 @@
-import { openSync, writeSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { loadConfig } from '../../gatekeeper/config.ts';
-import { lineLog } from '../../gatekeeper/http/line-log.ts';
-import { LogOutput } from '../../gatekeeper/log/log-output.ts';
-import { signaturePool } from '../../gatekeeper/payment/signature-pool.ts';
-import { startGatekeeper } from '../../gatekeeper/start.ts';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { type Child, childOf, START_MS } from './child.ts';
 
 /** Any address will do: nothing is ever settled. */
 export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 
+const PROGRAM = fileURLToPath(new URL('../../gatekeeper/signalpress-gate.js', import.meta.url));
+/** The limit stays on, as it is shipped, and is never reached. */
+const RATE_LIMIT = '1000000';
+const LISTENS = /signalpress listens on http:\/\/\S+:(\d+)/;
+
 export interface GateOptions {
-  /** Holds `data`, a folder of releases; the journal and the log go beside it. */
+  /** Holds `data`, a folder of releases; the journal goes beside it. */
   readonly folder: string;
   /** Null for the facilitator inside the process. */
   readonly facilitator: string | null;
   /** As the setting has it; the gatekeeper's own default where it is left out. */
   readonly verify?: 'always' | 'settle-only';
+  /** Flags of Node, such as those that write a profile. */
+  readonly execArgv?: readonly string[];
 }
 
-/** Starts the gatekeeper as it is run for real, with its journal and its log on disk; tells its port. */
-export async function startGate(options: GateOptions): Promise<number> {
-  const { folder, facilitator, verify } = options;
-  const state = await mkdtemp(join(folder, 'state-'));
-  const log = openSync(join(state, 'log'), 'a');
-  const clock = (): number => Date.now();
-  const remote = facilitator === null ? {} : { facilitator_url: facilitator };
-  const data = join(folder, 'data');
-  const settings = { port: '0', rate_limit: '0', pay_to: PAYEE, data, state, ...remote };
-  const asked = verify === undefined ? settings : { ...settings, verify };
-  const config = loadConfig({ options: asked, env: {}, fileText: null });
-  const file = { writableLength: 0, write: (text: string): number => writeSync(log, text) };
-  const lines = lineLog(new LogOutput(file), { clock });
-  const worker = new Worker(
-    new URL('../../gatekeeper/payment/signature-worker.js', import.meta.url),
-  );
-  const signatures = signaturePool(worker);
-  worker.unref();
-  const { url } = await startGatekeeper(config, { clock, log: lines, signatures });
-  return Number(new URL(url).port);
+/** Starts the program as it is shipped: a journal on disk, and a log into a pipe that is read. */
+export async function startGate(options: GateOptions): Promise<Child> {
+  const { folder, execArgv = [] } = options;
+  const gate = spawn(process.execPath, [...execArgv, PROGRAM, ...flagsOf(options)], {
+    // No settings file lies there, and no setting of this shell is handed on.
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  gate.stdout.resume();
+  const port = await portOf(gate);
+  return childOf(gate, [port], () => gate.kill('SIGTERM'));
+}
+
+function flagsOf({ folder, facilitator, verify }: GateOptions): string[] {
+  const state = mkdtempSync(join(folder, 'state-'));
+  return [
+    ...['--port', '0', '--data', join(folder, 'data'), '--state', state],
+    ...['--pay-to', PAYEE, '--rate-limit', RATE_LIMIT],
+    ...(facilitator === null ? [] : ['--facilitator-url', facilitator]),
+    ...(verify === undefined ? [] : ['--verify', verify]),
+  ];
+}
+
+/** The port that the gatekeeper says it listens on; rejects with its words when it does not start. */
+function portOf(gate: ChildProcessByStdio<null, Readable, Readable>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const fail = (state: string): void => {
+      clearTimeout(timer);
+      reject(new Error(`Cannot start the gatekeeper: it ${state}: ${said}`));
+    };
+    const timer = setTimeout(() => fail(`does not listen after ${START_MS} ms`), START_MS);
+    gate.once('exit', (code) => fail(`ended with code ${code}`));
+    gate.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const port = LISTENS.exec(said)?.[1];
+      if (port === undefined) return;
+      clearTimeout(timer);
+      resolve(Number(port));
+    });
+  });
 }

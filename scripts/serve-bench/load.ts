@@ -12,24 +12,27 @@ export interface LoadOptions {
   readonly port: number;
   /** Keep-alive connections, each with one request in flight. */
   readonly connections: number;
-  /** Prebuilt request bytes, one request each; the same ones again where `once` is false. */
+  /** Prebuilt request bytes; each is sent once, then the load ends. */
   readonly requests: readonly Buffer[];
-  /** Each request is sent once, then the load ends. */
-  readonly once: boolean;
   readonly status: number;
+  /** Longest time; what was not sent by then is left out. */
   readonly ms: number;
+  /** The time over which connections send their first requests; all at once where it is left out. */
+  readonly spreadMs?: number;
 }
 
 export interface LoadResult {
   readonly answers: number;
   readonly ms: number;
+  /** How long each answer took, in milliseconds. */
+  readonly waits: readonly number[];
 }
 
 interface Run {
   readonly options: LoadOptions;
   readonly until: number;
   sent: number;
-  answers: number;
+  readonly waits: number[];
 }
 
 /**
@@ -38,31 +41,35 @@ interface Run {
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const started = performance.now();
-  const run: Run = { options, until: started + options.ms, sent: 0, answers: 0 };
-  await Promise.all(Array.from({ length: options.connections }, () => connection(run)));
-  return { answers: run.answers, ms: performance.now() - started };
+  const run: Run = { options, until: started + options.ms, sent: 0, waits: [] };
+  const { connections, spreadMs = 0 } = options;
+  const afterMs = (at: number): number => (spreadMs * at) / connections;
+  await Promise.all(Array.from({ length: connections }, (_, at) => connection(run, afterMs(at))));
+  const { waits } = run;
+  return { answers: waits.length, ms: performance.now() - started, waits };
 }
 
-function nextRequest(run: Run): Buffer | undefined {
-  const { requests, once } = run.options;
-  if (performance.now() > run.until || (once && run.sent >= requests.length)) return undefined;
-  const request = requests[run.sent % requests.length];
+function nextRequest(run: Run, now: number): Buffer | undefined {
+  if (now > run.until) return undefined;
+  const request = run.options.requests[run.sent];
   run.sent += 1;
   return request;
 }
 
-function connection(run: Run): Promise<void> {
+function connection(run: Run, afterMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const answer = answerReader(run.options.status);
+    let sentAt = 0;
     const send = (): void => {
-      const request = nextRequest(run);
+      sentAt = performance.now();
+      const request = nextRequest(run, sentAt);
       if (request === undefined) socket.end(resolve);
       else socket.write(request);
     };
     const onRead = (size: number, buffer: Uint8Array): boolean => {
       try {
         if (!answer(buffer as Buffer, size)) return true;
-        run.answers += 1;
+        run.waits.push(performance.now() - sentAt);
         send();
       } catch (error) {
         socket.destroy();
@@ -75,7 +82,8 @@ function connection(run: Run): Promise<void> {
       host: '127.0.0.1',
       onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onRead },
     });
-    socket.setNoDelay(true).once('connect', send).once('error', reject);
+    socket.setNoDelay(true).once('error', reject);
+    socket.once('connect', () => (afterMs === 0 ? send() : setTimeout(send, afterMs)));
   });
 }
 

@@ -3,11 +3,10 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { type FloorOptions, floor } from './floor.ts';
-import { type GateOptions, PAYEE, startGate } from './gate.ts';
+import { PAYEE } from './gate.ts';
 
 /** What one child process serves. Ports come back in the same order. */
 export type Role =
-  | ({ readonly kind: 'gate' } & GateOptions)
   | ({ readonly kind: 'floor' } & FloorOptions)
   | { readonly kind: 'bare'; readonly answers: readonly ReadyAnswer[] }
   | {
@@ -26,13 +25,13 @@ export interface ReadyAnswer {
   readonly body: string;
 }
 
-export interface Usage {
-  /** CPU time of the whole process since its start. */
-  readonly cpuMs: number;
-  readonly rssBytes: number;
+/** What a child tells once it listens. */
+export interface Report {
+  readonly ports: readonly number[];
 }
-export type Report = { readonly ports: readonly number[] } | Usage;
 
+/** As the gatekeeper has it. */
+const REQUESTS_PER_SOCKET_MAX = 10_000;
 /** Stands for a transaction hash, another one in each answer. */
 const TRANSACTION = '@@transaction@@';
 let settlements = 0;
@@ -43,26 +42,14 @@ const FACILITATOR_ANSWERS: Readonly<Record<string, string>> = {
 };
 
 async function main(role: Role): Promise<void> {
-  const ports = await serve(role);
-  send({ ports });
-  process.on('message', () => send({ cpuMs: cpuMs(), rssBytes: process.memoryUsage.rss() }));
+  const report: Report = { ports: await serve(role) };
+  process.send?.(report);
   // The parent is gone or done; leaving this way writes a CPU profile where one was asked for.
   process.on('disconnect', () => process.exit());
 }
 
-function send(report: Report): void {
-  process.send?.(report);
-}
-
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
 async function serve(role: Role): Promise<readonly number[]> {
   switch (role.kind) {
-    case 'gate':
-      return [await startGate(role)];
     case 'bare':
       return Promise.all(role.answers.map((answer) => listen(bare(answer))));
     case 'peer':
@@ -76,6 +63,8 @@ async function serve(role: Role): Promise<readonly number[]> {
 
 function listen(handler: RequestListener): Promise<number> {
   const server = createServer(handler);
+  // Node tells it to clients in a header, so every server sends the same.
+  server.maxRequestsPerSocket = REQUESTS_PER_SOCKET_MAX;
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
   });

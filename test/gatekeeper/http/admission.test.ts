@@ -39,6 +39,17 @@ describe('admission()', () => {
     expect(passes(knock('2.2.2.2', 'X-PAYMENT', 'paid'), 0)).toBe(true);
   });
 
+  it('asks whether a request is a repeat only where it pays', () => {
+    const asked: string[] = [];
+    const isRepeat = ({ facts }: Knock): boolean => {
+      asked.push(facts.paymentV1 ?? 'unpaid');
+      return true;
+    };
+    const admit = admission({ ...options(10), isRepeat });
+    for (const one of [knock('1.1.1.1'), NEW]) admit(one, 0);
+    expect(asked).toEqual(['new']);
+  });
+
   it('I54: a payment costs as much as several free answers', () => {
     const admitted = (one: Knock): number => {
       const admit = admission(options(10));
