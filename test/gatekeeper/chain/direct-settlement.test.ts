@@ -293,11 +293,12 @@ describe('directSettlement()', () => {
 
   it('I3: sends once what still waits for its turn when it is asked for again', async () => {
     let sent = 0;
+    const patienceMs = 4000;
     const send = async (): Promise<Relayed> => {
       sent += 1;
-      return later(PATIENCE_MS + 50, { state: 'sent', receipt: Promise.resolve(RECEIPT) });
+      return later(patienceMs + 50, { state: 'sent', receipt: Promise.resolve(RECEIPT) });
     };
-    const { outcome, again } = await settled({ send, patienceMs: PATIENCE_MS });
+    const { outcome, again } = await settled({ send, patienceMs });
     expect(outcome).toMatchObject({ verdict: 'none' });
     expect(await again()).toMatchObject({ verdict: 'settled', transaction: TX });
     expect(sent).toBe(1);
