@@ -505,8 +505,10 @@ describe('I47: a stop', () => {
   it('answers what is on its way, then takes nothing more', async () => {
     let release: () => void = () => undefined;
     let waiting = Promise.resolve();
+    let reached: () => void = () => undefined;
     const stopping = await tinyGate({
       read: async (path) => {
+        reached();
         await waiting;
         return Buffer.from(tinyBytesAt(path) ?? 'x');
       },
@@ -514,8 +516,11 @@ describe('I47: a stop', () => {
     waiting = new Promise<void>((resolve) => {
       release = resolve;
     });
+    const isReading = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
     const asked = fetch(`${stopping.url}/merkle/spec`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await isReading;
     const closed = stopping.close();
     release();
     const answer = await asked;
