@@ -7,10 +7,11 @@ export interface ForkedWorkersOptions extends Omit<WorkersOptions, 'fork' | 'err
   readonly fd: number | null;
 }
 
-/** Starts this program again as workers that share its port; connections go to each of them in turn. */
+/** Starts this program again as workers that share its port. */
 export function forkedWorkers({ fd, ...options }: ForkedWorkersOptions): Workers {
-  // Left to the kernel, a few of them would get nearly all connections.
-  cluster.schedulingPolicy = cluster.SCHED_RR;
+  // The kernel would give most connections to one of them, so this process accepts and hands them out in turn. But what
+  // it has accepted when the last worker closes would be lost, and a socket that is held open must not lose any.
+  cluster.schedulingPolicy = fd === null ? cluster.SCHED_RR : cluster.SCHED_NONE;
   cluster.setupPrimary({ silent: true });
   const toErrors = (text: Buffer): boolean => process.stderr.write(text);
   return runWorkers({
