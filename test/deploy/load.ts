@@ -9,7 +9,6 @@ const FREE = '/gauge/sample';
 const PAID = ['us-denver', 'us-chicago'].map(
   (entity) => `/gauge?entity=${entity}&signal_id=airquality.aqi`,
 );
-const ACCOUNT = payer(NETWORKS['base-sepolia'], 'load');
 /** Failures that are kept word for word. */
 const KEPT_MAX = 20;
 
@@ -26,8 +25,21 @@ export interface Load {
   stop(): Promise<Tally>;
 }
 
+export interface LoadOptions {
+  /** Certificate of the server, where it signed that itself. */
+  readonly ca?: string;
+  readonly buyers: number;
+  /** Name of who pays. */
+  readonly account?: string;
+}
+
+/** Where the money of a name lies. */
+export function addressOf(account: string): string {
+  return payer(NETWORKS['base-sepolia'], account).address;
+}
+
 /** Buyers that ask one after the other without a pause, and never try again: a free file, a price, a purchase, its repeat. */
-export function startLoad(url: string, { ca, buyers }: { ca?: string; buyers: number }): Load {
+export function startLoad(url: string, { ca, buyers, account = 'load' }: LoadOptions): Load {
   const dispatcher = new Agent(ca === undefined ? {} : { connect: { ca } });
   const tally = { answers: 0, purchases: 0, failures: [] as string[], failed: 0 };
   let isRunning = true;
@@ -53,7 +65,7 @@ export function startLoad(url: string, { ca, buyers }: { ca?: string; buyers: nu
     const target = PAID[turn % PAID.length] ?? '';
     const price = await ask(target, 402);
     if (price === null) return;
-    const payment = { 'x-payment': await headerFor(price) };
+    const payment = { 'x-payment': await headerFor(price, account) };
     const bought = await ask(target, 200, payment);
     const again = await ask(target, 200, payment);
     if (bought !== null && again !== null && bought !== again)
@@ -74,10 +86,10 @@ export function startLoad(url: string, { ca, buyers }: { ca?: string; buyers: nu
   };
 }
 
-async function headerFor(challenge: string): Promise<string> {
+async function headerFor(challenge: string, account: string): Promise<string> {
   const { accepts } = JSON.parse(challenge) as { accepts: [RequirementsV1] };
   const now = Math.floor(Date.now() / 1000);
   const nonce = `0x${createHash('sha256').update(randomUUID()).digest('hex')}` as const;
   const window = { validAfter: String(now - 600), validBefore: String(now + 300), nonce };
-  return ACCOUNT.header(accepts[0], window);
+  return payer(NETWORKS['base-sepolia'], account).header(accepts[0], window);
 }
