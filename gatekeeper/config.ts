@@ -88,6 +88,10 @@ export interface Config {
   readonly issuerDid: string | null;
   /** Cost of answers a second and client, in plain free answers; 0 for no limit. */
   readonly rateLimit: number;
+  /** Processes that serve the port. */
+  readonly workers: number;
+  /** How long a stop goes on serving and tells balancers to go elsewhere, before the port is closed. */
+  readonly drainSeconds: number;
   /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
   readonly trustedProxy: string;
   /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
@@ -236,6 +240,8 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     receiptKey: text('receipt_key'),
     issuerDid: text('issuer_did'),
     rateLimit: whole('rate_limit', RATE_LIMIT),
+    workers: whole('workers', 1),
+    drainSeconds: whole('drain_seconds', 0),
     trustedProxy: textOr('trusted_proxy', ''),
     verifyFirst: text('verify') === 'always',
     logLevel: choice('log_level', LOG_LEVELS, 'info'),

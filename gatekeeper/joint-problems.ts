@@ -14,6 +14,7 @@ interface Meant {
   readonly network: Network;
   readonly facilitatorUrls: readonly string[];
   readonly confirmations: number;
+  readonly workers: number;
   readonly dataDir: string;
   readonly stateDir: string;
 }
@@ -71,13 +72,17 @@ function payeeRules({ network }: Meant, { values, isGiven }: Written): Rule[] {
   ];
 }
 
-function settlerRules({ facilitatorUrls }: Meant, { isGiven }: Written): Rule[] {
+function settlerRules({ facilitatorUrls, workers }: Meant, { isGiven }: Written): Rule[] {
   const many = facilitatorUrls.length > 1;
   const hasNode = isGiven('rpc_url');
   return [
     [
       isGiven('facilitator_url') && isGiven('relayer_key'),
       'SIGNALPRESS_RELAYER_KEY: set together with SIGNALPRESS_FACILITATOR_URL; set only one of them',
+    ],
+    [
+      workers > 1 && isGiven('relayer_key'),
+      'SIGNALPRESS_WORKERS: several processes cannot send from one account; leave it out, or set SIGNALPRESS_FACILITATOR_URL instead of SIGNALPRESS_RELAYER_KEY',
     ],
     [
       !hasNode && isGiven('relayer_key'),

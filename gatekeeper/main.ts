@@ -16,11 +16,13 @@ import { type Log, lineLog } from './http/line-log.ts';
 import { ledgerCommand } from './journal/ledger-command.ts';
 import { LogOutput } from './log/log-output.ts';
 import { messageOf } from './message-of.ts';
+import { passedSocket } from './passed-socket.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { readOwnFile } from './plain-file.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
 import { StartError } from './start-error.ts';
+import { type WorkerRole, workerRole } from './worker-role.ts';
 
 /** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -85,9 +87,9 @@ function readLedger(args: readonly string[]): void {
   ledgerCommand({ stateDir, write, note, clock: () => Date.now() }).parse(args, { from: 'user' });
 }
 
-/** Signatures go to a thread of their own where there is a second core for it. */
-function signatureThread(): { signatures?: SignaturePool } {
-  if (availableParallelism() < 2) return {};
+/** Signatures go to a thread of their own where a core is left for it. */
+function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
+  if (availableParallelism() <= workers) return {};
   const worker = new Worker(new URL('./payment/signature-worker.js', import.meta.url));
   const signatures = signaturePool(worker);
   // After the pool listens, for listening holds the process.
@@ -129,34 +131,81 @@ async function main(): Promise<void> {
     return;
   }
   const config = loadConfig({ options, env: process.env, fileText: configText() });
+  const role = workerRole(process.env);
   // Before the start, which may fail for want of what they were meant for.
-  for (const name of strangeVariables(process.env)) console.error(`WARNING: ${strangeText(name)}`);
-  const clock = (): number => Date.now();
+  const strange = role === null ? strangeVariables(process.env) : [];
+  for (const name of strange) console.error(`WARNING: ${strangeText(name)}`);
   // A reader of the log that goes away must not take the service with it.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   const output = new LogOutput(process.stdout);
   const log = lineLog(output, { clock, level: config.logLevel });
   logCrashes(log, output);
-  const by = { clock, log, version: version(), ...signatureThread() };
-  const gatekeeper = await startGatekeeper(config, by);
-  announce(config, gatekeeper.url);
+  if (config.workers > 1 && role === null) await serveWithWorkers(config, { log, output });
+  else await serve(config, { log, output }, role);
+}
+
+const clock = (): number => Date.now();
+
+interface Logging {
+  readonly log: Log;
+  readonly output: LogOutput;
+}
+
+/** Serves in this process, which may be one of several. */
+async function serve(
+  config: Config,
+  { log, output }: Logging,
+  role: WorkerRole | null,
+): Promise<void> {
+  const isFirst = role === null || role.place === 0;
+  const gatekeeper = await startGatekeeper(config, {
+    clock,
+    log,
+    version: version(),
+    ...signatureThread(config),
+    fd: role === null ? passedSocket(process.env, process.pid) : role.fd,
+    reconciles: isFirst,
+  });
   let isStopping = false;
-  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+  const stop = async (why: string): Promise<void> => {
     // Whoever asks again must not cut off what is being paid for.
     if (isStopping) return;
     isStopping = true;
-    log({ event: 'stopping', signal });
+    log({ event: 'stopping', signal: why });
     await gatekeeper.close();
     await output.close();
     process.exit(0);
   };
   for (const signal of STOPS) process.on(signal, stop);
+  if (role === null) announce(config, gatekeeper.url);
+  else (await import('./forked-workers.ts')).joinWorkers(gatekeeper.url, stop);
+  if (!isFirst) return;
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
+}
+
+/** Serves in several processes; this one only starts them and passes on their output. */
+async function serveWithWorkers(config: Config, { log, output }: Logging): Promise<void> {
+  // Only who wants several waits for it to load.
+  const { forkedWorkers } = await import('./forked-workers.ts');
+  const workers = forkedWorkers({
+    count: config.workers,
+    fd: passedSocket(process.env, process.pid),
+    announce: (url) => announce(config, url),
+    log,
+    output: (text) => output.write(text.toString('utf8')),
+    now: () => performance.now(),
+  });
+  for (const signal of STOPS) process.on(signal, () => workers.stop('SIGTERM'));
+  const how = await workers.ended;
+  await output.close();
+  process.exit(how === 'stopped' ? 0 : 1);
 }
 
 main().catch((error: unknown) => {
   if (!(error instanceof StartError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
+  // The channel to the parent would keep a worker alive.
+  if (process.connected) process.exit();
 });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { HEALTH_PATH, healthReply, isHealth } from './health.ts';
 import { type Admission, type Entry, pays, UNCOUNTED } from './http/admission.ts';
 import type { TrustedProxies } from './http/client-address.ts';
@@ -44,6 +45,8 @@ const CONNECTIONS_MAX = 4096;
 const REQUESTS_PER_SOCKET_MAX = 10_000;
 /** How long a stop waits for answers that are on their way. */
 const DRAIN_MS = 9000;
+/** How long connections without a request are kept once the port is closed: one may be on its way. */
+const LINGER_MS = 1000;
 
 /** Methods whose requests end with their headers. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -60,6 +63,10 @@ const REQUEST_ID = 'x-request-id';
 export interface GateServerOptions {
   readonly host: string;
   readonly port: number;
+  /** Descriptor of a socket that listens already, in place of host and port. */
+  readonly fd?: number;
+  /** Milliseconds for which a stop goes on accepting; each answer then asks for another connection. */
+  readonly openMs?: number;
   /** The service of this moment; a request keeps the one that it started with. */
   readonly service: () => Service;
   readonly admit: Admission;
@@ -76,8 +83,10 @@ export interface GateServerOptions {
 
 /** A listening gatekeeper. */
 export interface GateServer {
+  /** Address that it listens on. */
+  readonly host: string;
   readonly port: number;
-  /** Stops accepting, lets answers finish for at most DRAIN_MS, then cuts what is left. */
+  /** Stops accepting, after `openMs`; lets answers finish for at most DRAIN_MS, then cuts what is left. */
   close(): Promise<void>;
 }
 
@@ -103,27 +112,45 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
     if (!desk.isBusy(socket)) socket.destroy();
   });
   await listen(server, options);
-  const { port } = server.address() as AddressInfo;
-  return { port, close: () => drain(server, desk) };
+  const { address, port } = server.address() as AddressInfo;
+  return { host: address, port, close: () => drain(server, desk, options) };
 }
 
-function listen(server: Server, { host, port }: GateServerOptions): Promise<void> {
+function listen(server: Server, { host, port, fd }: GateServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(fd === undefined ? { port, host } : { fd }, () => {
       server.off('error', reject);
       resolve();
     });
   });
 }
 
-async function drain(server: Server, desk: FrontDesk): Promise<void> {
+async function drain(
+  server: Server,
+  desk: FrontDesk,
+  { fd, openMs = 0 }: GateServerOptions,
+): Promise<void> {
   desk.draining = true;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  if (openMs > 0) await pause(openMs);
+  const isHandedOver = openMs > 0 || fd !== undefined;
+  const closed = closePort(server, isHandedOver ? LINGER_MS : 0);
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearTimeout(timer);
+}
+
+/** Closes the port at once, and connections without a request after a while; resolves when all are closed. */
+function closePort(server: Server, lingerMs: number): Promise<void> {
+  if (lingerMs === 0) return new Promise((resolve) => server.close(() => resolve()));
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeIdleConnections(), lingerMs);
+    // That of node:http would close idle connections at once.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** Takes requests off the wire and puts replies on it: the only code that writes to a socket. */

@@ -162,6 +162,14 @@ export const SETTINGS = {
     schema: integer(0, 1_000_000),
     help: 'plain free answers per second and client, 0 for no limit',
   },
+  workers: {
+    schema: integer(1, 64),
+    help: 'a number of processes, at most one for each core',
+  },
+  drain_seconds: {
+    schema: integer(0, 300),
+    help: 'seconds, long enough for your balancer to notice that /healthz answers 503',
+  },
   trusted_proxy: {
     schema: z.string().refine(fits(trustedProxies), 'not a list of addresses'),
     help: 'addresses or ranges of your own proxies, for example 10.0.0.1,192.168.0.0/16',

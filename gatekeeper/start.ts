@@ -23,7 +23,7 @@ import { isStale, type ReleaseTerms } from './release/release-head.ts';
 import { openPlace, type ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
-import { type GateServerOptions, startServer } from './server.ts';
+import { type GateServer, type GateServerOptions, startServer } from './server.ts';
 import type { Service } from './service.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
 import { StartError } from './start-error.ts';
@@ -38,6 +38,9 @@ const INSTANCE_BYTES = 4;
 /** Longest service name that v2 catalogues show. */
 const SERVICE_NAME_CHARS_MAX = 32;
 
+/** What a balancer is told, so that it sends its requests elsewhere. */
+const STOPPING = ['stopping: send requests to another gatekeeper'];
+
 /** What a gatekeeper gets besides its settings. */
 export interface Surroundings extends BooksSurroundings, SourceSurroundings {
   /** Recovers signers in another thread; without it the serving thread does. */
@@ -45,6 +48,10 @@ export interface Surroundings extends BooksSurroundings, SourceSurroundings {
   readonly pollMs?: number;
   /** Of the package, for the log. */
   readonly version?: string;
+  /** Descriptor of a socket that listens already, in place of the address of the settings. */
+  readonly fd?: number | null;
+  /** False where another process beside this one does it, with the same journal. */
+  readonly reconciles?: boolean;
 }
 
 /** A gatekeeper that listens. */
@@ -161,32 +168,38 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     log: by.log,
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
+  let isStopping = false;
   const server = await startServer({
     ...doorsOf(setting, desk),
     service: () => service,
     health: () =>
       health(service, {
-        why: obstacles(setting, watcher),
+        why: isStopping ? STOPPING : obstacles(setting, watcher),
         warnings: [...warnings, ...source.warning()],
       }),
-  }).catch((error: unknown) => {
-    watcher.close();
-    return refuseAddress(config, error);
-  });
-  const url = urlOf(config.host, server.port);
+  })
+    .catch((error: unknown) => refuseAddress(config, error))
+    .then((opened) => keptUnlessFree(opened, setting, first))
+    .catch((error: unknown) => {
+      watcher.close();
+      throw error;
+    });
+  const url = urlOf(by.fd == null ? config.host : server.host, server.port);
   noteStart(setting, url, service.release);
   serving();
   for (const warning of warnings) by.log({ event: 'settlement_warning', warning });
   noteClock(setting);
-  const reconciler = reconcileInBackground({ ...by, ...books, desk });
+  const reconciler =
+    by.reconciles === false ? null : reconcileInBackground({ ...by, ...books, desk });
   return {
     url,
     facilitatorTrouble: books.trouble(),
     checkRelease: () => watcher.check(),
     async close() {
-      watcher.close();
-      reconciler.close();
+      isStopping = true;
       await server.close();
+      watcher.close();
+      reconciler?.close();
       await source.close();
       await books.close();
       by.log({ event: 'stopped' });
@@ -194,14 +207,35 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   };
 }
 
+/** The address of a passed socket is known only once it is open; it counts like one that is set. */
+async function keptUnlessFree(
+  server: GateServer,
+  { config, by }: Setting,
+  { baseUrl }: Service,
+): Promise<GateServer> {
+  if (by.fd == null) return server;
+  try {
+    refuseFreeSale({ ...config, host: server.host, baseUrl }, by);
+    return server;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** Where it listens, and how it stops. */
+function placeOf({ host, port, drainSeconds }: Config, { fd = null }: Surroundings) {
+  const openMs = drainSeconds * 1000;
+  return fd === null ? { host, port, openMs } : { host, port, openMs, fd };
+}
+
 /** Who is let in, and who is told of it. */
 function doorsOf({ config, by }: Setting, desk: FirstService['desk']): Doors {
-  const { host, port, rateLimit: perSecond, logRequests: requests } = config;
+  const { rateLimit: perSecond, logRequests: requests } = config;
   const { log } = by;
   const proxies = trustedProxies(config.trustedProxy);
   return {
-    host,
-    port,
+    ...placeOf(config, by),
     admit: admission({
       limit: rateLimit(perSecond),
       repeats: rateLimit(perSecond, REPEAT_BURST_S),

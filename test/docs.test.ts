@@ -15,6 +15,7 @@ const DOCS = [
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
   'gatekeeper/REMOTE.md',
+  'gatekeeper/deploy/README.md',
   'snapshots/README.md',
   'test/README.md',
   'test/INVARIANTS.md',

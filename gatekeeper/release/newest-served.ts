@@ -59,6 +59,9 @@ export function refuseOlder(stateDir: string, { head, keys }: Served): void {
 /** Remembers what is served now; a crash in between leaves the older note, which refuses less. */
 export function keepNewest(stateDir: string, { head, keys }: Served): void {
   const { sequence, as_of } = head;
+  const noted = readNewest(stateDir);
+  // Another process with the same folder may be ahead.
+  if (noted?.issuer_did === rootDid(keys) && noted.sequence > sequence) return;
   const newest: Newest = {
     issuer_did: rootDid(keys),
     sequence,

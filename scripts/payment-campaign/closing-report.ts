@@ -21,7 +21,7 @@ export function isClean(report: CampaignReport): boolean {
 
 /** What a campaign showed, for people. */
 export function closingReport(
-  { seed, purchases, settler }: Omit<CampaignOptions, 'progress'>,
+  { seed, purchases, settler }: Pick<CampaignOptions, 'seed' | 'purchases' | 'settler'>,
   report: CampaignReport,
 ): string {
   const manners: Record<string, number> = {};
@@ -30,7 +30,7 @@ export function closingReport(
   const lines = [
     `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, ${report.seconds.toFixed(0)} s`,
     `  delivered ${report.delivered}, refused ${report.refused}, transfers on chain ${report.transfers}`,
-    `  gatekeeper killed ${report.kills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
+    `  killed ${report.kills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
     `  buyers who went away and bought anew ${report.left}`,
     `  clients: ${listed(manners)}`,
     `  faults: ${listed(report.faults)}`,

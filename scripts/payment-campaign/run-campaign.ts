@@ -9,7 +9,7 @@ import {
   chainFacilitator,
   type Fault,
 } from '../../test/chain/chain-facilitator.ts';
-import { openStall, type Stall } from '../../test/chain/stall.ts';
+import { openStall, type Row, type Stall, type StallOptions } from '../../test/chain/stall.ts';
 import { tinyFiles, writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
 import { type Audit, audit, authorizationOf, isOpen, paidAuthorizations } from './audit.ts';
 import { buy, mannerOf, pause, type Story } from './client.ts';
@@ -25,6 +25,17 @@ export interface CampaignOptions {
   readonly settler: Settler;
   /** Told how far it is. */
   readonly progress: (done: number) => void;
+  /** Opens what sells, one gatekeeper by default. */
+  readonly open?: (options: StallOptions) => Promise<Shop>;
+  /** Buyers at the same time. */
+  readonly parallel?: number;
+}
+
+/** What sells: it is killed at random, started again, and its journal is read at the end. */
+export interface Shop extends Omit<Stall, 'journal'> {
+  journal(): readonly Row[] | Promise<readonly Row[]>;
+  /** Called when everybody has bought and nothing is killed any more, before the journal is read. */
+  afterwards?(): Promise<void>;
 }
 
 export interface CampaignReport extends Audit {
@@ -76,6 +87,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const stories = await buyAll(ground);
     const kills = await killer.stop();
     ground.calm();
+    await ground.stall.afterwards?.();
     const journal = await settledJournal(ground);
     const seconds = (performance.now() - started) / 1000;
     const { faults, releases } = ground;
@@ -89,7 +101,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
 interface Ground {
   readonly options: CampaignOptions;
   readonly chain: Chain;
-  readonly stall: Stall;
+  readonly stall: Shop;
   readonly faults: Record<string, number>;
   releases: number;
   /** Ends all faults. */
@@ -111,7 +123,8 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     options.settler === 'relayer'
       ? await relayed(options, chain, given)
       : await facilitated(options, chain, given);
-  const stall = await openStall({ chain, ...settling.stall }).catch(async (error: unknown) => {
+  const open = options.open ?? openStall;
+  const stall = await open({ chain, ...settling.stall }).catch(async (error: unknown) => {
     await settling.close();
     await chain.close();
     throw error;
@@ -182,7 +195,7 @@ function payerName(number: number): string {
 }
 
 async function buyAll(ground: Ground): Promise<readonly Story[]> {
-  const { purchases, progress } = ground.options;
+  const { purchases, progress, parallel = PARALLEL } = ground.options;
   const stories: Story[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
@@ -192,7 +205,7 @@ async function buyAll(ground: Ground): Promise<readonly Story[]> {
       progress(stories.length);
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+  await Promise.all(Array.from({ length: parallel }, work));
   return stories;
 }
 
@@ -275,12 +288,12 @@ function killAtRandom({ options, stall }: Ground): { stop(): Promise<number> } {
 }
 
 /** Starts once more, so that what is still open is looked into, and waits until no paid one is. */
-async function settledJournal({ stall, chain }: Ground): Promise<ReturnType<Stall['journal']>> {
+async function settledJournal({ stall, chain }: Ground): Promise<readonly Row[]> {
   await stall.kill();
   await stall.start();
   const paid = await paidAuthorizations(chain);
   for (let wait = 0; wait < 100; wait++) {
-    const rows = stall.journal();
+    const rows = await stall.journal();
     if (!rows.some((row) => isOpen(row) && paid.transactions.has(authorizationOf(row)))) break;
     await pause(100);
   }

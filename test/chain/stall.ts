@@ -13,7 +13,7 @@ const GATE = resolve('build/gatekeeper/main.js');
 const START_TIMEOUT_MS = 60_000;
 
 /** One row of the payment journal, as far as the chain can be compared with it. */
-const rowSchema = z.object({
+export const rowSchema = z.object({
   key: z.string(),
   state: z.enum(['settling', 'settled', 'refused', 'unknown']),
   value: z.string(),

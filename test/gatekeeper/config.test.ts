@@ -40,6 +40,8 @@ describe('loadConfig()', () => {
       receiptKey: null,
       issuerDid: null,
       rateLimit: RATE_LIMIT,
+      workers: 1,
+      drainSeconds: 0,
       trustedProxy: '',
       verifyFirst: false,
       logLevel: 'info',
@@ -118,6 +120,8 @@ describe('loadConfig()', () => {
   it.each([
     [{ SIGNALPRESS_PORT: '65536' }, /SIGNALPRESS_PORT "65536": .*; set TCP port/],
     [{ SIGNALPRESS_PORT: '80a' }, /SIGNALPRESS_PORT/],
+    [{ SIGNALPRESS_WORKERS: '0' }, /_WORKERS "0": not between 1 and 64; set a number of processes/],
+    [{ SIGNALPRESS_DRAIN_SECONDS: '1.5' }, /_DRAIN_SECONDS "1.5": not a whole number; set seconds/],
     [{ SIGNALPRESS_BASE_URL: 'api.example.com' }, /SIGNALPRESS_BASE_URL .*URL/],
     [{ SIGNALPRESS_BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
     [

@@ -19,6 +19,10 @@ describe('jointProblems()', () => {
       /SIGNALPRESS_RELAYER_KEY: set together with SIGNALPRESS_FACILITATOR_URL; set only one/,
     ],
     [
+      { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_WORKERS: '2' },
+      /SIGNALPRESS_WORKERS: several processes cannot send from one account; leave it out/,
+    ],
+    [
       { SIGNALPRESS_FACILITATOR_AUTH: 'a: b', SIGNALPRESS_FACILITATOR_AUTH_MODULE: 'm.mjs' },
       /SIGNALPRESS_FACILITATOR_AUTH: set together with/,
     ],
@@ -38,6 +42,7 @@ describe('jointProblems()', () => {
     [{ SIGNALPRESS_PAY_TO: '0x12', SIGNALPRESS_FACILITATOR_URL: 'https://f.example' }],
     [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_FACILITATOR_URL: 'f' }],
     [{ SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RELAYER_KEY: 'k', SIGNALPRESS_RPC_URL: 'n' }],
+    [{ SIGNALPRESS_WORKERS: '2', SIGNALPRESS_PORT: 'x' }],
     [{ SIGNALPRESS_NETWORK: 'mainnet', SIGNALPRESS_ASSET: NETWORKS.base.asset }],
   ])('tells the problem of %j once', (env) => {
     expect(() => load(env)).toThrow(/^Cannot start: 1 setting to correct/);

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { payer } from './payer.ts';
@@ -266,5 +266,74 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     expect((await bought).status).toBe(200);
     expect(await exit).toBe(0);
     settling.close();
+  });
+
+  describe('SIGNALPRESS_WORKERS', () => {
+    const place = (): Record<string, string> => {
+      const dataDir = tinyDataDir();
+      writeTinyRelease(dataDir);
+      const test = { SIGNALPRESS_TEST_PAYMENTS: '1', SIGNALPRESS_RATE_LIMIT: '0' };
+      return {
+        ...test,
+        SIGNALPRESS_DATA: dataDir,
+        SIGNALPRESS_PORT: '0',
+        SIGNALPRESS_WORKERS: '3',
+      };
+    };
+    const workersOf = ({ child }: Run): number[] =>
+      readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+        .split(' ')
+        .filter((pid) => pid !== '')
+        .map(Number);
+    const statuses = async (url: string, count: number): Promise<Set<number>> => {
+      const headers = { connection: 'close' };
+      const asked = Array.from({ length: count }, () => fetch(`${url}/gauge/sample`, { headers }));
+      return new Set((await Promise.all(asked)).map(({ status }) => status));
+    };
+
+    it.skipIf(!existsSync('/proc/self/task'))(
+      'I47: serves with several, replaces one that is killed, and stops with all',
+      async () => {
+        const gate = await started(place());
+        // Each says so when it listens.
+        const listening = (): number => gate.output.out.split('"settlement_warning"').length - 1;
+        await vi.waitFor(() => expect(listening()).toBe(3), 20_000);
+        expect(await statuses(gate.url, 60)).toEqual(new Set([200]));
+        const [first = 0] = workersOf(gate);
+        process.kill(first, 'SIGKILL');
+        await vi.waitFor(() => expect(gate.output.out).toContain('"worker_ended"'), 5000);
+        expect(await statuses(gate.url, 60)).toEqual(new Set([200]));
+        await vi.waitFor(() => expect(listening()).toBe(4), 20_000);
+        expect(workersOf(gate)).not.toContain(first);
+        expect(await statuses(gate.url, 60)).toEqual(new Set([200]));
+        const workers = workersOf(gate);
+        gate.child.kill('SIGTERM');
+        expect(await gate.exit).toBe(0);
+        for (const pid of workers) expect(existsSync(`/proc/${pid}`)).toBe(false);
+        expect(gate.output.err.match(/listens on/g)).toHaveLength(1);
+        for (const line of gate.output.out.trimEnd().split('\n')) JSON.parse(line);
+        await expect(fetch(gate.url)).rejects.toThrow();
+      },
+      60_000,
+    );
+
+    it.skipIf(!existsSync('/proc/self/task'))(
+      'I47: workers end in order when their parent is killed',
+      async () => {
+        const gate = await started(place());
+        await vi.waitFor(() => expect(workersOf(gate)).toHaveLength(3), 10_000);
+        const workers = workersOf(gate);
+        gate.child.kill('SIGKILL');
+        await gate.exit;
+        const isGone = (pid: number): boolean => !existsSync(`/proc/${pid}`);
+        await vi.waitFor(() => expect(workers.every(isGone)).toBe(true), 10_000);
+      },
+    );
+
+    it('I47: says once why none can start', async () => {
+      const { output, exit } = run({ ...place(), SIGNALPRESS_DATA: 'nowhere' });
+      expect([await exit, output.out]).toEqual([1, '']);
+      expect(output.err).toMatch(/^Cannot open release "nowhere\/current": .*\n$/);
+    });
   });
 });

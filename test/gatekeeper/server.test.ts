@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
@@ -528,4 +530,48 @@ describe('I47: a stop', () => {
     await closed;
     await expect(fetch(`${stopping.url}/merkle/spec`)).rejects.toThrow();
   });
+
+  it('goes on serving for the time that is set, tells balancers and asks for new connections', async () => {
+    const stopping = await tinyGate({ config: { drainSeconds: 1 } });
+    const agent = new Agent({ keepAlive: true });
+    const ask = async (target: string): Promise<readonly unknown[]> => {
+      const response = await fetchOver(agent, stopping.url + target);
+      return [response.statusCode, response.headers.connection];
+    };
+    expect(await ask('/healthz')).toEqual([200, 'keep-alive']);
+    const started = performance.now();
+    const closed = stopping.close();
+    expect(await ask('/healthz')).toEqual([503, 'close']);
+    expect(await ask('/merkle/spec')).toEqual([200, 'close']);
+    await closed;
+    expect(performance.now() - started).toBeGreaterThan(900);
+    await expect(fetch(`${stopping.url}/merkle/spec`)).rejects.toThrow();
+    agent.destroy();
+  });
+
+  it('answers what arrives on an open connection just after the port was closed', async () => {
+    const stopping = await tinyGate({ config: { drainSeconds: 1 } });
+    const socket = connect(stopping.port, '127.0.0.1');
+    const texts: string[] = [];
+    socket.on('data', (piece) => texts.push(String(piece)));
+    const request = 'GET /merkle/spec HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    socket.write(request);
+    await vi.waitFor(() => expect(texts.join('')).toContain('200 OK'));
+    texts.length = 0;
+    const closed = stopping.close();
+    await vi.waitFor(() => expect(fetch(`${stopping.url}/healthz`)).rejects.toThrow(), 3000);
+    const ended = new Promise((resolve) => socket.on('close', resolve));
+    socket.write(request);
+    await Promise.all([closed, ended]);
+    expect(texts.join('')).toMatch(/200 OK[\s\S]*connection: close/i);
+  });
 });
+
+/** One request over the connections of an agent. */
+function fetchOver(agent: Agent, url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      response.resume().on('end', () => resolve(response));
+    }).on('error', reject);
+  });
+}

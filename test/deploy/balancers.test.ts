@@ -1,0 +1,127 @@
+import { mkdtempSync } from 'node:fs';
+import { request as plainRequest } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
+import { type Balancer, missingBalancer, startBalancer } from './balancer.ts';
+import { freePorts, type GateProcess, gateProcess } from './gate-process.ts';
+import { startLoad } from './load.ts';
+
+const DRAIN_S = 3;
+const BUYERS = 4;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+// Why the others are skipped stands in their names.
+const KINDS = (['nginx', 'haproxy'] as const).map((kind) => ({
+  kind,
+  missing: missingBalancer(kind),
+}));
+
+describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) => {
+  if (missing !== null) {
+    it.skip(`(${missing})`, () => undefined);
+    return;
+  }
+  let gates: readonly GateProcess[] = [];
+  let balancer: Balancer;
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'signalpress-pair-'));
+    const data = join(folder, 'data');
+    writeTinyRelease(data);
+    const env = {
+      SIGNALPRESS_DATA: data,
+      SIGNALPRESS_STATE: join(folder, 'state'),
+      SIGNALPRESS_TEST_PAYMENTS: '1',
+      SIGNALPRESS_TRUSTED_PROXY: '127.0.0.1',
+      SIGNALPRESS_DRAIN_SECONDS: String(DRAIN_S),
+      SIGNALPRESS_RATE_LIMIT: '0',
+    };
+    gates = (await freePorts(2)).map((port) => gateProcess({ port, cwd: folder, env }));
+    for (const gate of gates) await gate.start();
+    balancer = await startBalancer({ kind, ports: gates.map(({ port }) => port) });
+  });
+
+  afterAll(async () => {
+    await balancer?.close();
+    for (const gate of gates) await gate.stop('SIGKILL');
+  });
+
+  const ask = (target: string, headers = {}, url = balancer.url): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const send = url.startsWith('https:') ? request : plainRequest;
+      const asked = send(url + target, { headers, ca: balancer.ca }, (response) => {
+        const pieces: Buffer[] = [];
+        response.on('data', (piece: Buffer) => pieces.push(piece));
+        const body = (): string => Buffer.concat(pieces).toString('utf8');
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: body() }));
+      });
+      asked.on('error', reject).end();
+    });
+
+  it('passes on long payment headers, and no longer ones than the gatekeeper reads', async () => {
+    const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+    const long = await ask(target, { 'x-payment': 'A'.repeat(12_000) });
+    expect([long.status, JSON.parse(long.body).x402Version]).toEqual([402, 1]);
+    expect((await ask(target, { 'x-payment': 'A'.repeat(40_000) })).status).toBeGreaterThan(399);
+  });
+
+  it('leads plain HTTP to TLS', async () => {
+    expect((await ask('/gauge/sample', {}, balancer.plainUrl)).status).toBe(308);
+  });
+
+  it.each([
+    '/gauge//sample',
+    '/gauge/../gauge/sample',
+    '/gauge/%73ample',
+    `/v/sha256%3A${'a'.repeat(64)}`,
+    '/gauge?signal_id=airquality.aqi&entity=us%2Ddenver&entity=us-denver',
+    '/healthz?x=%2F',
+  ])('passes %s on as it is', async (target) => {
+    const direct = `http://127.0.0.1:${gates[0]?.port}`;
+    expect(await ask(target)).toEqual(await ask(target, {}, direct));
+  });
+
+  it('sells without one failed answer while both gatekeepers are restarted in turn', async () => {
+    const load = startLoad(balancer.url, { ca: balancer.ca, buyers: BUYERS });
+    await pause(500);
+    for (const gate of gates) {
+      expect(await gate.stop('SIGTERM')).toBe(0);
+      await gate.start();
+      // The balancer finds the new one before the other one goes.
+      await pause(2500);
+    }
+    const { answers, purchases, failures } = await load.stop();
+    expect(failures).toEqual([]);
+    expect(purchases).toBeGreaterThan(0);
+    expect(answers).toBeGreaterThanOrEqual(4 * purchases);
+  });
+
+  it('sells on when one gatekeeper is killed; what it was settling is in doubt, not refused', async () => {
+    const load = startLoad(balancer.url, { ca: balancer.ca, buyers: BUYERS });
+    await pause(500);
+    await gates[0]?.stop('SIGKILL');
+    await pause(1500);
+    const { failures, purchases } = await load.stop();
+    const doubts = failures.filter((words) => words.includes('503 {"error":"The outcome of your'));
+    expect(failures).toEqual(doubts);
+    expect(doubts.length).toBeLessThanOrEqual(2 * BUYERS);
+    expect(purchases).toBeGreaterThan(0);
+  });
+
+  it('tells buyers when none is left, which the load notices', async () => {
+    const load = startLoad(balancer.url, { ca: balancer.ca, buyers: 1 });
+    await Promise.all(gates.map((gate) => gate.stop('SIGKILL')));
+    await pause(1500);
+    const { failed, failures } = await load.stop();
+    expect(failed).toBeGreaterThan(0);
+    expect(failures.at(-1)).toMatch(/50[234]/);
+  });
+});
