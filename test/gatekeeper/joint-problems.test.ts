@@ -30,6 +30,14 @@ describe('jointProblems()', () => {
       /one secret cannot serve several/,
     ],
     [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
+    [
+      { SIGNALPRESS_METRICS: '0.0.0.0:9464' },
+      /_METRICS "0\.0\.0\.0:9464": others can reach.*set 127\.0\.0\.1 .*or set SIGNALPRESS_METRICS_TOKEN/,
+    ],
+    [
+      { SIGNALPRESS_METRICS: '127.0.0.1:4021' },
+      /_METRICS "127\.0\.0\.1:4021": the address of the service; set another port/,
+    ],
   ])('refuses %j and says what to set', (env, message) => {
     expect(() => load(env)).toThrow(message);
   });
