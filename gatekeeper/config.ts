@@ -9,6 +9,7 @@ import {
   type LogLevel,
 } from './log/log-level.ts';
 import { messageOf } from './message-of.ts';
+import { type MetricsSettings, metricsSettings } from './metrics/metrics-settings.ts';
 import { findNetwork, type Network } from './payment/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from './payment/token.ts';
 import {
@@ -99,6 +100,8 @@ export interface Config {
   /** The least level that is logged. */
   readonly logLevel: LogLevel;
   readonly logRequests: LoggedRequests;
+  /** Where numbers about the service can be read; null where nobody asked for them. */
+  readonly metrics: MetricsSettings | null;
 }
 
 /** Settings of the compiler that share the file and the environment; they are not read here. */
@@ -246,6 +249,7 @@ function configOf(values: Partial<Record<SettingName, unknown>>): Config {
     verifyFirst: text('verify') === 'always',
     logLevel: choice('log_level', LOG_LEVELS, 'info'),
     logRequests: choice('log_requests', LOGGED_REQUESTS, 'all'),
+    metrics: metricsSettings(text('metrics'), text('metrics_token')),
   };
 }
 

@@ -1,5 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { confirmationsMax, depthMs } from './chain/patience.ts';
+import { isLoopback } from './http/loopback.ts';
+import { addressText, type MetricsSettings } from './metrics/metrics-settings.ts';
 import type { Network } from './payment/networks.ts';
 import { remoteRules } from './remote/remote-rules.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
@@ -8,6 +10,8 @@ import { testPaymentsProblem } from './test-payments.ts';
 /** The settings as the gatekeeper would apply them. */
 interface Meant {
   readonly host: string;
+  readonly port: number;
+  readonly metrics: MetricsSettings | null;
   readonly baseUrl: string | null;
   readonly trustedProxy: string;
   readonly testPayments: boolean;
@@ -38,7 +42,9 @@ export function jointProblems(meant: Meant, written: Written): string[] {
     ...remoteRules(meant, written),
   ];
   const others = [depthRule(meant, written), assetRule(meant, written), folderRule(meant)];
-  return [...rules, ...others].flatMap(([applies, problem]) => (applies ? [problem] : []));
+  return [...rules, ...others, ...metricsRules(meant)].flatMap(([applies, problem]) =>
+    applies ? [problem] : [],
+  );
 }
 
 /** Whether the network is one we know; for any other, its contract and its money are unknown. */
@@ -142,6 +148,29 @@ function folderRule({ dataDir, stateDir }: Meant): Rule {
   return [
     isInside,
     `SIGNALPRESS_STATE "${stateDir}": inside SIGNALPRESS_DATA "${dataDir}", which belongs to the compiler; set a folder beside it`,
+  ];
+}
+
+/** What is sold and how well is nobody else's to read. */
+function metricsRules({ host, port, metrics, workers }: Meant): Rule[] {
+  const { address = null, token = null } = metrics ?? {};
+  if (address === null) {
+    const problem =
+      'SIGNALPRESS_METRICS_TOKEN: /metrics of the service would show another worker each time; set SIGNALPRESS_METRICS to an address';
+    return [[metrics !== null && workers > 1, problem]];
+  }
+  const shown = `SIGNALPRESS_METRICS "${addressText(address)}"`;
+  const isInRange = port >= address.port && port < address.port + workers;
+  const isTaken = address.port !== 0 && address.host === host && isInRange;
+  return [
+    [
+      token === null && !isLoopback(address.host),
+      `${shown}: others can reach this address; set 127.0.0.1 as its host, or set SIGNALPRESS_METRICS_TOKEN`,
+    ],
+    [
+      isTaken,
+      `${shown}: the address of the service; set another port, or only SIGNALPRESS_METRICS_TOKEN for /metrics there`,
+    ],
   ];
 }
 

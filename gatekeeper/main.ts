@@ -157,14 +157,14 @@ async function serve(
   { log, output }: Logging,
   role: WorkerRole | null,
 ): Promise<void> {
-  const isFirst = role === null || role.place === 0;
+  const place = role?.place ?? 0;
   const gatekeeper = await startGatekeeper(config, {
     clock,
     log,
     version: version(),
     ...signatureThread(config),
     fd: role === null ? passedSocket(process.env, process.pid) : role.fd,
-    reconciles: isFirst,
+    place,
   });
   let isStopping = false;
   const stop = async (why: string): Promise<void> => {
@@ -179,7 +179,7 @@ async function serve(
   for (const signal of STOPS) process.on(signal, stop);
   if (role === null) announce(config, gatekeeper.url);
   else (await import('./forked-workers.ts')).joinWorkers(gatekeeper.url, stop);
-  if (!isFirst) return;
+  if (place > 0) return;
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
 }

@@ -9,6 +9,8 @@ import { keepingSettlements } from './journal/kept-settlements.ts';
 import { type OpenJournal, openJournal } from './journal/open-journal.ts';
 import { watchingWrites } from './journal/watched-writes.ts';
 import { messageOf } from './message-of.ts';
+import { meteredFacilitator, meteredJournal, meteredSettler } from './metrics/metered.ts';
+import type { Meters } from './metrics/meters.ts';
 
 /** The settler and the journal of what was settled. */
 export interface Books extends OpenSettlers {
@@ -25,21 +27,25 @@ export interface BooksSurroundings {
   /** Stands in for the one that the settings name. */
   readonly facilitator?: Facilitator;
   readonly journal?: Journal;
+  /** Told what happens, where metrics are on. */
+  readonly meters?: Meters;
 }
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
 export async function openBooks(config: Config, by: BooksSurroundings): Promise<Books> {
-  const { clock, log } = by;
+  const { clock, log, meters } = by;
   const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
-  const settlers = given(config, by) ?? (await openSettlers(config, { clock, report }));
+  const told = meters === undefined ? {} : { meters };
+  const settlers = given(config, by) ?? (await openSettlers(config, { clock, report, ...told }));
   try {
     const { journal, isLost, close } = await journalOf(config, by);
     const watched = watchingWrites(keepingSettlements(journal), clock);
     const tell = (silence: Silence): void => log({ event: 'no_verdict', ...silence });
+    const settler = toldFacilitator({ ...settlers, tell, clock });
     return {
       ...settlers,
-      facilitator: toldFacilitator({ ...settlers, tell, clock }),
-      journal: watched.journal,
+      facilitator: meters === undefined ? settler : meteredSettler(settler, meters),
+      journal: meters === undefined ? watched.journal : meteredJournal(watched.journal, meters),
       isJournalFailing: () => isLost() || watched.isFailing(),
       async close() {
         await settlers.close();
@@ -53,10 +59,15 @@ export async function openBooks(config: Config, by: BooksSurroundings): Promise<
 }
 
 /** The facilitator that stands in for the one of the settings. */
-function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSettlers | null {
+function given(
+  { network }: Config,
+  { facilitator, meters }: BooksSurroundings,
+): OpenSettlers | null {
   if (facilitator === undefined) return null;
   return {
-    facilitator,
+    facilitator:
+      meters === undefined ? facilitator : meteredFacilitator(facilitator, 'given', meters),
+    circuits: () => [],
     trouble: () => facilitatorTrouble({ facilitator }, network),
     close: async () => {},
   };
@@ -64,7 +75,8 @@ function given({ network }: Config, { facilitator }: BooksSurroundings): OpenSet
 
 /** The journal of the settings, or the one that stands in for it and is closed by its owner. */
 async function journalOf(config: Config, by: BooksSurroundings): Promise<OpenJournal> {
-  const { journal } = by;
-  if (journal === undefined) return openJournal(config, by);
+  const { journal, meters } = by;
+  const told = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
+  if (journal === undefined) return openJournal(config, { ...by, ...told });
   return { journal, isLost: () => false, close: async () => {} };
 }

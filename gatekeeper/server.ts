@@ -25,8 +25,11 @@ import {
 import { wantsPage } from './http/wants-page.ts';
 import type { Answered } from './log/request-log.ts';
 import { messageOf } from './message-of.ts';
+import type { Limit } from './metrics/meters.ts';
+import type { MetricsDoor } from './metrics/metrics-door.ts';
+import { isMetrics, METRICS_PATH } from './metrics/metrics-path.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import { plainServed, respond, type Served } from './respond.ts';
+import { plainServed, respond, type Served, type Visit } from './respond.ts';
 import type { Service } from './service.ts';
 
 /** Timeouts and bounds of one connection; the defaults of Node let 200 slow clients hold a service. */
@@ -79,6 +82,10 @@ export interface GateServerOptions {
   readonly instance: string;
   /** Told of every answer; null when nobody listens. */
   readonly answered: ((answered: Answered) => void) | null;
+  /** Told of what a limit keeps away. */
+  readonly refused?: (limit: Limit) => void;
+  /** Opens METRICS_PATH; null where it is no path of this address. */
+  readonly metrics: MetricsDoor | null;
 }
 
 /** A listening gatekeeper. */
@@ -86,6 +93,8 @@ export interface GateServer {
   /** Address that it listens on. */
   readonly host: string;
   readonly port: number;
+  /** Connections of clients that are open. */
+  connections(): Promise<number>;
   /** Stops accepting, after `openMs`; lets answers finish for at most DRAIN_MS, then cuts what is left. */
   close(): Promise<void>;
 }
@@ -102,6 +111,7 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
   server.maxHeadersCount = 0;
   server.timeout = SOCKET_IDLE_MS;
   server.on('connection', (socket: Socket) => desk.connect(socket));
+  server.on('drop', () => options.refused?.('connections'));
   server.on('request', (request, response) => desk.receive(request, response));
   // GET has no body to wait for, and nothing else is expected of us.
   server.on('checkContinue', (request, response) => desk.refuseExpectation(request, response));
@@ -113,7 +123,18 @@ export async function startServer(options: GateServerOptions): Promise<GateServe
   });
   await listen(server, options);
   const { address, port } = server.address() as AddressInfo;
-  return { host: address, port, close: () => drain(server, desk, options) };
+  return {
+    host: address,
+    port,
+    connections: () => connectionsOf(server),
+    close: () => drain(server, desk, options),
+  };
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
 }
 
 function listen(server: Server, { host, port, fd }: GateServerOptions): Promise<void> {
@@ -183,6 +204,7 @@ class FrontDesk {
   connect(socket: Socket): void {
     if (this.#connections.admit(socket)) return;
     this.#refused.add(socket);
+    this.#options.refused?.('connections');
     refuseCrowd(socket);
   }
 
@@ -238,8 +260,14 @@ class FrontDesk {
   /** A monitor must not mistake a crowd of strangers for a failure of the service. */
   #enter(request: IncomingMessage, facts: HeaderFacts, now: number): Entry {
     const { method = '', url: target = '', socket } = request;
-    if (isHealth(target)) return UNCOUNTED;
+    if (isHealth(target) || this.#isScrape(target, facts)) return UNCOUNTED;
     return this.#options.admit({ address: socket.remoteAddress ?? '', method, target, facts }, now);
+  }
+
+  /** Whoever knows the token reads the metrics also while a crowd is at the door. */
+  #isScrape(target: string, { authorization }: HeaderFacts): boolean {
+    const { metrics } = this.#options;
+    return metrics !== null && isMetrics(target) && metrics.isOpenTo(authorization);
   }
 
   /** Answers that need no service: refusals and the health report. */
@@ -280,7 +308,7 @@ class FrontDesk {
     const { method = '', url: target = '' } = request;
     const trace = this.#traceOf(exchange);
     const visit = { method, target, facts, trace, spend, readBody };
-    const served = await respond(visit, service).catch((error: unknown) => {
+    const served = await this.#served(visit, service).catch((error: unknown) => {
       this.#options.log({ event: 'request_failed', id: trace.id, error: messageOf(error) });
       const reply = jsonReply(500, { error: 'The service failed', retryable: true });
       return plainServed(reply, '(failed)');
@@ -290,6 +318,13 @@ class FrontDesk {
     if (request.method === 'GET' && served.keepMs > 0) this.#keepReady(target, ready, service);
     this.#writeReady(exchange, ready, 'made');
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
+  }
+
+  async #served(visit: Visit, service: Service): Promise<Served> {
+    const { metrics } = this.#options;
+    if (metrics === null || !isMetrics(visit.target)) return respond(visit, service);
+    const { method, facts } = visit;
+    return plainServed(await metrics.reply(method, facts.authorization), METRICS_PATH);
   }
 
   /** Only an answer keeps its connection from being cut, not a body that does not arrive. */
@@ -334,7 +369,10 @@ class FrontDesk {
   #writeReady(exchange: Exchange, given: ReadyAnswer, from: Answered['from']): void {
     const { request, response, facts, id } = exchange;
     const ready = this.#isReading(request.socket, given) ? given : UNREAD;
-    if (ready === UNREAD) response.shouldKeepAlive = false;
+    if (ready === UNREAD) {
+      response.shouldKeepAlive = false;
+      this.#options.refused?.('unread');
+    }
     this.#prepare(exchange);
     const unchanged = matches(facts.ifNoneMatch, ready.etag);
     const status = unchanged ? 304 : ready.status;

@@ -5,6 +5,7 @@ import { trustedProxies } from './http/client-address.ts';
 import { isPostgresUrl } from './journal/postgres/postgres-url.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from './log/log-level.ts';
 import { messageOf } from './message-of.ts';
+import { METRICS_TOKEN, metricsAddress } from './metrics/metrics-settings.ts';
 import { payeeAddress } from './offer/payee-address.ts';
 import { findNetwork } from './payment/networks.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from './payment/token.ts';
@@ -186,6 +187,16 @@ export const SETTINGS = {
     schema: z.enum(LOGGED_REQUESTS, { error: 'neither off, errors nor all' }),
     help: 'off, errors (only status 500 and above) or all',
   },
+  metrics: {
+    schema: z.string().refine(fits(metricsAddress), 'not an address with a port'),
+    help: 'an address and a port of their own for /metrics, for example 127.0.0.1:9464',
+  },
+  metrics_token: {
+    schema: z
+      .string()
+      .regex(METRICS_TOKEN, 'not 32 to 256 letters, digits or characters of ._~+/=-'),
+    help: 'a random text that whoever reads /metrics sends as bearer token, for example of "openssl rand -hex 32"',
+  },
 } as const;
 export type SettingName = keyof typeof SETTINGS;
 
@@ -193,6 +204,7 @@ export type SettingName = keyof typeof SETTINGS;
 export const SECRET: readonly string[] = [
   'token_secret',
   'data_auth',
+  'metrics_token',
   'facilitator_auth',
   'facilitator_url',
   'journal',
@@ -211,6 +223,7 @@ const NO_OPTION: readonly string[] = [
   'data_auth',
   'facilitator_auth',
   'journal',
+  'metrics_token',
   'relayer_key',
 ];
 

@@ -9,6 +9,10 @@ import { rateLimit } from './http/rate-limit.ts';
 import { requestLog } from './log/request-log.ts';
 import { shownSettings } from './log/shown-settings.ts';
 import { messageOf } from './message-of.ts';
+import { meteredDesk } from './metrics/metered.ts';
+import type { Condition, Meters } from './metrics/meters.ts';
+import { metricsOfWorker } from './metrics/metrics-settings.ts';
+import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
 import { clockIsBehind, clockTrouble } from './payment/clock-guard.ts';
@@ -20,7 +24,7 @@ import { type TokenDesk, tokenDesk, tokenSecrets } from './payment/token.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openSource, type SourceSurroundings } from './release/open-source.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';
-import { openPlace, type ReleaseIndex } from './release/release-index.ts';
+import { openPlace, type PlaceTerms, type ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
 import { type GateServer, type GateServerOptions, startServer } from './server.ts';
@@ -50,8 +54,8 @@ export interface Surroundings extends BooksSurroundings, SourceSurroundings {
   readonly version?: string;
   /** Descriptor of a socket that listens already, in place of the address of the settings. */
   readonly fd?: number | null;
-  /** False where another process beside this one does it, with the same journal. */
-  readonly reconciles?: boolean;
+  /** Which of several processes this one is; what one alone has to do, the first one (0) does. */
+  readonly place?: number;
 }
 
 /** A gatekeeper that listens. */
@@ -66,11 +70,35 @@ export interface Gatekeeper {
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
 export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
+  const metrics = await metricsOf(config, by);
+  try {
+    return await opened(config, metrics === null ? by : { ...by, meters: metrics.meters }, metrics);
+  } catch (error) {
+    await metrics?.close();
+    throw error;
+  }
+}
+
+/** Null where nobody asked for metrics: nothing is loaded and nothing is measured. */
+async function metricsOf(
+  { metrics }: Config,
+  { clock, version, place = 0 }: Surroundings,
+): Promise<OpenMetrics | null> {
+  if (metrics === null) return null;
+  const { openMetrics } = await import('./metrics/open-metrics.ts');
+  return openMetrics(metricsOfWorker(metrics, place), { clock, version: version ?? null });
+}
+
+async function opened(
+  config: Config,
+  by: Surroundings,
+  metrics: OpenMetrics | null,
+): Promise<Gatekeeper> {
   const source = await openSource(config, by);
   try {
     const release = await firstRelease(config, by, source);
     refuseFreeSale({ ...config, baseUrl: config.baseUrl ?? release.head.base_url }, by);
-    return await startOver(release, { config, by, source });
+    return await startOver(release, { config, by, source, metrics });
   } catch (error) {
     await source.close();
     throw error;
@@ -79,12 +107,12 @@ export async function startGatekeeper(config: Config, by: Surroundings): Promise
 
 async function startOver(
   release: ReleaseIndex,
-  { config, by, source }: Omit<Setting, 'books'>,
+  { config, by, source, metrics }: Omit<Setting, 'books'>,
 ): Promise<Gatekeeper> {
   const books = await openBooks(config, by);
   try {
     const service = firstService(config, by, { release, books });
-    return await listen({ config, by, books, source }, service);
+    return await listen({ config, by, books, source, metrics }, service);
   } catch (error) {
     await books.close();
     throw error;
@@ -94,10 +122,11 @@ async function startOver(
 /** The newest release, or the one that was served last where the source gives no good one. */
 async function firstRelease(
   config: Config,
-  { log }: Surroundings,
+  { log, meters }: Surroundings,
   source: ReleaseSource,
 ): Promise<ReleaseIndex> {
-  const open = (place: ReleasePlace) => openInOrder(place, config, config);
+  const open = (place: ReleasePlace) =>
+    openInOrder(place, config, { ...config, ...readBy(meters) });
   try {
     return await open(await source.newest());
   } catch (error) {
@@ -117,11 +146,15 @@ async function firstRelease(
 async function openInOrder(
   place: ReleasePlace,
   config: Config,
-  terms: ReleaseTerms,
+  terms: PlaceTerms,
 ): Promise<ReleaseIndex> {
   const release = await openPlace(place, { ...terms, switches: switchesOf(config) });
   refuseOlder(config.stateDir, release);
   return release;
+}
+
+function readBy(meters: Meters | undefined): Pick<PlaceTerms, 'onRead'> {
+  return meters === undefined ? {} : { onRead: (isCached) => meters.read(isCached) };
 }
 
 /** The address that a release names counts like one that is set; who brings a facilitator knows what it does. */
@@ -141,6 +174,7 @@ interface Setting {
   readonly by: Surroundings;
   readonly books: Books;
   readonly source: ReleaseSource;
+  readonly metrics: OpenMetrics | null;
 }
 
 /** The first service, whose desk all later ones share. */
@@ -159,7 +193,10 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   const watcher = watchRelease({
     source,
     current: () => service.release,
-    open: async () => openInOrder(await source.newest(), config, pinned(config, first)),
+    open: async () => {
+      const terms = { ...pinned(config, first), ...readBy(by.meters) };
+      return openInOrder(await source.newest(), config, terms);
+    },
     swap: (next) => {
       service = { ...service, release: next };
       service.challenger.show(next.offers);
@@ -169,7 +206,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
   let isStopping = false;
-  const server = await startServer({
+  const doors = {
     ...doorsOf(setting, desk),
     service: () => service,
     health: () =>
@@ -177,20 +214,21 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
         why: isStopping ? STOPPING : obstacles(setting, watcher),
         warnings: [...warnings, ...source.warning()],
       }),
-  })
-    .catch((error: unknown) => refuseAddress(config, error))
-    .then((opened) => keptUnlessFree(opened, setting, first))
-    .catch((error: unknown) => {
-      watcher.close();
-      throw error;
-    });
+  };
+  const server = await startedServer(doors, setting, first).catch((error: unknown) => {
+    watcher.close();
+    throw error;
+  });
   const url = urlOf(by.fd == null ? config.host : server.host, server.port);
   noteStart(setting, url, service.release);
   serving();
-  for (const warning of warnings) by.log({ event: 'settlement_warning', warning });
-  noteClock(setting);
-  const reconciler =
-    by.reconciles === false ? null : reconcileInBackground({ ...by, ...books, desk });
+  setting.metrics?.watch({
+    ...conditionOf(setting, watcher),
+    release: () => releaseFacts(service),
+    connections: () => server.connections(),
+  });
+  const isFirst = (by.place ?? 0) === 0;
+  const reconciler = isFirst ? reconcileInBackground({ ...by, ...books, desk }) : null;
   return {
     url,
     facilitatorTrouble: books.trouble(),
@@ -202,9 +240,21 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       reconciler?.close();
       await source.close();
       await books.close();
+      await setting.metrics?.close();
       by.log({ event: 'stopped' });
     },
   };
+}
+
+async function startedServer(
+  options: GateServerOptions,
+  setting: Setting,
+  first: Service,
+): Promise<GateServer> {
+  const server = await startServer(options).catch((error: unknown) =>
+    refuseAddress(setting.config, error),
+  );
+  return keptUnlessFree(server, setting, first);
 }
 
 /** The address of a passed socket is known only once it is open; it counts like one that is set. */
@@ -230,9 +280,9 @@ function placeOf({ host, port, drainSeconds }: Config, { fd = null }: Surroundin
 }
 
 /** Who is let in, and who is told of it. */
-function doorsOf({ config, by }: Setting, desk: FirstService['desk']): Doors {
+function doorsOf({ config, by, metrics }: Setting, desk: FirstService['desk']): Doors {
   const { rateLimit: perSecond, logRequests: requests } = config;
-  const { log } = by;
+  const { log, meters } = by;
   const proxies = trustedProxies(config.trustedProxy);
   return {
     ...placeOf(config, by),
@@ -245,17 +295,55 @@ function doorsOf({ config, by }: Setting, desk: FirstService['desk']): Doors {
     proxies,
     log,
     instance: randomBytes(INSTANCE_BYTES).toString('hex'),
-    answered: requestLog({ ...by, random: randomBytes, requests, proxies }),
+    answered: answeredBy(requestLog({ ...by, random: randomBytes, requests, proxies }), meters),
+    ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
+    metrics: metrics?.door ?? null,
   };
 }
 
+/** Tells the log, the meters, both or nobody. */
+function answeredBy(
+  toLog: GateServerOptions['answered'],
+  meters: Meters | undefined,
+): GateServerOptions['answered'] {
+  if (meters === undefined) return toLog;
+  return (answered) => {
+    toLog?.(answered);
+    meters.answered(answered);
+  };
+}
+
+function conditionOf(
+  setting: Setting,
+  watcher: ReleaseWatcher,
+): Omit<Condition, 'release' | 'connections'> {
+  const { books } = setting;
+  return {
+    isReady: () => obstacles(setting, watcher).length === 0,
+    isJournalFailing: books.isJournalFailing,
+    openPayments: () => books.journal.openPayments(),
+    circuits: () => books.circuits(),
+  };
+}
+
+function releaseFacts({ release }: Service): ReturnType<Condition['release']> {
+  const { sequence, as_of, valid_until } = release.head;
+  const validUntilMs = valid_until === undefined ? null : Date.parse(valid_until);
+  return { sequence, asOfMs: Date.parse(as_of), validUntilMs };
+}
+
 /** What runs from now on, without what only its operator may know. */
-function noteStart({ config, by }: Setting, url: string, { head }: ReleaseIndex): void {
+function noteStart(setting: Setting, url: string, { head }: ReleaseIndex): void {
+  const { config, by, metrics } = setting;
   const { version = null } = by;
   const { sequence, as_of } = head;
   const release = { sequence, as_of };
   const settings = shownSettings(config);
-  by.log({ event: 'started', version, node: process.version, url, release, settings });
+  const at = metrics?.url == null ? {} : { metrics: metrics.url };
+  by.log({ event: 'started', version, node: process.version, url, ...at, release, settings });
+  for (const warning of settlementWarnings(config))
+    by.log({ event: 'settlement_warning', warning });
+  noteClock(setting);
 }
 
 /** Remembers the newest release, and says when it is stale; neither keeps anything from being served. */
@@ -309,7 +397,7 @@ function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTe
 /** The service at its start; later releases take the place of the first, the desk stays. */
 function firstService(
   config: Config,
-  { clock, log, signatures }: Surroundings,
+  { clock, log, signatures, meters }: Surroundings,
   { release, books }: { release: ReleaseIndex; books: Books },
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
@@ -327,7 +415,9 @@ function firstService(
   const { verifyFirst, receiptKey: processor } = config;
   const beside = signatures === undefined ? {} : { signatures };
   const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
-  const desk = purchaseDesk({ ...books, ...terms });
+  const limited = meters === undefined ? {} : { limited: meters.refused };
+  const plain = purchaseDesk({ ...books, ...terms, ...limited });
+  const desk = meters === undefined ? plain : meteredDesk(plain, meters);
   return { release, baseUrl, operator, challenger: asked, desk, sold: books.journal, clock, log };
 }
 

@@ -7,6 +7,10 @@ export const REST_MS_MAX = 30_000;
 /** A suspect is probed this often at most, however many calls fail. */
 export const PROBE_EVERY_MS = 1000;
 
+/** Asked, asked only after others, or skipped for a while. */
+export const CIRCUIT_STATES = ['closed', 'suspect', 'open'] as const;
+export type CircuitState = (typeof CIRCUIT_STATES)[number];
+
 /** Asks the service something that no stranger can influence; says whether it answered. Must not reject. */
 export type Probe = () => Promise<boolean>;
 
@@ -19,6 +23,7 @@ export interface Circuit {
   mayAsk(probe: Probe): boolean | Promise<boolean>;
   /** Whether another service would be a better choice right now. */
   isSuspect(): boolean;
+  state(): CircuitState;
   /** Notes how a call that was let through went. */
   note(succeeded: boolean, probe: Probe): void;
 }
@@ -53,6 +58,11 @@ class Breaker implements Circuit {
     const [oldest] = this.#failures;
     if (oldest === undefined || this.#failures.length < FAILURES_MAX) return false;
     return Math.abs(this.#clock() - oldest) < FAILURE_COUNTS_MS;
+  }
+
+  state(): CircuitState {
+    if (this.#isOpen) return 'open';
+    return this.isSuspect() ? 'suspect' : 'closed';
   }
 
   note(succeeded: boolean, probe: Probe): void {

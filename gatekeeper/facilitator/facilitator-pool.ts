@@ -1,6 +1,6 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { Canary } from './canary.ts';
-import { type Circuit, circuit, type Probe } from './circuit.ts';
+import { type Circuit, type CircuitState, circuit, type Probe } from './circuit.ts';
 import {
   authorizationKey,
   type Facilitator,
@@ -31,21 +31,28 @@ export interface FacilitatorPoolOptions {
   readonly slowMs?: number;
 }
 
+export interface FacilitatorPool extends Facilitator {
+  /** In the order of the facilitators. */
+  circuits(): readonly CircuitState[];
+}
+
 /**
  * Several facilitators as one. One that gives no verdicts is asked after the others, and left out for a while when it
  * has none on a question of our own either; when all are, there is no verdict, which is told to the buyer as an outage
  * and never as a refusal.
  */
-export function facilitatorPool(options: FacilitatorPoolOptions): Facilitator {
+export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPool {
   const members = options.facilitators.map((facilitator) => ({
     facilitator,
     circuit: circuit(options.clock),
   }));
   const seen = new BoundedMap<string, Holder>(REMEMBERED_MAX);
   const pool: Pool = { slowMs: SLOW_MS, ...options, members, seen };
+  const circuits = (): readonly CircuitState[] => members.map((member) => member.circuit.state());
   const [only, ...others] = members;
-  if (only !== undefined && others.length === 0) return alone(only, pool);
+  if (only !== undefined && others.length === 0) return { ...alone(only, pool), circuits };
   return {
+    circuits,
     verify: (request) => verify(pool, request),
     settle: (request, isFirst) => settle(pool, { request, isFirst: isFirst === true }),
     supported: () => supported(pool),

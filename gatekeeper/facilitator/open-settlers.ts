@@ -4,13 +4,15 @@ import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
 import { depthMs } from '../chain/patience.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../message-of.ts';
+import { meteredFacilitator } from '../metrics/metered.ts';
+import type { Meters, NamedCircuit } from '../metrics/meters.ts';
 import type { Settlers } from '../payment/settlement.ts';
 import { StartError } from '../start-error.ts';
 import { canary } from './canary.ts';
 import { authorizationOf, type Facilitator, remoteFacilitator } from './facilitator.ts';
 import { facilitatorAuth } from './facilitator-auth.ts';
 import { facilitatorTrouble } from './facilitator-health.ts';
-import { facilitatorPool } from './facilitator-pool.ts';
+import { type FacilitatorPool, facilitatorPool } from './facilitator-pool.ts';
 import { localFacilitator } from './local-facilitator.ts';
 import { provenFacilitator } from './proven-facilitator.ts';
 import { translatingFacilitator } from './translating-facilitator.ts';
@@ -19,23 +21,43 @@ import { translatingFacilitator } from './translating-facilitator.ts';
 export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'> {
   /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
   trouble(): Promise<string | null>;
+  /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
+  circuits(): readonly NamedCircuit[];
   close(): Promise<void>;
 }
 
+export interface SettlersSurroundings extends ChainSurroundings {
+  /** Told of each call of a facilitator. */
+  readonly meters?: Meters;
+}
+
 /** Throws a StartError that tells what to do when the settings cannot work. */
-export async function openSettlers(config: Config, by: ChainSurroundings): Promise<OpenSettlers> {
+export async function openSettlers(
+  config: Config,
+  by: SettlersSurroundings,
+): Promise<OpenSettlers> {
   const chain = await chainOf(config, by);
   try {
     const remotes = await remotesOf(config);
     const waitMs = depthMs(config.network, config.confirmations);
     const { clock } = by;
-    const facilitators = remotes.map((facilitator) =>
-      translatingFacilitator({ facilitator, network: config.network, clock }),
-    );
-    const settler = settlerOf(facilitators, { chain, clock, waitMs });
+    const names = labelsOf(config);
+    const facilitators = remotes.map((remote, at) => {
+      const facilitator = watched(remote, names[at] ?? '', by);
+      return translatingFacilitator({ facilitator, network: config.network, clock });
+    });
+    const pool = facilitators.length === 0 ? null : poolOf(facilitators, { chain, clock });
+    const own = chain?.direct ?? localFacilitator({ clock });
+    const settler =
+      pool === null ? watched(own, ownLabel(chain), by) : provenBy(pool, { chain, waitMs });
     const asked = facilitators.length > 0 ? facilitators : [settler];
+    const circuitOf = (name: string, at: number): NamedCircuit[] => {
+      const state = pool?.circuits()[at];
+      return state === undefined ? [] : [{ facilitator: name, state }];
+    };
     return {
       facilitator: settler,
+      circuits: () => names.flatMap(circuitOf),
       ...(chain === null ? {} : { evidence: evidenceBy(chain.evidence) }),
       trouble: () => troubleOf(asked, config),
       async close() {
@@ -71,6 +93,24 @@ async function remotesOf(config: Config): Promise<readonly Remote[]> {
   });
 }
 
+/** Names of facilitators in metrics: their hosts, since a path may hold a key; two of one host by their places. */
+function labelsOf({ facilitatorUrls }: Config): readonly string[] {
+  const hosts = facilitatorUrls.map((url) => new URL(url).host);
+  return hosts.map((host, at) => (hosts.indexOf(host) === at ? host : `${host} (${at + 1})`));
+}
+
+function ownLabel(chain: OpenChain | null): string {
+  return chain?.direct == null ? 'test' : 'relayer';
+}
+
+function watched(
+  facilitator: Facilitator,
+  name: string,
+  { meters }: SettlersSurroundings,
+): Facilitator {
+  return meters === undefined ? facilitator : meteredFacilitator(facilitator, name, meters);
+}
+
 interface Parts {
   readonly chain: OpenChain | null;
   readonly clock: () => number;
@@ -78,23 +118,25 @@ interface Parts {
   readonly waitMs: number;
 }
 
-function settlerOf(
+function poolOf(
   facilitators: readonly Facilitator[],
-  { chain, clock, waitMs }: Parts,
-): Facilitator {
-  if (facilitators.length === 0) return chain?.direct ?? localFacilitator({ clock });
+  { chain, clock }: Omit<Parts, 'waitMs'>,
+): FacilitatorPool {
   const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
   if (chain === null) return facilitatorPool(asked);
   const { evidence } = chain;
-  const isUnused: Parameters<typeof facilitatorPool>[0]['isUnused'] = async (request) => {
-    const { state } = await evidence.find(authorizationOf(request));
-    return state === 'unused';
-  };
-  return provenFacilitator({
-    facilitator: facilitatorPool({ ...asked, isUnused }),
-    evidence,
-    waitMs,
+  return facilitatorPool({
+    ...asked,
+    isUnused: async (request) => {
+      const { state } = await evidence.find(authorizationOf(request));
+      return state === 'unused';
+    },
   });
+}
+
+function provenBy(facilitator: Facilitator, { chain, waitMs }: Omit<Parts, 'clock'>): Facilitator {
+  if (chain === null) return facilitator;
+  return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
 }
 
 function evidenceBy(evidence: ChainEvidence): NonNullable<Settlers['evidence']> {

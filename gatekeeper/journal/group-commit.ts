@@ -15,6 +15,8 @@ export interface GroupCommitOptions {
   readonly path: string;
   /** Path of the write-ahead log that commits append to. */
   readonly walPath: string;
+  /** Told how long each sync of the disk took, in milliseconds. */
+  readonly onSync?: (ms: number) => void;
 }
 
 /**
@@ -162,7 +164,11 @@ class Groups implements GroupCommit {
       this.#settle(done, error as Error);
       return;
     }
-    fdatasync(this.#file, (error) => this.#settle(done, error));
+    const started = performance.now();
+    fdatasync(this.#file, (error) => {
+      this.#options.onSync?.(performance.now() - started);
+      this.#settle(done, error);
+    });
   }
 
   #settle(done: readonly Done[], error: Error | null): void {

@@ -50,6 +50,15 @@ export interface OpenPayment {
   readonly key: string;
 }
 
+/** How many payments are open. */
+export interface OpenSummary {
+  /** At most OPEN_COUNTED_MAX of each. */
+  readonly settling: number;
+  readonly unknown: number;
+  /** When the oldest of them was taken, in milliseconds since the epoch; null for none. */
+  readonly oldestMs: number | null;
+}
+
 /** Citations of bodies that were sold, for as long as these are kept. */
 export interface SoldCitations {
   /** Those with a record hash that starts with these hex digits, as they were parsed; at most two, and each hash once. */
@@ -91,12 +100,16 @@ export interface Journal extends SoldCitations {
    * them all, without those that another one works on; the others get none.
    */
   unresolved(after: number, limit: number): Promise<readonly OpenPayment[]>;
+  /** How many payments wait for their end, and since when. */
+  openPayments(): Promise<OpenSummary>;
   /** The newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
   newestMs(): number;
   /** Only where several gatekeepers share the journal. */
   readonly shared?: SharedJournal;
 }
 
+/** Open payments of one state that are counted; beyond it, their number no longer matters. */
+export const OPEN_COUNTED_MAX = 10_000;
 /** Days that a paid answer can be fetched again with the same payment. */
 export const JOURNAL_RETENTION_DAYS = 30;
 /** Seconds after `validBefore` at which an authorization is dead on every node's clock. */

@@ -21,6 +21,8 @@ export interface JournalSurroundings {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
+  /** Told how long each sync of a disk took that is ours, in milliseconds. */
+  readonly onSync?: (ms: number) => void;
 }
 
 type Place = Pick<Config, 'stateDir' | 'journal'>;
@@ -30,10 +32,10 @@ export async function openJournal(place: Place, by: JournalSurroundings): Promis
   return isPostgresUrl(place.journal) ? openShared(place.journal, by) : openFile(place, by);
 }
 
-async function openFile({ stateDir }: Place, { clock }: JournalSurroundings): Promise<OpenJournal> {
+async function openFile({ stateDir }: Place, by: JournalSurroundings): Promise<OpenJournal> {
   try {
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
-    const journal = sqliteJournal({ path: join(stateDir, JOURNAL_NAME), clock });
+    const journal = sqliteJournal({ ...by, path: join(stateDir, JOURNAL_NAME) });
     return { journal, isLost: () => false, close: async () => journal.close() };
   } catch (cause) {
     return refuseFile(stateDir, cause);

@@ -12,6 +12,8 @@ import {
   JOURNAL_RETENTION_DAYS,
   type Journal,
   type JournalEntry,
+  OPEN_COUNTED_MAX,
+  type PaymentState,
 } from './journal.ts';
 import { openJournalFile } from './journal-file.ts';
 import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
@@ -39,6 +41,9 @@ const BOUND = `SELECT resource, signed FROM payment WHERE key = ? AND state <> '
 const UNRESOLVED = `
 SELECT id AS place, key FROM payment
 WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
+const OPEN_OF = `
+SELECT COUNT(*) AS payments, MIN(created_at) AS oldest FROM (
+  SELECT created_at FROM payment WHERE state = ? AND state <> 'settled' ORDER BY id LIMIT ?)`;
 const OTHER_OF =
   'SELECT 1 FROM payment WHERE lower(tx) = ? AND tx IS NOT NULL AND key <> ? LIMIT 1';
 const KEYS = 'SELECT key FROM payment WHERE key > ? ORDER BY key LIMIT ?';
@@ -50,18 +55,22 @@ DELETE FROM payment WHERE id IN (
 const keyRow = z.object({ key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
+const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 /** Where the journal lies and what time it is there. */
 export interface SqliteJournalOptions {
   /** File of the database; `-wal` and `-shm` appear beside it. */
   readonly path: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Told how long each sync of the disk took, in milliseconds. */
+  readonly onSync?: (ms: number) => void;
 }
 
 /** A journal in one SQLite file: what is written at once shares one transaction, and one sync of the disk. */
-export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & { close(): void } {
+export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(): void } {
+  const { path, clock } = options;
   const db = openJournalFile(path);
-  const commit = groupCommit({ db, path, walPath: `${path}-wal` });
+  const commit = groupCommit({ ...options, db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
   const read = reader(db);
   const bound = db.prepare(BOUND);
@@ -72,9 +81,7 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
   const purge = purger(db, bodies, clock);
   let newest = newestTime(db);
   return {
-    async find(key) {
-      return filter.mayHave(key) ? read(key) : null;
-    },
+    find: async (key) => (filter.mayHave(key) ? read(key) : null),
     async findOnDisk(key) {
       const entry = read(key);
       if (entry !== null) filter.add(key);
@@ -106,9 +113,8 @@ export function sqliteJournal({ path, clock }: SqliteJournalOptions): Journal & 
     async unresolved(after, limit) {
       return unresolved.all([after, limit]).map((row) => openRow.parse(row));
     },
-    async citations(digits) {
-      return bodies.citations(digits);
-    },
+    openPayments: openCounter(db),
+    citations: async (digits) => bodies.citations(digits),
     newestMs() {
       // A clock that the operator accepted meanwhile counts from now on.
       if (clockIsBehind(clock(), newest)) newest = newestTime(db);
@@ -199,6 +205,21 @@ function taker(db: Database.Database): Journal['takeTransaction'] {
     if (isOthers || otherOf.get([transaction, key]) !== undefined) return false;
     taken.set(transaction, key);
     return true;
+  };
+}
+
+function openCounter(db: Database.Database): Journal['openPayments'] {
+  const select = db.prepare(OPEN_OF);
+  const of = (state: PaymentState): z.infer<typeof summaryRow> =>
+    summaryRow.parse(select.get([state, OPEN_COUNTED_MAX]));
+  return async () => {
+    const [settling, unknown] = [of('settling'), of('unknown')];
+    const times = [settling.oldest, unknown.oldest].filter((at) => at !== null);
+    return {
+      settling: settling.payments,
+      unknown: unknown.payments,
+      oldestMs: times.length === 0 ? null : Math.min(...times),
+    };
   };
 }
 

@@ -1,8 +1,11 @@
 import type { Config } from '../config.ts';
+import { isPostgresUrl, shownPlace } from '../journal/postgres/postgres-url.ts';
+import { addressText } from '../metrics/metrics-settings.ts';
+import { isRemote } from '../remote/data-url.ts';
 
 /** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
 export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
-  const { network, rpcUrl } = config;
+  const { network, metrics, rpcUrl } = config;
   return {
     host: config.host,
     port: config.port,
@@ -18,8 +21,12 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     relayer_key: isSet(config.relayerKey),
     max_fee_gwei: config.maxFeeGwei,
     test_payments: config.testPayments,
-    data: config.dataDir,
+    data: isRemote(config.dataDir) ? originOf(config.dataDir) : config.dataDir,
+    data_auth: isSet(config.dataAuth),
+    cache: config.cacheDir,
+    cache_mb: config.cacheMb,
     state: config.stateDir,
+    journal: isPostgresUrl(config.journal) ? shownPlace(config.journal) : null,
     token_secret: isSet(config.tokenSecret),
     token_days: config.tokenDays,
     receipt_key: config.receiptKey,
@@ -28,6 +35,8 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     trusted_proxy: config.trustedProxy,
     log_level: config.logLevel,
     log_requests: config.logRequests,
+    metrics: metrics?.address == null ? null : addressText(metrics.address),
+    metrics_token: isSet(metrics?.token ?? null),
   };
 }
 

@@ -37,6 +37,8 @@ export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report'
   readonly processor?: string | null;
   /** Told about failures of our own parts, for the log, with the name of the request; it gets no payment data. */
   readonly report?: Report;
+  /** Told of a purchase that has to wait until others are done. */
+  readonly limited?: (limit: 'purchases' | 'waiting_bytes') => void;
 }
 
 type Report = (error: unknown, requestId?: string) => void;
@@ -75,6 +77,7 @@ interface Desk extends Required<Pick<PurchaseDeskOptions, 'journal' | 'clock' | 
   readonly identify: (offered: Offered) => Identity | null;
   readonly recall: (entry: JournalEntry) => Tender | null;
   readonly report: Report;
+  readonly limited: NonNullable<PurchaseDeskOptions['limited']>;
 }
 
 /** The one way from a header to a sold answer. */
@@ -113,7 +116,7 @@ export function purchaseDesk(
 }
 
 function deskOf(options: PurchaseDeskOptions): Desk {
-  const { journal, clock, challenger, processor = null } = options;
+  const { journal, clock, challenger, processor = null, limited = () => {} } = options;
   const report = quiet(options.report);
   const payments = paymentReader({ ...options, report });
   const receipts = receiptReader({ processor, clock });
@@ -122,6 +125,7 @@ function deskOf(options: PurchaseDeskOptions): Desk {
     clock,
     challenger,
     report,
+    limited,
     inFlight: new InFlight(),
     doubts: new Doubts(),
     read: (order) =>
@@ -202,6 +206,7 @@ function sold(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> 
   const { inFlight } = desk;
   if (bindingOf(tender.key, desk) !== null) return Promise.resolve(ALREADY_USED);
   if (inFlight.isFull(tender.payer)) {
+    desk.limited('purchases');
     return Promise.resolve(
       failed('Too many payments at once. Send the same payment or receipt again.'),
     );
@@ -211,7 +216,10 @@ function sold(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> 
 
 /** The same tender for the same request again: what it bought, or what became of it. */
 function repeat(tender: Tender, desk: Desk): Promise<Outcome> {
-  if (desk.inFlight.isFull(tender.payer)) return Promise.resolve(UNKNOWN);
+  if (desk.inFlight.isFull(tender.payer)) {
+    desk.limited('purchases');
+    return Promise.resolve(UNKNOWN);
+  }
   return desk.inFlight.start(tender, () => withDoubt(tender, () => again(tender, desk), desk));
 }
 
@@ -295,6 +303,7 @@ async function sell(tender: Tender, delivery: Delivery, desk: Desk): Promise<Out
   const { inFlight } = desk;
   const bytes = delivery.body.length;
   if (!inFlight.hold(bytes)) {
+    desk.limited('waiting_bytes');
     return failed(
       'Too many answers are waiting to be paid for. Send the same payment or receipt again.',
     );

@@ -36,6 +36,8 @@ export interface PlaceTerms extends ReleaseTerms {
   /** What the operator has switched on; everything by default. */
   readonly switches?: Switches;
   readonly memoryBytes?: number;
+  /** Told of each body that is asked for: whether it was in memory. */
+  readonly onRead?: (isCached: boolean) => void;
 }
 
 export interface OpenOptions extends PlaceTerms {
@@ -55,19 +57,21 @@ export class ReleaseIndex {
   readonly offers: Offers;
   readonly #cache: BoundedCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
+  readonly #onRead: PlaceTerms['onRead'];
   #paths: readonly string[] | null = null;
 
   constructor(
     place: ReleasePlace,
     listed: Pick<ReleaseIndex, 'head' | 'keys' | 'files' | 'offers'>,
-    memoryBytes = MEMORY_BYTES,
+    options: Pick<PlaceTerms, 'memoryBytes' | 'onRead'> = {},
   ) {
     this.place = place;
     this.head = listed.head;
     this.keys = listed.keys;
     this.files = listed.files;
     this.offers = listed.offers;
-    this.#cache = new BoundedCache(memoryBytes);
+    this.#cache = new BoundedCache(options.memoryBytes ?? MEMORY_BYTES);
+    this.#onRead = options.onRead;
   }
 
   /** Equal for the same release of the same source. */
@@ -85,6 +89,7 @@ export class ReleaseIndex {
    */
   async body(path: string, spend: Spend): Promise<Body> {
     const known = this.#cache.get(path) ?? this.#loading.get(path);
+    this.#onRead?.(known !== undefined);
     if (known !== undefined) return known;
     const loading = this.#load(path, spend).finally(() => this.#loading.delete(path));
     this.#loading.set(path, loading);
@@ -186,5 +191,5 @@ export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise
     throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
   }
   const offers = parseOffers(manifest);
-  return new ReleaseIndex(place, { head, keys, files, offers }, terms.memoryBytes);
+  return new ReleaseIndex(place, { head, keys, files, offers }, terms);
 }

@@ -10,6 +10,7 @@ import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { SETTING_NAMES, TEST_PAYEE } from '../../gatekeeper/settings.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const SECRET_TOKEN = 's'.repeat(32);
 const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>
   loadConfig({ options: {}, env: {}, fileText: null, ...sources });
 
@@ -46,6 +47,7 @@ describe('loadConfig()', () => {
       verifyFirst: false,
       logLevel: 'info',
       logRequests: 'all',
+      metrics: null,
     });
   });
 
@@ -103,6 +105,17 @@ describe('loadConfig()', () => {
     expect(load({ env })).toMatchObject({ logLevel: 'warn', logRequests: 'errors' });
   });
 
+  it.each([
+    ['127.0.0.1:9464', null, { address: { host: '127.0.0.1', port: 9464 }, token: null }],
+    ['localhost:0', null, { address: { host: 'localhost', port: 0 }, token: null }],
+    ['[::1]:9464', null, { address: { host: '::1', port: 9464 }, token: null }],
+    ['0.0.0.0:9464', SECRET_TOKEN, { address: { host: '0.0.0.0' }, token: SECRET_TOKEN }],
+    ['', SECRET_TOKEN, { address: null, token: SECRET_TOKEN }],
+  ])('takes metrics at "%s"', (address, token, metrics) => {
+    const env = { SIGNALPRESS_METRICS: address, SIGNALPRESS_METRICS_TOKEN: token ?? '' };
+    expect(load({ env })).toMatchObject({ metrics });
+  });
+
   it('takes facilitators in order of preference, or a relayer on any network', () => {
     const pay = { SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RPC_URL: 'https://node.example' };
     const list = 'https://a.example/x402, http://127.0.0.1:1';
@@ -154,6 +167,11 @@ describe('loadConfig()', () => {
     ],
     [{ SIGNALPRESS_LOG_LEVEL: 'debug' }, /_LOG_LEVEL "debug": not a level; set info, warn or/],
     [{ SIGNALPRESS_LOG_REQUESTS: 'none' }, /_LOG_REQUESTS "none": neither off, .*; set off, err/],
+    [{ SIGNALPRESS_METRICS: '9464' }, /_METRICS "9464": not an address with a port; set an addr/],
+    [{ SIGNALPRESS_METRICS: '::1:9464' }, /_METRICS "::1:9464": not an address/],
+    [{ SIGNALPRESS_METRICS: '127.0.0.1:65536' }, /_METRICS .*: not an address/],
+    [{ SIGNALPRESS_METRICS_TOKEN: 'x'.repeat(31) }, /_METRICS_TOKEN: not 32 to 256 .*; set a/],
+    [{ SIGNALPRESS_METRICS_TOKEN: `${'x'.repeat(32)} ` }, /_METRICS_TOKEN: not 32 to 256/],
   ])('refuses %j and says what to set', (env, message) => {
     expect(() => load({ env })).toThrow(message);
   });
@@ -235,8 +253,8 @@ describe('loadConfig()', () => {
   });
 
   it('I49: never repeats a secret', () => {
-    const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2' };
-    expect(() => load({ env })).toThrow(/SIGNALPRESS_TOKEN_SECRET: not one or two/);
+    const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2', SIGNALPRESS_METRICS_TOKEN: 'hunter2' };
+    expect(() => load({ env })).toThrow(/TOKEN_SECRET: not one or two.*METRICS_TOKEN: not 32/s);
     expect(() => load({ env })).not.toThrow(/hunter2/);
     for (const url of [
       'ftp://hunter2',

@@ -9,6 +9,7 @@ export const emptyJournal = (newestMs = 0): Journal => ({
   takeTransaction: async () => true,
   conclude: async () => {},
   unresolved: async () => [],
+  openPayments: async () => ({ settling: 0, unknown: 0, oldestMs: null }),
   citations: async () => [],
   newestMs: () => newestMs,
 });

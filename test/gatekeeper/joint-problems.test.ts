@@ -34,6 +34,22 @@ describe('jointProblems()', () => {
       /one secret cannot serve several/,
     ],
     [{ SIGNALPRESS_ASSET: PAYEE }, /SIGNALPRESS_ASSET .*not the USDC/],
+    [
+      { SIGNALPRESS_METRICS: '0.0.0.0:9464' },
+      /_METRICS "0\.0\.0\.0:9464": others can reach.*set 127\.0\.0\.1 .*or set SIGNALPRESS_METRICS_TOKEN/,
+    ],
+    [
+      { SIGNALPRESS_METRICS: '127.0.0.1:4021' },
+      /_METRICS "127\.0\.0\.1:4021": the address of the service; set another port/,
+    ],
+    [
+      { SIGNALPRESS_METRICS: '127.0.0.1:4019', SIGNALPRESS_WORKERS: '3' },
+      /_METRICS "127\.0\.0\.1:4019": the address of the service; set another port/,
+    ],
+    [
+      { SIGNALPRESS_METRICS_TOKEN: 'x'.repeat(32), SIGNALPRESS_WORKERS: '2' },
+      /_METRICS_TOKEN: .*another worker each time; set SIGNALPRESS_METRICS to an address/,
+    ],
   ])('refuses %j and says what to set', (env, message) => {
     expect(() => load(env)).toThrow(message);
   });

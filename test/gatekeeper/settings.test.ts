@@ -20,7 +20,14 @@ describe('SETTING_NAMES', () => {
 describe('OPTION_NAMES', () => {
   it('I49: are all settings but the secrets, which process lists would show', () => {
     const secret = SETTING_NAMES.filter((name) => !OPTION_NAMES.includes(name));
-    const secrets = ['data_auth', 'facilitator_auth', 'journal', 'relayer_key', 'token_secret'];
+    const secrets = [
+      'data_auth',
+      'facilitator_auth',
+      'journal',
+      'metrics_token',
+      'relayer_key',
+      'token_secret',
+    ];
     expect(secret.sort()).toEqual(secrets);
   });
 });

@@ -26,7 +26,10 @@ import {
   type Journal,
   type JournalClaim,
   type JournalEntry,
+  OPEN_COUNTED_MAX,
+  type OpenSummary,
   type PaymentBinding,
+  type PaymentState,
 } from '../journal.ts';
 import { claimValues, entryOf } from '../journal-row.ts';
 import { connectionOptions, POOL_CONNECTIONS, persistently, storable } from './connection.ts';
@@ -97,6 +100,9 @@ SELECT id AS place, key FROM signalpress.payment
 WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > $1
   AND (holder IS NULL OR holder = ANY($3::integer[]) OR holder NOT IN (SELECT holder FROM living))
 ORDER BY id LIMIT $2`;
+const OPEN_OF = `
+SELECT count(*) AS payments, min(created_at) AS oldest FROM (
+  SELECT created_at FROM signalpress.payment WHERE state = $1 AND state <> 'settled' ORDER BY id LIMIT $2) AS open`;
 // Hex digits come before the letter g. Two rows are enough to know that a prefix is ambiguous.
 const CITATIONS = `
 SELECT DISTINCT ON (citation_hash) citation FROM signalpress.body
@@ -118,6 +124,7 @@ DELETE FROM signalpress.taken_transaction WHERE ${ALONE} AND tx IN (
 const newestRow = z.object({ ms: z.number() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const openRow = z.object({ place: z.number(), key: z.string() });
+const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 const endedRow = z.object({ state: z.string(), tx: z.string().nullable() });
 const keyRow = z.object({ key: z.string() });
 const citationRow = z.object({ citation: z.string() });
@@ -156,6 +163,7 @@ export async function postgresJournal(options: PostgresJournalOptions): Promise<
       const values = [after, limit, session.numbers(), session.lockClass() >>> 0];
       return (await base.rows(UNRESOLVED, values)).map((row) => openRow.parse(row));
     },
+    openPayments: () => openPayments(base),
     async citations(digits) {
       const rows = await base.rows(CITATIONS, [digits]);
       return rows.map((row) => JSON.parse(citationRow.parse(row).citation));
@@ -351,6 +359,18 @@ class Concluder {
     const ended = rows.length === 0 ? null : endedRow.parse(rows[0]);
     return state !== 'unknown' && ended?.state === state && ended.tx === (transaction ?? null);
   }
+}
+
+/** Of all gatekeepers that share the journal. */
+async function openPayments(base: Base): Promise<OpenSummary> {
+  const of = async (state: PaymentState): Promise<z.infer<typeof summaryRow>> => {
+    const { rows } = await base.query(OPEN_OF, [state, OPEN_COUNTED_MAX]);
+    return summaryRow.parse(rows[0]);
+  };
+  const [settling, unknown] = await Promise.all([of('settling'), of('unknown')]);
+  const times = [settling.oldest, unknown.oldest].filter((at) => at !== null);
+  const oldestMs = times.length === 0 ? null : Math.min(...times);
+  return { settling: settling.payments, unknown: unknown.payments, oldestMs };
 }
 
 async function found(base: Base, key: string): Promise<JournalEntry | null> {

@@ -23,10 +23,26 @@ function failing(answers: boolean) {
   };
   const mayAsk = async (): Promise<boolean> => one.mayAsk(probe);
   const succeed = (): void => one.note(true, probe);
-  return { time, service, fail, mayAsk, succeed, isSuspect: () => one.isSuspect() };
+  const state = (): string => one.state();
+  return { time, service, fail, mayAsk, succeed, isSuspect: () => one.isSuspect(), state };
 }
 
 describe('circuit()', () => {
+  it('says whether it is asked, asked last or skipped', async () => {
+    const { state, fail, succeed } = failing(true);
+    expect(state()).toBe('closed');
+    await fail(FAILURES_MAX);
+    expect(state()).toBe('suspect');
+    succeed();
+    expect(state()).toBe('closed');
+    const silent = failing(false);
+    await silent.fail(FAILURES_MAX);
+    expect(silent.state()).toBe('open');
+    silent.time.now += REST_MS;
+    silent.service.answers = true;
+    expect([await silent.mayAsk(), silent.state()]).toEqual([true, 'closed']);
+  });
+
   it('circuit() leaves a service alone after failures in a row and a probe that fails, not after some', async () => {
     const { mayAsk, succeed, fail, service } = failing(false);
     await fail(FAILURES_MAX - 1);

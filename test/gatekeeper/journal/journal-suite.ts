@@ -106,6 +106,22 @@ export function journalSuite(engine: Engine): void {
       });
     });
 
+    it(`${name}() counts what is open and says since when`, async () => {
+      const time = { now: NOW_MS };
+      const journal = await fresh(() => time.now);
+      expect(await journal.openPayments()).toEqual({ settling: 0, unknown: 0, oldestMs: null });
+      for (const key of ['a', 'b', 'c', 'd']) {
+        await journal.claim(claimOf(key));
+        time.now += 1000;
+      }
+      expect(await journal.openPayments()).toEqual({ settling: 4, unknown: 0, oldestMs: NOW_MS });
+      await journal.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+      await journal.conclude({ key: 'b', state: 'refused', detail: 'no' });
+      await journal.conclude({ key: 'c', state: 'unknown', detail: 'timeout' });
+      const oldestMs = NOW_MS + 2000;
+      expect(await journal.openPayments()).toEqual({ settling: 1, unknown: 1, oldestMs });
+    });
+
     it(`I46: ${name}() tells at once what a payment is bound to, unless it is unknown or refused`, async () => {
       const journal = await fresh();
       const bound = { resource: 'GET /gauge?entity=a', signed: 'a|b|10000|0|1|c|d' };

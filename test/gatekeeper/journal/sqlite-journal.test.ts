@@ -119,3 +119,17 @@ function killedChild(path: string, afterMs: number): Promise<string[]> {
     child.on('close', () => done(out.split('\n').slice(0, -1)));
   });
 }
+
+describe('onSync', () => {
+  it('tells each wait for the disk, and nothing where nobody wrote', async () => {
+    const waits: number[] = [];
+    const onSync = (ms: number): number => waits.push(ms);
+    const journal = sqliteJournal({ path: fresh(), clock, onSync });
+    expect(waits).toEqual([]);
+    await journal.claim(claimOf('a'));
+    await journal.conclude({ key: 'a', state: 'settled', transaction: '0x1' });
+    expect(waits).toHaveLength(2);
+    for (const ms of waits) expect(ms).toBeGreaterThan(0);
+    journal.close();
+  });
+});

@@ -17,6 +17,12 @@ describe('shownSettings()', () => {
     facilitator_auth: `Authorization: ${CANARY}`,
     rpc_url: `https://n.example/${CANARY}`,
     token_secret: CANARY,
+    data: `https://d.example/${CANARY}`,
+    data_auth: `Authorization: ${CANARY}`,
+    issuer_did: `did:key:z6Mk${'a'.repeat(44)}`,
+    journal: `postgres://user:${CANARY}@db.example/shop?application_name=${CANARY}`,
+    metrics: '127.0.0.1:9464',
+    metrics_token: CANARY,
   });
 
   it('I49: shows of a secret only that it is set', () => {
@@ -26,6 +32,10 @@ describe('shownSettings()', () => {
       facilitator_auth: 'set',
       rpc_url: 'https://n.example',
       token_secret: 'set',
+      data: 'https://d.example',
+      data_auth: 'set',
+      journal: 'db.example/shop',
+      metrics_token: 'set',
       relayer_key: null,
     });
     const relayed = load({ pay_to: PAYEE, relayer_key: CANARY, rpc_url: 'https://n.example' });
@@ -34,13 +44,13 @@ describe('shownSettings()', () => {
   });
 
   it('shows everything else as it is', () => {
-    expect(shown).toMatchObject({ pay_to: PAYEE, port: 4021 });
-    expect(load({})).toMatchObject({ token_secret: null, log_requests: 'all' });
+    expect(shown).toMatchObject({ pay_to: PAYEE, port: 4021, metrics: '127.0.0.1:9464' });
+    expect(load({})).toMatchObject({ token_secret: null, metrics: null, log_requests: 'all' });
   });
 
-  it('leaves no setting out but the contract, which the network names', () => {
+  it('leaves out only what another one shows: the contract, and that the data may come over http', () => {
     const missing = SETTING_NAMES.filter((name) => !Object.hasOwn(shown, name));
-    expect(missing).toEqual(['asset']);
+    expect(missing.sort()).toEqual(['asset', 'data_http']);
     expect(SECRET.filter((name) => !Object.hasOwn(shown, name))).toEqual([]);
   });
 });

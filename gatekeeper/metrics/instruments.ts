@@ -1,0 +1,317 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
+import { inTime } from '../in-time.ts';
+import type { Answered } from '../log/request-log.ts';
+import { type Condition, LIMITS, type Meters, STAGES } from './meters.ts';
+import { Operations } from './operation.ts';
+
+/** Seconds: from an answer that is ready to a settlement that takes all the time that it may. */
+const ANSWER_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Seconds: from a disk with a battery to one that is about to fail. */
+const SYNC_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
+/** Longest wait for a journal that does not answer: a reader gives up soon after. */
+const JOURNAL_PATIENCE_MS = 2000;
+const PAYMENT_STATES = ['settled', 'refused', 'unknown'] as const;
+
+export interface InstrumentsOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly version: string | null;
+}
+
+/** Everything that is measured. */
+export interface Instruments {
+  readonly meters: Meters;
+  /** From now on its state is asked for at each scrape. */
+  watch(condition: Condition): void;
+  /** All metrics in the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** The one place where metrics are declared; `gatekeeper/OBSERVING.md` says what each of them tells. */
+export function instruments(options: InstrumentsOptions): Instruments {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  build(register, options);
+  const answers = answerMeters(register);
+  const gauges = gaugesOf(register, options);
+  let condition: Condition | null = null;
+  let running: Promise<string> | null = null;
+  const scraped = async (): Promise<string> => {
+    answers.flush();
+    if (condition !== null) await gauges(condition);
+    return register.metrics();
+  };
+  return {
+    meters: { ...answers.meters, ...purchaseMeters(register), ...facilitatorMeter(register) },
+    watch(given) {
+      condition = given;
+    },
+    text() {
+      // Several who read at once share one reading.
+      running ??= scraped().finally(() => {
+        running = null;
+      });
+      return running;
+    },
+    contentType: register.contentType,
+  };
+}
+
+function build(register: Registry, { version }: InstrumentsOptions): void {
+  const info = new Gauge({
+    name: 'signalpress_build_info',
+    help: '1; the version stands in the label',
+    labelNames: ['version'],
+    registers: [register],
+  });
+  info.set({ version: version ?? 'unknown' }, 1);
+}
+
+interface AnswerMeters {
+  readonly meters: Pick<Meters, 'answered' | 'refused' | 'read'>;
+  flush(): void;
+}
+
+/** Answers are many, so they are counted here and handed over at each scrape. */
+function answerMeters(register: Registry): AnswerMeters {
+  const registers = [register];
+  const answers = new Counter({
+    name: 'signalpress_answers_total',
+    help: 'Answers by operation and status',
+    labelNames: ['operation', 'status'],
+    registers,
+  });
+  const bytes = new Counter({
+    name: 'signalpress_answer_bytes_total',
+    help: 'Bytes of bodies that were sent',
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'signalpress_answer_seconds',
+    help: 'From the request to its answer, by kind',
+    labelNames: ['kind'],
+    buckets: ANSWER_BUCKETS,
+    registers,
+  });
+  for (const kind of KINDS) seconds.zero({ kind });
+  const cache = cacheMeter(register);
+  const refused = limitMeter(register);
+  const operations = new Operations();
+  const counts = new Tally<{ operation: string; status: string }>();
+  let sent = 0;
+  return {
+    meters: {
+      answered(answered) {
+        const { path, status, from } = answered;
+        const operation = operations.of(path, status);
+        counts.add(`${operation} ${status}`, () => ({ operation, status: String(status) }));
+        sent += answered.bytes;
+        seconds.observe({ kind: kindOf(answered) }, answered.ms / 1000);
+        if (from !== 'door' && answered.method === 'GET') cache.found('ready', from === 'ready');
+        if (status === 429) refused('rate');
+      },
+      refused,
+      read: (isCached) => cache.found('body', isCached),
+    },
+    flush() {
+      counts.drain((labels, count) => answers.inc(labels, count));
+      cache.flush();
+      bytes.inc(sent);
+      sent = 0;
+    },
+  };
+}
+
+function limitMeter(register: Registry): Meters['refused'] {
+  const refused = new Counter({
+    name: 'signalpress_limited_total',
+    help: 'Requests and connections that a limit kept away',
+    labelNames: ['limit'],
+    registers: [register],
+  });
+  for (const limit of LIMITS) refused.inc({ limit }, 0);
+  return (limit) => refused.inc({ limit });
+}
+
+interface CacheMeter {
+  found(cache: 'ready' | 'body', isHit: boolean): void;
+  flush(): void;
+}
+
+function cacheMeter(register: Registry): CacheMeter {
+  const lookUps = new Counter({
+    name: 'signalpress_cache_look_ups_total',
+    help: 'Look-ups of ready answers and of stored bodies in memory',
+    labelNames: ['cache', 'outcome'],
+    registers: [register],
+  });
+  const counts = new Tally<{ cache: string; outcome: string }>();
+  return {
+    found(cache, isHit) {
+      const outcome = isHit ? 'hit' : 'miss';
+      counts.add(`${cache} ${outcome}`, () => ({ cache, outcome }));
+    },
+    flush: () => counts.drain((labels, count) => lookUps.inc(labels, count)),
+  };
+}
+
+/** Free answers, prices and sales take different times, so they are not thrown together. */
+const KINDS = ['sale', 'price', 'free', 'refusal'] as const;
+
+function kindOf({ status, payer }: Answered): (typeof KINDS)[number] {
+  if (payer !== undefined) return 'sale';
+  if (status === 402) return 'price';
+  return status < 400 ? 'free' : 'refusal';
+}
+
+/** Counts by key, with the labels that belong to it. */
+class Tally<Labels> {
+  readonly #counts = new Map<string, { readonly labels: Labels; count: number }>();
+
+  add(key: string, labels: () => Labels): void {
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { labels: labels(), count: 1 });
+    else known.count += 1;
+  }
+
+  drain(take: (labels: Labels, count: number) => void): void {
+    for (const { labels, count } of this.#counts.values()) take(labels, count);
+    this.#counts.clear();
+  }
+}
+
+function purchaseMeters(register: Registry): Pick<Meters, 'stage' | 'concluded' | 'synced'> {
+  const registers = [register];
+  const stages = new Histogram({
+    name: 'signalpress_purchase_stage_seconds',
+    help: 'How long purchases wait, by what they wait for',
+    labelNames: ['stage'],
+    buckets: ANSWER_BUCKETS,
+    registers,
+  });
+  for (const stage of STAGES) stages.zero({ stage });
+  const concluded = new Counter({
+    name: 'signalpress_payments_concluded_total',
+    help: 'Payments whose end was noted, and doubts that were',
+    labelNames: ['state'],
+    registers,
+  });
+  for (const state of PAYMENT_STATES) concluded.inc({ state }, 0);
+  const syncs = new Histogram({
+    name: 'signalpress_journal_sync_seconds',
+    help: 'How long the disk takes to keep what the journal wrote',
+    buckets: SYNC_BUCKETS,
+    registers,
+  });
+  return {
+    stage: (stage, ms) => stages.observe({ stage }, ms / 1000),
+    concluded: (state) => concluded.inc({ state }),
+    synced: (ms) => syncs.observe(ms / 1000),
+  };
+}
+
+function facilitatorMeter(register: Registry): Pick<Meters, 'called'> {
+  const registers = [register];
+  const calls = new Counter({
+    name: 'signalpress_facilitator_calls_total',
+    help: 'Calls by facilitator and verdict; none is a call without one',
+    labelNames: ['facilitator', 'call', 'verdict'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'signalpress_facilitator_call_seconds',
+    help: 'How long facilitators take to answer',
+    labelNames: ['facilitator', 'call'],
+    buckets: ANSWER_BUCKETS,
+    registers,
+  });
+  return {
+    called({ facilitator, call, verdict, ms }) {
+      calls.inc({ facilitator, call, verdict });
+      seconds.observe({ facilitator, call }, ms / 1000);
+    },
+  };
+}
+
+type Gauged = (condition: Condition) => Promise<void>;
+
+function gaugesOf(register: Registry, { clock }: InstrumentsOptions): Gauged {
+  const release = releaseGauges(register, clock);
+  const payments = paymentGauges(register, clock);
+  const circuits = circuitGauge(register);
+  const gauge = gaugeMaker(register);
+  const ready = gauge('signalpress_ready', '1 while /healthz says ready');
+  const failing = gauge('signalpress_journal_failing', '1 while payments cannot be written down');
+  const connections = gauge('signalpress_connections', 'Open connections of clients');
+  return async (condition) => {
+    ready.set(Number(condition.isReady()));
+    failing.set(Number(condition.isJournalFailing()));
+    connections.set(await condition.connections());
+    release(condition);
+    circuits(condition);
+    await payments(condition);
+  };
+}
+
+function gaugeMaker(register: Registry): (name: string, help: string) => Gauge {
+  return (name, help) => new Gauge({ name, help, registers: [register] });
+}
+
+function releaseGauges(register: Registry, clock: () => number): (condition: Condition) => void {
+  const gauge = gaugeMaker(register);
+  const sequence = gauge('signalpress_release_sequence', 'Number of the release that is served');
+  const age = gauge('signalpress_release_age_seconds', 'Time since its data was as of');
+  const left = gauge('signalpress_release_valid_seconds', 'Time until it is stale, below 0 then');
+  return ({ release }) => {
+    const { sequence: number, asOfMs, validUntilMs } = release();
+    sequence.set(number);
+    age.set((clock() - asOfMs) / 1000);
+    if (validUntilMs === null) left.remove();
+    else left.set((validUntilMs - clock()) / 1000);
+  };
+}
+
+function paymentGauges(register: Registry, clock: () => number): Gauged {
+  const open = new Gauge({
+    name: 'signalpress_open_payments',
+    help: 'Payments whose end is not noted: settling, or unknown to us; at most 10000 of each',
+    labelNames: ['state'],
+    registers: [register],
+  });
+  const gauge = gaugeMaker(register);
+  const oldest = gauge(
+    'signalpress_oldest_open_payment_seconds',
+    'Age of the oldest of them, 0 for none',
+  );
+  return async ({ openPayments }) => {
+    const summary = await inTime(
+      openPayments().catch(() => null),
+      JOURNAL_PATIENCE_MS,
+    );
+    open.reset();
+    // A journal that cannot be read says nothing, which is not the same as 0.
+    oldest.remove();
+    if (summary === null) return;
+    open.set({ state: 'settling' }, summary.settling);
+    open.set({ state: 'unknown' }, summary.unknown);
+    const { oldestMs } = summary;
+    oldest.set(oldestMs === null ? 0 : Math.max(0, clock() - oldestMs) / 1000);
+  };
+}
+
+function circuitGauge(register: Registry): (condition: Condition) => void {
+  const circuit = new Gauge({
+    name: 'signalpress_facilitator_circuit',
+    help: '1 for the state that a facilitator is in: closed (asked), suspect (asked last), open (skipped)',
+    labelNames: ['facilitator', 'state'],
+    registers: [register],
+  });
+  return ({ circuits }) => {
+    for (const { facilitator, state: now } of circuits()) {
+      for (const state of CIRCUIT_STATES)
+        circuit.set({ facilitator, state }, Number(state === now));
+    }
+  };
+}

@@ -1,0 +1,82 @@
+import type { Facilitator } from '../facilitator/facilitator.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { PurchaseDesk } from '../payment/purchase-desk.ts';
+import type { FacilitatorCall, Meters, Stage } from './meters.ts';
+
+/** Runs something and tells how long it took, however it ends. */
+async function timed<T>(run: () => Promise<T>, tell: (ms: number) => void): Promise<T> {
+  const started = performance.now();
+  try {
+    return await run();
+  } finally {
+    tell(performance.now() - started);
+  }
+}
+
+function staged<T>(meters: Meters, stage: Stage, run: () => Promise<T>): Promise<T> {
+  return timed(run, (ms) => meters.stage(stage, ms));
+}
+
+/** A journal whose waits and ends are measured. */
+export function meteredJournal(journal: Journal, meters: Meters): Journal {
+  return {
+    ...journal,
+    claim: (claim) => staged(meters, 'claim', () => journal.claim(claim)),
+    async conclude(conclusion) {
+      await staged(meters, 'conclude', () => journal.conclude(conclusion));
+      meters.concluded(conclusion.state);
+    },
+  };
+}
+
+/** The settler of all payments: what a buyer waits for, with whatever proof it takes. */
+export function meteredSettler(settler: Facilitator, meters: Meters): Facilitator {
+  return {
+    verify: (request) => staged(meters, 'verify', () => settler.verify(request)),
+    settle: (request, isFirst) => staged(meters, 'settle', () => settler.settle(request, isFirst)),
+    supported: () => settler.supported(),
+  };
+}
+
+/** One facilitator, whose calls and verdicts are counted under its name. */
+export function meteredFacilitator(
+  facilitator: Facilitator,
+  name: string,
+  meters: Meters,
+): Facilitator {
+  const counted = async <T extends { readonly verdict: string }>(
+    call: FacilitatorCall['call'],
+    ask: () => Promise<T>,
+  ): Promise<T> => {
+    const started = performance.now();
+    const outcome = await ask();
+    const ms = performance.now() - started;
+    meters.called({ facilitator: name, call, verdict: outcome.verdict, ms });
+    return outcome;
+  };
+  return {
+    verify: (request) => counted('verify', () => facilitator.verify(request)),
+    settle: (request, isFirst) => counted('settle', () => facilitator.settle(request, isFirst)),
+    supported: () => facilitator.supported(),
+  };
+}
+
+/** A desk that tells how long its check takes, and how long an answer is made before it is sold. */
+export function meteredDesk<Desk extends PurchaseDesk>(desk: Desk, meters: Meters): Desk {
+  return {
+    ...desk,
+    async open(order) {
+      const started = performance.now();
+      const opened = await desk.open(order);
+      if (!('sell' in opened)) return opened;
+      const checked = performance.now();
+      meters.stage('check', checked - started);
+      return {
+        sell(delivery) {
+          meters.stage('answer', performance.now() - checked);
+          return opened.sell(delivery);
+        },
+      };
+    },
+  };
+}

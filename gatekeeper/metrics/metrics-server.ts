@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { isLoopback } from '../http/loopback.ts';
+import { messageOf } from '../message-of.ts';
+import { jsonReply, type Reply } from '../reply.ts';
+import { StartError } from '../start-error.ts';
+import type { MetricsDoor } from './metrics-door.ts';
+import { isMetrics, METRICS_PATH } from './metrics-path.ts';
+import { addressText, type MetricsAddress } from './metrics-settings.ts';
+
+/** Readers are few; a crowd must not take the sockets of the service. */
+const CONNECTIONS_MAX = 32;
+const PATIENCE_MS = 5000;
+
+export interface MetricsServerOptions {
+  readonly address: MetricsAddress;
+  readonly door: MetricsDoor;
+  /** Whether readers must know a token; without one only pages of this machine may ask. */
+  readonly hasToken: boolean;
+}
+
+/** Serves the metrics at an address of their own; throws a StartError where it cannot listen. */
+export async function startMetricsServer(
+  options: MetricsServerOptions,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const { host, port } = options.address;
+  const server = createServer(
+    { headersTimeout: PATIENCE_MS, requestTimeout: PATIENCE_MS },
+    (request, response) => {
+      request.resume();
+      replyTo(request, options).then(
+        (reply) => send(response, reply, request.method === 'HEAD'),
+        (error: unknown) => send(response, jsonReply(500, { error: messageOf(error) }), false),
+      );
+    },
+  );
+  server.maxConnections = CONNECTIONS_MAX;
+  await new Promise<void>((done, fail) => {
+    server.once('error', (cause) => fail(refusal(options.address, cause)));
+    // Workers of one program would share the port, and readers would meet each in turn.
+    server.listen({ port, host, exclusive: true }, done);
+  });
+  const close = (): Promise<void> => {
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    server.closeAllConnections();
+    return closed;
+  };
+  const bound = { host, port: (server.address() as AddressInfo).port };
+  return { url: `http://${addressText(bound)}${METRICS_PATH}`, close };
+}
+
+async function replyTo(
+  { url = '', method = '', headers }: IncomingMessage,
+  { door, hasToken }: MetricsServerOptions,
+): Promise<Reply> {
+  // A name of the web that points here must not let a page of the web read this.
+  const host = headers.host?.replace(/:[0-9]+$/, '') ?? '';
+  if (!hasToken && !isLoopback(host)) {
+    return jsonReply(403, { error: 'Ask by an address of this machine, such as 127.0.0.1' });
+  }
+  if (!isMetrics(url)) return jsonReply(404, { error: `There is only ${METRICS_PATH}` });
+  return door.reply(method, headers.authorization ?? null);
+}
+
+function send(response: ServerResponse, reply: Reply, isHead: boolean): void {
+  const { status, headers, body } = reply;
+  response.writeHead(status, [
+    ...headers.flat(),
+    'content-length',
+    String(Buffer.byteLength(body)),
+  ]);
+  response.end(isHead ? undefined : body);
+}
+
+function refusal(address: MetricsAddress, cause: NodeJS.ErrnoException): StartError {
+  const state =
+    cause.code === 'EADDRINUSE'
+      ? 'taken by another process; stop it, or set another port'
+      : `refused with ${cause.code}; set an address of this machine`;
+  const setting = `SIGNALPRESS_METRICS "${addressText(address)}"`;
+  return new StartError(`Cannot start: ${setting}: ${state}`, { cause });
+}

@@ -1,0 +1,26 @@
+import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';
+import { type MetricsDoor, metricsDoor } from './metrics-door.ts';
+import { startMetricsServer } from './metrics-server.ts';
+import type { MetricsSettings } from './metrics-settings.ts';
+
+/** Metrics that can be read. */
+export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {
+  /** Opens /metrics at the address of the service; null where they have one of their own. */
+  readonly door: MetricsDoor | null;
+  /** Where they have an address of their own; null where they have none. */
+  readonly url: string | null;
+  close(): Promise<void>;
+}
+
+/** Loaded only where metrics are on: their library costs a start some 30 ms. */
+export async function openMetrics(
+  { address, token }: MetricsSettings,
+  options: InstrumentsOptions,
+): Promise<OpenMetrics> {
+  const { meters, watch, ...shown } = instruments(options);
+  const door = metricsDoor(shown, token);
+  if (address === null) return { meters, watch, door, url: null, close: async () => {} };
+  const server = await startMetricsServer({ address, door, hasToken: token !== null });
+  const { url, close } = server;
+  return { meters, watch, door: null, url, close };
+}

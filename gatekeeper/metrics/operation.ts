@@ -1,0 +1,32 @@
+import { findRow } from '../../compiler/contract/route.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import { HEALTH_PATH } from '../health.ts';
+import { METRICS_PATH } from './metrics-path.ts';
+
+/** Paths of the table that are remembered; those with a hash in them have no end. */
+const KNOWN_MAX = 4096;
+
+/** What is answered beside the table. */
+export const OTHER_OPERATIONS = [HEALTH_PATH, METRICS_PATH, 'file', 'unknown', 'refused'] as const;
+
+/**
+ * Names what was asked, in as many words as the table has rows and a few more. A path that a stranger made up is never
+ * one of them: metrics are kept for ever.
+ */
+export class Operations {
+  readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
+
+  /** `path` as the log has it: in brackets where no request was read. */
+  of(path: string, status: number): string {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const row = findRow(path)?.row.path;
+    if (row !== undefined) {
+      this.#known.set(path, row);
+      return row;
+    }
+    if (path === HEALTH_PATH || path === METRICS_PATH) return path;
+    if (path.startsWith('(')) return 'refused';
+    return status === 404 || status === 405 ? 'unknown' : 'file';
+  }
+}
