@@ -23,14 +23,21 @@ export interface JournalSurroundings {
   readonly log: Log;
 }
 
-type Place = Pick<Config, 'stateDir' | 'journal'>;
+/** Where the settings say that the journal lies. */
+export type JournalPlace = Pick<Config, 'stateDir' | 'journal'>;
 
 /** Opens the journal of the settings; throws a StartError that tells what to do when it cannot. */
-export async function openJournal(place: Place, by: JournalSurroundings): Promise<OpenJournal> {
+export async function openJournal(
+  place: JournalPlace,
+  by: JournalSurroundings,
+): Promise<OpenJournal> {
   return isPostgresUrl(place.journal) ? openShared(place.journal, by) : openFile(place, by);
 }
 
-async function openFile({ stateDir }: Place, { clock }: JournalSurroundings): Promise<OpenJournal> {
+async function openFile(
+  { stateDir }: JournalPlace,
+  { clock }: JournalSurroundings,
+): Promise<OpenJournal> {
   try {
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
     const journal = sqliteJournal({ path: join(stateDir, JOURNAL_NAME), clock });
