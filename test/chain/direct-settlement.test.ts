@@ -45,7 +45,11 @@ afterAll(async () => {
 });
 
 /** A settler as after a start: it remembers nothing. */
-function settler({ maxFeePerGas = parseGwei('50'), minedTimeoutMs = 20_000, url = chain.url } = {}) {
+function settler({
+  maxFeePerGas = parseGwei('50'),
+  minedTimeoutMs = 20_000,
+  url = chain.url,
+} = {}) {
   const node = chainNode({ url, network });
   const clock = (): number => Date.now();
   const report = (error: unknown): void => void reported.push(error);
