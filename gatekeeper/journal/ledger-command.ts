@@ -223,7 +223,7 @@ async function backedUp({ journal, stateDir }: JournalPlace, file: string): Prom
       `Cannot back up the payment journal at "${shownPlace(journal)}": it is a database; use pg_dump, or a base backup`,
     );
   }
-  await withJournal(stateDir, (db) => {
+  withJournal(stateDir, (db) => {
     try {
       backUpJournal(db, file);
     } catch (cause) {

@@ -11,30 +11,37 @@ import type { JournalPlace } from './open-journal.ts';
 import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
-export async function withJournal<T>(
+export function withJournal<T>(
   state: string,
-  use: (db: Database.Database) => T | Promise<T>,
+  use: (db: Database.Database) => T,
   open: (path: string) => Database.Database = readJournalFile,
-): Promise<T> {
+): T {
   const path = join(state, JOURNAL_NAME);
-  let db: Database.Database;
+  const db = opened(path, open);
+  try {
+    return use(db);
+  } catch (cause) {
+    return refuseUse(path, cause);
+  } finally {
+    db.close();
+  }
+}
+
+function opened(path: string, open: (path: string) => Database.Database): Database.Database {
   try {
     accessSync(path);
-    db = open(path);
+    return open(path);
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
     const why = 'missing, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
-  try {
-    return await use(db);
-  } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
-    throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
-  } finally {
-    db.close();
-  }
+}
+
+function refuseUse(path: string, cause: unknown): never {
+  if (cause instanceof StartError) throw cause;
+  const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
+  throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
 }
 
 /** Help of the option that names a folder. */
@@ -62,7 +69,15 @@ export async function withLedger<T>(
       use({ rows: (filter) => postgresLedgerRows(client, filter) }),
     );
   }
-  return withJournal(place.stateDir, (db) => use({ rows: (filter) => ledgerRows(db, filter) }));
+  const path = join(place.stateDir, JOURNAL_NAME);
+  const db = opened(path, readJournalFile);
+  try {
+    return await use({ rows: (filter) => ledgerRows(db, filter) });
+  } catch (cause) {
+    return refuseUse(path, cause);
+  } finally {
+    db.close();
+  }
 }
 
 /** The same for the journal in a database, with a connection to it. */

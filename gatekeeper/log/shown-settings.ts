@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { isPostgresUrl, shownPlace } from '../journal/postgres/postgres-url.ts';
 
 /** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
 export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
@@ -20,6 +21,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     test_payments: config.testPayments,
     data: config.dataDir,
     state: config.stateDir,
+    journal: isPostgresUrl(config.journal) ? `postgres://${shownPlace(config.journal)}` : 'sqlite',
     token_secret: isSet(config.tokenSecret),
     token_days: config.tokenDays,
     receipt_key: config.receiptKey,

@@ -17,6 +17,7 @@ describe('shownSettings()', () => {
     facilitator_auth: `Authorization: ${CANARY}`,
     rpc_url: `https://n.example/${CANARY}`,
     token_secret: CANARY,
+    journal: `postgres://shop:${CANARY}@db.example:5433/shop?sslmode=verify-full`,
   });
 
   it('I49: shows of a secret only that it is set', () => {
@@ -25,6 +26,7 @@ describe('shownSettings()', () => {
       facilitator_url: ['https://f.example'],
       facilitator_auth: 'set',
       rpc_url: 'https://n.example',
+      journal: 'postgres://db.example:5433/shop',
       token_secret: 'set',
       relayer_key: null,
     });
@@ -35,7 +37,11 @@ describe('shownSettings()', () => {
 
   it('shows everything else as it is', () => {
     expect(shown).toMatchObject({ pay_to: PAYEE, port: 4021 });
-    expect(load({})).toMatchObject({ token_secret: null, log_requests: 'all' });
+    expect(load({})).toMatchObject({
+      token_secret: null,
+      log_requests: 'all',
+      journal: 'sqlite',
+    });
   });
 
   it('leaves no setting out but the contract, which the network names', () => {
