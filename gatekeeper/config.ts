@@ -121,11 +121,15 @@ export function loadConfig(sources: ConfigSources): Config {
   return refuse(problems);
 }
 
-/** The journal's folder, for programs that need no other setting. */
-export function loadStateDir(sources: ConfigSources): string {
+/** Where the journal lies, for programs that need no other setting. */
+export function loadJournalPlace(sources: ConfigSources): Pick<Config, 'stateDir' | 'journal'> {
   const problems: string[] = [];
-  const text = givenTexts(sources, problems).get('state');
-  return problems.length === 0 ? (text ?? STATE_DIR) : refuse(problems);
+  const texts = givenTexts(sources, problems);
+  const journal = texts.get('journal') ?? 'sqlite';
+  checked('journal', journal, problems);
+  return problems.length === 0
+    ? { stateDir: texts.get('state') ?? STATE_DIR, journal }
+    : refuse(problems);
 }
 
 function refuse(problems: readonly string[]): never {

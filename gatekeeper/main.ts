@@ -6,7 +6,7 @@ import {
   CONFIG_NAME,
   type Config,
   loadConfig,
-  loadStateDir,
+  loadJournalPlace,
   settlementOf,
   strangeText,
   strangeVariables,
@@ -72,8 +72,8 @@ function announce(config: Config, url: string): void {
 }
 
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
-function readLedger(args: readonly string[]): void {
-  const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
+async function readLedger(args: readonly string[]): Promise<void> {
+  const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
   // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -84,7 +84,8 @@ function readLedger(args: readonly string[]): void {
   const note = (text: string): void => {
     process.stderr.write(text);
   };
-  ledgerCommand({ stateDir, write, note, clock: () => Date.now() }).parse(args, { from: 'user' });
+  const command = ledgerCommand({ place, write, note, clock: () => Date.now() });
+  await command.parseAsync(args, { from: 'user' });
 }
 
 /** Signatures go to a thread of their own where a core is left for it. */
@@ -99,14 +100,14 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
 
 /** `signalpress-gate dashboard …` shows the same journal as a page. */
 async function showDashboard(args: readonly string[]): Promise<void> {
-  const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
+  const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
   const note = (text: string): void => {
     process.stderr.write(text);
   };
   const onListen = (stop: () => Promise<void>): void => {
     for (const signal of STOPS) process.once(signal, stop);
   };
-  const command = dashboardCommand({ stateDir, note, clock: () => Date.now(), onListen });
+  const command = dashboardCommand({ place, note, clock: () => Date.now(), onListen });
   await command.parseAsync(args, { from: 'user' });
 }
 
@@ -121,10 +122,7 @@ function logCrashes(log: Log, output: LogOutput): void {
 async function main(): Promise<void> {
   const [, , ...args] = process.argv;
   if (args[0] === 'dashboard') return showDashboard(args.slice(1));
-  if (args[0] === 'ledger') {
-    readLedger(args.slice(1));
-    return;
-  }
+  if (args[0] === 'ledger') return readLedger(args.slice(1));
   const { wants, options } = commandLine(args);
   if (wants !== 'start') {
     console.log(wants === 'help' ? HELP : version());

@@ -18,7 +18,11 @@ const optionsSchema = z.object({
 });
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { seed: text, purchases: text, parallel: text } });
-const options = { ...optionsSchema.parse(values), settler: 'facilitators' } as const;
+const options = {
+  ...optionsSchema.parse(values),
+  settler: 'facilitators',
+  journal: 'shared',
+} as const;
 const PROGRESS_EVERY = 100;
 
 let fleet: Fleet | null = null;

@@ -6,15 +6,19 @@ import { runCampaign } from './payment-campaign/run-campaign.ts';
 /**
  * Shows that nobody pays twice, for nothing, or not at all (I2, I3, I9, I11): purchases on a chain of its
  * own under random faults, kills of the gatekeeper and new releases. Needs npm run test:chain to have run
- * once. Usage: campaign-payments [--seed 1] [--purchases 500] [--settler facilitators|relayer]
+ * once, and for a journal in a database npm run test:postgres.
+ * Usage: campaign-payments [--seed 1] [--purchases 500] [--settler facilitators|relayer] [--journal sqlite|postgres]
  */
 const optionsSchema = z.object({
   seed: z.coerce.number().int().nonnegative().default(1),
   purchases: z.coerce.number().int().positive().default(500),
   settler: z.enum(['facilitators', 'relayer']).default('facilitators'),
+  journal: z.enum(['sqlite', 'postgres']).default('sqlite'),
 });
 const text = { type: 'string' } as const;
-const { values } = parseArgs({ options: { seed: text, purchases: text, settler: text } });
+const { values } = parseArgs({
+  options: { seed: text, purchases: text, settler: text, journal: text },
+});
 const options = optionsSchema.parse(values);
 const PROGRESS_EVERY = 50;
 

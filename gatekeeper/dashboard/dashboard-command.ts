@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { dayStart, withJournal } from '../journal/with-journal.ts';
+import type { JournalPlace } from '../journal/open-journal.ts';
+import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
 import { messageOf } from '../message-of.ts';
 import { replaceFile } from '../replace-file.ts';
 import { StartError } from '../start-error.ts';
@@ -15,8 +16,8 @@ const EXIT_CODES =
   'Exit codes: 0 done, or stopped on request; 1 refused, nothing was changed, and the error says why';
 
 export interface DashboardSurroundings {
-  /** Folder of the journal where `--state` names none. */
-  readonly stateDir: string;
+  /** Where the journal lies unless `--state` names a folder. */
+  readonly place: JournalPlace;
   /** Prints a line for people. */
   readonly note: (text: string) => void;
   /** Milliseconds since the epoch. */
@@ -26,7 +27,7 @@ export interface DashboardSurroundings {
 }
 
 interface DashboardOptions {
-  readonly state: string;
+  readonly state?: string;
   readonly log: readonly string[];
   readonly status?: string;
   readonly since?: number;
@@ -39,7 +40,7 @@ interface DashboardOptions {
 export function dashboardCommand(by: DashboardSurroundings): Command {
   return new Command('dashboard')
     .description('write a page with sales, open payments and the health of sources')
-    .option('--state <folder>', 'folder of the payment journal', by.stateDir)
+    .option('--state <folder>', STATE_OPTION)
     .option('--log <file>', 'standard output of the gatekeeper; may be repeated', repeated, [])
     .option('--status <file>', 'status file of `signalpress run`')
     .option('--since <day>', `first day in UTC (default: ${DAYS_SHOWN} days back)`, dayStart)
@@ -48,10 +49,10 @@ export function dashboardCommand(by: DashboardSurroundings): Command {
     .option('--serve [port]', 'serve the page on 127.0.0.1 instead, made anew for each visit', port)
     .addHelpText('after', `\n${EXIT_CODES}`)
     .action(async (options: DashboardOptions) => {
-      const make = (): string => pageOf(options, by.clock());
-      if (options.serve === undefined) return written(options.out, make(), by);
+      const make = (): Promise<string> => pageOf(options, by);
+      const page = await make();
       // What is wrong with the files is told at once, not to the first visitor.
-      make();
+      if (options.serve === undefined) return written(options.out, page, by);
       const { url, stop } = await serveDashboard(options.serve === true ? 0 : options.serve, make);
       by.note(`dashboard on ${url}; Ctrl-C stops it\n`);
       by.onListen(stop);
@@ -67,7 +68,11 @@ function port(text: string): number {
   throw new StartError(`Cannot read port "${text}": not a port; give one such as 4029`);
 }
 
-function pageOf({ state, log, status, since, until }: DashboardOptions, nowMs: number): string {
+async function pageOf(
+  { state, log, status, since, until }: DashboardOptions,
+  by: DashboardSurroundings,
+): Promise<string> {
+  const nowMs = by.clock();
   const untilMs = until ?? Math.floor(nowMs / DAY_MS + 1) * DAY_MS;
   const period = { sinceMs: since ?? untilMs - DAYS_SHOWN * DAY_MS, untilMs };
   if (period.sinceMs >= untilMs) {
@@ -76,7 +81,7 @@ function pageOf({ state, log, status, since, until }: DashboardOptions, nowMs: n
   return dashboardPage({
     nowMs,
     period,
-    sales: withJournal(state, (db) => readSales(db, period)),
+    sales: await withLedger(placeOf(state, by.place), (ledger) => readSales(ledger, period)),
     answers: log.length === 0 ? null : readAnswers(log, period),
     status: status === undefined ? null : readRunStatus(status),
   });

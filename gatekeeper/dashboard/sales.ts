@@ -1,11 +1,5 @@
-import type Database from 'libsql';
-import {
-  type LedgerRow,
-  ledgerRows,
-  type Revenue,
-  RevenueSum,
-  settledDay,
-} from '../journal/ledger.ts';
+import { type LedgerRow, type Revenue, RevenueSum, settledDay } from '../journal/ledger.ts';
+import type { Ledger } from '../journal/with-journal.ts';
 import { type DurationSummary, Durations } from './durations.ts';
 
 /** Open payments that the page lists; the oldest come first. */
@@ -41,18 +35,20 @@ export interface OpenPayments {
 }
 
 /** Sums up a journal; amounts are added exactly. */
-export function readSales(db: Database.Database, period: Period): Sales {
-  return { ...settledIn(db, period), refused: refusedIn(db, period), open: openPayments(db) };
+export async function readSales(ledger: Ledger, period: Period): Promise<Sales> {
+  const settled = await settledIn(ledger, period);
+  const refused = await refusedIn(ledger, period);
+  return { ...settled, refused, open: await openPayments(ledger) };
 }
 
-function settledIn(db: Database.Database, period: Period): Omit<Sales, 'refused' | 'open'> {
+async function settledIn(ledger: Ledger, period: Period): Promise<Omit<Sales, 'refused' | 'open'>> {
   const total = new RevenueSum(() => '');
   const byDay = new RevenueSum(settledDay);
   const byProduct = new RevenueSum((row) => row.path);
   const byDayAndProduct = new RevenueSum((row) => `${settledDay(row)} ${row.path}`);
   const buyers = new Set<string>();
   const latency = new Durations();
-  for (const row of ledgerRows(db, { ...period, time: 'settled_at', state: 'settled' })) {
+  for await (const row of ledger.rows({ ...period, time: 'settled_at', state: 'settled' })) {
     for (const sum of [total, byDay, byProduct, byDayAndProduct]) sum.add(row);
     buyers.add(`${row.network}|${row.payer}`);
     latency.add(Date.parse(row.settled_at) - Date.parse(row.created_at));
@@ -67,22 +63,19 @@ function settledIn(db: Database.Database, period: Period): Omit<Sales, 'refused'
   };
 }
 
-function refusedIn(db: Database.Database, period: Period): number {
-  return counted(ledgerRows(db, { ...period, time: 'created_at', state: 'refused' }));
-}
-
-function counted(rows: Iterable<unknown>): number {
+async function refusedIn(ledger: Ledger, period: Period): Promise<number> {
   let count = 0;
-  for (const _ of rows) count += 1;
+  const refused = ledger.rows({ ...period, time: 'created_at', state: 'refused' });
+  for await (const _ of refused) count += 1;
   return count;
 }
 
-function openPayments(db: Database.Database): OpenPayments {
+async function openPayments(ledger: Ledger): Promise<OpenPayments> {
   const oldest: LedgerRow[] = [];
   let total = 0;
   for (const state of ['settling', 'unknown']) {
     let known = 0;
-    for (const row of ledgerRows(db, { time: 'created_at', state })) {
+    for await (const row of ledger.rows({ time: 'created_at', state })) {
       known += 1;
       if (known <= OPEN_LISTED_MAX) oldest.push(row);
     }

@@ -15,7 +15,7 @@ const HEADERS = {
 /** Serves a page on this machine alone; `make` makes it anew for each visit. */
 export async function serveDashboard(
   port: number,
-  make: () => string,
+  make: () => Promise<string>,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const server = createServer(({ method = '', url = '', headers }, response) => {
     // A name of the web that points here must not let a page of the web read this one.
@@ -23,11 +23,10 @@ export async function serveDashboard(
       return send(response, 403, 'Open the address that was printed');
     if (url !== '/') return send(response, 404, 'There is one page, at /');
     if (method !== 'GET' && method !== 'HEAD') return send(response, 405, 'Only GET is answered');
-    try {
-      send(response, 200, make());
-    } catch (error) {
-      send(response, 503, messageOf(error));
-    }
+    make().then(
+      (page) => send(response, 200, page),
+      (error: unknown) => send(response, 503, messageOf(error)),
+    );
   });
   await new Promise<void>((done, fail) => {
     server.once('error', (cause) => {

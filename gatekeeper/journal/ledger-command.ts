@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import type Database from 'libsql';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
@@ -11,11 +10,19 @@ import {
   type LedgerFilter,
   type LedgerRow,
   type LedgerTime,
-  ledgerRows,
   type RevenueBy,
   revenueBy,
 } from './ledger.ts';
-import { dayStart, withJournal } from './with-journal.ts';
+import type { JournalPlace } from './open-journal.ts';
+import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';
+import {
+  dayStart,
+  placeOf,
+  STATE_OPTION,
+  withDatabase,
+  withJournal,
+  withLedger,
+} from './with-journal.ts';
 
 const EXIT_CODES = 'Exit codes: 0 done; 1 refused, nothing was changed, and the error says why';
 /** Rows that `list` shows unless told otherwise. */
@@ -24,8 +31,8 @@ const LIST_ROWS = 50;
 const TYPED_TIME_MS_MAX = 120_000;
 
 export interface LedgerSurroundings {
-  /** Folder of the journal where `--state` names none. */
-  readonly stateDir: string;
+  /** Where the journal lies unless `--state` names a folder. */
+  readonly place: JournalPlace;
   readonly write: (text: string) => void;
   /** Prints notes for people, apart from the output. */
   readonly note: (text: string) => void;
@@ -38,30 +45,65 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
   const command = new Command('ledger').description(
     'Shows what was sold, from the payment journal',
   );
-  const { write, note } = by;
-  onlyOption(daysOption(command.command('list'), by))
+  addReaders(command, by);
+  stateOption(command.command('backup'))
+    .description('copy the whole journal while it is in use')
+    .argument('<file>', 'a file that does not exist yet')
+    .action(async (file: string, { state }: StateOptions) => {
+      await backedUp(placeOf(state, by.place), file);
+      by.write(`wrote ${file}\n`);
+    });
+  stateOption(command.command('accept-clock'))
+    .description('take payments again after a clock that ran ahead was corrected')
+    .requiredOption(
+      '--utc <time>',
+      'the current UTC time from another clock, such as 2026-01-31T12:34',
+      minute,
+    )
+    .action(async ({ state, utc }: AcceptOptions) => {
+      const nowMs = by.clock();
+      refuseOtherTime(nowMs, utc);
+      const accepted = await acceptedIn(placeOf(state, by.place), nowMs);
+      by.write(`${acceptedLine(accepted, nowMs)}\n`);
+    });
+  command
+    .command('migrate')
+    .description('move a journal in a file to the database that SIGNALPRESS_JOURNAL names')
+    .option('--state <folder>', 'folder of the journal to move', by.place.stateDir)
+    .action(async ({ state }: { state: string }) => {
+      const { migrateJournal, migratedLine } = await import('./postgres/migrate-journal.ts');
+      by.write(`${migratedLine(await migrateJournal(state, by.place.journal))}\n`);
+    });
+  for (const each of [command, ...command.commands]) each.addHelpText('after', `\n${EXIT_CODES}`);
+  return command;
+}
+
+/** What only reads. */
+function addReaders(command: Command, { place, write, note }: LedgerSurroundings): void {
+  onlyOption(daysOption(command.command('list')))
     .description('list the last payments, one per line')
     .option('--limit <n>', 'how many to list', wholeNumber, LIST_ROWS)
-    .action((options: ListOptions) => {
-      const last = read(options, (rows) => [...rows].slice(-options.limit));
+    .action(async (options: ListOptions) => {
+      const last = await read(place, options, (rows) => lastOf(rows, options.limit));
       for (const row of last) write(`${listLine(row)}\n`);
       if (last.length === 0) note('no payments\n');
     });
-  onlyOption(daysOption(command.command('export'), by))
+  onlyOption(daysOption(command.command('export')))
     .description('export all payments as CSV or NDJSON')
     .addOption(new Option('--format <name>').choices(['csv', 'ndjson']).default('csv'))
-    .action((options: ExportOptions) => {
+    .action(async (options: ExportOptions) => {
       const isCsv = options.format === 'csv';
       if (isCsv) write(csvLine(LEDGER_COLUMNS));
-      read(options, (rows) => {
-        for (const row of rows) write(isCsv ? csvRow(row) : `${JSON.stringify(row)}\n`);
+      await read(place, options, async (rows) => {
+        for await (const row of rows) write(isCsv ? csvRow(row) : `${JSON.stringify(row)}\n`);
       });
     });
-  daysOption(command.command('revenue'), by)
+  daysOption(command.command('revenue'))
     .description('sum the settled amounts exactly')
     .addOption(new Option('--by <group>').choices(['day', 'path', 'payer']).default('day'))
-    .action((options: RevenueOptions) => {
-      const revenue = read(options, (rows) => revenueBy(rows, options.by), 'settled_at');
+    .action(async (options: RevenueOptions) => {
+      const settled = { ...options, time: 'settled_at' } as const;
+      const revenue = await read(place, settled, (rows) => revenueBy(rows, options.by));
       write(csvLine([options.by, 'network', 'asset', 'payments', 'value', 'usd']));
       for (const { group, network, asset, payments, value, usd } of revenue.rows) {
         write(csvLine([group, network, asset, String(payments), value, usd]));
@@ -69,32 +111,10 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
       if (revenue.rows.length === 0) note('no settled payments\n');
       if (revenue.leftOut > 0) note(`${leftOutText(revenue.leftOut)}\n`);
     });
-  stateOption(command.command('backup'), by)
-    .description('copy the whole journal while it is in use')
-    .argument('<file>', 'a file that does not exist yet')
-    .action((file: string, options: StateOptions) => {
-      withJournal(options.state, (db) => backedUp(db, file));
-      write(`wrote ${file}\n`);
-    });
-  stateOption(command.command('accept-clock'), by)
-    .description('take payments again after a clock that ran ahead was corrected')
-    .requiredOption(
-      '--utc <time>',
-      'the current UTC time from another clock, such as 2026-01-31T12:34',
-      minute,
-    )
-    .action((options: AcceptOptions) => {
-      const nowMs = by.clock();
-      refuseOtherTime(nowMs, options.utc);
-      const accepted = withJournal(options.state, (db) => acceptClock(db, nowMs), openJournalFile);
-      write(`${acceptedLine(accepted, nowMs)}\n`);
-    });
-  for (const each of [command, ...command.commands]) each.addHelpText('after', `\n${EXIT_CODES}`);
-  return command;
 }
 
 interface StateOptions {
-  readonly state: string;
+  readonly state?: string;
 }
 interface DaysOptions extends StateOptions {
   readonly since?: number;
@@ -102,6 +122,7 @@ interface DaysOptions extends StateOptions {
 }
 interface FilterOptions extends DaysOptions {
   readonly only?: string;
+  readonly time?: LedgerTime;
 }
 interface ListOptions extends FilterOptions {
   readonly limit: number;
@@ -116,12 +137,12 @@ interface RevenueOptions extends DaysOptions {
   readonly by: RevenueBy;
 }
 
-function stateOption(command: Command, { stateDir }: LedgerSurroundings): Command {
-  return command.option('--state <folder>', 'folder of the payment journal', stateDir);
+function stateOption(command: Command): Command {
+  return command.option('--state <folder>', STATE_OPTION);
 }
 
-function daysOption(command: Command, by: LedgerSurroundings): Command {
-  return stateOption(command, by)
+function daysOption(command: Command): Command {
+  return stateOption(command)
     .option('--since <day>', 'first day in UTC, such as 2026-01-31', dayStart)
     .option('--until <day>', 'day after the last one, in UTC', dayStart);
 }
@@ -170,32 +191,58 @@ function wholeNumber(text: string): number {
   );
 }
 
+type Rows = Iterable<LedgerRow> | AsyncIterable<LedgerRow>;
+
 function read<T>(
+  place: JournalPlace,
   options: FilterOptions,
-  use: (rows: Iterable<LedgerRow>) => T,
-  time: LedgerTime = 'created_at',
-): T {
-  const { since, until, only } = options;
+  use: (rows: Rows) => Promise<T>,
+): Promise<T> {
+  const { since, until, only, time = 'created_at' } = options;
   const filter: LedgerFilter = {
     time,
     ...(since === undefined ? {} : { sinceMs: since }),
     ...(until === undefined ? {} : { untilMs: until }),
     ...(only === undefined ? {} : { state: only }),
   };
-  return withJournal(options.state, (db) => use(ledgerRows(db, filter)));
+  return withLedger(placeOf(options.state, place), (ledger) => use(ledger.rows(filter)));
 }
 
-function backedUp(db: Database.Database, file: string): void {
-  try {
-    backUpJournal(db, file);
-  } catch (cause) {
+async function lastOf(rows: Rows, limit: number): Promise<readonly LedgerRow[]> {
+  const last: LedgerRow[] = [];
+  for await (const row of rows) {
+    last.push(row);
+    if (last.length >= 2 * limit) last.splice(0, last.length - limit);
+  }
+  return last.slice(-limit);
+}
+
+async function backedUp({ journal, stateDir }: JournalPlace, file: string): Promise<void> {
+  if (isPostgresUrl(journal)) {
     throw new StartError(
-      `Cannot back up to "${file}": ${messageOf(cause)}; name a file that does not exist`,
-      {
-        cause,
-      },
+      `Cannot back up the payment journal at "${shownPlace(journal)}": it is a database; use pg_dump, or a base backup`,
     );
   }
+  withJournal(stateDir, (db) => {
+    try {
+      backUpJournal(db, file);
+    } catch (cause) {
+      throw new StartError(
+        `Cannot back up to "${file}": ${messageOf(cause)}; name a file that does not exist`,
+        { cause },
+      );
+    }
+  });
+}
+
+async function acceptedIn(
+  { journal, stateDir }: JournalPlace,
+  nowMs: number,
+): Promise<AcceptedClock | null> {
+  if (!isPostgresUrl(journal))
+    return withJournal(stateDir, (db) => acceptClock(db, nowMs), openJournalFile);
+  const { acceptPostgresClock } = await import('./postgres/postgres-ledger.ts');
+  return withDatabase(journal, (client) => acceptPostgresClock(client, nowMs));
 }
 
 function leftOutText(count: number): string {

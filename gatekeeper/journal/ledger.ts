@@ -145,9 +145,12 @@ export interface Revenue {
 }
 
 /** Sums what was settled, per network and asset; the day is that of the settlement, UTC. */
-export function revenueBy(rows: Iterable<LedgerRow>, by: RevenueBy): Revenue {
+export async function revenueBy(
+  rows: Iterable<LedgerRow> | AsyncIterable<LedgerRow>,
+  by: RevenueBy,
+): Promise<Revenue> {
   const sum = new RevenueSum((row) => (by === 'day' ? settledDay(row) : row[by]));
-  for (const row of rows) sum.add(row);
+  for await (const row of rows) sum.add(row);
   return sum.revenue();
 }
 

@@ -25,14 +25,18 @@ export interface JournalSurroundings {
   readonly onSync?: (ms: number) => void;
 }
 
-type Place = Pick<Config, 'stateDir' | 'journal'>;
+/** Where the settings say that the journal lies. */
+export type JournalPlace = Pick<Config, 'stateDir' | 'journal'>;
 
 /** Opens the journal of the settings; throws a StartError that tells what to do when it cannot. */
-export async function openJournal(place: Place, by: JournalSurroundings): Promise<OpenJournal> {
+export async function openJournal(
+  place: JournalPlace,
+  by: JournalSurroundings,
+): Promise<OpenJournal> {
   return isPostgresUrl(place.journal) ? openShared(place.journal, by) : openFile(place, by);
 }
 
-async function openFile({ stateDir }: Place, by: JournalSurroundings): Promise<OpenJournal> {
+async function openFile({ stateDir }: JournalPlace, by: JournalSurroundings): Promise<OpenJournal> {
   try {
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
     const journal = sqliteJournal({ ...by, path: join(stateDir, JOURNAL_NAME) });

@@ -1,10 +1,14 @@
 import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
+import type pg from 'pg';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
 import { JOURNAL_NAME, readJournalFile } from './journal-file.ts';
+import { type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
+import type { JournalPlace } from './open-journal.ts';
+import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
 export function withJournal<T>(
@@ -13,23 +17,86 @@ export function withJournal<T>(
   open: (path: string) => Database.Database = readJournalFile,
 ): T {
   const path = join(state, JOURNAL_NAME);
-  let db: Database.Database;
+  const db = opened(path, open);
+  try {
+    return use(db);
+  } catch (cause) {
+    return refuseUse(path, cause);
+  } finally {
+    db.close();
+  }
+}
+
+function opened(path: string, open: (path: string) => Database.Database): Database.Database {
   try {
     accessSync(path);
-    db = open(path);
+    return open(path);
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
     const why = 'missing, or not a journal of this program; name its folder with --state';
     throw new StartError(`Cannot open payment journal "${path}": ${why}`, { cause });
   }
+}
+
+function refuseUse(path: string, cause: unknown): never {
+  if (cause instanceof StartError) throw cause;
+  const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
+  throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
+}
+
+/** Help of the option that names a folder. */
+export const STATE_OPTION =
+  'folder of a payment journal in a file (default: what SIGNALPRESS_JOURNAL and SIGNALPRESS_STATE name)';
+
+/** The journal in the folder that an option names, or else that of the settings. */
+export function placeOf(state: string | undefined, settings: JournalPlace): JournalPlace {
+  return state === undefined ? settings : { stateDir: state, journal: 'sqlite' };
+}
+
+/** What a command reads of a journal, wherever it lies. */
+export interface Ledger {
+  rows(filter: LedgerFilter): Iterable<LedgerRow> | AsyncIterable<LedgerRow>;
+}
+
+/** Lets a command read a journal beside the gatekeepers that write it. */
+export async function withLedger<T>(
+  place: JournalPlace,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  if (isPostgresUrl(place.journal)) {
+    const { postgresLedgerRows } = await import('./postgres/postgres-ledger.ts');
+    return withDatabase(place.journal, (client) =>
+      use({ rows: (filter) => postgresLedgerRows(client, filter) }),
+    );
+  }
+  const path = join(place.stateDir, JOURNAL_NAME);
+  const db = opened(path, readJournalFile);
   try {
-    return use(db);
+    return await use({ rows: (filter) => ledgerRows(db, filter) });
   } catch (cause) {
-    if (cause instanceof StartError) throw cause;
-    const why = `${messageOf(cause)}; check the disk, and restore a backup if it is damaged`;
-    throw new StartError(`Cannot use payment journal "${path}": ${why}`, { cause });
+    return refuseUse(path, cause);
   } finally {
     db.close();
+  }
+}
+
+/** The same for the journal in a database, with a connection to it. */
+export async function withDatabase<T>(
+  url: string,
+  use: (client: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  const { journalClient } = await import('./postgres/postgres-ledger.ts');
+  try {
+    const client = await journalClient(url);
+    try {
+      return await use(client);
+    } finally {
+      await client.end();
+    }
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause;
+    const why = `${messageOf(cause)}; start the server, or correct SIGNALPRESS_JOURNAL`;
+    throw new StartError(`Cannot use payment journal at "${shownPlace(url)}": ${why}`, { cause });
   }
 }
 

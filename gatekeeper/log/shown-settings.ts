@@ -26,7 +26,7 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     cache: config.cacheDir,
     cache_mb: config.cacheMb,
     state: config.stateDir,
-    journal: isPostgresUrl(config.journal) ? shownPlace(config.journal) : null,
+    journal: isPostgresUrl(config.journal) ? `postgres://${shownPlace(config.journal)}` : 'sqlite',
     token_secret: isSet(config.tokenSecret),
     token_days: config.tokenDays,
     receipt_key: config.receiptKey,

@@ -21,16 +21,16 @@ export function isClean(report: CampaignReport): boolean {
 
 /** What a campaign showed, for people. */
 export function closingReport(
-  { seed, purchases, settler }: Pick<CampaignOptions, 'seed' | 'purchases' | 'settler'>,
+  { seed, purchases, settler, journal }: Omit<CampaignOptions, 'progress'>,
   report: CampaignReport,
 ): string {
   const manners: Record<string, number> = {};
   for (const { manner } of report.stories) manners[manner] = (manners[manner] ?? 0) + 1;
   const outages = report.stories.reduce((sum, story) => sum + story.outages, 0);
   const lines = [
-    `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, ${report.seconds.toFixed(0)} s`,
+    `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, journal ${journal}, ${report.seconds.toFixed(0)} s`,
     `  delivered ${report.delivered}, refused ${report.refused}, transfers on chain ${report.transfers}`,
-    `  killed ${report.kills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
+    `  gatekeepers killed ${report.kills} times, its database ${report.databaseKills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
     `  buyers who went away and bought anew ${report.left}`,
     `  clients: ${listed(manners)}`,
     `  faults: ${listed(report.faults)}`,

@@ -11,6 +11,7 @@ import {
 } from '../../test/chain/chain-facilitator.ts';
 import { openStall, type Row, type Stall, type StallOptions } from '../../test/chain/stall.ts';
 import { tinyFiles, writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
+import { type PostgresServer, startPostgres } from '../../test/postgres/postgres-server.ts';
 import { type Audit, audit, authorizationOf, isOpen, paidAuthorizations } from './audit.ts';
 import { buy, mannerOf, pause, type Story } from './client.ts';
 import { choose, draw } from './draw.ts';
@@ -23,6 +24,8 @@ export interface CampaignOptions {
   readonly seed: number;
   readonly purchases: number;
   readonly settler: Settler;
+  /** Where purchases are noted: a file, a database that is killed as well, or what the shop of `open` brings. */
+  readonly journal: 'sqlite' | 'postgres' | 'shared';
   /** Told how far it is. */
   readonly progress: (done: number) => void;
   /** Opens what sells, one gatekeeper by default. */
@@ -41,6 +44,7 @@ export interface Shop extends Omit<Stall, 'journal'> {
 export interface CampaignReport extends Audit {
   readonly stories: readonly Story[];
   readonly kills: number;
+  readonly databaseKills: number;
   readonly releases: number;
   /** How often each fault was given. */
   readonly faults: Readonly<Record<string, number>>;
@@ -52,6 +56,8 @@ const PAYERS = 6;
 const FUNDS = 10_000_000_000n;
 /** A kill comes at any instant up to this long after the gatekeeper is back. */
 const LIFE_MS_MAX = 2500;
+/** The same for the database. */
+const DATABASE_LIFE_MS_MAX = 12_000;
 const RELEASE_EVERY = 20;
 /** Time after the last purchase in which nothing may be charged any more. */
 const AFTERMATH_MS = 5000;
@@ -83,16 +89,16 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const started = performance.now();
   const ground = await prepare(options);
   try {
-    const killer = killAtRandom(ground);
+    const killers = [killAtRandom(ground), killDatabaseAtRandom(ground)];
     const stories = await buyAll(ground);
-    const kills = await killer.stop();
+    const [kills = 0, databaseKills = 0] = await Promise.all(killers.map((one) => one.stop()));
     ground.calm();
     await ground.stall.afterwards?.();
     const journal = await settledJournal(ground);
     const seconds = (performance.now() - started) / 1000;
     const { faults, releases } = ground;
     const figures = await audit(ground.chain, stories, journal);
-    return { ...figures, stories, kills, releases, faults, seconds };
+    return { ...figures, stories, kills, databaseKills, releases, faults, seconds };
   } finally {
     await ground.close();
   }
@@ -102,6 +108,8 @@ interface Ground {
   readonly options: CampaignOptions;
   readonly chain: Chain;
   readonly stall: Shop;
+  /** Server of the journal; null where it is a file. */
+  readonly database: PostgresServer | null;
   readonly faults: Record<string, number>;
   releases: number;
   /** Ends all faults. */
@@ -123,10 +131,14 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     options.settler === 'relayer'
       ? await relayed(options, chain, given)
       : await facilitated(options, chain, given);
+  const database = options.journal === 'postgres' ? await startPostgres() : null;
+  const journal = database === null ? {} : { journalUrl: await database.freshUrl() };
   const open = options.open ?? openStall;
-  const stall = await open({ chain, ...settling.stall }).catch(async (error: unknown) => {
+  const opened = open({ chain, ...settling.stall, ...journal });
+  const stall = await opened.catch(async (error: unknown) => {
     await settling.close();
     await chain.close();
+    await database?.close();
     throw error;
   });
   const calm = (): void => settling.calm();
@@ -134,8 +146,9 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     await stall.close();
     await settling.close();
     await chain.close();
+    await database?.close();
   };
-  return { options, chain, stall, faults, releases: 1, calm, close };
+  return { options, chain, stall, database, faults, releases: 1, calm, close };
 }
 
 interface Settling {
@@ -266,16 +279,35 @@ function publish(ground: Ground): void {
   writeTinyRelease(ground.stall.dataDir, { sequence: ground.releases, files });
 }
 
-function killAtRandom({ options, stall }: Ground): { stop(): Promise<number> } {
+interface Killer {
+  /** How often it killed. */
+  stop(): Promise<number>;
+}
+
+function killAtRandom({ options, stall }: Ground): Killer {
+  return killer(stall, (kills) => draw(options.seed, `kill ${kills}`) * LIFE_MS_MAX);
+}
+
+function killDatabaseAtRandom({ options, database }: Ground): Killer {
+  if (database === null) return { stop: async () => 0 };
+  return killer(database, (kills) => {
+    return draw(options.seed, `database kill ${kills}`) * DATABASE_LIFE_MS_MAX;
+  });
+}
+
+function killer(
+  victim: { kill(): Promise<void>; start(): Promise<void> },
+  lifeMs: (kills: number) => number,
+): Killer {
   let kills = 0;
   let running = true;
   const done = (async () => {
     while (running) {
-      await pause(draw(options.seed, `kill ${kills}`) * LIFE_MS_MAX);
+      await pause(lifeMs(kills));
       if (!running) break;
-      await stall.kill();
+      await victim.kill();
       kills += 1;
-      await stall.start();
+      await victim.start();
     }
   })();
   return {

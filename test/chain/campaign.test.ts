@@ -17,7 +17,7 @@ describe('the payment campaign', () => {
   ] as [Settler, number][])(
     'I2, I3, I9, I11, I51: settled by %s, %i purchases under faults cost once and are delivered',
     async (settler, purchases) => {
-      const options = { seed: SEED, purchases, settler };
+      const options = { seed: SEED, purchases, settler, journal: 'sqlite' } as const;
       const report = await runCampaign({ ...options, progress: () => {} });
       expect(isClean(report), closingReport(options, report)).toBe(true);
       expect(report.delivered + report.refused).toBe(purchases);

@@ -204,13 +204,13 @@ describe('a purchase on a chain', () => {
   });
 
   it('I2: the journal says what the chain says, to the unit', async () => {
-    const settled = stall.journal().filter(({ state }) => state === 'settled');
+    const settled = (await stall.journal()).filter(({ state }) => state === 'settled');
     const revenue = settled.reduce((sum, { value }) => sum + BigInt(value), 0n);
     expect(settled.length).toBeGreaterThan(5);
     expect(revenue).toBe(await chain.balanceOf(PAYEE));
     expect(new Set(settled.map(({ tx }) => tx)).size).toBe(settled.length);
     expect(
-      stall.journal().filter(({ state }) => state === 'settling' || state === 'unknown'),
+      (await stall.journal()).filter(({ state }) => state === 'settling' || state === 'unknown'),
     ).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'libsql';
+import pg from 'pg';
 import { z } from 'zod';
 import { writeTinyRelease } from '../gatekeeper/tiny-release.ts';
 import type { Chain } from './chain.ts';
@@ -30,13 +31,15 @@ export interface Stall {
   /** Starts it again over the same journal. */
   start(): Promise<void>;
   /** What the journal holds; read while it stands still or runs. */
-  journal(): readonly Row[];
+  journal(): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 
 export interface StallOptions {
   readonly chain: Chain;
   readonly facilitatorUrl?: string;
+  /** Database of the journal; without one it is a file. */
+  readonly journalUrl?: string;
   /** Environment beside what every stall has. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -66,7 +69,10 @@ export async function openStall(options: StallOptions): Promise<Stall> {
     dataDir,
     kill,
     start,
-    journal: () => readJournal(join(folder, 'state', 'payments.db')),
+    journal: async () =>
+      options.journalUrl === undefined
+        ? readJournal(join(folder, 'state', 'payments.db'))
+        : readDatabase(options.journalUrl),
     async close() {
       await kill();
       rmSync(folder, { recursive: true });
@@ -90,11 +96,12 @@ interface Place {
 }
 
 function spawned(
-  { chain, facilitatorUrl, env }: StallOptions,
+  { chain, facilitatorUrl, journalUrl, env }: StallOptions,
   { port, dataDir, state }: Place,
 ): ChildProcess {
   const facilitator =
     facilitatorUrl === undefined ? {} : { SIGNALPRESS_FACILITATOR_URL: facilitatorUrl };
+  const journal = journalUrl === undefined ? {} : { SIGNALPRESS_JOURNAL: journalUrl };
   return spawn(process.execPath, [GATE], {
     cwd: dataDir,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -108,6 +115,7 @@ function spawned(
       SIGNALPRESS_NETWORK: chain.network.name,
       SIGNALPRESS_RPC_URL: chain.url,
       ...facilitator,
+      ...journal,
       ...env,
     },
   });
@@ -132,10 +140,23 @@ function listening(gate: ChildProcess): Promise<void> {
   });
 }
 
+const COLUMNS = 'SELECT key, state, value, tx FROM';
+
+async function readDatabase(url: string): Promise<readonly Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(`${COLUMNS} signalpress.payment ORDER BY id`);
+    return z.array(rowSchema).parse(rows);
+  } finally {
+    await client.end();
+  }
+}
+
 function readJournal(path: string): readonly Row[] {
   const db = new Database(path, { readonly: true });
   try {
-    const rows = db.prepare('SELECT key, state, value, tx FROM payment ORDER BY id').all();
+    const rows = db.prepare(`${COLUMNS} payment ORDER BY id`).all();
     return z.array(rowSchema).parse(rows);
   } finally {
     db.close();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type ConfigSources,
   loadConfig,
-  loadStateDir,
+  loadJournalPlace,
   RATE_LIMIT,
   strangeVariables,
 } from '../../gatekeeper/config.ts';
@@ -280,14 +280,20 @@ describe('loadConfig()', () => {
   });
 });
 
-describe('loadStateDir()', () => {
-  const stateDir = (sources: Partial<ConfigSources>): string =>
-    loadStateDir({ options: {}, env: {}, fileText: null, ...sources });
+describe('loadJournalPlace()', () => {
+  const place = (sources: Partial<ConfigSources>) =>
+    loadJournalPlace({ options: {}, env: {}, fileText: null, ...sources });
 
-  it('reads the folder of the journal, whatever else is wrong', () => {
-    expect(stateDir({})).toBe('.signalpress');
-    expect(stateDir({ env: { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x' } })).toBe('s');
-    expect(() => stateDir({ fileText: '{' })).toThrow(/not JSON/);
+  it('reads where the journal lies, whatever else is wrong', () => {
+    expect(place({})).toEqual({ stateDir: '.signalpress', journal: 'sqlite' });
+    const env = { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x' };
+    expect(place({ env })).toEqual({ stateDir: 's', journal: 'sqlite' });
+    const journal = 'postgres://h/d';
+    expect(place({ fileText: JSON.stringify({ journal }) })).toMatchObject({ journal });
+    expect(() => place({ fileText: '{' })).toThrow(/not JSON/);
+    expect(() => place({ env: { SIGNALPRESS_JOURNAL: 'mysql://u:hunter2@h/d' } })).toThrow(
+      /^(?!.*hunter2).*\n.*_JOURNAL: neither/,
+    );
   });
 });
 

@@ -225,14 +225,15 @@ describe('I49: nothing that is logged or answered holds a secret', () => {
     );
   }, 20_000);
 
-  it('when the ledger is listed', () => {
+  it('when the ledger is listed', async () => {
     const written: string[] = [];
     const write = (text: string): void => {
       written.push(text);
     };
+    const place = { stateDir, journal: 'sqlite' };
     for (const form of ['list', 'export --format ndjson', 'revenue --by payer']) {
-      const command = ledgerCommand({ stateDir, write, note: write, clock: () => TINY_NOW });
-      command.exitOverride().parse(form.split(' '), { from: 'user' });
+      const command = ledgerCommand({ place, write, note: write, clock: () => TINY_NOW });
+      await command.exitOverride().parseAsync(form.split(' '), { from: 'user' });
     }
     expect(written.join('')).toContain('/gauge/subscribe');
     expect(written.flatMap(hits)).toEqual([]);

@@ -18,10 +18,11 @@ import { makeTables } from './schema.ts';
 
 /** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
 export const PING_MS = 5000;
-/** Waits before a lost session is opened again; the last one repeats. */
-const REOPEN_PAUSES_MS = [50, 200, 1000, 3000];
-/** Attempts at the start, which wait for a server that starts at the same time. */
-const START_TRIES = 6;
+/** Waits before a lost session is opened again, and the one that repeats after them. */
+const REOPEN_PAUSES_MS = [50, 200, 500, 1000];
+const LONGEST_PAUSE_MS = 3000;
+/** Attempts at the start, some 30 s: a server that starts at the same time may have to recover first. */
+const START_TRIES = 12;
 /** Rows at the end of the journal that are looked at for its newest time. */
 export const NEWEST_ROWS = 1000;
 /** Numbers that were drawn by somebody who is still there, after the sequence began again. */
@@ -92,7 +93,7 @@ export class Session {
         if (error instanceof StartError || !isTransient(error) || tries === START_TRIES)
           throw error;
       }
-      await pause(REOPEN_PAUSES_MS.at(tries - 1) ?? 3000);
+      await pause(REOPEN_PAUSES_MS[tries - 1] ?? LONGEST_PAUSE_MS);
     }
     this.#ping();
   }
@@ -189,7 +190,7 @@ export class Session {
   async #reopen(lost: string): Promise<void> {
     let said = lost;
     for (let tries = 0; !this.#isClosed; tries++) {
-      await pause(REOPEN_PAUSES_MS.at(Math.min(tries, REOPEN_PAUSES_MS.length - 1)) ?? 0);
+      await pause(REOPEN_PAUSES_MS[tries] ?? LONGEST_PAUSE_MS);
       if (this.#isClosed) return;
       try {
         await this.#connect();

@@ -79,7 +79,7 @@ async function run(...args: string[]): Promise<{ notes: string; stop: () => Prom
   let notes = '';
   let stop = (): Promise<void> => Promise.resolve();
   const command = dashboardCommand({
-    stateDir: folder,
+    place: { stateDir: folder, journal: 'sqlite' },
     note: (text) => {
       notes += text;
     },

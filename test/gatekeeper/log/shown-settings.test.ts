@@ -20,7 +20,7 @@ describe('shownSettings()', () => {
     data: `https://d.example/${CANARY}`,
     data_auth: `Authorization: ${CANARY}`,
     issuer_did: `did:key:z6Mk${'a'.repeat(44)}`,
-    journal: `postgres://user:${CANARY}@db.example/shop?application_name=${CANARY}`,
+    journal: `postgres://shop:${CANARY}@db.example:5433/shop?application_name=${CANARY}`,
     metrics: '127.0.0.1:9464',
     metrics_token: CANARY,
   });
@@ -31,10 +31,10 @@ describe('shownSettings()', () => {
       facilitator_url: ['https://f.example'],
       facilitator_auth: 'set',
       rpc_url: 'https://n.example',
+      journal: 'postgres://db.example:5433/shop',
       token_secret: 'set',
       data: 'https://d.example',
       data_auth: 'set',
-      journal: 'db.example/shop',
       metrics_token: 'set',
       relayer_key: null,
     });
@@ -46,6 +46,7 @@ describe('shownSettings()', () => {
   it('shows everything else as it is', () => {
     expect(shown).toMatchObject({ pay_to: PAYEE, port: 4021, metrics: '127.0.0.1:9464' });
     expect(load({})).toMatchObject({ token_secret: null, metrics: null, log_requests: 'all' });
+    expect(load({})).toMatchObject({ journal: 'sqlite' });
   });
 
   it('leaves out only what another one shows: the contract, and that the data may come over http', () => {
