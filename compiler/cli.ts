@@ -36,6 +36,7 @@ import { tableSource } from './import/table/table-source.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
 import type { ReadBack } from './read-back.ts';
+import { addPublishCommand } from './upload/upload-cli.ts';
 import { readPlain } from './verify/plain-file.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';
 import { runVerifyLog } from './verify/verify-log-command.ts';
@@ -209,6 +210,14 @@ addReleasesCommand(program, {
   now: () => Date.now(),
   seed: (key) => readIssuerKey(key ?? process.env.SIGNALPRESS_ISSUER_KEY),
   print: (text) => console.log(text),
+});
+
+addPublishCommand(program, {
+  data: process.env.SIGNALPRESS_DATA ?? 'dist-data',
+  env: (name) => process.env[name],
+  print: (text) => console.log(text),
+  screen: process.stderr,
+  clock: Date.now,
 });
 
 program

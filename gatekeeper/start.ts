@@ -131,13 +131,10 @@ async function firstRelease(
     return await open(await source.newest());
   } catch (error) {
     const kept = await source.kept();
-    if (kept === null) throw error;
-    const release = await open(kept);
-    log({
-      event: 'release_refused',
-      error: messageOf(error),
-      serving: release.head.sequence,
-    });
+    const release = kept === null ? null : await open(kept).catch(() => null);
+    if (release === null) throw error;
+    const serving = release.head.sequence;
+    log({ event: 'release_refused', error: messageOf(error), serving });
     return release;
   }
 }

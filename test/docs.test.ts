@@ -11,6 +11,7 @@ const DOCS = [
   'compiler/contract/SETTLEMENTS.md',
   'compiler/fetch/README.md',
   'compiler/import/README.md',
+  'compiler/upload/README.md',
   'dist-data/README.md',
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
@@ -68,6 +69,7 @@ function variablesKnown(): Set<string> {
     settings,
     read('compiler/cli.ts'),
     read('compiler/keys/issuer-key.ts'),
+    read('compiler/upload/upload-cli.ts'),
     read('scripts/quick-start-data.ts'),
   ].join('\n');
   const spelled = [...texts.matchAll(/SIGNALPRESS_[A-Z_]+/g)].map(([name]) => name);

@@ -50,6 +50,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'signalpress releases rollback 000001-20261120T120000Z --key issuer.key',
     'signalpress releases rollback 000001-20261120T120000Z --accept-clock 2026-11-20T12:34',
   ],
+  publish: [
+    'signalpress publish --to /srv/shop',
+    'signalpress publish --to https://static.example.com/shop --prune',
+    "signalpress publish --command 'rclone copyto {file} remote:shop/{path}' --at https://static.example.com/shop",
+  ],
   stats: ['signalpress stats', 'signalpress stats --data dist-data'],
   'key list': ['signalpress key list'],
   'key rotate': ['signalpress key rotate --key issuer.key --to next.key'],

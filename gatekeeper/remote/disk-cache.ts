@@ -22,8 +22,6 @@ const SWEEPS_A_BOUND = 16;
 const FRESH = 'fresh-';
 /** A file that was being written so long ago has lost its writer. */
 const FRESH_MS_MAX = 3_600_000;
-/** Names the release that was served last. */
-const NOTE_NAME = 'newest';
 const NOTE_BYTES_MAX = 200;
 const PREFIX = /^[0-9a-f]{2}$/;
 
@@ -128,16 +126,16 @@ export class DiskCache {
     utimes(path, now, now).catch(() => undefined);
   }
 
-  /** The word that was noted last; null for none. */
-  async noted(): Promise<string | null> {
-    const path = join(this.#options.folder, NOTE_NAME);
+  /** The word that was noted last under a name; null for none. */
+  async noted(name: string): Promise<string | null> {
+    const path = join(this.#options.folder, name);
     const bytes = await readPlainFile(path, NOTE_BYTES_MAX).catch(() => null);
     return bytes === null ? null : bytes.toString('latin1').trim();
   }
 
-  /** Notes one word beside the files. */
-  note(word: string): Promise<void> {
-    return this.#keep(join(this.#options.folder, NOTE_NAME), Buffer.from(`${word}\n`));
+  /** Notes one word under a name, beside the files. */
+  note(name: string, word: string): Promise<void> {
+    return this.#keep(join(this.#options.folder, name), Buffer.from(`${word}\n`));
   }
 
   async #store(path: string, bytes: Buffer): Promise<void> {

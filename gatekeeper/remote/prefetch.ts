@@ -7,7 +7,7 @@ import type { RemoteFiles } from './remote-files.ts';
 /** Fetches ahead at once; the others are for who waits. */
 const FETCHES_AHEAD = 6;
 /** How long a new release waits for what is fetched ahead. */
-const SWITCH_MS_MAX = 60_000;
+const SWITCH_MS_MAX = 45_000;
 /** How much of the cache a release may take to be fetched whole. */
 const WHOLE_SHARE = 0.8;
 

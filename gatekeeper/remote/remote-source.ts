@@ -43,7 +43,9 @@ const POINTER_PATH = `${CURRENT_LINK}/${RELEASE_NAME}`;
 /** Beside what it takes to connect, this many bytes a millisecond must come; no answer may take longer than a limit. */
 const ANSWER_MS = 10_000;
 const BYTES_A_MS = 100;
-const DEADLINE_MS_MAX = 120_000;
+const DEADLINE_MS_MAX = 90_000;
+/** The tag of a head is made of its time and length by some hosts, so the head itself is read now and then. */
+const TAG_MS_MAX = 60_000;
 
 export interface RemoteOptions {
   readonly url: URL;
@@ -61,6 +63,8 @@ interface Pointer {
   readonly head: Buffer;
   readonly mark: string;
   readonly etag: string | null;
+  /** When it was read, by a steady clock. */
+  readonly readAt: number;
 }
 
 /** Throws nothing before something is read. */
@@ -71,6 +75,8 @@ export function remoteSource(options: RemoteOptions): ReleaseSource {
 class RemoteSource implements ReleaseSource {
   readonly pollMs = POLL_MS;
   readonly #url: URL;
+  /** Names the release that was served last; a cache may be shared by shops. */
+  readonly #noteName: string;
   readonly #log: Log;
   readonly #host: StaticHost;
   readonly #cache: DiskCache;
@@ -91,6 +97,7 @@ class RemoteSource implements ReleaseSource {
       if (!this.#isClosed) write(entry);
     };
     this.#url = url;
+    this.#noteName = `newest-${sha256Of(Buffer.from(url.href)).slice(0, 16)}`;
     this.#log = log;
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline: deadlineMs });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
@@ -128,7 +135,7 @@ class RemoteSource implements ReleaseSource {
   }
 
   async kept(): Promise<ReleasePlace | null> {
-    const mark = await this.#cache.noted();
+    const mark = await this.#cache.noted(this.#noteName);
     if (mark === null || !/^[0-9a-f]{64}$/.test(mark)) return null;
     const head = await this.#cache.read({ sha256: mark, size: HEAD_BYTES_MAX });
     return head === null ? null : this.#place(head);
@@ -147,7 +154,7 @@ class RemoteSource implements ReleaseSource {
     const needed = [KEYS_PATH, OFFERS_PATH].flatMap((path) => files.get(path)?.sha256 ?? []);
     this.#cache.pin([place.mark, hexOf(head.files_sha256), ...needed]);
     await this.#cache.write(place.mark, place.head);
-    await this.#cache.note(place.mark);
+    await this.#cache.note(this.#noteName, place.mark);
     if (!this.#isFirst) return;
     this.#isFirst = false;
     await this.#cache.sweep();
@@ -185,7 +192,9 @@ class RemoteSource implements ReleaseSource {
 
   async #askHead(): Promise<Pointer> {
     try {
-      const etag = this.#pointer?.etag ?? null;
+      const known = this.#pointer;
+      const isFresh = known !== null && performance.now() - known.readAt < TAG_MS_MAX;
+      const etag = isFresh ? known.etag : null;
       const file = await patientGet(this.#host, { path: POINTER_PATH, max: HEAD_BYTES_MAX, etag });
       this.#pointer = pointerOf(file) ?? this.#pointer;
       if (this.#pointer === null) throw new HostError('status 304', { isFinal: true });
@@ -202,7 +211,7 @@ class RemoteSource implements ReleaseSource {
 
   #place(head: Buffer): ReleasePlace {
     return {
-      mark: markOf(head),
+      mark: sha256Of(head),
       head,
       list: (release, max) => this.#list(release, max),
       body: (entry, spend) => this.#files.body(entry, spend),
@@ -222,11 +231,12 @@ class RemoteSource implements ReleaseSource {
 
 function pointerOf(file: Awaited<ReturnType<StaticHost['get']>>): Pointer | null {
   if (file === null) return null;
-  return { head: file.bytes, mark: markOf(file.bytes), etag: file.etag };
+  const { bytes: head, etag } = file;
+  return { head, mark: sha256Of(head), etag, readAt: performance.now() };
 }
 
-function markOf(head: Buffer): string {
-  return createHash('sha256').update(head).digest('hex');
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function hexOf(hash: string): string {

@@ -22,6 +22,11 @@ export class LockedError extends Error {
  * back; throws a LockedError that names the holder.
  */
 export function lockData(data: string): () => void {
+  if (/^https?:\/\//i.test(data)) {
+    throw new RangeError(
+      `Cannot write into "${data}": only a gatekeeper takes a URL; name a folder with --data, and "signalpress publish" copies it to a host`,
+    );
+  }
   mkdirSync(data, { recursive: true });
   const path = join(data, LOCK_NAME);
   const key = resolve(path);

@@ -213,7 +213,7 @@ function cannotPublish(data: string, message: string): CompileError {
 }
 
 /** One sync of the whole file system instead of an fsync per file, which costs a millisecond each. */
-async function syncTree(root: string): Promise<void> {
+export async function syncTree(root: string): Promise<void> {
   const run = promisify(execFile);
   try {
     await run('sync', ['-f', root]);
@@ -223,7 +223,7 @@ async function syncTree(root: string): Promise<void> {
 }
 
 /** A symlink cannot be replaced in place: a new one is renamed over it, which is atomic. */
-function switchCurrent(data: string, name: string): void {
+export function switchCurrent(data: string, name: string): void {
   const fresh = join(data, `.${CURRENT_LINK}.new`);
   rmSync(fresh, { force: true });
   symlinkSync(join(RELEASES_FOLDER, name), fresh);

@@ -156,12 +156,13 @@ describe('DiskCache', () => {
     expect(filesIn(folder)).toHaveLength(20);
   });
 
-  it('remembers one word', async () => {
+  it('remembers one word under each name', async () => {
     const { cache, folder } = cacheOf(100_000);
-    expect(await cache.noted()).toBeNull();
-    await cache.note('ab12');
-    await cache.note('cd34');
-    expect(await cacheOf(1, folder).cache.noted()).toBe('cd34');
+    expect(await cache.noted('newest')).toBeNull();
+    await cache.note('newest', 'ab12');
+    await cache.note('newest', 'cd34');
+    expect(await cacheOf(1, folder).cache.noted('newest')).toBe('cd34');
+    expect(await cache.noted('other')).toBeNull();
     expect(readFileSync(join(folder, 'newest'), 'utf8')).toBe('cd34\n');
   });
 
@@ -172,7 +173,7 @@ describe('DiskCache', () => {
     const { cache, write, logged } = cacheOf(100_000, folder);
     await write(bytesOf('a'));
     await write(bytesOf('b'));
-    await cache.note('x');
+    await cache.note('newest', 'x');
     await cache.sweep();
     expect(logged.map(({ event }) => event)).toEqual(['cache_not_written']);
     expect(await cache.read(blob(bytesOf('a')))).toBeNull();

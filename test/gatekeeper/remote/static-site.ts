@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
@@ -77,12 +77,14 @@ export function storedAt(root: string, path: string): string {
   return tinyFilePath(root, path).slice(dirname(dirname(root)).length + 1);
 }
 
-/** Writes a tiny release where a host is asked for it; answers its directory. */
+/** Writes a tiny release under the name that its head gives; answers its directory. */
 export function writeHostedRelease(dataDir: string, options: TinyOptions = {}): string {
-  const root = writeTinyRelease(dataDir, options);
-  const head = JSON.parse(readFileSync(join(root, 'release.json'), 'utf8'));
-  const link = join(dirname(root), releaseName(head));
-  rmSync(link, { force: true });
-  symlinkSync(basename(root), link);
+  const made = writeTinyRelease(dataDir, options);
+  const head = JSON.parse(readFileSync(join(made, 'release.json'), 'utf8'));
+  const root = join(dirname(made), releaseName(head));
+  rmSync(root, { recursive: true, force: true });
+  renameSync(made, root);
+  symlinkSync(join('releases', basename(root)), join(dataDir, 'next'));
+  renameSync(join(dataDir, 'next'), join(dataDir, 'current'));
   return root;
 }

@@ -1,0 +1,152 @@
+import type { Command } from 'commander';
+import type { Screen } from '../commands/progress.ts';
+import { commandDestination } from './command-destination.ts';
+import { type Destination, UploadError } from './destination.ts';
+import { folderDestination } from './folder-destination.ts';
+import { httpDestination } from './http-destination.ts';
+import { type HttpFiles, httpFiles } from './http-files.ts';
+import { UploadNotes } from './upload-notes.ts';
+import { uploadProgress } from './upload-progress.ts';
+import { type Uploaded, uploadRelease } from './upload-release.ts';
+
+const CONNECTIONS = 8;
+
+/** What the command is given from outside. */
+export interface PublishSettings {
+  /** Default data folder. */
+  readonly data: string;
+  readonly env: (name: string) => string | undefined;
+  readonly print: (text: string) => void;
+  readonly screen: Screen;
+  /** Milliseconds of any clock. */
+  readonly clock: () => number;
+}
+
+interface PublishFlags {
+  readonly data: string;
+  readonly to?: string;
+  readonly command?: string;
+  readonly at?: string;
+  readonly removeCommand?: string;
+  readonly allowHttp?: boolean;
+  readonly all?: boolean;
+  readonly prune?: boolean;
+}
+
+const HELP = `
+Readers see the older release or the newer one, whole, at every moment: bodies are written first, and the head last.
+Only what the destination does not list is written. A run that was killed goes on where it was.
+
+SIGNALPRESS_PUBLISH_AUTH is one header ("Authorization: Bearer …") for what is written over HTTP, SIGNALPRESS_DATA_AUTH
+one for what is read at --at. compiler/upload/README.md shows nginx, S3 and rclone.`;
+
+/** Adds `publish`. */
+export function addPublishCommand(program: Command, settings: PublishSettings): void {
+  program
+    .command('publish')
+    .description('copy the current release to a folder or a static host that gatekeepers read')
+    .option('--data <folder>', 'folder of releases', settings.data)
+    .option('--to <place>', 'a folder, or the URL of a host that takes PUT')
+    .option('--command <line>', 'a command that copies {file} to {path}, in place of --to')
+    .option('--at <url>', 'where readers find what is written (default: the URL of --to)')
+    .option('--remove-command <line>', 'with --command and --prune: a command that removes {path}')
+    .option('--allow-http', 'write over plain http to another machine')
+    .option('--all', 'write every file, whatever the destination has')
+    .option('--prune', 'remove files there that only releases list which are no longer kept here')
+    .addHelpText('after', HELP)
+    .action((flags: PublishFlags) => publish(flags, settings));
+}
+
+async function publish(flags: PublishFlags, settings: PublishSettings): Promise<void> {
+  const destination = destinationOf(flags, settings.env);
+  try {
+    const notes = new UploadNotes(flags.data, destination.name);
+    try {
+      const progress = uploadProgress(settings.screen, settings.clock);
+      const { data, all = false, prune = false } = flags;
+      const uploaded = await uploadRelease({ data, destination, notes, all, prune, progress });
+      settings.print(uploadedText(uploaded, destination.name));
+    } finally {
+      notes.close();
+    }
+  } finally {
+    await destination.close();
+  }
+}
+
+function destinationOf(flags: PublishFlags, env: PublishSettings['env']): Destination {
+  const { to, command, at, removeCommand, data } = flags;
+  if ((to === undefined) === (command === undefined)) {
+    throw new UploadError('Cannot publish: pass either --to or --command');
+  }
+  const readAuth = header(env, 'SIGNALPRESS_DATA_AUTH');
+  if (command !== undefined) {
+    if (at === undefined) {
+      throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
+    }
+    const reads = filesAt(at, { auth: readAuth, flags });
+    return commandDestination({ copy: command, remove: removeCommand ?? null, reads });
+  }
+  const place = to ?? '';
+  if (!isUrl(place)) return folderDestination(place, data);
+  const auth = header(env, 'SIGNALPRESS_PUBLISH_AUTH');
+  const writes = filesAt(place, { auth, flags });
+  const reads =
+    at === undefined ? filesAt(place, { auth, flags }) : filesAt(at, { auth: readAuth, flags });
+  return httpDestination({ name: place, writes, reads });
+}
+
+function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+}
+
+const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
+
+function filesAt(
+  text: string,
+  { auth, flags }: { readonly auth: string | null; readonly flags: PublishFlags },
+): HttpFiles {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['https:', 'http:'].includes(url.protocol)) {
+    throw new UploadError(
+      `Cannot publish to "${text.slice(0, 80)}": neither a folder nor an http(s) URL`,
+    );
+  }
+  if (url.username + url.password + url.search + url.hash !== '') {
+    throw new UploadError(
+      `Cannot publish to "${url.origin}": its user, password or query would be shown; put a header into SIGNALPRESS_PUBLISH_AUTH`,
+    );
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname) && flags.allowHttp !== true) {
+    throw new UploadError(
+      `Cannot publish to "${url.origin}": not https, so anyone on the way reads the header and can change what is written; pass --allow-http to accept that`,
+    );
+  }
+  return httpFiles({ url, auth, connections: CONNECTIONS });
+}
+
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x21-\x7e][\x20-\x7e]*\s*$/;
+
+function header(env: PublishSettings['env'], name: string): string | null {
+  const text = env(name);
+  if (text === undefined || text === '') return null;
+  if (HEADER.test(text)) return text;
+  throw new UploadError(`Cannot use ${name}: not one header; write "Authorization: Bearer …"`);
+}
+
+function uploadedText(uploaded: Uploaded, name: string): string {
+  const { release, files, bytes, resumed, pruned, isHidden } = uploaded;
+  const size = `${files.toLocaleString('en-US')} files written, ${(bytes / 1e6).toFixed(1)} MB`;
+  return [
+    `Release ${release.sequence} is published at "${name}": ${size}`,
+    ...(resumed === 0
+      ? []
+      : [`  ${resumed.toLocaleString('en-US')} files were there from an earlier run`]),
+    ...(pruned.length === 0 ? [] : [`  removed ${pruned.join(', ')}`]),
+    ...(isHidden
+      ? [
+          'Warning: readers still get an older head, probably from a cache; nothing was pruned. Let "current/release.json" be kept for seconds only',
+        ]
+      : []),
+  ].join('\n');
+}

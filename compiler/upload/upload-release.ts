@@ -1,0 +1,334 @@
+/**
+ * Publishes the current release of a data folder to another place, so that nobody who reads there ever sees half of it:
+ *
+ *  1. The head at the destination and its list tell what is there already. The destination is not believed further: what
+ *     is newer there, or another release of the same number, ends the upload.
+ *  2. Bodies that it does not list are read here, checked, and written there. Their names hold their hashes, so nothing
+ *     that is being read changes. What was written is noted, so that a killed upload goes on where it was.
+ *  3. The list and the head are written into the folder of the release. The list and some bodies are read back.
+ *  4. The head is written where readers look, last, and read back.
+ *  5. On request, files are removed that only releases list which are no longer kept here.
+ */
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { storedPath } from '../contract/path.ts';
+import {
+  FILE_LINE_BYTES_MAX,
+  FILES_NAME,
+  type FileEntry,
+  formatFiles,
+  HEAD_BYTES_MAX,
+  RELEASE_NAME,
+  RELEASES_FOLDER,
+  type Release,
+  releaseName,
+  releaseSchema,
+} from '../contract/release.ts';
+import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import { onlyIn, readStored } from '../stages/publish/listed-files.ts';
+import {
+  currentName,
+  readRelease,
+  releaseFiles,
+  releaseNames,
+} from '../stages/publish/release-folders.ts';
+import { readPlain } from '../verify/plain-file.ts';
+import { type Destination, type LocalFile, UploadError } from './destination.ts';
+import { POINTER_PATH } from './http-destination.ts';
+import type { UploadNotes } from './upload-notes.ts';
+
+/** File at the destination that holds the word of an upload. */
+const MARKER_PATH = 'publishing.txt';
+const MARKER_BYTES_MAX = 200;
+/** Bodies that are read back before the switch. */
+const READ_BACK_MAX = 16;
+/** A cache in front of the destination may show the older head for a while. */
+const SHOWN_ATTEMPTS = 5;
+const SHOWN_PAUSE_MS = 1000;
+
+export interface UploadOptions {
+  readonly data: string;
+  readonly destination: Destination;
+  readonly notes: UploadNotes;
+  /** Everything is written, whatever the destination says of itself. */
+  readonly all: boolean;
+  readonly prune: boolean;
+  readonly progress: (progress: UploadProgress) => void;
+}
+
+export interface UploadProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What came of an upload. */
+export interface Uploaded {
+  readonly release: Release;
+  /** Bodies that were written, and their bytes. */
+  readonly files: number;
+  readonly bytes: number;
+  /** Bodies that an earlier, unfinished run had written. */
+  readonly resumed: number;
+  /** Releases whose own files were removed. */
+  readonly pruned: readonly string[];
+  /** Readers still get an older head. */
+  readonly isHidden: boolean;
+}
+
+/** The release that is published. */
+interface Own {
+  readonly name: string;
+  readonly release: Release;
+  readonly head: LocalFile;
+  readonly list: LocalFile;
+}
+
+/** Publishes the current release; throws an UploadError that says what to do, and leaves what was served. */
+export async function uploadRelease(options: UploadOptions): Promise<Uploaded> {
+  const own = ownRelease(options.data);
+  const head = await headThere(options, own);
+  const isThere = !options.all && head?.equals(own.head.bytes) === true;
+  const written = isThere ? NOTHING : await writeBodies(options, own, head);
+  if (!isThere) await switchOver(options, own, { head, paths: written.paths });
+  const isHidden = !(await isShown(options.destination, own));
+  options.notes.finish(own.name, own.list.place);
+  const pruned = options.prune && !isHidden ? await prune(options, own) : [];
+  const { files, bytes, resumed } = written;
+  return { release: own.release, files, bytes, resumed, pruned, isHidden };
+}
+
+function ownRelease(data: string): Own {
+  const name = currentName(data);
+  if (name === null) {
+    throw new UploadError(`Cannot publish "${data}": no release there; run "signalpress compile"`);
+  }
+  const folder = join(data, RELEASES_FOLDER, name);
+  const files = releaseFiles(data, name);
+  if (files === null) {
+    throw new UploadError(`Cannot publish "${folder}": its list is damaged; compile again`);
+  }
+  const [headPlace, listPlace] = [join(folder, RELEASE_NAME), join(folder, FILES_NAME)];
+  const release = readRelease(data, name);
+  // Readers find the list by the name that the head gives.
+  if (releaseName(release) !== name) {
+    throw new UploadError(`Cannot publish "${folder}": the folder was renamed; compile again`);
+  }
+  return {
+    name,
+    release,
+    head: { place: headPlace, bytes: readPlain(headPlace, HEAD_BYTES_MAX) },
+    list: { place: listPlace, bytes: files.bytes },
+  };
+}
+
+/** The head that is at the destination; null for none. Throws where this release may not take its place. */
+async function headThere(
+  { destination, all }: UploadOptions,
+  { release, head }: Own,
+): Promise<Buffer | null> {
+  const there = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
+  if (there === null || all || there.equals(head.bytes)) return there;
+  const other = parsedHead(there);
+  const refuse = (state: string): never => {
+    throw new UploadError(
+      `Cannot publish release ${release.sequence} to "${destination.name}": ${state}; name another place, or pass --all to replace it`,
+    );
+  };
+  if (other === null) return refuse('something else than a release is there');
+  if (other.base_url !== release.base_url) return refuse(`the shop of ${other.base_url} is there`);
+  if (other.sequence > release.sequence) return refuse(`release ${other.sequence} is there`);
+  if (other.sequence === release.sequence) return refuse('another release of this number is there');
+  return there;
+}
+
+function parsedHead(bytes: Buffer): Release | null {
+  try {
+    return releaseSchema.parse(parseJson(decodeUtf8(bytes)));
+  } catch {
+    return null;
+  }
+}
+
+interface Written {
+  readonly files: number;
+  readonly bytes: number;
+  readonly resumed: number;
+  /** Some of those that are to be read back. */
+  readonly paths: readonly FileEntry[];
+}
+
+const NOTHING: Written = { files: 0, bytes: 0, resumed: 0, paths: [] };
+
+/** Writes what the list at the destination does not have. */
+async function writeBodies(
+  options: UploadOptions,
+  { list }: Own,
+  head: Buffer | null,
+): Promise<Written> {
+  const { data, destination, notes, progress } = options;
+  const listed = options.all || head === null ? null : await listThere(destination, head);
+  const wanted = [...onlyIn(list.bytes, listed ?? Buffer.alloc(0))];
+  await resumeOrBegin(options);
+  let [next, done, files, bytes, resumed] = [0, 0, 0, 0, 0];
+  const work = async (): Promise<void> => {
+    for (let entry = wanted[next++]; entry !== undefined; entry = wanted[next++]) {
+      const path = storedPath(entry.path, entry.sha256);
+      if (notes.isSent(path) && destination.holds?.(path, entry) !== false) resumed += 1;
+      else {
+        await destination.write(path, { place: join(data, path), bytes: ownBytes(data, entry) });
+        notes.sent(path);
+        files += 1;
+        bytes += entry.size;
+      }
+      done += 1;
+      progress({ done, total: wanted.length });
+    }
+  };
+  await together(destination.parallel, work, () => {
+    next = wanted.length;
+  });
+  return { files, bytes, resumed, paths: spread(wanted, READ_BACK_MAX) };
+}
+
+/** The list that a head names, where it is whole; without it everything is written. */
+async function listThere(destination: Destination, head: Buffer): Promise<Buffer | null> {
+  const release = parsedHead(head);
+  if (release === null) return null;
+  const path = `${RELEASES_FOLDER}/${releaseName(release)}/${FILES_NAME}`;
+  const bytes = await destination.read(path, release.files_count * FILE_LINE_BYTES_MAX);
+  const isWhole =
+    bytes !== null && `sha256:${hash('sha256', bytes, 'hex')}` === release.files_sha256;
+  return isWhole ? bytes : null;
+}
+
+/** Goes on with an unfinished run where the destination is the one that it wrote to. */
+async function resumeOrBegin({ destination, notes, all }: UploadOptions): Promise<void> {
+  const word = all ? null : notes.unfinished();
+  const marker = await destination.read(MARKER_PATH, MARKER_BYTES_MAX);
+  if (word !== null && marker?.toString('latin1').trim() === word) return;
+  const place = notes.sentPlace;
+  const bytes = Buffer.from(`${notes.begin()}\n`);
+  await destination.write(MARKER_PATH, { place, bytes });
+}
+
+function ownBytes(data: string, entry: FileEntry): Buffer {
+  try {
+    return readStored(data, entry);
+  } catch (cause) {
+    throw new UploadError(
+      `Cannot publish "${entry.path}": damaged or gone here; if a newer release was compiled meanwhile, run this again, else compile with --full`,
+      { cause },
+    );
+  }
+}
+
+/** Runs one piece of work so many times at once; the first error stops all of them, and is thrown once they have ended. */
+async function together(count: number, work: () => Promise<void>, stop: () => void): Promise<void> {
+  const errors: unknown[] = [];
+  const one = (): Promise<void> =>
+    work().catch((error: unknown) => {
+      errors.push(error);
+      stop();
+    });
+  await Promise.all(Array.from({ length: count }, one));
+  if (errors.length > 0) throw errors[0];
+}
+
+/** At most `max` of a list, evenly. */
+function spread<T>(all: readonly T[], max: number): T[] {
+  const step = Math.max(1, Math.ceil(all.length / max));
+  return all.filter((_, at) => at % step === 0);
+}
+
+interface Before {
+  readonly head: Buffer | null;
+  readonly paths: readonly FileEntry[];
+}
+
+/** Writes what makes a release of the bodies, reads back, and switches. */
+async function switchOver(
+  { destination }: UploadOptions,
+  own: Own,
+  { head, paths }: Before,
+): Promise<void> {
+  const folder = `${RELEASES_FOLDER}/${own.name}`;
+  await destination.write(`${folder}/${FILES_NAME}`, own.list);
+  await destination.write(`${folder}/${RELEASE_NAME}`, own.head);
+  await readBack(destination, `${folder}/${FILES_NAME}`, own.list.bytes);
+  await readBack(destination, `${folder}/${RELEASE_NAME}`, own.head.bytes);
+  for (const { path, sha256, size } of paths) {
+    await readBack(destination, storedPath(path, sha256), { sha256, size });
+  }
+  const now = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
+  if (!isExpected(now, [head, own.head.bytes])) {
+    throw new UploadError(
+      `Cannot publish release ${own.release.sequence} to "${destination.name}": somebody else has published there meanwhile; run this again`,
+    );
+  }
+  await destination.switchTo(own.name, own.head);
+}
+
+/** In a folder the head is replaced already where the release that it replaces has the same name. */
+function isExpected(now: Buffer | null, expected: readonly (Buffer | null)[]): boolean {
+  return expected.some((one) => (one === null || now === null ? one === now : one.equals(now)));
+}
+
+async function readBack(
+  destination: Destination,
+  path: string,
+  want: Buffer | Pick<FileEntry, 'sha256' | 'size'>,
+): Promise<void> {
+  const { sha256, size } = Buffer.isBuffer(want)
+    ? { sha256: hash('sha256', want, 'hex'), size: want.length }
+    : want;
+  const there = await destination.read(path, size);
+  if (there !== null && hash('sha256', there, 'hex') === sha256) return;
+  const state = there === null ? 'it is not there' : 'other bytes are there';
+  throw new UploadError(
+    `Cannot publish to "${destination.name}": "${path}" was written, but read back ${state}; the release was not switched; turn compression off there, wait for its cache, or pass --all`,
+  );
+}
+
+async function isShown(destination: Destination, { head }: Own): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    const there = await destination.read(POINTER_PATH, HEAD_BYTES_MAX);
+    if (there?.equals(head.bytes) === true) return true;
+    if (attempt === SHOWN_ATTEMPTS) return false;
+    await sleep(SHOWN_PAUSE_MS);
+  }
+}
+
+/** Removes what only releases list that are no longer kept here; their heads go first. */
+async function prune({ data, destination, notes }: UploadOptions, own: Own): Promise<string[]> {
+  const { remove } = destination;
+  if (remove === null) {
+    throw new UploadError(
+      `Cannot prune "${destination.name}": it removes nothing; pass --remove-command, or leave --prune out`,
+    );
+  }
+  const local = new Set([...releaseNames(data), own.name]);
+  const [kept, doomed] = [
+    notes.published().filter((name) => local.has(name)),
+    notes.published().filter((name) => !local.has(name)),
+  ];
+  for (const name of doomed) {
+    const orphans = orphansOf(notes, name, kept);
+    for (const file of [RELEASE_NAME, FILES_NAME]) {
+      await remove(`${RELEASES_FOLDER}/${name}/${file}`);
+    }
+    for (const { path, sha256 } of orphans) await remove(storedPath(path, sha256));
+    notes.forget(name);
+  }
+  return doomed;
+}
+
+function orphansOf(notes: UploadNotes, name: string, kept: readonly string[]): FileEntry[] {
+  let orphans: Buffer = notes.list(name);
+  let entries: FileEntry[] = [];
+  for (const other of kept) {
+    entries = [...onlyIn(orphans, notes.list(other))];
+    orphans = Buffer.from(formatFiles(entries));
+  }
+  return entries;
+}

@@ -1,0 +1,398 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Destination } from '../../compiler/upload/destination.ts';
+import { UploadError } from '../../compiler/upload/destination.ts';
+import { folderDestination } from '../../compiler/upload/folder-destination.ts';
+import { httpDestination } from '../../compiler/upload/http-destination.ts';
+import { httpFiles } from '../../compiler/upload/http-files.ts';
+import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
+import { type Uploaded, uploadRelease } from '../../compiler/upload/upload-release.ts';
+import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
+import { folderSource } from '../../gatekeeper/release/folder-source.ts';
+import { openRelease } from '../../gatekeeper/release/release-index.ts';
+import { writeHostedRelease } from '../gatekeeper/remote/static-site.ts';
+import { tinyDataDir, tinyFilePath, tinyFiles, tinyKey } from '../gatekeeper/tiny-release.ts';
+import { closePutSites, putSite } from './put-site.ts';
+
+const CLI = resolve('build/compiler/signalpress.js');
+const RECORD = 'record/airquality.aqi/us-denver.json';
+
+afterEach(closePutSites);
+
+const folder = (): string => join(mkdtempSync(join(tmpdir(), 'published-')), 'shop');
+
+const filesIn = (root: string): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(root, path)).isFile())
+    .filter((path) => !path.startsWith('.') && path !== 'publishing.txt')
+    .filter((path) => !path.startsWith('current/'))
+    .sort();
+
+async function upload(
+  data: string,
+  open: () => Destination,
+  flags: { all?: boolean; prune?: boolean } = {},
+): Promise<Uploaded> {
+  const destination = open();
+  try {
+    const notes = new UploadNotes(data, destination.name);
+    try {
+      const options = { all: false, prune: false, ...flags, progress: () => undefined };
+      return await uploadRelease({ data, destination, notes, ...options });
+    } finally {
+      notes.close();
+    }
+  } finally {
+    await destination.close();
+  }
+}
+
+/** A release that differs from the first in one record. */
+const CHANGED = new Map(tinyFiles());
+CHANGED.set(RECORD, Buffer.concat([CHANGED.get(RECORD) ?? Buffer.alloc(0), Buffer.from('\n')]));
+
+describe('uploadRelease() to a folder', () => {
+  it('makes a data folder that a gatekeeper serves, and then writes only what is new', async () => {
+    const [data, to] = [tinyDataDir(), folder()];
+    writeHostedRelease(data);
+    const first = await upload(data, () => folderDestination(to, data));
+    expect(first).toMatchObject({ resumed: 0, pruned: [], isHidden: false });
+    expect(filesIn(to)).toEqual(filesIn(data));
+    expect(readlinkSync(join(to, 'current'))).toBe(readlinkSync(join(data, 'current')));
+    const terms = { issuerDid: tinyKey().did, baseUrl: null };
+    const release = await openRelease({ source: folderSource(to), ...terms });
+    for (const path of release.files.keys()) await release.body(path, FOR_EVERYBODY);
+
+    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    const second = await upload(data, () => folderDestination(to, data));
+    expect([second.files, second.release.sequence]).toEqual([1, 2]);
+    expect(second.bytes).toBe(CHANGED.get(RECORD)?.length);
+    expect(filesIn(to)).toEqual(filesIn(data));
+    const third = await upload(data, () => folderDestination(to, data));
+    expect([third.files, third.bytes]).toEqual([0, 0]);
+  });
+
+  it.each<[string, (to: string) => void, RegExp]>([
+    [
+      'a newer release',
+      (to) => void writeHostedRelease(to, { sequence: 9 }),
+      /release 9 is there; name another place, or pass --all/,
+    ],
+    [
+      'another release of the same number',
+      (to) => void writeHostedRelease(to, { sequence: 3, head: { issuer_name: 'X' } }),
+      /another release of this number is there/,
+    ],
+    [
+      'another shop',
+      (to) => void writeHostedRelease(to, { head: { base_url: 'https://other.example' } }),
+      /the shop of https:\/\/other\.example is there/,
+    ],
+    [
+      'something else',
+      (to) => {
+        const root = writeHostedRelease(to);
+        writeFileSync(join(root, 'release.json'), '{}');
+      },
+      /something else than a release is there/,
+    ],
+  ])('I21: leaves %s alone, and replaces it only when told to', async (_, make, message) => {
+    const [data, to] = [tinyDataDir(), tinyDataDir()];
+    writeHostedRelease(data, { sequence: 3 });
+    make(to);
+    const before = readlinkSync(join(to, 'current'));
+    const opening = () => folderDestination(to, data);
+    await expect(upload(data, opening)).rejects.toThrow(message);
+    expect(readlinkSync(join(to, 'current'))).toBe(before);
+    await upload(data, opening, { all: true });
+    expect(readlinkSync(join(to, 'current'))).toBe(readlinkSync(join(data, 'current')));
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['damaged', (path) => writeFileSync(path, 'x')],
+    ['gone', (path) => rmSync(path)],
+  ])('I24: publishes nothing of a release with a file that is %s', async (_, spoil) => {
+    const [data, to] = [tinyDataDir(), folder()];
+    writeHostedRelease(data);
+    await upload(data, () => folderDestination(to, data));
+    const before = readlinkSync(join(to, 'current'));
+    spoil(tinyFilePath(writeHostedRelease(data, { sequence: 2, files: CHANGED }), RECORD));
+    const failed = upload(data, () => folderDestination(to, data));
+    await expect(failed).rejects.toThrow(/^Cannot publish "record\/.*": damaged or gone here/);
+    expect(readlinkSync(join(to, 'current'))).toBe(before);
+  });
+
+  it('refuses the folder of releases itself, and a place that another run writes to', async () => {
+    const [data, to] = [tinyDataDir(), folder()];
+    expect(() => folderDestination(`${data}/.`, data)).toThrow(/is the folder of releases itself/);
+    const destination = folderDestination(to, data);
+    expect(() => folderDestination(to, data)).toThrow(/another command .* is writing there/);
+    await destination.close();
+    await folderDestination(to, data).close();
+  });
+
+  it('removes what only releases list that are no longer kept, and nothing else', async () => {
+    const [data, to] = [tinyDataDir(), folder()];
+    const gone = writeHostedRelease(data, { files: CHANGED });
+    await upload(data, () => folderDestination(to, data));
+    writeFileSync(join(to, 'robots.txt'), 'mine');
+    const stale = tinyFilePath(gone, RECORD).slice(data.length + 1);
+    writeHostedRelease(data, { sequence: 2 });
+    const kept = await upload(data, () => folderDestination(to, data), { prune: true });
+    expect([kept.pruned, existsSync(join(to, stale))]).toEqual([[], true]);
+    // Its folder is removed here, as retention does.
+    rmSync(gone, { recursive: true });
+    rmSync(join(data, stale));
+    const pruned = await upload(data, () => folderDestination(to, data), { prune: true });
+    expect(pruned.pruned).toEqual([basename(gone)]);
+    expect(filesIn(to)).toEqual([...filesIn(data), 'robots.txt'].sort());
+    const terms = { issuerDid: null, baseUrl: null };
+    const release = await openRelease({ source: folderSource(to), ...terms });
+    for (const path of release.files.keys()) await release.body(path, FOR_EVERYBODY);
+  });
+});
+
+describe('uploadRelease() to a host that takes PUT', () => {
+  const AUTH = 'Authorization: Bearer 0123456789abcdef';
+  const to = (url: string) => (): Destination => {
+    const files = () => httpFiles({ url: new URL(url), auth: AUTH, connections: 4 });
+    return httpDestination({ name: url, writes: files(), reads: files() });
+  };
+
+  it('writes bodies, then the list, then the head, with the header of the operator', async () => {
+    const data = tinyDataDir();
+    const name = basename(writeHostedRelease(data));
+    const site = await putSite();
+    await upload(data, to(site.url));
+    expect(filesIn(site.folder)).toEqual(filesIn(data));
+    const puts = site.asked.filter((one) => one.startsWith('PUT '));
+    expect(puts[0]).toBe('PUT publishing.txt');
+    expect(puts.slice(-3)).toEqual([
+      `PUT releases/${name}/files.txt`,
+      `PUT releases/${name}/release.json`,
+      'PUT current/release.json',
+    ]);
+    expect(puts.slice(1, -3).every((one) => one.startsWith('PUT files/'))).toBe(true);
+    expect(site.authorizations).toEqual(new Set(['Bearer 0123456789abcdef']));
+    site.asked.length = 0;
+    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    expect((await upload(data, to(site.url))).files).toBe(1);
+    expect(site.asked.filter((one) => one.startsWith('PUT files/'))).toHaveLength(1);
+  });
+
+  it('goes on where it was after an error, whatever file it was', async () => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    const total = filesIn(data).length - 2;
+    let runs = 0;
+    let written = 0;
+    for (; runs < 50; runs += 1) {
+      site.failAfter = 5;
+      const done = await upload(data, to(site.url)).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(UploadError);
+        expect(existsSync(join(site.folder, 'current/release.json'))).toBe(false);
+        return null;
+      });
+      if (done === null) continue;
+      written = done.files + done.resumed;
+      break;
+    }
+    expect(runs).toBeGreaterThan(2);
+    expect(written).toBe(total);
+    expect(filesIn(site.folder)).toEqual(filesIn(data));
+    const counts = new Map<string, number>();
+    for (const one of site.asked.filter((each) => each.startsWith('PUT files/'))) {
+      counts.set(one, (counts.get(one) ?? 0) + 1);
+    }
+    // Only those in flight at an error may be written again.
+    expect([...counts.values()].filter((count) => count > 1).length).toBeLessThan(runs * 8);
+  });
+
+  it('starts over where the destination is not the one that it wrote to', async () => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    site.failAfter = 20;
+    await expect(upload(data, to(site.url))).rejects.toThrow(UploadError);
+    rmSync(join(site.folder, 'files'), { recursive: true });
+    rmSync(join(site.folder, 'publishing.txt'));
+    site.failAfter = null;
+    expect((await upload(data, to(site.url))).resumed).toBe(0);
+    expect(filesIn(site.folder)).toEqual(filesIn(data));
+  });
+
+  it.each<[string, number, RegExp]>([
+    ['a closed door', 403, /status 403; set SIGNALPRESS_PUBLISH_AUTH/],
+    ['a host that takes no PUT', 405, /dav_methods PUT/],
+    ['a host that makes no folders', 409, /create_full_put_path on/],
+    ['a host that takes no large file', 413, /client_max_body_size/],
+  ])('says what to do about %s, without the secret', async (_, status, message) => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    site.status = status;
+    const error = await upload(data, to(site.url)).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(UploadError);
+    expect(String(error)).toMatch(message);
+    expect(String(error)).not.toContain('0123456789abcdef');
+  });
+
+  it('asks again where the host is busy, and gives up where nobody listens', async () => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    site.busy = 3;
+    expect((await upload(data, to(site.url))).isHidden).toBe(false);
+    await closePutSites();
+    await expect(upload(data, to(site.url))).rejects.toThrow(
+      /^Cannot reach "http.*ECONNREFUSED.*check the address and run this again/s,
+    );
+  }, 20_000);
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['other bytes', (bytes) => Buffer.from(bytes.map((byte, at) => (at === 9 ? byte ^ 1 : byte)))],
+    ['a part', (bytes) => bytes.subarray(0, bytes.length >> 1)],
+    ['more', (bytes) => Buffer.concat([bytes, bytes])],
+  ])('I24: does not switch to a release of which the host keeps %s', async (_, keeps) => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    await upload(data, to(site.url));
+    const before = readFileSync(join(site.folder, 'current/release.json'));
+    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    site.keeps = (path, bytes) => (path.startsWith('files/') ? keeps(bytes) : bytes);
+    await expect(upload(data, to(site.url))).rejects.toThrow(UploadError);
+    expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(before);
+  });
+
+  it('does not take back what somebody else published meanwhile', async () => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    await upload(data, to(site.url));
+    const other = tinyDataDir();
+    const newer = readFileSync(join(writeHostedRelease(other, { sequence: 7 }), 'release.json'));
+    writeHostedRelease(data, { sequence: 2, files: CHANGED });
+    site.keeps = (path, bytes) => {
+      if (path.startsWith('releases/')) {
+        writeFileSync(join(site.folder, 'current/release.json'), newer);
+      }
+      return bytes;
+    };
+    await expect(upload(data, to(site.url))).rejects.toThrow(/somebody else has published there/);
+    expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(newer);
+  });
+});
+
+describe.skipIf(!existsSync(CLI))('signalpress publish (needs a build)', () => {
+  const run = (args: readonly string[], env: Record<string, string> = {}) =>
+    spawnSync(process.execPath, [CLI, 'publish', ...args], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH ?? '', ...env },
+    });
+
+  it('is one command, and says what it did', () => {
+    const [data, to] = [tinyDataDir(), folder()];
+    writeHostedRelease(data);
+    const first = run(['--data', data, '--to', to]);
+    expect([first.status, first.stderr]).toEqual([0, '']);
+    expect(first.stdout).toMatch(
+      /^Release 1 is published at ".*shop": \d+ files written, 0\.\d MB\n$/,
+    );
+    expect(run(['--data', data, '--to', to]).stdout).toMatch(/: 0 files written, 0\.0 MB\n$/);
+    expect(run(['--help']).stdout).toMatch(/rclone copyto \{file\} remote:shop\/\{path\}/);
+  });
+
+  it.each<[string[], Record<string, string>, RegExp]>([
+    [[], {}, /pass either --to or --command/],
+    [['--to', 'a', '--command', 'b'], {}, /pass either --to or --command/],
+    [['--command', 'cp {file} x/{path}'], {}, /--command needs --at/],
+    [['--command', 'cp {file} x', '--at', 'http://127.0.0.1:9'], {}, /it has no \{path\}/],
+    [['--to', 'ftp://a.example/b'], {}, /neither a folder nor an http\(s\) URL/],
+    [['--to', 'http://a.example/b'], {}, /pass --allow-http/],
+    [['--to', 'https://u:secret@a.example/b'], {}, /put a header into SIGNALPRESS_PUBLISH_AUTH/],
+    [['--to', 'https://a.example/b?sig=secret'], {}, /put a header into SIGNALPRESS_PUBLISH_AUTH/],
+    [['--to', 'https://a.example/b'], { SIGNALPRESS_PUBLISH_AUTH: 'secret' }, /not one header/],
+  ])('I47: refuses %j with one message and no secret', (args, env, message) => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const { status, stderr, stdout } = run(['--data', data, ...args], env);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/secret|\n {4}at /);
+  });
+
+  it('lets another program copy the files', async () => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const site = await putSite();
+    // Not spawnSync, which would keep the site from answering.
+    const command = `install -D {file} "${site.folder}/{path}"`;
+    const args = [CLI, 'publish', '--data', data, '--command', command, '--at', site.url];
+    const remove = ['--prune', '--remove-command', `rm ${site.folder}/{path}`];
+    const child = spawn(process.execPath, [...args, ...remove]);
+    let said = '';
+    child.stderr.on('data', (chunk) => {
+      said += chunk;
+    });
+    expect([await new Promise((done) => child.on('close', done)), said]).toEqual([0, '']);
+    expect(filesIn(site.folder)).toEqual(filesIn(data));
+    const failing = spawn(process.execPath, [
+      ...args.slice(0, 4),
+      '--all',
+      '--command',
+      'false {file} {path}',
+      '--at',
+      site.url,
+    ]);
+    failing.stderr.on('data', (chunk) => {
+      said += chunk;
+    });
+    expect(await new Promise((done) => failing.on('close', done))).toBe(1);
+    expect(said).toMatch(/^Cannot write "publishing\.txt": "false" failed \(1\)/);
+  }, 60_000);
+
+  it('goes on after kill -9, at any moment, and never shows half a release', async () => {
+    const data = tinyDataDir();
+    const files = new Map(tinyFiles());
+    for (let at = 0; at < 300; at += 1)
+      files.set(`free/more-${at}.json`, Buffer.from(`{"at":${at}}`));
+    const root = writeHostedRelease(data, { files });
+    const site = await putSite();
+    site.slowMs = 4;
+    let kills = 0;
+    for (let ms = 500; ; ms += 200) {
+      const child = spawn(process.execPath, [CLI, 'publish', '--data', data, '--to', site.url]);
+      const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+      const code = await new Promise((done) => child.on('close', done));
+      clearTimeout(timer);
+      const isShown = existsSync(join(site.folder, 'current/release.json'));
+      if (isShown) {
+        // Whatever is shown is whole.
+        expect(filesIn(site.folder)).toEqual(filesIn(data));
+      }
+      if (code === 0) break;
+      kills += 1;
+      expect(kills).toBeLessThan(40);
+    }
+    expect(kills).toBeGreaterThan(2);
+    expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(
+      readFileSync(join(root, 'release.json')),
+    );
+    const puts = site.asked.filter((one) => one.startsWith('PUT files/')).length;
+    expect(puts).toBeLessThan(filesIn(data).length + kills * 16);
+  }, 120_000);
+});
