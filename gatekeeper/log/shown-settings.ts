@@ -9,6 +9,8 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
   return {
     host: config.host,
     port: config.port,
+    workers: config.workers,
+    drain_seconds: config.drainSeconds,
     base_url: config.baseUrl,
     network: network.name,
     pay_to: config.payTo,
