@@ -11,6 +11,7 @@ const DOCS = [
   'compiler/contract/SETTLEMENTS.md',
   'compiler/fetch/README.md',
   'compiler/import/README.md',
+  'compiler/SHARDING.md',
   'dist-data/README.md',
   'gatekeeper/OBSERVING.md',
   'gatekeeper/README.md',
