@@ -1,3 +1,5 @@
+import { AgedMap } from '../bounded-map.ts';
+
 /** Ready answers kept for one release. */
 export const READY_MAX = 8192;
 /** Ready refusals kept for one release: strangers make as many different ones as they like. */
@@ -29,7 +31,7 @@ export interface ReadyAnswer {
 
 /** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
 export class ReadyAnswers {
-  readonly #answers = new Map<string, ReadyAnswer>();
+  readonly #answers = new AgedMap<string, ReadyAnswer>();
   readonly #max: number;
   #bytes = 0;
 
@@ -51,19 +53,15 @@ export class ReadyAnswers {
 
   keep(target: string, answer: ReadyAnswer): void {
     if (target.length > KEY_CHARS_MAX || answer.body.length > READY_BODY_BYTES_MAX) return;
-    this.#drop(target);
+    this.#bytes -= bytesOf(this.#answers.get(target));
     this.#answers.set(target, answer);
-    this.#bytes += answer.body.length;
-    for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= this.#max && this.#bytes <= READY_BYTES_MAX) return;
-      this.#drop(oldest);
+    this.#bytes += bytesOf(answer);
+    while (this.#answers.size > this.#max || this.#bytes > READY_BYTES_MAX) {
+      this.#bytes -= bytesOf(this.#answers.dropOldest());
     }
   }
+}
 
-  #drop(target: string): void {
-    const known = this.#answers.get(target);
-    if (known === undefined) return;
-    this.#answers.delete(target);
-    this.#bytes -= known.body.length;
-  }
+function bytesOf(answer: ReadyAnswer | undefined): number {
+  return answer?.body.length ?? 0;
 }

@@ -1,3 +1,5 @@
+import { AgedMap } from '../bounded-map.ts';
+
 /** Bytes of bodies kept in memory when the operator sets nothing else. */
 export const MEMORY_BYTES = 128 * 1024 * 1024;
 
@@ -9,7 +11,7 @@ interface Weighed<Value> {
 /** Values by key, least recently used first out, bounded by the bytes that they hold. */
 export class BoundedCache<Key, Value> {
   readonly #bytesMax: number;
-  readonly #values = new Map<Key, Weighed<Value>>();
+  readonly #values = new AgedMap<Key, Weighed<Value>>();
   #bytes = 0;
 
   constructor(bytesMax: number) {
@@ -23,7 +25,6 @@ export class BoundedCache<Key, Value> {
   get(key: Key): Value | undefined {
     const known = this.#values.get(key);
     if (known === undefined) return undefined;
-    this.#values.delete(key);
     this.#values.set(key, known);
     return known.value;
   }
@@ -31,19 +32,8 @@ export class BoundedCache<Key, Value> {
   /** Keeps a value of so many bytes unless it alone is beyond the bound; the oldest ones make room. */
   set(key: Key, value: Value, bytes: number): void {
     if (bytes > this.#bytesMax) return;
-    this.#drop(key);
+    this.#bytes += bytes - (this.#values.get(key)?.bytes ?? 0);
     this.#values.set(key, { value, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#values.keys()) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(key: Key): void {
-    const known = this.#values.get(key);
-    if (known === undefined) return;
-    this.#values.delete(key);
-    this.#bytes -= known.bytes;
+    while (this.#bytes > this.#bytesMax) this.#bytes -= this.#values.dropOldest()?.bytes ?? 0;
   }
 }
