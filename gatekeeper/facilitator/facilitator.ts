@@ -145,12 +145,13 @@ export function remoteFacilitator(
     call({
       method: 'POST',
       name,
-      body: requestBody(request),
+      body: verifiedBodies.get(request) ?? requestBody(request),
       timeoutMs,
       id: request.trace?.sentId,
     });
   return {
     async verify(request) {
+      verifiedBodies.set(request, requestBody(request));
       const answer = await post('verify', request, verifyTimeoutMs);
       return 'detail' in answer ? noVerdict(answer) : verifyOutcome(answer, request);
     },
@@ -200,19 +201,16 @@ export function provenBy(transaction: string): Settled {
   return { verdict: 'settled', transaction, isProven: true };
 }
 
-const requestBodies = new WeakMap<FacilitatorRequest, Buffer>();
+/** Bodies that the second call sends again. */
+const verifiedBodies = new WeakMap<FacilitatorRequest, Buffer>();
 const sharedParts = new WeakMap<object, Buffer>();
 
-/** The body of both calls: made once for a payment, and what payments share once for all of them. */
+/** The body of both calls; what payments share is made once for all of them. */
 function requestBody(request: FacilitatorRequest): Buffer {
-  const known = requestBodies.get(request);
-  if (known !== undefined) return known;
   const parts = bodyParts(request).map((part) =>
     typeof part === 'string' ? Buffer.from(part, 'utf8') : sharedPart(part),
   );
-  const body = Buffer.concat(parts);
-  requestBodies.set(request, body);
-  return body;
+  return Buffer.concat(parts);
 }
 
 /** Texts, and between them the objects that other payments carry too. */

@@ -16,8 +16,8 @@ export type Offered =
 type OfferHeaders = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
 
 /**
- * Everything that a request offers; more than one is refused. The same objects each time, so that what is read of a header
- * when the request comes in is still known when it pays.
+ * Everything that a request offers; more than one is refused. The same objects when it comes in and when it pays, between
+ * which nothing is waited for, so that each header is read once.
  */
 export const offeredBy = oncePer(
   ({ paymentV1, paymentV2, receipt }: OfferHeaders): readonly Offered[] => [
