@@ -12,7 +12,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { messageOf } from '../../message-of.ts';
 import { StartError } from '../../start-error.ts';
-import { connectionOptions, isTransient } from './connection.ts';
+import { atMost, connectionOptions, isTransient } from './connection.ts';
 import { NEWEST_OF } from './newest.ts';
 import { makeTables } from './schema.ts';
 
@@ -150,7 +150,7 @@ export class Session {
     await this.#reopening;
     const live = this.#live;
     this.#live = null;
-    await live?.client.end();
+    if (live !== null) await atMost(live.client.end());
   }
 
   async #connect(): Promise<void> {
