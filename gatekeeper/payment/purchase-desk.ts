@@ -52,7 +52,7 @@ export interface Sale {
   readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
 }
 
-/** Takes payments and receipts; one journal belongs to one desk. */
+/** Takes payments and receipts; a journal that is not shared belongs to one desk. */
 export interface PurchaseDesk {
   /** The reply to a known payment or receipt, or the sale of an answer that is still to be made; never throws. */
   open(order: Order): Promise<PurchaseReply | Sale>;

@@ -4,6 +4,7 @@ import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts
 import { openJournal } from '../../gatekeeper/journal/open-journal.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import { claimOf, clock } from '../gatekeeper/journal/journal-suite.ts';
+import { tinyGate } from '../gatekeeper/tiny-gate.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
@@ -155,6 +156,36 @@ describe('postgresJournal() whose answers are lost', () => {
     await expect.poll(taken, { timeout: 15_000 }).toBe(true);
     await journal.close();
     await other.close();
+    await proxy.close();
+  }, 60_000);
+
+  it('says in /healthz that the database is away, and charges nobody until it is back', async () => {
+    const proxy = await cuttingProxy(await server.freshUrl());
+    const gate = await tinyGate({ config: { journal: proxy.url } });
+    const health = async () => (await fetch(`${gate.url}/healthz`)).status;
+    expect(await health()).toBe(200);
+    proxy.set('closed');
+    proxy.cut();
+    await expect.poll(health).toBe(503);
+    expect(await (await fetch(`${gate.url}/healthz`)).json()).toMatchObject({
+      why: ['the payment journal cannot be written: see the log'],
+    });
+    proxy.set('pass');
+    await expect.poll(health, { timeout: 10_000 }).toBe(200);
+    expect(JSON.stringify(gate.logged)).toMatch(/journal_lost.*journal_back/);
+    expect(JSON.stringify(gate.logged)).not.toContain('only-for-tests');
+    await gate.close();
+    await proxy.close();
+  }, 60_000);
+
+  it('ends in time although the database froze', async () => {
+    const proxy = await cuttingProxy(await server.freshUrl());
+    const { journal } = await open(proxy.url);
+    await journal.claim(claimOf('a'));
+    proxy.set('frozen');
+    const started = performance.now();
+    await journal.close();
+    expect(performance.now() - started).toBeLessThan(8000);
     await proxy.close();
   }, 60_000);
 

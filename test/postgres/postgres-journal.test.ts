@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PURGE_INTERVAL_MS } from '../../gatekeeper/journal/body-store.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import {
   acceptPostgresClock,
@@ -148,6 +149,28 @@ describe('postgresJournal() of several gatekeepers', () => {
     expect(right.newestMs()).toBe(now - 1 + 3_600_000);
     await ahead.close();
     await right.close();
+  });
+
+  it('I11: keeps no transaction twice, and gives it to nobody else', async () => {
+    const url = await server.freshUrl();
+    let now = NOW_S * 1000;
+    const journal = await postgresJournal({ url, clock: () => now, log });
+    all.push(journal);
+    const other = await openOn(url);
+    for (const key of ['a', 'b']) await journal.claim(claimOf(key));
+    const taken = await Promise.all([
+      journal.takeTransaction('a', '0xAA'),
+      other.takeTransaction('b', '0xaa'),
+    ]);
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    const [mine, others] = taken[0] ? ['a', 'b'] : ['b', 'a'];
+    await journal.conclude({ key: `${mine}`, state: 'settled', transaction: '0xAA' });
+    now += PURGE_INTERVAL_MS + 3_600_000;
+    await journal.claim(claimOf('c'));
+    const left = 'SELECT tx FROM signalpress.taken_transaction';
+    await expect.poll(() => sql(url, left)).toEqual([]);
+    expect(await other.takeTransaction(`${others}`, '0xaa')).toBe(false);
+    expect(await other.takeTransaction(`${mine}`, '0xaa')).toBe(true);
   });
 
   it('notes what no text of PostgreSQL can hold', async () => {

@@ -32,7 +32,13 @@ import {
   type PaymentState,
 } from '../journal.ts';
 import { claimValues, entryOf } from '../journal-row.ts';
-import { connectionOptions, POOL_CONNECTIONS, persistently, storable } from './connection.ts';
+import {
+  atMost,
+  connectionOptions,
+  POOL_CONNECTIONS,
+  persistently,
+  storable,
+} from './connection.ts';
 import { newestAmong } from './newest.ts';
 import { LOCK_PURGE, Session } from './session.ts';
 
@@ -198,7 +204,7 @@ class Base {
     });
     // The next query opens another connection.
     this.#pool.on('error', () => {});
-    this.session = new Session({ url, log, atPing: () => this.letGo() });
+    this.session = new Session({ url, log, atPing: () => this.letGo().catch(() => {}) });
   }
 
   async open(): Promise<void> {
@@ -218,6 +224,11 @@ class Base {
   /** Rows of a statement that only reads, or that may run twice. */
   async rows(text: string, values: readonly unknown[]): Promise<readonly unknown[]> {
     return persistently(async () => (await this.query(text, values)).rows);
+  }
+
+  /** Notes that nobody here asks for a payment any more, although its row may still say so. */
+  leave(key: string): void {
+    if (this.held.size < HELD_MAX) this.held.add(key);
   }
 
   /** Lets go what could not be let go before. */
@@ -246,9 +257,9 @@ class Base {
   }
 
   async close(): Promise<void> {
-    await this.letGo().catch(() => {});
+    await atMost(this.letGo().catch(() => {}));
     await this.session.close();
-    await this.#pool.end();
+    await atMost(this.#pool.end());
   }
 }
 
@@ -286,7 +297,11 @@ class Claimer {
       await this.#base.query(KEEP, bodyRow(sha256, claim.body, purgeAt));
       return this.#insert(values);
     };
-    const claimed = await persistently(write);
+    const claimed = await persistently(write).catch((error: unknown) => {
+      // It may still arrive at the database, where nobody may wait for us to ask for its money.
+      this.#base.leave(claim.key);
+      throw error;
+    });
     session.note(now);
     if (claimed) bindings.set(claim.key, { resource: claim.resource, signed: claim.signed });
     this.#purge(now);
@@ -333,7 +348,7 @@ class Concluder {
 
   async conclude(conclusion: Conclusion): Promise<void> {
     const { key, state, transaction, detail } = conclusion;
-    const { session, bindings, clock, held } = this.#base;
+    const { session, bindings, clock } = this.#base;
     const now = clock();
     const said = detail === undefined ? null : storable(detail);
     const values = [key, state, transaction ?? null, said, state === 'settled' ? now : null];
@@ -346,7 +361,7 @@ class Concluder {
       if (!isNoted) throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
     } catch (error) {
       // Nobody asks for it any more, so nobody else may wait for us.
-      if (held.size < HELD_MAX) held.add(key);
+      this.#base.leave(key);
       throw error;
     }
     session.note(now);

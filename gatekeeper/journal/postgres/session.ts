@@ -12,7 +12,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { messageOf } from '../../message-of.ts';
 import { StartError } from '../../start-error.ts';
-import { connectionOptions, isTransient } from './connection.ts';
+import { atMost, connectionOptions, isTransient } from './connection.ts';
 import { NEWEST_OF } from './newest.ts';
 import { makeTables } from './schema.ts';
 
@@ -60,9 +60,12 @@ export interface SessionOptions {
   readonly atPing: () => Promise<void>;
 }
 
+type Ask = (text: string, values?: unknown[]) => Promise<pg.QueryResult>;
+
 /** What a live session knows. */
 interface Live {
   readonly client: pg.Client;
+  readonly ask: Ask;
   /** First number of all advisory locks of this journal: the id of its table, as a signed integer. */
   readonly lockClass: number;
   readonly number: number;
@@ -130,7 +133,7 @@ export class Session {
   async refresh(): Promise<void> {
     const live = this.#live;
     if (live === null) throw new Error(LOST);
-    const { rows } = await live.client.query(NEWEST_OF, [NEWEST_ROWS]);
+    const { rows } = await live.ask(NEWEST_OF, [NEWEST_ROWS]);
     this.#newestMs = newestRow.parse(rows[0]).ms;
   }
 
@@ -139,7 +142,7 @@ export class Session {
     const live = this.#live;
     if (live === null) throw new Error(LOST);
     if (live.leads) return true;
-    const { rows } = await live.client.query(LOCK, [live.lockClass, LOCK_RECONCILE]);
+    const { rows } = await live.ask(LOCK, [live.lockClass, LOCK_RECONCILE]);
     live.leads = lockRow.parse(rows[0]).locked;
     return live.leads;
   }
@@ -150,7 +153,7 @@ export class Session {
     await this.#reopening;
     const live = this.#live;
     this.#live = null;
-    await live?.client.end();
+    if (live !== null) await atMost(live.client.end());
   }
 
   async #connect(): Promise<void> {
@@ -163,11 +166,12 @@ export class Session {
     });
     try {
       await client.connect();
-      await checkState(client);
+      const ask = oneAfterAnother(client);
+      await checkState(ask);
       await makeTables(client);
-      const live = await numbered(client);
-      await client.query(ADOPT, [live.number, this.#numbers]);
-      const { rows } = await client.query(NEWEST_OF, [NEWEST_ROWS]);
+      const live = { client, ask, ...(await numbered(ask)), leads: false };
+      await ask(ADOPT, [live.number, this.#numbers]);
+      const { rows } = await ask(NEWEST_OF, [NEWEST_ROWS]);
       if (isOver) throw new Error(LOST);
       this.#newestMs = newestRow.parse(rows[0]).ms;
       this.#lockClass = live.lockClass;
@@ -217,7 +221,7 @@ export class Session {
     const live = this.#live;
     if (live === null) return;
     try {
-      await checkState(live.client);
+      await checkState(live.ask);
       await this.refresh();
       await this.#options.atPing();
     } catch (error) {
@@ -251,8 +255,8 @@ const UNFIT: readonly (readonly [is: (state: State) => boolean, problem: string]
   ],
 ];
 
-async function checkState(client: pg.Client): Promise<void> {
-  const state = stateRow.parse((await client.query(STATE)).rows[0]);
+async function checkState(ask: Ask): Promise<void> {
+  const state = stateRow.parse((await ask(STATE)).rows[0]);
   const problem = UNFIT.find(([is]) => is(state))?.[1];
   if (problem !== undefined)
     throw new StartError(`Cannot use the database of the payment journal: ${problem}`);
@@ -264,14 +268,23 @@ function discard(client: pg.Client): void {
   connection?.stream?.destroy();
 }
 
+/** A connection works on one statement at a time. */
+function oneAfterAnother(client: pg.Client): Ask {
+  let last: Promise<unknown> = Promise.resolve();
+  return (text, values = []) => {
+    const asked = last.then(() => client.query(text, values));
+    last = asked.catch(() => {});
+    return asked;
+  };
+}
+
 /** Takes a number that no live session has, and holds it for as long as the connection lasts. */
-async function numbered(client: pg.Client): Promise<Live> {
+async function numbered(ask: Ask): Promise<Pick<Live, 'lockClass' | 'number'>> {
   for (let tries = 0; tries < NUMBER_TRIES; tries++) {
-    const found = numberRow.parse((await client.query(NUMBER)).rows[0]);
+    const found = numberRow.parse((await ask(NUMBER)).rows[0]);
     const lockClass = found.class | 0;
-    const locked = await client.query(LOCK, [lockClass, found.number]);
-    if (lockRow.parse(locked.rows[0]).locked)
-      return { client, lockClass, number: found.number, leads: false };
+    const locked = await ask(LOCK, [lockClass, found.number]);
+    if (lockRow.parse(locked.rows[0]).locked) return { lockClass, number: found.number };
   }
   throw new Error('no number is free for this gatekeeper; restart it');
 }
