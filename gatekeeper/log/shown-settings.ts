@@ -35,8 +35,6 @@ export function shownSettings(config: Config): Readonly<Record<string, unknown>>
     issuer_did: config.issuerDid,
     rate_limit: config.rateLimit,
     trusted_proxy: config.trustedProxy,
-    workers: config.workers,
-    drain_seconds: config.drainSeconds,
     log_level: config.logLevel,
     log_requests: config.logRequests,
     metrics: metrics?.address == null ? null : addressText(metrics.address),
