@@ -171,6 +171,10 @@ function metricsRules({ host, port, metrics, workers }: Meant): Rule[] {
       isTaken,
       `${shown}: the address of the service; set another port, or only SIGNALPRESS_METRICS_TOKEN for /metrics there`,
     ],
+    [
+      address.port + workers - 1 > 65_535,
+      `${shown}: no port is left for each of ${workers} workers; set a lower one`,
+    ],
   ];
 }
 

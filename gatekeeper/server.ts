@@ -426,7 +426,7 @@ class FrontDesk {
       from: sent.from,
       address: request.socket.remoteAddress ?? '',
       forwardedFor: facts.forwardedFor,
-      ...(payer === undefined ? {} : { payer }),
+      payer,
     });
   }
 }

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogLevel, levelOf } from '../log/log-level.ts';
+import { type LogLevel, levelOf } from '../log/log-level.ts';
 import type { LogOutput } from '../log/log-output.ts';
 
 export type Log = (entry: Readonly<Record<string, unknown>>) => void;
@@ -10,9 +10,11 @@ export interface LineLogOptions {
   readonly level?: LogLevel;
 }
 
+const RANK: Readonly<Record<LogLevel, number>> = { info: 0, warn: 1, error: 2 };
+
 /** A log of one JSON object a line, control characters escaped. An error is written at once, everything else in batches. */
 export function lineLog(output: LogOutput, { clock, level = 'info' }: LineLogOptions): Log {
-  const least = LOG_LEVELS.indexOf(level);
+  const least = RANK[level];
   const write = (entry: Parameters<Log>[0], own: LogLevel): void => {
     const members = JSON.stringify(entry).slice(1);
     const head = `{"time":"${timestamp(clock())}","level":"${own}",`;
@@ -20,7 +22,7 @@ export function lineLog(output: LogOutput, { clock, level = 'info' }: LineLogOpt
   };
   return (entry) => {
     const own = levelOf(entry);
-    if (LOG_LEVELS.indexOf(own) < least) return;
+    if (RANK[own] < least) return;
     const lines = output.takeLost();
     if (lines > 0) write({ event: 'log_lines_lost', lines }, 'warn');
     write(entry, own);

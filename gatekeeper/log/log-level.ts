@@ -11,7 +11,9 @@ const NEWS: readonly string[] = [
   'started',
   'stopping',
   'stopped',
+  'release_fetched',
   'release_swapped',
+  'journal_back',
   'payments_reconciled',
   // What strangers send, and connections that they leave.
   'bad_request',
@@ -22,6 +24,7 @@ const NEWS: readonly string[] = [
 const ERRORS: readonly string[] = [
   'clock_behind',
   'crashed',
+  'journal_lost',
   'payment_failed',
   'reconcile_failed',
   'release_refused',

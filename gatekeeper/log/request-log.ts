@@ -16,7 +16,7 @@ export interface Answered {
   readonly bytes: number;
   readonly ms: number;
   /** Who paid, where somebody did. */
-  readonly payer?: string;
+  readonly payer?: string | undefined;
   /** Whether the answer was kept ready, was made for this request, or needed no release at all. */
   readonly from: 'ready' | 'made' | 'door';
   /** Address of the socket. */
@@ -42,7 +42,6 @@ export function requestLog(options: RequestLogOptions): ((answered: Answered) =>
   return ({ id, method, path, status, bytes, ms, payer, address, forwardedFor }) => {
     if (status < leastStatus || PROBES.includes(path)) return;
     const client = nameOf(clientAddress(address, forwardedFor, proxies));
-    const entry = { id, method, path, status, bytes, ms: Math.round(ms * 100) / 100, client };
-    log(payer === undefined ? entry : { ...entry, payer });
+    log({ id, method, path, status, bytes, ms: Math.round(ms * 100) / 100, client, payer });
   };
 }

@@ -47,6 +47,10 @@ describe('jointProblems()', () => {
       /_METRICS "127\.0\.0\.1:4019": the address of the service; set another port/,
     ],
     [
+      { SIGNALPRESS_METRICS: '127.0.0.1:65535', SIGNALPRESS_WORKERS: '2' },
+      /_METRICS "127\.0\.0\.1:65535": no port is left for each of 2 workers/,
+    ],
+    [
       { SIGNALPRESS_METRICS_TOKEN: 'x'.repeat(32), SIGNALPRESS_WORKERS: '2' },
       /_METRICS_TOKEN: .*another worker each time; set SIGNALPRESS_METRICS to an address/,
     ],

@@ -160,6 +160,28 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
     },
   );
 
+  it('logs why it crashed, behind every line before it', async () => {
+    const dataDir = tinyDataDir();
+    writeTinyRelease(dataDir);
+    const throwing = "process.on('SIGUSR2', () => { throw new Error('nobody expected this') })";
+    const env = {
+      SIGNALPRESS_DATA: dataDir,
+      SIGNALPRESS_PORT: '0',
+      SIGNALPRESS_TEST_PAYMENTS: '1',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(throwing)}`,
+    };
+    const { url, child, output, exit } = await started(env);
+    await fetch(`${url}/gauge/sample`);
+    child.kill('SIGUSR2');
+    expect(await exit).not.toBe(0);
+    const lines = output.out.split('\n').slice(0, -1).map(parsed);
+    expect(lines.slice(-2)).toMatchObject([
+      { path: '/gauge/sample', status: 200 },
+      { event: 'crashed', level: 'error', error: 'nobody expected this' },
+    ]);
+    expect(output.err).toMatch(/Error: nobody expected this\n {4}at /);
+  });
+
   it('serves and stops although nobody reads its log', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
