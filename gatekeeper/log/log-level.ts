@@ -13,6 +13,7 @@ const NEWS: readonly string[] = [
   'stopped',
   'release_fetched',
   'release_swapped',
+  'data_host_back',
   'journal_back',
   'payments_reconciled',
   // What strangers send, and connections that they leave.
@@ -24,6 +25,7 @@ const NEWS: readonly string[] = [
 const ERRORS: readonly string[] = [
   'clock_behind',
   'crashed',
+  'data_host_unreachable',
   'journal_lost',
   'payment_failed',
   'reconcile_failed',

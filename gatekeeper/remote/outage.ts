@@ -5,7 +5,8 @@ export interface OutageOptions {
   readonly clock: () => number;
   readonly log: Log;
   /** What the log calls the beginning and the end. */
-  readonly events: { readonly begins: string; readonly ends: string };
+  readonly begins: { readonly event: string };
+  readonly ends: { readonly event: string };
 }
 
 /** Since when something does not work. The log hears of the beginning and of the end, once each. */
@@ -24,15 +25,15 @@ export class Outage {
 
   begin(error: string): void {
     if (this.#since !== null) return;
-    const { clock, log, events } = this.#options;
+    const { clock, log, begins } = this.#options;
     this.#since = new Date(clock()).toISOString();
-    log({ event: events.begins, since: this.#since, error });
+    log({ ...begins, since: this.#since, error });
   }
 
   end(): void {
     if (this.#since === null) return;
-    const { log, events } = this.#options;
-    log({ event: events.ends, since: this.#since });
+    const { log, ends } = this.#options;
+    log({ ...ends, since: this.#since });
     this.#since = null;
   }
 }

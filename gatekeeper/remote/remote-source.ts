@@ -101,10 +101,9 @@ class RemoteSource implements ReleaseSource {
     this.#log = log;
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline: deadlineMs });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
-    const events = { begins: 'data_host_unreachable', ends: 'data_host_back' };
-    this.#outage = new Outage({ clock, log, events });
-    const noHead = { begins: 'data_host_without_head', ends: 'data_host_back' };
-    this.#headless = new Outage({ clock, log, events: noHead });
+    const told = { clock, log, ends: { event: 'data_host_back' } };
+    this.#outage = new Outage({ ...told, begins: { event: 'data_host_unreachable' } });
+    this.#headless = new Outage({ ...told, begins: { event: 'data_host_without_head' } });
     const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
     const suspect = (): void => void this.mark();
     this.#files = new RemoteFiles({ host, cache, outage, suspect, log });

@@ -13,6 +13,9 @@ import { tinyKey } from '../tiny-release.ts';
 /** The program as it is shipped. */
 export const GATE_PROGRAM = resolve('build/gatekeeper/signalpress-gate.js');
 
+/** The log is written every 100 ms, by a machine that may be busy. */
+const LOG_MS = 1000;
+
 type Entry = Readonly<Record<string, unknown>>;
 
 /** The shipped gatekeeper over a host, paid through a facilitator that counts what it settles. */
@@ -21,8 +24,10 @@ export interface HostedGate {
   readonly state: string;
   /** Settlements so far: each is money that has moved. */
   readonly settled: () => number;
-  /** Entries of its log with an event. */
-  readonly events: () => Entry[];
+  /** Entries of its log with an event, those of this moment among them: the log is written a little later. */
+  events(): Promise<Entry[]>;
+  /** Whether the log has told of an event. */
+  told(event: string): boolean;
   get(target: string): Promise<{ status: number; headers: Headers; text: string }>;
   /** Asks, signs what the 402 wants, and sends it; the 402 itself may be refused. */
   buy(target: string): Promise<{ status: number; headers: Headers; text: string }>;
@@ -64,7 +69,11 @@ export async function hostedGate({
     url,
     state,
     settled: facilitator.settled,
-    events: () => entriesOf(output.out).filter((entry) => 'event' in entry),
+    async events() {
+      await new Promise((done) => setTimeout(done, LOG_MS));
+      return entriesOf(output.out).filter((entry) => 'event' in entry);
+    },
+    told: (event) => output.out.includes(`"event":"${event}"`),
     get,
     async buy(target) {
       const offered = await get(target);

@@ -97,7 +97,7 @@ describe.skipIf(!isHere)(
       // The head and the list of an older release, as they once were.
       const now = readFileSync(head);
       writeFileSync(head, readFileSync(join(root, 'release.json')));
-      await until('refused', () => gate.events().some(({ event }) => event === 'release_refused'));
+      await until('refused', () => gate.told('release_refused'));
       expect((await gate.health()).release.sequence).toBe(2);
       writeFileSync(head, now);
 
@@ -142,7 +142,7 @@ describe.skipIf(!isHere)(
         ]);
         await site.start();
         await until('back', async () => (await gate.buy(targetOf('us-later'))).status === 200);
-        const events = gate.events().map(({ event }) => event);
+        const events = (await gate.events()).map(({ event }) => event);
         for (const event of ['data_host_unreachable', 'data_host_back']) {
           expect(events.filter((one) => one === event)).toHaveLength(1);
         }

@@ -5,8 +5,12 @@ describe('Outage', () => {
   it('begins and ends in the log once, whoever fails in between', () => {
     const logged: Readonly<Record<string, unknown>>[] = [];
     let now = Date.UTC(2026, 0, 1);
-    const events = { begins: 'gone', ends: 'back' };
-    const outage = new Outage({ clock: () => now, log: (entry) => logged.push(entry), events });
+    const outage = new Outage({
+      clock: () => now,
+      log: (entry) => logged.push(entry),
+      begins: { event: 'gone' },
+      ends: { event: 'back' },
+    });
     outage.end();
     expect([outage.since, logged]).toEqual([null, []]);
     for (let at = 0; at < 50; at += 1) {

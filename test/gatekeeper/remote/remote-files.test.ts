@@ -70,12 +70,18 @@ describe('RemoteFiles', () => {
       running -= 1;
       return gives(request);
     });
+    let refusals = 0;
     const asking = Array.from({ length: 400 }, (_, at) =>
       files.body(entryOf(at), FOR_EVERYBODY).then(
         () => 'given',
-        (error: unknown) => error,
+        (error: unknown) => {
+          refusals += 1;
+          return error;
+        },
       ),
     );
+    // Nobody is served before all have come.
+    while (refusals < 400 - FETCHES_MAX - 256) await new Promise((done) => setTimeout(done, 5));
     const pump = setInterval(() => ends.shift()?.(), 1);
     const outcomes = await Promise.all(asking);
     clearInterval(pump);

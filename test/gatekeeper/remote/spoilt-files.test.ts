@@ -129,8 +129,8 @@ describe.skipIf(!existsSync(GATE_PROGRAM))('files that the host spoils (needs a 
     expect(gate.settled()).toBe(sold);
   });
 
-  it('names each path once in the log, and the host is not said to be away', () => {
-    const events = gate.events();
+  it('names each path once in the log, and the host is not said to be away', async () => {
+    const events = await gate.events();
     const paths = events.flatMap(({ event, path }) =>
       event === 'remote_file_refused' ? [path] : [],
     );
