@@ -105,7 +105,7 @@ export interface CompileOptions {
   readonly maxRejectsPpm?: number;
   /** How much of the release is read back before it is published; 'sample' by default. */
   readonly readBack?: ReadBack;
-  /** Which releases stay once this one is published; the newest few by default. */
+  /** Which of the releases before this one stay; the newest few by default. */
   readonly retention?: Retention;
   readonly progress?: (step: Progress) => void;
 }

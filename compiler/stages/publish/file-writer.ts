@@ -1,16 +1,9 @@
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { storedPath } from '../../contract/path.ts';
 import type { FileEntry } from '../../contract/release.ts';
+import { removeFile, type SpareFiles } from './spare-files.ts';
 
 /** Stores the files of a release and says what was stored. */
 export interface FileWriter {
@@ -31,10 +24,12 @@ export interface Store {
   readonly spare: string;
   /** Whether a release lists these very bytes at this path, so that the file that is there was made durable. */
   readonly isKept: (entry: FileEntry) => boolean;
+  /** Files that new bodies may be written over. */
+  readonly spares: Pick<SpareFiles, 'writeOver'>;
 }
 
 /** Writes into the files that all releases share: bytes that an earlier release lists are not written again. */
-export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
+export function fileWriter({ data, spare, isKept, spares }: Store): StoreWriter {
   const folders = new Set<string>();
   const written: string[] = [];
   const makeFolder = (folder: string): void => {
@@ -50,6 +45,10 @@ export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
   const store: FileWriter['store'] = (entry, bytes) => {
     const full = join(data, storedPath(entry.path, entry.sha256));
     makeFolder(dirname(full));
+    if (spares.writeOver(entry, bytes)) {
+      written.push(full);
+      return;
+    }
     // A file that no kept release lists may be half written, and another release may be reading it: it is replaced in one step.
     if (!create(full, bytes, written) && !isKept(entry)) replace(full, bytes);
   };
@@ -62,7 +61,7 @@ export function fileWriter({ data, spare, isKept }: Store): StoreWriter {
       return entry;
     },
     undo() {
-      for (const full of written.splice(0)) rmSync(full, { force: true });
+      for (const full of written.splice(0)) removeFile(full);
       for (const folder of [...folders].reverse()) removeEmpty(folder, join(data));
       folders.clear();
     },

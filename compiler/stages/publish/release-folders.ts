@@ -15,6 +15,8 @@ import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
 import { readPlain } from '../../verify/plain-file.ts';
 import { readLastCheckpoint } from '../anchor/last-checkpoint.ts';
 import { type ListedFiles, onlyIn, readListed } from './listed-files.ts';
+import { syncFolder } from './replace-file.ts';
+import { removeFile } from './spare-files.ts';
 
 /** Which releases stay, so that rollbacks find theirs: those that either member keeps. */
 export interface Retention {
@@ -84,32 +86,40 @@ export function releaseFiles(data: string, name: string): ListedFiles | null {
   }
 }
 
-/** Removes releases that are neither to be kept nor superseded lately, and the files that only they list. */
-export function pruneReleases(data: string, { last, days }: Retention): string[] {
+/** Names of the releases that are neither to be kept nor superseded lately, oldest first. */
+export function doomedReleases(data: string, { last, days }: Retention): string[] {
   const names = releaseNames(data);
   const current = currentName(data);
   const since = (name: string): number => statSync(join(data, RELEASES_FOLDER, name)).mtimeMs;
   const newest = names.at(-1) ?? '';
   const ageMin = Math.max(RELEASE_AGE_MIN_MS, days * DAY_MS);
-  const doomed = names.slice(0, -last).filter((name, at) => {
+  return names.slice(0, -last).filter((name, at) => {
     const age = since(newest) - since(names[at + 1] ?? newest);
     return name !== current && age >= ageMin;
   });
-  if (doomed.length > 0) removeReleases(data, doomed);
+}
+
+/** Removes releases that are neither to be kept nor superseded lately, and the files that only they list. */
+export function pruneReleases(data: string, retention: Retention): string[] {
+  const doomed = doomedReleases(data, retention);
+  for (const entry of removeReleases(data, doomed))
+    removeFile(join(data, storedPath(entry.path, entry.sha256)));
   return doomed;
 }
 
-/** The folders go first: a release without all of its files must never look whole. */
-function removeReleases(data: string, doomed: readonly string[]): void {
+/**
+ * Removes the folders of releases, and returns the files that only they list. They are gone for good before anything is done to
+ * those files: a release without all of its files must never look whole, also after a power cut.
+ */
+export function removeReleases(data: string, doomed: readonly string[]): FileEntry[] {
+  if (doomed.length === 0) return [];
   const lists = doomed.map((name) => releaseFiles(data, name));
-  for (const name of doomed)
+  for (const name of doomed) {
     rmSync(join(data, RELEASES_FOLDER, name), { recursive: true, force: true });
-  const kept = releaseNames(data).reverse();
-  for (const list of lists) {
-    const orphans = list === null ? [] : orphansOf(data, list, kept);
-    for (const { path, sha256 } of orphans)
-      rmSync(join(data, storedPath(path, sha256)), { force: true });
   }
+  syncFolder(join(data, RELEASES_FOLDER));
+  const kept = releaseNames(data).reverse();
+  return lists.flatMap((list) => (list === null ? [] : orphansOf(data, list, kept)));
 }
 
 /** Entries of a list that no kept release has, newest release first; none while one of those cannot be read. */
@@ -147,6 +157,6 @@ function removeUnlisted(data: string, folder: string, listed: ReadonlySet<string
   for (const entry of readdirSync(join(data, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) removeUnlisted(data, path, listed);
-    else if (!listed.has(path)) rmSync(join(data, path), { force: true });
+    else if (!listed.has(path)) removeFile(join(data, path));
   }
 }

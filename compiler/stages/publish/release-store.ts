@@ -3,12 +3,12 @@
  *
  *  1. `openStaging()` locks the data folder, and removes what a killed compile left.
  *  2. Bodies are written beside those of older releases, under names that hold their hash. So nothing that is served
- *     changes, and what the release before lists is not written again. The head and the list of files are written in
- *     `.staging`.
+ *     changes, and what the release before lists is not written again. A release that is no longer to be kept goes first:
+ *     new bodies are written over the files that only it lists. The head and the list of files are written in `.staging`.
  *  3. `settle()` makes everything durable with one sync of the file system. Nothing is published before it is on the disk.
  *  4. `publish()` renames the folder into `releases/`, and then a new link over `current`. That rename is the switch.
- *  5. The state for the next compile is moved last, and old releases are removed. A failure there costs time and undoes no
- *     release.
+ *  5. The state for the next compile is moved last, and what is left of old releases is removed. A failure there costs time
+ *     and undoes no release.
  *
  * rename(2) of POSIX is atomic, and a name is durable once its folder is synced. A kill at any call leaves the old release
  * or the new one served (`scripts/campaign-syscalls.ts` tries each). Gatekeepers look at the link by themselves.
@@ -28,15 +28,17 @@ import { fileWriter, type StoreWriter } from './file-writer.ts';
 import type { ListedFiles } from './listed-files.ts';
 import {
   currentName,
-  pruneReleases,
+  doomedReleases,
   RETENTION,
   type Retention,
   readRelease,
   refuseLostCurrent,
   releaseFiles,
+  removeReleases,
   sweep,
 } from './release-folders.ts';
 import { syncFolder } from './replace-file.ts';
+import { SpareFiles } from './spare-files.ts';
 
 const STAGING = '.staging';
 const SIGNATURES = 'signatures';
@@ -101,7 +103,7 @@ export interface PreviousFiles {
 export interface StagingOptions {
   /** Files that the release before lists are not trusted to be what they were. */
   readonly anew?: boolean;
-  /** Which releases stay once this one is published; all of them for null. */
+  /** Which of the releases before this one stay; all of them for null. */
   readonly retention?: Retention | null;
 }
 
@@ -129,8 +131,12 @@ function openLocked(
   if (wasKilled) sweep(data);
   const root = join(staging, 'release');
   mkdirSync(root, { recursive: true });
+  const spares = new SpareFiles(data, () =>
+    retention === null ? [] : removeReleases(data, doomedReleases(data, retention)),
+  );
   const writer = fileWriter({
     data,
+    spares,
     spare: join(staging, 'spare'),
     isKept: (entry) => !anew && previous?.files()?.has(entry) === true,
   });
@@ -140,7 +146,7 @@ function openLocked(
     const untidy = errorsOf([
       () => takeOver(data, staging, SIGNATURES),
       () => takeOver(data, staging, STATE_FOLDER),
-      () => void (retention === null ? [] : pruneReleases(data, retention)),
+      () => spares.remove(),
       clear,
       unlock,
     ]);
@@ -163,6 +169,7 @@ function openLocked(
     discard() {
       // A switch that failed after the link was renamed has published all the same.
       if (currentName(data) === (previous?.name ?? null)) writer.undo();
+      spares.removeGiven();
       clear();
       unlock();
     },

@@ -12,6 +12,7 @@ const store = (data: string, isKept = false) => ({
   data,
   spare: join(data, '.staging/spare'),
   isKept: () => isKept,
+  spares: { writeOver: () => false },
 });
 const placeOf = (data: string, text: string) =>
   join(data, storedPath('a/b/c.json', sha256Text(text)));

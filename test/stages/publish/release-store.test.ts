@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
+import { DAY_MS, HOUR_MS } from '../../../compiler/contract/iso-time.ts';
 import { storedPath } from '../../../compiler/contract/path.ts';
 import type { Release } from '../../../compiler/contract/release.ts';
 import {
@@ -70,10 +70,12 @@ async function publishOne(
 const stored = (data: string) => readdirSync(join(data, 'files')).sort();
 const names = (...texts: string[]) =>
   texts.map((text) => storedPath(`${text}.json`, sha256Text(text)).slice('files/'.length)).sort();
-/** Makes every release so far look an hour old. */
+/** Makes the releases so far look as if they had come hour by hour, the newest an hour ago. */
 function age(data: string): void {
-  const old = new Date(Date.now() - 3_600_000);
-  for (const name of releasesOf(data)) utimesSync(join(data, 'releases', name), old, old);
+  for (const [at, name] of releasesOf(data).reverse().entries()) {
+    const old = new Date(Date.now() - (1 + at) * HOUR_MS);
+    utimesSync(join(data, 'releases', name), old, old);
+  }
 }
 const releasesOf = (data: string) => readdirSync(join(data, 'releases')).sort();
 
@@ -190,8 +192,12 @@ describe('openStaging()', () => {
     await publishOne(data, 4, ['a', 'b']);
     await publishOne(data, 5, ['a']);
     age(data);
-    expect(stored(data)).toEqual(names('a', 'b', 'c'));
+    expect(stored(data)).toEqual(names('a', 'b', 'c', 'gone'));
     await publishOne(data, 6, ['a', 'd']);
+    expect(releasesOf(data)[0]).toBe('000002-x');
+    expect(stored(data)).toEqual(names('a', 'b', 'c', 'd'));
+    age(data);
+    await publishOne(data, 7, ['a']);
     expect(releasesOf(data)[0]).toBe('000003-x');
     expect(stored(data)).toEqual(names('a', 'b', 'd'));
   });
@@ -242,6 +248,46 @@ describe('openStaging()', () => {
     openStaging(data).discard();
     expect(stored(data)).toEqual(names('a', 'b'));
     expect(releasesOf(data)).toEqual(['000001-x', '000002-x']);
+  });
+
+  /** Six releases, of which the oldest is to go. */
+  async function withDoomed() {
+    const data = makeFolder();
+    for (const sequence of [1, 2, 3, 4, 5, 6]) {
+      await publishOne(data, sequence, ['a', ...(sequence === 1 ? ['doomed', 'rest'] : [])]);
+    }
+    age(data);
+    return {
+      data,
+      staging: openStaging(data),
+      kept: ['3', '4', '5', '6'].map((n) => `00000${n}-x`),
+    };
+  }
+
+  it('I16: a compile that is killed while it writes over old bodies leaves every kept release whole', async () => {
+    const { data, staging, kept } = await withDoomed();
+    staging.writer.write('doomed.json', 'fresh');
+    expect([releasesOf(data), stored(data).includes(names('doomed')[0] ?? '')]).toEqual([
+      kept,
+      false,
+    ]);
+    expect(stored(data)).toHaveLength(3);
+    rmSync(join(data, '.lock'));
+    openStaging(data).discard();
+    expect([releasesOf(data), stored(data)]).toEqual([kept, names('a')]);
+  });
+
+  it('I16: a compile that fails removes what it wrote over old bodies, and the bodies that are left', async () => {
+    const { data, staging, kept } = await withDoomed();
+    staging.writer.write('doomed.json', 'fresh');
+    staging.discard();
+    expect([releasesOf(data), stored(data)]).toEqual([kept, names('a')]);
+  });
+
+  it('I16: writes over no body before it writes one itself', async () => {
+    const { data, staging } = await withDoomed();
+    staging.discard();
+    expect([releasesOf(data).length, stored(data)]).toEqual([6, names('a', 'doomed', 'rest')]);
   });
 
   it('I16: says what could not be put away after the switch, and has published all the same', async () => {

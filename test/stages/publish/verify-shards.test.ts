@@ -31,7 +31,12 @@ function shardsOf(batches: readonly string[]) {
   const root = makeFolder();
   const shards = verifyShards(join(root, 'scratch'));
   for (const text of batches) shards.add(text);
-  const store = { data: root, spare: join(root, 'spare'), isKept: () => false };
+  const store = {
+    data: root,
+    spare: join(root, 'spare'),
+    isKept: () => false,
+    spares: { writeOver: () => false },
+  };
   const files = shards.write(fileWriter(store));
   return { files, textOf: textIn(root) };
 }
@@ -83,7 +88,12 @@ describe('verifyShards()', () => {
       const shards = verifyShards(join(root, 'scratch'), own);
       shards.remove(gone);
       shards.add(added);
-      const store = { data: root, spare: join(root, 'spare'), isKept: () => false };
+      const store = {
+        data: root,
+        spare: join(root, 'spare'),
+        isKept: () => false,
+        spares: { writeOver: () => false },
+      };
       return shards.write(fileWriter(store)).map(textIn(root)).join('');
     };
     const path = `verify/${first.slice('["sha256:'.length, '["sha256:'.length + 2)}.txt`;
