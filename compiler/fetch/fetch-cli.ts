@@ -7,7 +7,6 @@ import type { Source } from '../import/source.ts';
 import { SOURCES, sourceOf } from '../import/sources.ts';
 import { lockData } from '../stages/publish/data-lock.ts';
 import { readPlain } from '../verify/plain-file.ts';
-import { agencyClient, TIMEOUTS } from './agency-client.ts';
 import { archiveFolder, openArchive, READINGS_FOLDER } from './archive.ts';
 import type { Clock } from './clock.ts';
 import { DURATION_WORDS, durationMs } from './duration.ts';
@@ -194,6 +193,8 @@ async function withRunner(
   { flags, by, compile }: Running,
   use: (running: { readonly runner: SourcesRunner; readonly signal: AbortSignal }) => Promise<void>,
 ): Promise<void> {
+  // undici costs each start of the program 70 ms, and a compile asks nobody.
+  const { agencyClient, TIMEOUTS } = await import('./agency-client.ts');
   const folder = flags.archive ?? archiveFolder(flags.snapshots);
   const contact = contactOf(flags);
   const unlock = lockData(folder);

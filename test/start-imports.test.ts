@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** What a program loads before its first line runs: `import … from`, without types and without `import()`. */
+const LOADED = /^(?:import|export) (?!type\b)(?:[^'"]*? from )?'([^']+)';$/gms;
+
+/** Names of the packages that a source file loads, itself or by others. */
+function packagesOf(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return new Set();
+  seen.add(file);
+  const names = [...readFileSync(file, 'utf8').matchAll(LOADED)].map(([, name = '']) => name);
+  return new Set(
+    names.flatMap((name) =>
+      name.startsWith('.') ? [...packagesOf(join(dirname(file), name), seen)] : [name],
+    ),
+  );
+}
+
+const cli = join(import.meta.dirname, '../compiler/cli.ts');
+
+describe('the start of signalpress', () => {
+  it('loads what every command needs, and no HTTP client', () => {
+    const packages = packagesOf(cli);
+    expect([...packages]).toEqual(expect.arrayContaining(['commander', 'zod', 'node:crypto']));
+    expect(packages).not.toContain('undici');
+    expect(packages).not.toContain('viem');
+  });
+
+  it('is read as it is loaded: the client of agencies does load undici', () => {
+    expect(packagesOf(join(dirname(cli), 'fetch/agency-client.ts'))).toContain('undici');
+  });
+});
