@@ -82,7 +82,8 @@ function settleOne(at: Instant | null, fresh: Batched, hashOf: HashOf): Instant 
   return { kept: fresh, said: null, record_hash, others: othersOf(at), repeats: at.repeats };
 }
 
-function othersOf({ kept, record_hash, others }: Instant): readonly HeldHash[] {
+/** Facts that stood before, once another one replaces this. */
+export function othersOf({ kept, record_hash, others }: Instant): readonly HeldHash[] {
   if (others.some((other) => other.record_hash === record_hash)) return others;
   const { observed_at } = kept.reading;
   return [...others, { record_hash, batch: kept.batch, observed_at }];

@@ -6,10 +6,11 @@ import {
   NO_SERIES,
   type Segment,
   type SeriesPast,
-  type Settled as SettledRows,
+  type Settled,
   settleRows,
 } from '../assemble/series-segments.ts';
 import { snapshotDate } from '../derive/age.ts';
+import type { SeasonReading } from '../derive/season.ts';
 import { type SeasonPast, seasonBehind } from '../derive/season-past.ts';
 import type { Problem } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
@@ -23,6 +24,7 @@ import {
   type HeldHash,
   type Instant,
   laterTime,
+  othersOf,
   replacedOf,
   settle,
   timeOf,
@@ -31,11 +33,13 @@ import {
   withoutEvidence,
 } from '../intake/timeline.ts';
 import { jcs } from '../seal/jcs.ts';
+import { type SettledRow, SettledRows } from './settled-rows.ts';
 
 /**
  * What a compile must know of an entity's past. Its size does not grow with age, so that a later compile settles new lines
- * upon it and reads no old one. The newest observations are kept whole, because they may be revised. All older ones are
- * firm: a line about one of these, or about a time before, sends the entity back to its own lines.
+ * upon it and reads no old one. The newest observations are kept whole, because they are revised most. All older ones are
+ * firm: a line about one of these, or about a time before, is settled upon the rows of the entity's series. Where those
+ * do not tell enough, the entity goes back to its own lines.
  */
 export interface EntityPast {
   readonly entity: string;
@@ -47,8 +51,12 @@ export interface EntityPast {
   readonly lines: number;
   readonly revisions: number;
   readonly repeats: number;
-  /** Oldest first; empty where its rows are not the last ones of the series, so that nothing can be settled upon it. */
+  /** The newest observations, and those of the last rows of the series, which are others after a revision; oldest first. */
   readonly tail: readonly Instant[];
+  /** The other facts that were said of firm observations, by their time, newest first; all those since a time. */
+  readonly replaced: readonly Replaced[];
+  /** In milliseconds; null for all of them. */
+  readonly replaced_since: number | null;
   /** Firm observations that the newest batch repeated, by their time: the digest of what is said of each. */
   readonly again: Readonly<Record<string, string>>;
   /** The newest firm reading with a value. */
@@ -58,6 +66,8 @@ export interface EntityPast {
   /** Null for a signal without seasons. */
   readonly season: SeasonPast | null;
 }
+
+type Replaced = readonly [time: number, others: readonly HeldHash[]];
 
 /** An entity with new lines settled upon its past. */
 export interface Grown {
@@ -69,7 +79,7 @@ export interface Grown {
   /** Rows of the series that are not firm. */
   readonly rows: readonly SeriesRow[];
   /** Segments of the series that came into being. */
-  readonly segments: SettledRows['written'];
+  readonly segments: Settled['written'];
   /** Hashes that were not said before. */
   readonly fresh: readonly HeldHash[];
 }
@@ -93,6 +103,8 @@ export interface Ground {
 const BEHIND = { isBehind: true } as const;
 /** Rows that are settled at a time: as many as the largest segment has, so that none is made in order to be joined. */
 const ROWS_AT_A_TIME = 4096;
+/** Firm observations of which the replaced facts are remembered. */
+const REPLACED_MAX = 32;
 
 /** Settles lines upon what is remembered of their entity; null for one that is new, or of which all lines are given. */
 export function growPast(
@@ -117,18 +129,23 @@ export function growPast(
 /** A batch has its last word once: what an older one says would have to be settled first. */
 function comesAfter(
   lines: readonly StoredReading[],
-  { batch, tail }: EntityPast,
+  { batch }: EntityPast,
   batches: readonly string[],
 ): boolean {
   const last = batchOrder(batch);
-  return tail.length > 0 && lines.every((line) => batchOrder(batchName(batches, line)) > last);
+  return lines.every((line) => batchOrder(batchName(batches, line)) > last);
 }
 
-/** Settles groups of lines, each of one time, upon the observations that are not firm. */
+/** Settles groups of lines, each of one time, upon what is known of that time. */
 class Touched {
   readonly #before: EntityPast | null;
   readonly #ground: Ground;
   readonly #instants: Map<number, Instant>;
+  readonly #replaced: ReadonlyMap<number, readonly HeldHash[]>;
+  /** Times before this one are firm. */
+  readonly #firmBefore: number;
+  /** Read where the newest observations do not tell enough. */
+  rows: SettledRows | null = null;
   /** Hashes that were not said before. */
   readonly fresh: HeldHash[] = [];
   /** Digests of firm observations that were said again as they stand. */
@@ -139,47 +156,152 @@ class Touched {
   constructor(before: EntityPast | null, ground: Ground) {
     this.#before = before;
     this.#ground = ground;
-    this.#instants = new Map((before?.tail ?? []).map((instant) => [timeOf(instant), instant]));
+    const tail = before?.tail ?? [];
+    this.#instants = new Map(tail.map((instant) => [timeOf(instant), instant]));
+    this.#replaced = new Map(before?.replaced);
+    // Before anything is firm, an older reading finds its place among all others.
+    const hasFirm = before !== null && before.series.chain.rows > 0;
+    const [oldest] = tail.slice(-SERIES_TAIL);
+    this.#firmBefore = hasFirm && oldest !== undefined ? timeOf(oldest) : Number.NEGATIVE_INFINITY;
     this.repeats = before?.repeats ?? 0;
     this.revisions = before?.revisions ?? 0;
+    // Some of the newest observations stand among the settled rows.
+    if (tail.length > SERIES_TAIL) this.#readRows();
   }
 
-  /** Those that are not firm with those of the lines, oldest first. */
-  get instants(): readonly Instant[] {
-    return [...this.#instants.values()].sort((a, b) => timeOf(a) - timeOf(b));
+  /** Every observation that has a say in what follows, oldest first. */
+  get items(): readonly Item[] {
+    const whole = [...this.#instants.values()].map(wholeItem);
+    const rows = this.rows === null ? [] : [...this.rows.all].map(rowItem);
+    return [...whole, ...rows].sort((a, b) => a.time - b.time);
   }
 
   /** Answers what keeps the group from being settled; null when nothing does. */
   take(time: number, group: readonly StoredReading[]): Unsettled | null {
-    return this.#isFirm(time) ? this.#repeat(time, group) : this.#settle(time, group);
+    const isFirm = time < this.#firmBefore && !this.#instants.has(time);
+    if (!isFirm) return this.#settle(time, group);
+    return this.#isRepeat(time, group) ? null : this.#settleFirm(time, group);
   }
 
-  /** Before anything is firm, an older reading finds its place among all others. */
-  #isFirm(time: number): boolean {
-    const [oldest] = this.#before?.tail ?? [];
-    const hasFirm = this.#before !== null && this.#before.series.chain.rows > 0;
-    return hasFirm && oldest !== undefined && time < timeOf(oldest);
-  }
-
-  #repeat(time: number, group: readonly StoredReading[]): Unsettled | null {
+  #isRepeat(time: number, group: readonly StoredReading[]): boolean {
     const digest = this.#before?.again[time];
-    if (digest === undefined) return BEHIND;
-    if (!group.every(({ reading }) => digestOf(reading) === digest)) return BEHIND;
+    if (digest === undefined) return false;
+    if (!group.every(({ reading }) => digestOf(reading) === digest)) return false;
     this.again.set(time, digest);
     this.repeats += group.length;
-    return null;
+    return true;
   }
 
   #settle(time: number, group: readonly StoredReading[]): Unsettled | null {
     const was = this.#instants.get(time) ?? null;
     const settled = settle(was, group, this.#ground);
     if ('problem' in settled) return settled;
-    this.#instants.set(time, settled.ok);
-    this.fresh.push(...newHashes(was, settled.ok));
-    this.repeats += settled.ok.repeats - (was?.repeats ?? 0);
-    this.revisions += replacedOf(settled.ok).length - (was === null ? 0 : replacedOf(was).length);
+    this.#note(time, was, settled.ok);
     return null;
   }
+
+  #note(time: number, was: Instant | null, now: Instant): void {
+    this.#instants.set(time, now);
+    this.fresh.push(...newHashes(was, now));
+    this.repeats += now.repeats - (was?.repeats ?? 0);
+    this.revisions += replacedOf(now).length - (was === null ? 0 : replacedOf(was).length);
+  }
+
+  /** Settles a group upon the row of its time, or upon nothing where the time has none. */
+  #settleFirm(time: number, group: readonly StoredReading[]): Unsettled | null {
+    const rows = this.#readRows();
+    const known = rows.at(time);
+    if (known === null) return rows.isPartial ? BEHIND : this.#settle(time, group);
+    const others = this.#othersAt(time);
+    if (others === null) return BEHIND;
+    // Two facts in one batch are a conflict, whatever was said before.
+    const alone = settle(null, group, this.#ground);
+    if ('problem' in alone) return alone;
+    const first = group.findIndex(({ reading }) => !this.#isFactOf(known, reading));
+    const again = first === -1 ? group : group.slice(0, first);
+    this.repeats += again.length;
+    if (first === -1) return this.#repeatRow(known, group);
+    return this.#reviseRow(known, others, group.slice(first));
+  }
+
+  #repeatRow(known: SettledRow, group: readonly StoredReading[]): null {
+    const last = group.at(-1)?.reading;
+    if (last === undefined) throw new RangeError('Cannot settle readings: empty group');
+    const { record_hash } = known.row;
+    this.rows?.repeat(known, last, (said) => this.#ground.rowOf(said, record_hash).band);
+    this.again.set(known.time, digestOf({ ...last, observed_at: known.row.observed_at }));
+    return null;
+  }
+
+  /** `group` begins with another fact than that of the row. */
+  #reviseRow(
+    { time, row }: SettledRow,
+    others: readonly HeldHash[],
+    [first, ...rest]: readonly StoredReading[],
+  ): Unsettled | null {
+    if (first === undefined) throw new RangeError('Cannot revise a reading: by nothing');
+    const fresh = settle(null, [first], this.#ground);
+    if ('problem' in fresh) return fresh;
+    const { record_hash, observed_at, snapshot_date } = row;
+    // Of what stood before only its hash matters, which is in the log already.
+    const reading = { ...first.reading, observed_at };
+    const kept = { reading, batch: snapshot_date.slice(0, 'YYYY-MM-DD'.length) };
+    const was: Instant = { ...fresh.ok, kept, record_hash, others };
+    const settled = settle({ ...fresh.ok, others: othersOf(was) }, rest, this.#ground);
+    if ('problem' in settled) return settled;
+    this.rows?.take(time);
+    this.#note(time, was, settled.ok);
+    return null;
+  }
+
+  /** Whether a reading says the fact of a row: its hash is that of the row but for the times. */
+  #isFactOf({ row }: SettledRow, reading: Reading): boolean {
+    const { observed_at, snapshot_date, record_hash } = row;
+    const then = { ...reading, observed_at, collected_at: snapshot_date };
+    return this.#ground.hashOf(then) === record_hash;
+  }
+
+  /** Other facts that a firm observation had; null where they are no longer remembered. */
+  #othersAt(time: number): readonly HeldHash[] | null {
+    const since = this.#before?.replaced_since ?? null;
+    if (since !== null && time < since) return null;
+    return this.#replaced.get(time) ?? [];
+  }
+
+  #readRows(): SettledRows {
+    if (this.rows !== null) return this.rows;
+    const { entity, series = NO_SERIES } = this.#before ?? { entity: '' };
+    const rows = new SettledRows(series, (one) => this.#ground.readSegment(entity, one));
+    for (const time of this.#instants.keys()) rows.take(time);
+    this.rows = rows;
+    return rows;
+  }
+}
+
+/** An observation in the orders of what follows from all of them. */
+interface Item {
+  readonly time: number;
+  /** Snapshot date of its row. */
+  readonly date: string;
+  /** Null where only its row is known. */
+  readonly instant: Instant | null;
+  /** Null where it follows from the whole reading: an old entity has many. */
+  readonly row: SeriesRow | null;
+}
+
+function wholeItem(instant: Instant): Item {
+  const date = snapshotDate(instant.kept.reading);
+  return { time: timeOf(instant), date, instant, row: null };
+}
+
+function rowItem({ time, row }: SettledRow): Item {
+  return { time, date: row.snapshot_date, instant: null, row };
+}
+
+function rowOfItem({ instant, row }: Item, rowOf: Ground['rowOf']): SeriesRow {
+  if (row !== null) return row;
+  if (instant === null) throw new RangeError('Cannot tell a row: nothing is known of it');
+  return rowOf(toldOf(instant), instant.record_hash);
 }
 
 function newHashes(was: Instant | null, now: Instant): HeldHash[] {
@@ -197,18 +319,22 @@ function grown(
   lines: readonly StoredReading[],
   { ground, touched }: { readonly ground: Ground; readonly touched: Touched },
 ): Growth {
-  const { fresh, again, repeats, revisions } = touched;
-  const order = ordered(touched.instants);
-  const { entity } = order.latest.kept.reading;
-  const start = before?.series ?? NO_SERIES;
-  // The rows that are firm stand before all others.
-  if (order.firstDate < (start.chain.snapshot_date ?? '')) return BEHIND;
-  const season = seasonBehind(ground.signal, before?.season ?? null, seasonOf(order));
-  if (season === 'ended') return BEHIND;
-  const rowOf = (instant: Instant): SeriesRow => ground.rowOf(toldOf(instant), instant.record_hash);
+  const { fresh, again, repeats, revisions, rows } = touched;
+  const order = ordered(touched.items);
+  const [recent, last] = [wholesOf(order.recent), wholesOf(order.lastRows)];
+  const rowOf = (item: Item): SeriesRow => rowOfItem(item, ground.rowOf);
+  const resumed = resume(before?.series ?? NO_SERIES, order, { rows, rowOf });
+  // What must be known whole is known by its row alone, or does not come behind what is settled.
+  if (recent === null || last === null || resumed === null) return BEHIND;
+  const known = { before, rows, firm: knownWhole(order.firm) };
+  const season = seasonAfter(known, recent, ground.signal);
+  const fact = factAfter(known, ground.signal);
+  if (season === 'ended' || fact === 'unknown') return BEHIND;
+  const { entity } = lastOf(recent).kept.reading;
   const readSegment = (segment: Segment): Buffer => ground.readSegment(entity, segment);
-  const series = settleAll(start, order.firmRows, { rowOf, newest: order.lastDate, readSegment });
+  const series = settleAll(resumed, { rowOf, newest: order.lastDate, readSegment });
   const batch = newestBatch(lines, ground.batches);
+  const tail = [...new Set([...recent, ...last])].sort((a, b) => timeOf(a) - timeOf(b));
   const past: EntityPast = {
     entity,
     batch,
@@ -216,79 +342,176 @@ function grown(
     lines: (before?.lines ?? 0) + lines.length,
     revisions,
     repeats,
-    // Rows in another order than observations cannot be told apart from firm ones by their time.
-    tail: order.recent.every((instant) => order.lastRows.includes(instant))
-      ? order.recent.map(remembered)
-      : [],
-    again: Object.fromEntries([...again, ...repeatedFirm(order.firm, batch)]),
-    fact: newestFact(ground.signal, order.firm) ?? before?.fact ?? null,
+    tail: tail.map(remembered),
+    ...replacedAfter(known, tail),
+    again: Object.fromEntries([...again, ...repeatedFirm(known.firm, batch)]),
+    fact,
     series: series.past,
     season,
   };
-  const rows = order.lastRows.map(rowOf);
-  const { recent } = order;
-  return { ok: { past, recent, fact: past.fact, rows, segments: series.written, fresh } };
+  const openRows = order.lastRows.map(rowOf);
+  return { ok: { past, recent, fact, rows: openRows, segments: series.written, fresh } };
 }
 
 /** Observations in their two orders: by time, and as they stand in a series. */
 interface Order {
-  readonly latest: Instant;
-  readonly oldest: Instant;
   /** The newest observations, and those that are firm from now on. */
-  readonly recent: readonly Instant[];
-  readonly firm: readonly Instant[];
+  readonly recent: readonly Item[];
+  readonly firm: readonly Item[];
   /** The last rows of the series, and those that are settled from now on. */
-  readonly lastRows: readonly Instant[];
-  readonly firmRows: readonly Instant[];
+  readonly lastRows: readonly Item[];
+  readonly firmRows: readonly Item[];
   /** Snapshot dates of the first and the last row. */
   readonly firstDate: string;
   readonly lastDate: string;
 }
 
-/** `instants` are at least one, oldest first. */
-function ordered(instants: readonly Instant[]): Order {
-  const rows = [...instants].sort(byDate);
-  const [oldest, firstRow] = [instants[0], rows[0]];
-  const [latest, lastRow] = [instants.at(-1), rows.at(-1)];
-  if (oldest === undefined || latest === undefined || !firstRow || !lastRow) {
-    throw new RangeError('Cannot grow an entity: nothing observed');
-  }
+/** `items` are at least one, oldest first. */
+function ordered(items: readonly Item[]): Order {
+  const rows = [...items].sort(byDate);
   return {
-    latest,
-    oldest,
-    recent: instants.slice(-SERIES_TAIL),
-    firm: instants.slice(0, -SERIES_TAIL),
+    recent: items.slice(-SERIES_TAIL),
+    firm: items.slice(0, -SERIES_TAIL),
     lastRows: rows.slice(-SERIES_TAIL),
     firmRows: rows.slice(0, -SERIES_TAIL),
-    firstDate: dateOf(firstRow),
-    lastDate: dateOf(lastRow),
+    firstDate: rows[0]?.date ?? '',
+    lastDate: lastOf(rows).date,
   };
 }
 
-function seasonOf({ latest, oldest, firm }: Order) {
-  const { entity, observed_at } = latest.kept.reading;
-  const first = oldest.kept.reading.observed_at;
-  return { entity, oldest: first, latest: observed_at, firm: firm.map(toldOf) };
+/** Items of one date stay in the order of their times. */
+function byDate({ date: a }: Item, { date: b }: Item): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function lastOf<T>(items: readonly T[]): T {
+  const last = items.at(-1);
+  if (last === undefined) throw new RangeError('Cannot grow an entity: nothing observed');
+  return last;
+}
+
+function knownWhole(items: readonly Item[]): Instant[] {
+  return items.map(({ instant }) => instant).filter((instant) => instant !== null);
+}
+
+/** Null where one of them is known by its row alone. */
+function wholesOf(items: readonly Item[]): readonly Instant[] | null {
+  const whole = knownWhole(items);
+  return whole.length === items.length ? whole : null;
+}
+
+interface Resumed {
+  readonly past: SeriesPast;
+  readonly items: readonly Item[];
+}
+
+/** Where the series goes on, and what follows there; null where that does not come behind it. */
+function resume(
+  series: SeriesPast,
+  { firmRows, firstDate }: Order,
+  { rows, rowOf }: { readonly rows: SettledRows | null; readonly rowOf: (item: Item) => SeriesRow },
+): Resumed | null {
+  if (rows === null) {
+    const isBehind = firstDate < (series.chain.snapshot_date ?? '');
+    return isBehind ? null : { past: series, items: firmRows };
+  }
+  const past = rows.pastOf(firmRows.length, (at) => rowOf(itemAt(firmRows, at)));
+  return past === null ? null : { past, items: firmRows.slice(past.chain.rows - rows.first) };
+}
+
+function itemAt(items: readonly Item[], at: number): Item {
+  const item = items[at];
+  if (item === undefined) throw new RangeError(`Cannot tell row ${at}: there are fewer`);
+  return item;
+}
+
+/** What was known, and the firm observations of which the whole reading is known. */
+interface Firm {
+  readonly before: EntityPast | null;
+  readonly rows: SettledRows | null;
+  /** Oldest first. */
+  readonly firm: readonly Instant[];
+}
+
+function seasonAfter(
+  { before, rows, firm }: Firm,
+  recent: readonly Instant[],
+  signal: Signal,
+): SeasonPast | null | 'ended' {
+  if (!signal.seasonal) return null;
+  const [oldest = lastOf(recent)] = firm.length > 0 ? firm : recent;
+  const { entity, observed_at } = lastOf(recent).kept.reading;
+  const told = firm.map(toldOf);
+  const kept = before?.season ?? null;
+  const season = seasonBehind(signal, rows === null ? kept : seasonWithout(kept, told), {
+    entity,
+    oldest: oldest.kept.reading.observed_at,
+    latest: observed_at,
+    firm: told,
+  });
+  if (season === null || season === 'ended' || rows === null) return season;
+  const inOrder = (a: SeasonReading, b: SeasonReading): number =>
+    Date.parse(a.observed_at) - Date.parse(b.observed_at);
+  return { ...season, readings: [...season.readings].sort(inOrder) };
+}
+
+/** Among rows one may be told anew that is firm already. */
+function seasonWithout(season: SeasonPast | null, told: readonly Reading[]): SeasonPast | null {
+  if (season === null) return null;
+  const times = new Set(told.map(({ observed_at }) => Date.parse(observed_at)));
+  const isOther = (one: SeasonReading): boolean => !times.has(Date.parse(one.observed_at));
+  return { ...season, readings: season.readings.filter(isOther) };
+}
+
+/** The newest firm reading with a value; 'unknown' where the one that was it has none now. */
+function factAfter({ before, rows, firm }: Firm, signal: Signal): Reading | null | 'unknown' {
+  const newest = newestFact(signal, firm);
+  const was = before?.fact ?? null;
+  if (was === null) return newest;
+  const at = Date.parse(was.observed_at);
+  if (newest !== null && Date.parse(newest.observed_at) >= at) return newest;
+  if (firm.some((instant) => timeOf(instant) === at)) return 'unknown';
+  const said = rows?.at(at)?.said ?? null;
+  if (said === null) return was;
+  const batch = before?.batch ?? '';
+  return withoutEvidence(toldOf({ kept: { reading: was, batch }, said: { reading: said, batch } }));
+}
+
+/** What is remembered of facts that were replaced, of the newest observations that are not kept whole. */
+function replacedAfter(
+  { before, firm }: Firm,
+  tail: readonly Instant[],
+): Pick<EntityPast, 'replaced' | 'replaced_since'> {
+  const whole = new Set(tail);
+  const fresh = firm.filter((instant) => instant.others.length > 0 && !whole.has(instant));
+  const since = before?.replaced_since ?? null;
+  const was = before?.replaced ?? [];
+  if (fresh.length === 0 && tail.length <= SERIES_TAIL)
+    return { replaced: was, replaced_since: since };
+  const told = new Set([...firm, ...tail].map(timeOf));
+  const all = [
+    ...was.filter(([time]) => !told.has(time)),
+    ...fresh.map((instant): Replaced => [timeOf(instant), instant.others]),
+  ].sort(([a], [b]) => b - a);
+  const replaced = all.slice(0, REPLACED_MAX);
+  const oldest = replaced.at(-1)?.[0] ?? null;
+  return { replaced, replaced_since: all.length > REPLACED_MAX ? oldest : since };
 }
 
 interface Settling {
-  readonly rowOf: (instant: Instant) => SeriesRow;
+  readonly rowOf: (item: Item) => SeriesRow;
   /** Newest snapshot date of the series. */
   readonly newest: string;
   readonly readSegment: (segment: Segment) => Buffer;
 }
 
-function settleAll(
-  start: SeriesPast,
-  instants: readonly Instant[],
-  { rowOf, newest, readSegment }: Settling,
-): SettledRows {
-  let { past, written }: SettledRows = { past: start, written: [] };
+function settleAll(start: Resumed, { rowOf, newest, readSegment }: Settling): Settled {
+  let { past, written }: Settled = { past: start.past, written: [] };
   const read = (segment: Segment): Buffer =>
     written.find((made) => made.segment === segment)?.bytes ?? readSegment(segment);
   // At least once: what is delivered follows from the newest date, too.
-  for (let from = 0; from === 0 || from < instants.length; from += ROWS_AT_A_TIME) {
-    const rows = instants.slice(from, from + ROWS_AT_A_TIME).map(rowOf);
+  for (let from = 0; from === 0 || from < start.items.length; from += ROWS_AT_A_TIME) {
+    const rows = start.items.slice(from, from + ROWS_AT_A_TIME).map(rowOf);
     const next = settleRows(past, rows, { newest, readSegment: read });
     past = next.past;
     written = [...written, ...next.written].filter(({ segment }) =>
@@ -296,16 +519,6 @@ function settleAll(
     );
   }
   return { past, written };
-}
-
-/** Instants of one date stay in the order of their times. */
-function byDate(a: Instant, b: Instant): number {
-  const [one, other] = [dateOf(a), dateOf(b)];
-  return one < other ? -1 : one > other ? 1 : 0;
-}
-
-function dateOf(instant: Instant): string {
-  return snapshotDate(instant.kept.reading);
 }
 
 function newestFact({ metrics: [metric] }: Signal, firm: readonly Instant[]): Reading | null {
