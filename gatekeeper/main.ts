@@ -11,9 +11,7 @@ import {
   strangeText,
   strangeVariables,
 } from './config.ts';
-import { dashboardCommand } from './dashboard/dashboard-command.ts';
 import { type Log, lineLog } from './http/line-log.ts';
-import { ledgerCommand } from './journal/ledger-command.ts';
 import { LogOutput } from './log/log-output.ts';
 import { messageOf } from './message-of.ts';
 import { passedSocket } from './passed-socket.ts';
@@ -72,7 +70,8 @@ function announce(config: Config, url: string): void {
 }
 
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
-function readLedger(args: readonly string[]): void {
+async function readLedger(args: readonly string[]): Promise<void> {
+  const { ledgerCommand } = await import('./journal/ledger-command.ts');
   const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
   // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -99,6 +98,7 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
 
 /** `signalpress-gate dashboard …` shows the same journal as a page. */
 async function showDashboard(args: readonly string[]): Promise<void> {
+  const { dashboardCommand } = await import('./dashboard/dashboard-command.ts');
   const stateDir = loadStateDir({ options: {}, env: process.env, fileText: configText() });
   const note = (text: string): void => {
     process.stderr.write(text);
@@ -121,10 +121,7 @@ function logCrashes(log: Log, output: LogOutput): void {
 async function main(): Promise<void> {
   const [, , ...args] = process.argv;
   if (args[0] === 'dashboard') return showDashboard(args.slice(1));
-  if (args[0] === 'ledger') {
-    readLedger(args.slice(1));
-    return;
-  }
+  if (args[0] === 'ledger') return readLedger(args.slice(1));
   const { wants, options } = commandLine(args);
   if (wants !== 'start') {
     console.log(wants === 'help' ? HELP : version());
