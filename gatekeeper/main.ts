@@ -31,6 +31,7 @@ const CONFIG_BYTES_MAX = 1_048_576;
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
        signalpress-gate ledger --help    what was sold
        signalpress-gate dashboard --help the same as a page, with open payments and sources
+       signalpress-gate doctor --help    check everything that a start depends on
 
 Flags: ${FLAGS.map((name) => `--${name}`).join(' ')} --help --version
 Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; gatekeeper/SETTINGS.md says what they mean.
@@ -96,6 +97,17 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
   return { signatures };
 }
 
+/** `signalpress-gate doctor …` checks what the same settings would start. */
+async function examine(args: readonly string[]): Promise<void> {
+  const { doctorCommand } = await import('./doctor/doctor-command.ts');
+  process.exitCode = await doctorCommand(args, {
+    env: process.env,
+    fileText: configText(),
+    write: (text) => process.stdout.write(text),
+    clock: () => Date.now(),
+  });
+}
+
 /** `signalpress-gate dashboard …` shows the same journal as a page. */
 async function showDashboard(args: readonly string[]): Promise<void> {
   const { dashboardCommand } = await import('./dashboard/dashboard-command.ts');
@@ -122,6 +134,7 @@ async function main(): Promise<void> {
   const [, , ...args] = process.argv;
   if (args[0] === 'dashboard') return showDashboard(args.slice(1));
   if (args[0] === 'ledger') return readLedger(args.slice(1));
+  if (args[0] === 'doctor') return examine(args.slice(1));
   const { wants, options } = commandLine(args);
   if (wants !== 'start') {
     console.log(wants === 'help' ? HELP : version());

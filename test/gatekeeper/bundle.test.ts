@@ -39,6 +39,7 @@ describe.skipIf(!existsSync(GATE))('the shipped gatekeeper (needs a build)', () 
     for (const [command, part] of [
       ['ledger', /\/ledger-command-/],
       ['dashboard', /\/dashboard-command-/],
+      ['doctor', /\/doctor-command-/],
     ] as const) {
       const { status, modules } = loaded(command, '--help');
       expect([command, status]).toEqual([command, 0]);
