@@ -17,7 +17,7 @@ export async function clockCheck(examined: Examined): Promise<Finding[]> {
 }
 
 function journalFinding({ config, clock }: Examined): Finding {
-  const newestMs = readState(config.stateDir, newestTime);
+  const newestMs = readState(config, newestTime);
   if (newestMs === null) return skipped('no journal to compare the clock with');
   const trouble = clockTrouble(clock(), newestMs);
   if (trouble !== null) return refusal(trouble);

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import { z } from 'zod';
+import type { Config } from '../config.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
+import { isPostgresUrl } from '../journal/postgres/postgres-url.ts';
 import { withJournal } from '../journal/with-journal.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
@@ -14,10 +16,10 @@ SELECT count(*) AS n, min(created_at) AS oldest FROM payment WHERE state IN ('se
 
 /** Reads the journal, also beside the gatekeeper that writes it: whether its file is whole, and what is open. */
 export async function journalCheck({ config }: Examined): Promise<Finding[]> {
-  if (config.journal !== 'sqlite') {
+  if (isPostgresUrl(config.journal)) {
     return [skipped('in PostgreSQL, which "signalpress-gate ledger list" reads')];
   }
-  const findings = readState(config.stateDir, (db) => [structure(db), openPayments(db)]);
+  const findings = readState(config, (db) => [structure(db), openPayments(db)]);
   const path = join(config.stateDir, JOURNAL_NAME);
   return findings ?? [skipped(`no "${path}" yet; the first start makes it`)];
 }
@@ -40,7 +42,11 @@ function openPayments(db: Database.Database): Finding {
   );
 }
 
-/** What a reader finds in the journal of a state folder; null where there is none. */
-export function readState<T>(stateDir: string, read: (db: Database.Database) => T): T | null {
+/** What a reader finds in the journal of the state folder; null where there is none. */
+export function readState<T>(
+  { stateDir, journal }: Config,
+  read: (db: Database.Database) => T,
+): T | null {
+  if (isPostgresUrl(journal)) return null;
   return existsSync(join(stateDir, JOURNAL_NAME)) ? withJournal(stateDir, read) : null;
 }

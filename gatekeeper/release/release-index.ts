@@ -1,9 +1,6 @@
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
-import {
-  FILE_LINE_BYTES_MAX,
-  type Release,
-} from '../../compiler/contract/release.ts';
+import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY, type Spend } from '../http/cost.ts';
 import { StartError } from '../start-error.ts';
 import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
