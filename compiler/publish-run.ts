@@ -93,7 +93,13 @@ export async function publishRun(
   const sealer = makeSealer(run.issuer, signingKey(options.seed), store);
   const before = memory === null ? null : staging.previous;
   const list = new ReleaseList(before?.files() ?? null, before?.head.files_count ?? 0);
-  const press = () => makePress({ ...run, sealer, asOf: options.asOf });
+  const press = () =>
+    makePress({
+      ...run,
+      sealer,
+      asOf: options.asOf,
+      before: (path) => before?.files()?.find(path) ?? null,
+    });
   list.remove(run.assembly.gone);
   list.add(run.assembly.files);
   const table = latestTable(run, run.entities.finish(notes));

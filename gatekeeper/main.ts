@@ -11,9 +11,7 @@ import {
   strangeText,
   strangeVariables,
 } from './config.ts';
-import { dashboardCommand } from './dashboard/dashboard-command.ts';
 import { type Log, lineLog } from './http/line-log.ts';
-import { ledgerCommand } from './journal/ledger-command.ts';
 import { LogOutput } from './log/log-output.ts';
 import { messageOf } from './message-of.ts';
 import { passedSocket } from './passed-socket.ts';
@@ -33,6 +31,7 @@ const CONFIG_BYTES_MAX = 1_048_576;
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
        signalpress-gate ledger --help    what was sold
        signalpress-gate dashboard --help the same as a page, with open payments and sources
+       signalpress-gate doctor --help    check everything that a start depends on
 
 Flags: ${FLAGS.map((name) => `--${name}`).join(' ')} --help --version
 Each is also a SIGNALPRESS_ variable and a member of ${CONFIG_NAME}; gatekeeper/SETTINGS.md says what they mean.
@@ -73,6 +72,7 @@ function announce(config: Config, url: string): void {
 
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 async function readLedger(args: readonly string[]): Promise<void> {
+  const { ledgerCommand } = await import('./journal/ledger-command.ts');
   const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
   // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -98,8 +98,20 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
   return { signatures };
 }
 
+/** `signalpress-gate doctor …` checks what the same settings would start. */
+async function examine(args: readonly string[]): Promise<void> {
+  const { doctorCommand } = await import('./doctor/doctor-command.ts');
+  process.exitCode = await doctorCommand(args, {
+    env: process.env,
+    fileText: configText(),
+    write: (text) => process.stdout.write(text),
+    clock: () => Date.now(),
+  });
+}
+
 /** `signalpress-gate dashboard …` shows the same journal as a page. */
 async function showDashboard(args: readonly string[]): Promise<void> {
+  const { dashboardCommand } = await import('./dashboard/dashboard-command.ts');
   const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
   const note = (text: string): void => {
     process.stderr.write(text);
@@ -123,6 +135,7 @@ async function main(): Promise<void> {
   const [, , ...args] = process.argv;
   if (args[0] === 'dashboard') return showDashboard(args.slice(1));
   if (args[0] === 'ledger') return readLedger(args.slice(1));
+  if (args[0] === 'doctor') return examine(args.slice(1));
   const { wants, options } = commandLine(args);
   if (wants !== 'start') {
     console.log(wants === 'help' ? HELP : version());

@@ -65,6 +65,8 @@ export interface Served {
   /** Milliseconds that the reply may be repeated to the same unpaid target. */
   readonly keepMs: number;
   readonly unpaid: boolean;
+  /** Other clients get it under another content coding. */
+  readonly isCoded?: true;
   /** Who paid, for the log. */
   readonly payer?: string;
 }
@@ -193,9 +195,17 @@ async function free({ visit, request, routed }: Call, service: Service): Promise
   const { content } = answered;
   if (endpoint.token) return plainServed(ownReply(content), path);
   const etag = etagOf(content);
-  const { body, contentType, headers = [], keepMs } = content;
+  const { body, contentType, headers = [], keepMs, isCoded } = content;
   const all: Header[] = [['content-type', contentType], ['etag', etag], FREE_CACHE, ...headers];
-  return { reply: { status: 200, headers: all, body }, path, etag, keepMs, unpaid: false };
+  const coded = isCoded === undefined ? {} : { isCoded };
+  return {
+    reply: { status: 200, headers: all, body },
+    path,
+    etag,
+    keepMs,
+    unpaid: false,
+    ...coded,
+  };
 }
 
 /** The 422 of a GET: the same for as long as the release is, unless a token or a payment stands behind it. */
@@ -216,7 +226,8 @@ function ownReply({ body, contentType, headers = [] }: Content): Reply {
 }
 
 function questionOf(routed: Route, { facts, spend }: Visit): Question {
-  return { route: routed, accept: facts.accept, spend, body: null, rpc: null };
+  const { accept, acceptEncoding } = facts;
+  return { route: routed, accept, acceptEncoding, spend, body: null, rpc: null };
 }
 
 /** The unpaid GET of a program that sends no header, made by a tool call. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HEALTH_PATH, healthReply, isHealth } from './health.ts';
+import { acceptedCoding } from './http/accepted-coding.ts';
 import { type Admission, type Entry, pays, UNCOUNTED } from './http/admission.ts';
 import type { TrustedProxies } from './http/client-address.ts';
 import { ConnectionCount } from './http/connection-count.ts';
@@ -293,7 +294,11 @@ class FrontDesk {
   #readyFor(request: IncomingMessage, facts: HeaderFacts, service: Service): ReadyAnswer | null {
     if (request.method !== 'GET') return null;
     const target = request.url ?? '';
-    const ready = this.#ready.get(service)?.get(target) ?? this.#refusals.get(service)?.get(target);
+    const kept = this.#ready.get(service);
+    const ready =
+      kept?.get(target) ??
+      this.#refusals.get(service)?.get(target) ??
+      kept?.get(codedKey(target, facts));
     if (ready === undefined || service.clock() >= ready.expires) return null;
     // A browser is told the price in words, so what is kept for programs is not for it.
     return ready.unpaid && (pays(facts) || wantsPage(facts.accept)) ? null : ready;
@@ -315,7 +320,8 @@ class FrontDesk {
     });
     this.#free(socket);
     const ready = readyAnswer(served, service.clock() + served.keepMs);
-    if (request.method === 'GET' && served.keepMs > 0) this.#keepReady(target, ready, service);
+    const key = served.isCoded === true ? codedKey(target, facts) : target;
+    if (request.method === 'GET' && served.keepMs > 0) this.#keepReady(key, ready, service);
     this.#writeReady(exchange, ready, 'made');
     if (this.#broken.has(socket) && !this.isBusy(socket)) endSoon(socket);
   }
@@ -472,6 +478,9 @@ const UNREAD = readyAnswer(
   0,
 );
 
+/** Headers that speak of a body. */
+const DESCRIBES_BODY: readonly string[] = ['content-type', 'content-encoding'];
+
 function tooMany(wait: number): Reply {
   const error = 'Too many requests; nothing was charged. Wait and send the same request again';
   const body = { error, retry_after_s: wait };
@@ -482,12 +491,17 @@ function bytesOf({ body }: Reply): Buffer {
   return typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
 }
 
+/** Key of an answer that depends on the content coding; no raw target holds a blank. */
+function codedKey(target: string, { acceptEncoding }: HeaderFacts): string {
+  return `${target} ${acceptedCoding(acceptEncoding)}`;
+}
+
 /** Names and values in turn; a 304 repeats what a cache needs and describes no body. */
 function flatHeaders(reply: Reply): string[] {
   const flat = [...BASE_HEADERS];
   const short = reply.status === 304;
   for (const [name, value] of reply.headers) {
-    if (!short || name !== 'content-type') flat.push(name, value);
+    if (!short || !DESCRIBES_BODY.includes(name)) flat.push(name, value);
   }
   if (!short && reply.status !== 204) flat.push('content-length', String(bytesOf(reply).length));
   return flat;

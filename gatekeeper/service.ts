@@ -41,6 +41,7 @@ export interface Service {
 export interface Question {
   readonly route: Route;
   readonly accept: string;
+  readonly acceptEncoding: string;
   /** Takes what the answer costs beyond a plain one. */
   readonly spend: Spend;
   /** The whole body of a POST; null for every other method. */
@@ -67,6 +68,8 @@ export interface Content {
   /** Hash of the body, hex, where it is known already. */
   readonly sha256?: string;
   readonly headers?: readonly Header[];
+  /** Other clients get it under another content coding. */
+  readonly isCoded?: true;
 }
 
 /** A complete 200. */

@@ -5,7 +5,7 @@ import { nodeProblem } from '../compiler/contract/node-version.ts';
 
 const problem = nodeProblem('signalpress-gate', process.versions.node);
 if (problem === null) {
-  import('./main.ts').catch((error: unknown) => {
+  import('./launch.ts').catch((error: unknown) => {
     console.error(error);
     process.exitCode = 1;
   });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Switches } from '../compiler/contract/for-sale.ts';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { type Config, settlementOf } from './config.ts';
 import { health } from './health.ts';
@@ -31,6 +30,7 @@ import { type GateServer, type GateServerOptions, startServer } from './server.t
 import type { Service } from './service.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
 import { StartError } from './start-error.ts';
+import { switchesOf } from './switches-of.ts';
 import { TEST_WARNING, testPaymentsProblem } from './test-payments.ts';
 
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */
@@ -159,11 +159,6 @@ function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
   const isTest = facilitator === undefined && settlementOf(config) === 'test';
   const problem = isTest ? testPaymentsProblem(config) : null;
   if (problem !== null) throw new StartError(`Cannot start: ${problem}`);
-}
-
-/** What the settings remove from every description. */
-function switchesOf({ tokenSecret }: Config): Switches {
-  return { subscriptions: tokenSecret !== null };
 }
 
 interface Setting {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { gzipBytes } from '../compiler/stages/describe/site/gzip-bytes.ts';
 
-// Bundles the browser program of the page into build/compiler/site/: files named by their content, each beside itself
-// under gzip, and `bundle.json`, which says what the index loads. Does nothing when no source has changed since.
+// Bundles the browser program of the page into build/compiler/site/: files named by their content, and
+// `bundle.json`, which says what the index loads. Does nothing when no source has changed since.
 
 const SOURCE = 'compiler/site';
 const OUTPUT = 'build/compiler/site';
@@ -56,10 +55,9 @@ async function bundle(): Promise<void> {
     },
   });
   if (!('output' in built)) throw new RangeError('Cannot bundle the page: the bundler watches');
-  const made = built.output.flatMap((part) => {
-    const bytes = Buffer.from(part.type === 'chunk' ? part.code : part.source);
-    return [store(part.fileName, bytes), store(`${part.fileName}.gz`, gzipBytes(bytes))];
-  });
+  const made = built.output.map((part) =>
+    store(part.fileName, Buffer.from(part.type === 'chunk' ? part.code : part.source)),
+  );
   const entry = built.output.find((part) => part.type === 'chunk' && part.isEntry);
   const styles = built.output.filter(({ fileName }) => /^assets\/site-[^/]*\.css$/.test(fileName));
   const files = { script: entry?.fileName, styles: styles.map(({ fileName }) => fileName) };

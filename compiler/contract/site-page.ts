@@ -75,7 +75,7 @@ function headOf(page: SitePage): Html {
 ${isListed ? listing(page) : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="alternate" type="application/atom+xml" title="What changed" href="/changes.atom">
-${sheets}${script === null ? null : html`<script type="module" src="${script}"></script>`}`;
+${sheets}${script === null ? null : html`<script type="module" src="${script}"><\/script>`}`;
 }
 
 /** What search engines and those who share a link show of a page. */

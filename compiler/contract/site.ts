@@ -10,8 +10,6 @@ export const SITE_INDEX_PATH = `${SITE_FOLDER}/index.html`;
 export const SITE_DOCS_PATH = `${SITE_FOLDER}/docs.html`;
 /** Folder of what the browser program asks for. */
 export const SITE_DATA = `${SITE_FOLDER}/data`;
-/** Ending of the same bytes under gzip, beside a file that is sent compressed. */
-export const GZIP_END = '.gz';
 
 /** Elements of the index that the browser program fills, by their id. */
 export const MOUNTS = ['verify', 'catalogue', 'record', 'map', 'bundle'] as const;

@@ -20,7 +20,7 @@ export interface StaticRow {
   readonly cache: 'immutable' | 'release';
   /** What a reader finds there; rows with one are named by the manifest, OpenAPI and llms.txt. */
   readonly summary?: string;
-  /** Belongs to the page for people: sent under gzip to who takes it, with the policy of the page. */
+  /** Belongs to the page for people: sent with its policy. */
   readonly site?: true;
 }
 

@@ -10,6 +10,7 @@ import { checkFiler } from './filing-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
+import { packedFault } from './packed-check.ts';
 import {
   checkRecord,
   checkRows,
@@ -110,6 +111,7 @@ class Share {
   single(entry: FileEntry, record: string | null): void {
     const related = this.#file(entry);
     if (isSegment(entry.path)) this.#segment(entry.path);
+    this.#note(entry.path, packedFault(entry.path, this.#bodies));
     if (record !== null) this.#faults.add(entry.path, '', `is of "${record}", which is not listed`);
     if (related === null) return;
     checkJoined(related);
@@ -119,7 +121,10 @@ class Share {
 
   /** A file of rows, which are judged with the series that names it. */
   #segment(path: string): void {
-    const fault = strayFault(path, this.#bodies);
+    this.#note(path, strayFault(path, this.#bodies));
+  }
+
+  #note(path: string, fault: string | null): void {
     if (fault !== null) this.#faults.add(path, '', fault);
   }
 

@@ -1,6 +1,9 @@
+import type { Endpoint } from '../../compiler/contract/endpoints.ts';
+import { JSON_MEDIA_TYPE } from '../http/media-type.ts';
 import { mcp } from '../mcp/mcp.ts';
 import { BoundedCache } from '../release/bounded-cache.ts';
-import { bytesAt } from '../release/release-index.ts';
+import { codedFile } from '../release/coded-file.ts';
+import { bytesAt, type ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { gone } from '../route.ts';
 import {
@@ -106,11 +109,35 @@ async function file(question: Question, { release, clock }: Service): Promise<An
   if (!release.has(path)) return MISS;
   const body = await release.body(path, spend);
   if (isProbe) return IS_THERE;
-  const timed = body.points.length > 0;
+  // A description stays what it was compiled to: of the examples in it none is an answer of this moment.
+  const timed = body.points.length > 0 && !isDescription(route.endpoint);
+  const packed = timed ? null : await packedFile(path, question, release);
+  if (packed !== null) return packed;
   const content = {
-    body: bytesAt(body, clock()),
+    body: timed ? bytesAt(body, clock()) : body.bytes,
     contentType: 'application/json',
     keepMs: timed ? SPLICED_KEEP_MS : KEEP_FOR_RELEASE,
   };
   return { kind: 'content', content: timed ? content : { ...content, sha256: body.sha256 } };
+}
+
+function isDescription({ file }: Endpoint): boolean {
+  return file?.startsWith('well-known/') === true;
+}
+
+/**
+ * The body under a content coding, or as it is beside such forms; null where it has none. Only free bodies have them: what
+ * is sold is delivered again byte for byte, and its length tells nothing.
+ */
+async function packedFile(
+  path: string,
+  { route, acceptEncoding, spend }: Question,
+  release: ReleaseIndex,
+): Promise<Answered | null> {
+  if (route.endpoint.priceUsd !== null) return null;
+  const { place, headers } = codedFile(path, acceptEncoding, release);
+  if (headers.length === 0) return null;
+  const { bytes: body, sha256 } = await release.body(place, spend);
+  const content = { body, contentType: JSON_MEDIA_TYPE, keepMs: KEEP_FOR_RELEASE, sha256, headers };
+  return { kind: 'content', content: { ...content, isCoded: true } };
 }

@@ -1,4 +1,6 @@
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+// The rest of undici takes twice as long to load, and nothing of it is needed here.
+import Pool from 'undici/lib/dispatcher/pool.js';
 
 /** One call of a JSON service. */
 export interface JsonCall {

@@ -1,7 +1,5 @@
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
 import { knownFilePath } from '../../compiler/contract/path.ts';
-import type { FileEntry } from '../../compiler/contract/release.ts';
 
 /** What a release says about one operation; every description and every refusal says exactly this. */
 export interface Offer {
@@ -37,18 +35,4 @@ export function parseOffers(manifest: Buffer): Offers {
     return [path, { sellsNow, request, output, entry: shown }];
   });
   return new Map(offers);
-}
-
-/** The list of files with the descriptions that fit the switches in place of the usual ones. */
-export function switchedFiles(
-  files: ReadonlyMap<string, FileEntry>,
-  switches: Switches,
-): ReadonlyMap<string, FileEntry> {
-  const folder = switchFolder(switches);
-  if (folder === '') return files;
-  const switched = new Map(files);
-  for (const [path, entry] of files) {
-    if (path.startsWith(folder)) switched.set(path.slice(folder.length), entry);
-  }
-  return switched;
 }

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { decodeBase64Url, encodeBase64Url, parseDidKey } from '../../compiler/contract/did-key.ts';
+import type { Switches } from '../../compiler/contract/for-sale.ts';
 import {
   firstHistory,
   type KeyHistory,
@@ -10,8 +11,6 @@ import {
 } from '../../compiler/contract/key-history.ts';
 import {
   CONTRACT_VERSION,
-  type FileEntry,
-  parseFiles,
   type Release,
   releaseSchema,
   tables,
@@ -19,6 +18,7 @@ import {
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
 import { messageOf } from '../message-of.ts';
 import { StartError } from '../start-error.ts';
+import { ListedFiles } from './listed-files.ts';
 
 /** What the operator requires of a release beyond its own consistency. */
 export interface ReleaseTerms {
@@ -118,21 +118,21 @@ function isSignedBy(did: string, bytes: Uint8Array, signature: string): boolean 
   return verify(null, bytes, key, decodeBase64Url(signature));
 }
 
-/** Checks the list of files against its head and returns it by path; throws a StartError. */
-export function checkFiles(bytes: Buffer, head: Release): ReadonlyMap<string, FileEntry> {
+/** Checks the list of files against its head; throws a StartError. */
+export function checkFiles(bytes: Buffer, head: Release, switches?: Switches): ListedFiles {
   if (sha256Text(bytes) !== head.files_sha256) {
     refuse('files.txt differs from what release.json signs; restore dist-data or compile again');
   }
-  let entries: FileEntry[];
+  let files: ListedFiles;
   try {
-    entries = parseFiles(decodeUtf8(bytes));
+    files = new ListedFiles(bytes, switches);
   } catch (cause) {
     refuse('files.txt is malformed; compile again', cause);
   }
-  if (entries.length !== head.files_count) {
+  if (files.size !== head.files_count) {
     refuse('files.txt is not as long as release.json says; compile again');
   }
-  return new Map(entries.map((entry) => [entry.path, entry]));
+  return files;
 }
 
 /** Whether the issuer said that readers should look for a newer release by now. */

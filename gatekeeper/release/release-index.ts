@@ -1,14 +1,11 @@
 import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
-import {
-  FILE_LINE_BYTES_MAX,
-  type FileEntry,
-  type Release,
-} from '../../compiler/contract/release.ts';
+import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY, type Spend } from '../http/cost.ts';
 import { StartError } from '../start-error.ts';
 import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
-import { OFFERS_PATH, type Offers, parseOffers, switchedFiles } from './offers.ts';
+import type { ListedFiles } from './listed-files.ts';
+import { OFFERS_PATH, type Offers, parseOffers } from './offers.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
 import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 import {
@@ -51,14 +48,12 @@ export class ReleaseIndex {
   readonly keys: KeyHistory;
   /** Where it stands. */
   readonly place: ReleasePlace;
-  /** By the path that is asked for: a description that depends on a switch is the one that fits. */
-  readonly files: ReadonlyMap<string, FileEntry>;
+  readonly files: ListedFiles;
   /** What is for sale. */
   readonly offers: Offers;
   readonly #cache: BoundedCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   readonly #onRead: PlaceTerms['onRead'];
-  #paths: readonly string[] | null = null;
 
   constructor(
     place: ReleasePlace,
@@ -107,43 +102,30 @@ export class ReleaseIndex {
 
   /** Listed paths that start with a prefix, in order, at most `max`. */
   pathsUnder(prefix: string, max: number): readonly string[] {
-    const paths = this.#sorted();
-    const start = firstAtLeast(paths, prefix);
-    let end = start;
-    while (end - start < max && paths[end]?.startsWith(prefix)) end += 1;
-    return paths.slice(start, end);
+    const paths: string[] = [];
+    for (let line = this.files.firstFrom(prefix); paths.length < max; line += 1) {
+      const path = this.files.pathAt(line);
+      if (path === '' || !path.startsWith(prefix)) break;
+      paths.push(path);
+    }
+    return paths;
   }
 
   /** Names of the files and folders that stand right below a folder, at most `max`; a folder's with its slash. */
   namesUnder(folder: string, max: number): readonly string[] {
-    const paths = this.#sorted();
     const names: string[] = [];
-    let at = firstAtLeast(paths, folder);
-    while (names.length < max && paths[at]?.startsWith(folder)) {
-      const rest = paths[at]?.slice(folder.length) ?? '';
+    let line = this.files.firstFrom(folder);
+    while (names.length < max) {
+      const path = this.files.pathAt(line);
+      if (path === '' || !path.startsWith(folder)) break;
+      const rest = path.slice(folder.length);
       const name = rest.slice(0, `${rest}/`.indexOf('/') + 1);
       names.push(name);
       // What follows a slash is behind it: the next byte leads past the whole folder.
-      at = name.endsWith('/') ? firstAtLeast(paths, `${folder}${name.slice(0, -1)}0`) : at + 1;
+      line = name.endsWith('/') ? this.files.firstFrom(`${folder}${name.slice(0, -1)}0`) : line + 1;
     }
     return names;
   }
-
-  #sorted(): readonly string[] {
-    this.#paths ??= [...this.files.keys()];
-    return this.#paths;
-  }
-}
-
-function firstAtLeast(sorted: readonly string[], text: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? '') < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
@@ -178,8 +160,8 @@ export async function openRelease({ source, ...terms }: OpenOptions): Promise<Re
 export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise<ReleaseIndex> {
   const head = checkHead(place.head, terms);
   // The signed count bounds what is worth reading.
-  const listed = checkFiles(await place.list(head, head.files_count * FILE_LINE_BYTES_MAX), head);
-  const files = switchedFiles(listed, terms.switches ?? { subscriptions: true });
+  const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
+  const files = checkFiles(list, head, terms.switches);
   const bytesOf = async (path: string): Promise<Buffer | null> => {
     const entry = files.get(path);
     return entry === undefined ? null : await place.body(entry, FOR_EVERYBODY);

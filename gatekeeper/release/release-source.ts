@@ -16,11 +16,17 @@ export interface ReleasePlace {
   body(entry: FileEntry, spend: Spend): Promise<Buffer>;
 }
 
+/** What a release lists. */
+export interface FileEntries {
+  get(path: string): FileEntry | undefined;
+  values(): Iterable<FileEntry>;
+}
+
 /** A checked release, as far as a source needs to know it. */
 export interface KnownRelease {
   readonly place: ReleasePlace;
   readonly head: Release;
-  readonly files: ReadonlyMap<string, FileEntry>;
+  readonly files: FileEntries;
 }
 
 /** Where releases are read from: a folder of this machine, or a host that serves such a folder. */

@@ -1,6 +1,6 @@
-import { GZIP_END } from '../../compiler/contract/site.ts';
 import { findStaticFile } from '../../compiler/contract/static-files.ts';
 import { type Header, jsonReply, type Reply } from '../reply.ts';
+import { codedFile } from './coded-file.ts';
 import { SITE_POLICY } from './page-parts.ts';
 import type { ReleaseReader } from './release-index.ts';
 
@@ -41,10 +41,8 @@ async function storedFile(
   acceptEncoding: string,
   { release, spend }: ReleaseReader,
 ): Promise<GivenFile> {
-  const packed = path + GZIP_END;
-  const isPacked = row.site === true && release.has(packed);
-  const sendsPacked = isPacked && takesGzip(acceptEncoding);
-  const { bytes, sha256 } = await release.body(sendsPacked ? packed : path, spend);
+  const { place, headers: coded } = codedFile(path, acceptEncoding, release);
+  const { bytes, sha256 } = await release.body(place, spend);
   const etag = `"${sha256.slice(0, 32)}"`;
   const headers: Header[] = [
     ['content-type', row.contentType],
@@ -52,22 +50,9 @@ async function storedFile(
     ['cache-control', CACHE[row.cache]],
     ['x-content-type-options', 'nosniff'],
     ...(row.site === true ? SITE_POLICY : []),
-    ...(isPacked ? [VARY] : []),
-    ...(sendsPacked ? [GZIP] : []),
+    ...coded,
   ];
   return { reply: { status: 200, headers, body: bytes }, etag };
-}
-
-const VARY: Header = ['vary', 'accept-encoding'];
-const GZIP: Header = ['content-encoding', 'gzip'];
-
-/** Whether `Accept-Encoding` names gzip and does not refuse it. */
-export function takesGzip(acceptEncoding: string): boolean {
-  return acceptEncoding.split(',').some((each) => {
-    const [name = '', ...weights] = each.toLowerCase().split(';');
-    if (name.trim() !== 'gzip') return false;
-    return !weights.some((weight) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(weight));
-  });
 }
 
 function wrongMethod(path: string, method: string): Reply {

@@ -74,8 +74,8 @@ export class Prefetch {
   /** What changed of the files whose older bytes are in the cache. */
   async #hot({ next, current }: Job): Promise<readonly FileEntry[]> {
     const hot: FileEntry[] = [];
-    for (const [path, entry] of next.files) {
-      const before = current?.files.get(path);
+    for (const entry of next.files.values()) {
+      const before = current?.files.get(entry.path);
       if (before === undefined || before.sha256 === entry.sha256) continue;
       if (await this.#options.cache.has(before)) hot.push(entry);
     }

@@ -49,7 +49,7 @@ export function question(
   const request = canonicalRequest(target);
   const found = 'status' in request ? undefined : route(request);
   if (found === undefined) throw new Error(`no route for ${target}`);
-  return { route: found, accept, spend: FOR_EVERYBODY, body, rpc: null };
+  return { route: found, accept, acceptEncoding: '', spend: FOR_EVERYBODY, body, rpc: null };
 }
 
 /** The JSON body of an answer; its status and body when it is another reply than 200. */

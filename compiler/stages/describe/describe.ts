@@ -13,7 +13,6 @@ import { openApi } from './openapi.ts';
 import { siteAssets } from './site/assets.ts';
 import { describeSite, type SiteMaterial } from './site/describe-site.ts';
 import { docsPage } from './site/docs-page.ts';
-import { pressPacked } from './site/site-press.ts';
 import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsText, robotsText, securityText } from './texts.ts';
 
@@ -38,8 +37,8 @@ export function describe(press: Press, { shelf, contact, keys, site }: Descripti
   const all = described(shelf);
   for (const switches of SWITCH_SETTINGS) describeOffer(press, { all, switches, contact });
   press.put('/manifest', { platform: 'mcp' }, { tools: TOOLS });
-  press.file(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
-  press.file(KEYS_PATH, formatKeyHistory(keys));
+  press.pack(DID_PATH, JSON.stringify(didDocument({ issuer, keys, asOf })));
+  press.pack(KEYS_PATH, formatKeyHistory(keys));
   press.file('well-known/robots.txt', robotsText(issuer));
   press.file('well-known/security.txt', securityText({ issuer, asOf, contact }));
   press.file('well-known/favicon.svg', FAVICON);
@@ -60,15 +59,15 @@ function describeOffer(press: Press, { all, switches, contact }: Offer): void {
   const card = { issuer, entries };
   const folder = switchFolder(switches);
   const put = (path: EndpointPath, values: Values, body: object): void =>
-    press.file(`${folder}${filePath(endpointAt(path), values)}`, JSON.stringify(body));
+    press.pack(`${folder}${filePath(endpointAt(path), values)}`, JSON.stringify(body));
   put('/manifest', {}, manifestBody(entries));
   put('/manifest', { all: '1' }, manifestBody(listed));
   put('/manifest', { platform: 'a2a' }, agentCard(card));
   put('/.well-known/agent-card.json', {}, signedCard(agentCard(card), press));
   put('/.well-known/agent.json', {}, legacyCard(card));
   const document = openApi({ issuer, contact, entries, bodies: all.bodies });
-  press.file(`${folder}well-known/openapi.json`, JSON.stringify(document));
+  press.pack(`${folder}well-known/openapi.json`, JSON.stringify(document));
   const docs = docsPage(document, { issuer, assets: siteAssets() });
-  pressPacked(press, `${folder}${SITE_DOCS_PATH}`, docs);
-  press.file(`${folder}well-known/llms.txt`, llmsText(issuer, entries));
+  press.pack(`${folder}${SITE_DOCS_PATH}`, docs);
+  press.pack(`${folder}well-known/llms.txt`, llmsText(issuer, entries));
 }

@@ -1,4 +1,5 @@
-import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
+import { CODINGS, isPacked, packedPath } from '../../contract/codings.ts';
+import { type Endpoint, type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
   type CurrentEntry,
@@ -9,6 +10,7 @@ import {
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
+import { packedBytes } from './packed-bytes.ts';
 import type { VerifyShards } from './verify-shards.ts';
 
 /** Where the stages behind the signals put what they make; nothing else writes into a release. */
@@ -21,6 +23,8 @@ export interface Press {
   put(path: EndpointPath, values: Values, body: object): void;
   /** Writes a file whose path no operation spells: an index, a tile, a description. */
   file(path: string, content: string | Uint8Array): void;
+  /** The same for a free file; one that is long is written under each coding too. */
+  pack(path: string, content: string | Uint8Array): void;
   /** Says what a record hash stands for that the release carries now. */
   lookUp(entry: CurrentEntry): void;
   /** Puts a record hash into the log, under the write batch that it first came with. */
@@ -41,14 +45,23 @@ export interface PressParts {
   readonly writer: FileWriter;
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
+  /** Files of the previous release, where this one goes on from it: what is packed there is not packed again. */
+  readonly before?: (path: string) => FileEntry | null;
 }
 
 export function makePress(parts: PressParts): CountedPress {
-  const { issuer, sealer, asOf, writer, shards, leaves } = parts;
+  const { issuer, sealer, asOf, writer, shards, leaves, before = () => null } = parts;
   const files: FileEntry[] = [];
   const lookUps: [string, string][] = [];
-  const file: Press['file'] = (path, content) => {
-    files.push(writer.write(path, content));
+  const write = (path: string, content: string | Uint8Array): FileEntry => {
+    const entry = writer.write(path, content);
+    files.push(entry);
+    return entry;
+  };
+  const pack: Press['pack'] = (path, content) => {
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
+    const entry = write(path, bytes);
+    if (isPacked(bytes)) files.push(...packedFiles({ entry, bytes }, writer, before));
   };
   const lookUp: Press['lookUp'] = (entry) => {
     const line = formatVerifyEntry(entry);
@@ -61,17 +74,38 @@ export function makePress(parts: PressParts): CountedPress {
     asOf,
     files,
     lookUps,
-    file,
+    file: write,
+    pack,
     lookUp,
     leaf: (leaf) => leaves.add(leaf),
     put(path, values, body) {
-      const place = filePath(endpointAt(path), values);
+      const row = endpointAt(path);
+      const place = filePath(row, values);
       if (place === null) throw new RangeError(`Cannot place "${path}": its row has no file`);
-      file(place, JSON.stringify(body));
+      (isForAll(row) ? pack : write)(place, JSON.stringify(body));
       const citation = citationEntry(place, subjectOf(path, values), body);
       if (citation !== null) lookUp(citation);
     },
   };
+}
+
+/** The forms of a file under each coding: those of the previous release where it has the same bytes, else written now. */
+function packedFiles(
+  { entry, bytes }: { readonly entry: FileEntry; readonly bytes: Uint8Array },
+  writer: FileWriter,
+  before: (path: string) => FileEntry | null,
+): FileEntry[] {
+  const isSame = before(entry.path)?.sha256 === entry.sha256;
+  return CODINGS.map((coding) => {
+    const path = packedPath(entry.path, coding);
+    const known = isSame ? before(path) : null;
+    return known ?? writer.write(path, packedBytes(bytes, coding));
+  });
+}
+
+/** What is sold is never sent packed, and a free answer about one entity is short. */
+function isForAll({ priceUsd, file }: Endpoint): boolean {
+  return priceUsd === null && file?.includes('{') === false;
 }
 
 /** Every citation has a look-up entry, since its verify_url names its own hash. */

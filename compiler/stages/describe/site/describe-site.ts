@@ -24,7 +24,6 @@ import { changesFeed, siteChanges, sitemap } from './changes.ts';
 import { indexPage, type LogFacts } from './index-page.ts';
 import { ogImage } from './og-image.ts';
 import { type ShopMaterial, siteSignals } from './shop.ts';
-import { pressPacked } from './site-press.ts';
 
 export interface SiteMaterial extends ShopMaterial {
   readonly keys: KeyHistory;
@@ -37,18 +36,18 @@ export function describeSite(press: Press, material: SiteMaterial): void {
   const { issuer, asOf } = press;
   const { shelf, entries, keys } = material;
   const assets = siteAssets();
-  for (const [path, bytes] of assets.files) press.file(path, bytes);
+  for (const [path, bytes] of assets.files) press.pack(path, bytes);
   const shop = siteSignals(material);
-  pressPacked(press, SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
+  press.pack(SITE_SIGNALS_URL.slice(1), JSON.stringify(shop));
   const catalog = new CatalogView(shelf.read(CATALOG_PATH));
   const example = entries.find(({ path }) => path === '/gauge')?.input_example_request ?? '/gauge';
   const page = { issuer, asOf, shop, assets, catalog, keys, log: logFacts(shelf), example };
-  pressPacked(press, SITE_INDEX_PATH, indexPage(page));
+  press.pack(SITE_INDEX_PATH, indexPage(page));
   const { baseUrl, name } = issuer;
   const changes = siteChanges(material.news, { asOf, baseUrl });
-  pressPacked(press, SITE_CHANGES_PATH, `${JSON.stringify(changes)}\n`);
-  pressPacked(press, SITE_FEED_PATH, changesFeed(changes, issuer));
-  press.file(`${SITE_FOLDER}/sitemap.xml`, sitemap(baseUrl));
+  press.pack(SITE_CHANGES_PATH, `${JSON.stringify(changes)}\n`);
+  press.pack(SITE_FEED_PATH, changesFeed(changes, issuer));
+  press.pack(`${SITE_FOLDER}/sitemap.xml`, sitemap(baseUrl));
   press.file(`${SITE_FOLDER}/og.png`, ogImage(name));
 }
 

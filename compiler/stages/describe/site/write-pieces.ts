@@ -1,6 +1,7 @@
+import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
 import { lineOf, SIGNALS } from '../../../contract/lines.ts';
 import type { FileEntry } from '../../../contract/release.ts';
-import { GZIP_END, SITE_DATA } from '../../../contract/site.ts';
+import { SITE_DATA } from '../../../contract/site.ts';
 import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';
@@ -10,7 +11,6 @@ import { entityFiles, type SiteFile } from './entity-pieces.ts';
 import { findFiles } from './find-files.ts';
 import { mapFile } from './map-file.ts';
 import { piecesFolder } from './site-paths.ts';
-import { isPacked, pressPacked } from './site-press.ts';
 
 /** What the pieces are made from, and what is there of them already. */
 export interface PieceMaterial {
@@ -58,14 +58,27 @@ function writeFolder(
   for (const [path, body] of files) {
     there.add(path);
     if (body === null) {
-      there.add(path + GZIP_END);
+      addAll(there, packedPaths(path));
       continue;
     }
     const bytes = Buffer.from(JSON.stringify(body), 'utf8');
-    if (isPacked(bytes)) there.add(path + GZIP_END);
+    const packed = packedPaths(path);
+    if (isPacked(bytes)) addAll(there, packed);
     // A list that was cut into pieces is short now.
-    else if (find(path + GZIP_END) !== null) before.add(path + GZIP_END);
-    if (find(path)?.sha256 !== fileEntry(path, bytes).sha256) pressPacked(press, path, bytes);
+    else
+      addAll(
+        before,
+        packed.filter((each) => find(each) !== null),
+      );
+    if (find(path)?.sha256 !== fileEntry(path, bytes).sha256) press.pack(path, bytes);
   }
   return [...before].filter((path) => !there.has(path));
+}
+
+function packedPaths(path: string): string[] {
+  return CODINGS.map((coding) => packedPath(path, coding));
+}
+
+function addAll(set: Set<string>, paths: readonly string[]): void {
+  for (const path of paths) set.add(path);
 }

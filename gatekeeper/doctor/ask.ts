@@ -1,0 +1,55 @@
+import { request } from 'undici';
+import { messageOf } from '../message-of.ts';
+
+/** What another service answered to a GET. */
+export interface Answer {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The first bytes of the body. */
+  readonly text: string;
+}
+
+/** Nothing came back; `code` is that of the system, such as ENOTFOUND. */
+export interface NoAnswer {
+  readonly code: string;
+}
+
+/** Sends a GET; never rejects. */
+export type Ask = (
+  url: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer | NoAnswer>;
+
+const ASK_TIMEOUT_MS = 10_000;
+/** Bytes of a body that are looked at: what is asked for is short. */
+const TEXT_BYTES_MAX = 65_536;
+
+/** Follows no redirect, because it would lead to a host that nobody configured. */
+export const ask: Ask = async (url, headers = {}) => {
+  try {
+    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const answer = await request(url, { headers, signal });
+    let text = '';
+    for await (const part of answer.body) {
+      text += String(part);
+      if (text.length > TEXT_BYTES_MAX) break;
+    }
+    return { status: answer.statusCode, headers: answer.headers, text };
+  } catch (error) {
+    return { code: codeOf(error) };
+  }
+};
+
+function codeOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'TIMEOUT';
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  return messageOf(error).slice(0, 100);
+}
+
+/** The time that an answer says it was made at, in milliseconds since the epoch; null where it says none. */
+export function dateOf(answer: Answer | NoAnswer): number | null {
+  if ('code' in answer) return null;
+  const ms = Date.parse(String(answer.headers.date));
+  return Number.isNaN(ms) ? null : ms;
+}

@@ -1,0 +1,28 @@
+import type { Config } from '../config.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import type { Ask } from './ask.ts';
+import type { Finding } from './finding.ts';
+import type { TokenNode } from './token-node.ts';
+
+/** What the checks look at. Nothing of it is written to, and no payment is sent. */
+export interface Examined {
+  readonly config: Config;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** What the command line and the environment said that is no setting. */
+  readonly ignored: readonly string[];
+  /** Opens the release once for all checks; rejects with a StartError. */
+  readonly release: () => Promise<ReleaseIndex>;
+  /** The chain node; null where none is configured. */
+  readonly node: () => Promise<TokenNode | null>;
+  readonly ask: Ask;
+  /** Free and total bytes of the file system of a path. */
+  readonly space: (path: string) => { readonly free: number; readonly total: number };
+}
+
+/** One row of the table of checks. */
+export interface Check {
+  readonly name: string;
+  /** A rejection counts as a failure, with its message. */
+  readonly run: (examined: Examined) => Promise<readonly Finding[]>;
+}

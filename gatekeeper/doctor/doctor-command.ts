@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commandLine } from '../command-line.ts';
+import {
+  type Config,
+  type ConfigSources,
+  loadConfig,
+  strangeText,
+  strangeVariables,
+} from '../config.ts';
+import { messageOf } from '../message-of.ts';
+import { openSource } from '../release/open-source.ts';
+import { openRelease, type ReleaseIndex } from '../release/release-index.ts';
+import { StartError } from '../start-error.ts';
+import { switchesOf } from '../switches-of.ts';
+import { ask } from './ask.ts';
+import type { Examined } from './check.ts';
+import { isHealthy, reportJson, reportText } from './doctor-report.ts';
+import { examine, type Reported } from './examine.ts';
+import { failed } from './finding.ts';
+import type { TokenNode } from './token-node.ts';
+
+export const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
+
+Checks everything that a start depends on, before anything is started: settings, secrets, release, journal, disk,
+clock, facilitator, chain node, payee, and the public address with the proxies in front of it. It takes the settings
+of signalpress-gate, writes nothing and moves no money. For a moment it listens on the port of the gatekeeper, to see
+what arrives there.
+
+Examples:
+  signalpress-gate doctor
+  signalpress-gate doctor --port 8080 --format json
+
+Exit codes: 0 nothing failed; 1 something failed, and the report says what to do`;
+
+export interface DoctorSurroundings {
+  readonly env: ConfigSources['env'];
+  readonly fileText: string | null;
+  readonly write: (text: string) => unknown;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** `signalpress-gate doctor`: returns the exit code; throws a StartError for arguments that it does not know. */
+export async function doctorCommand(
+  args: readonly string[],
+  by: DoctorSurroundings,
+): Promise<number> {
+  const { format, rest } = formatOf(args);
+  const { wants, options } = commandLine(rest);
+  if (wants !== 'start') {
+    by.write(`${DOCTOR_HELP}\n`);
+    return 0;
+  }
+  const findings = await findingsOf({ ...by, options });
+  by.write(format === 'json' ? reportJson(findings) : reportText(findings));
+  return isHealthy(findings) ? 0 : 1;
+}
+
+const FORMATS = ['text', 'json'] as const;
+type Format = (typeof FORMATS)[number];
+
+/** Takes `--format` out of the arguments; all others are those of the gatekeeper. */
+function formatOf(args: readonly string[]): { readonly format: Format; readonly rest: string[] } {
+  const at = args.findIndex((arg) => arg === '--format' || arg.startsWith('--format='));
+  if (at === -1) return { format: 'text', rest: [...args] };
+  const inline = args[at]?.startsWith('--format=') === true;
+  const value = inline ? args[at]?.slice('--format='.length) : args[at + 1];
+  const format = FORMATS.find((known) => known === value);
+  if (format === undefined) {
+    throw new StartError(
+      `Cannot read flag "--format": not a format; write --format=${FORMATS.join(' or ')}`,
+    );
+  }
+  return { format, rest: args.toSpliced(at, inline ? 1 : 2) };
+}
+
+/** Settings that cannot be read leave nothing to examine: their problems are the report. */
+async function findingsOf(
+  sources: ConfigSources & Pick<DoctorSurroundings, 'clock'>,
+): Promise<readonly Reported[]> {
+  let config: Config;
+  try {
+    config = loadConfig(sources);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    const [, ...problems] = messageOf(error).split('\n  ');
+    return problems.map((problem) => ({ check: 'settings', ...settingFault(problem) }));
+  }
+  const cacheDir = mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));
+  try {
+    return await examine(examinedOf({ ...config, cacheDir }, sources));
+  } finally {
+    rmSync(cacheDir, { recursive: true, force: true });
+  }
+}
+
+function settingFault(problem: string) {
+  const cut = problem.indexOf('; ');
+  return failed(problem.slice(0, cut), problem.slice(cut + 2));
+}
+
+function examinedOf(
+  config: Config,
+  { env, clock }: ConfigSources & Pick<DoctorSurroundings, 'clock'>,
+): Examined {
+  return {
+    config,
+    clock,
+    ask,
+    ignored: strangeVariables(env).map(strangeText),
+    release: once(() => openedRelease(config, clock)),
+    node: once(() => nodeOf(config)),
+    space: (path) => {
+      const { bavail, blocks, bsize } = statfsSync(path);
+      return { free: bavail * bsize, total: blocks * bsize };
+    },
+  };
+}
+
+/** What is fetched from a host goes into a folder of its own, which is removed: the cache is left alone. */
+async function openedRelease(config: Config, clock: () => number): Promise<ReleaseIndex> {
+  const source = await openSource(config, { clock, log: () => undefined });
+  return openRelease({ ...config, source, switches: switchesOf(config) });
+}
+
+/** Only who names a node waits for the libraries of the chain to load. */
+async function nodeOf({ rpcUrl, network }: Config): Promise<TokenNode | null> {
+  if (rpcUrl === null) return null;
+  const { tokenNode } = await import('./token-node.ts');
+  return tokenNode(rpcUrl, network);
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,44 @@
+import { type Config, settlementOf } from '../config.ts';
+import { type Facilitator, remoteFacilitator } from '../facilitator/facilitator.ts';
+import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
+import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
+import { listedVersions } from '../facilitator/listed-versions.ts';
+import type { Examined } from './check.ts';
+import { type Finding, ok, skipped } from './finding.ts';
+import { refusal } from './refusal.ts';
+
+/** Asks each facilitator what it settles. */
+export async function facilitatorCheck({ config }: Examined): Promise<Finding[]> {
+  const { facilitatorUrls, facilitatorAuth: header, facilitatorAuthModule: module } = config;
+  if (facilitatorUrls.length === 0) {
+    const isTest = settlementOf(config) === 'test';
+    return [skipped(isTest ? 'none: payments are simulated' : 'none: the relayer settles')];
+  }
+  const auth = await facilitatorAuth({ header, module });
+  return Promise.all(
+    facilitatorUrls.map(async (url) => {
+      const remote = remoteFacilitator({ url, ...(auth === undefined ? {} : { auth }) });
+      try {
+        return await settlingFinding(remote, new URL(url).host, config);
+      } finally {
+        await remote.close();
+      }
+    }),
+  );
+}
+
+async function settlingFinding(
+  facilitator: Facilitator,
+  host: string,
+  { network }: Config,
+): Promise<Finding> {
+  const outcome = await facilitator.supported();
+  const known = { ...facilitator, supported: async () => outcome };
+  const trouble = await facilitatorTrouble({ facilitator: known, name: `"${host}"` }, network);
+  const versions = outcome.verdict === 'none' ? [] : listedVersions(outcome.kinds, network);
+  const [version] = versions;
+  if (version === undefined) return refusal(trouble);
+  const listed = `${host} settles "exact" on ${network.name} in x402 version ${versions.join(' and ')}`;
+  const isTranslated = versions.length === 1;
+  return ok(isTranslated ? `${listed}; payments of the other version are translated` : listed);
+}

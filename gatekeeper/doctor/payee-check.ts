@@ -1,0 +1,43 @@
+import { settlementOf } from '../config.ts';
+import { payeeAddress } from '../offer/payee-address.ts';
+import { silence } from './chain-check.ts';
+import type { Examined } from './check.ts';
+import { type Finding, failed, ok, skipped, warning } from './finding.ts';
+import type { TokenNode } from './token-node.ts';
+
+/** A wallet that delegates to code (EIP-7702) still has its key. */
+const DELEGATED = /^0xef0100/i;
+
+/** Whether the payee can be paid, and whether somebody can spend what it is paid. */
+export async function payeeCheck(examined: Examined): Promise<Finding[]> {
+  const { config } = examined;
+  if (settlementOf(config) === 'test') return [skipped('none: payments are simulated')];
+  const payee = payeeAddress(config.payTo);
+  const spelling = ok(`${payee} is an address with a matching checksum`);
+  const node = await examined.node();
+  if (node === null) return [spelling, skipped('what it is cannot be known without a chain node')];
+  try {
+    return [spelling, await accountFinding(node, payee), await barFinding(node, payee)];
+  } catch (error) {
+    return [spelling, silence(error)];
+  }
+}
+
+async function accountFinding(node: TokenNode, payee: string): Promise<Finding> {
+  const code = await node.codeOf(payee);
+  if (code === null) return ok('it is a plain account');
+  if (DELEGATED.test(code)) return ok('it is an account that delegates to a contract');
+  return warning(
+    'it is a contract, and only its own code decides whether the money can be spent',
+    'make sure that this contract can send tokens, with a small payment first',
+  );
+}
+
+async function barFinding(node: TokenNode, payee: string): Promise<Finding> {
+  const isBarred = await node.isBarred(payee);
+  if (!isBarred) return ok('the token pays to it');
+  return failed(
+    'the issuer of the token has barred it, so every payment would fail',
+    'set SIGNALPRESS_PAY_TO to another address of yours',
+  );
+}

@@ -1,0 +1,22 @@
+import { type Settlement, settlementOf } from '../config.ts';
+import { settlementWarnings } from '../settlement-warnings.ts';
+import type { Examined } from './check.ts';
+import { type Finding, ok, warning } from './finding.ts';
+
+/** The settings could be read, or there would be nothing to examine; this says what they amount to. */
+export async function settingsCheck({ config, ignored }: Examined): Promise<Finding[]> {
+  const { network, payTo, host, port } = config;
+  const settlement = settlementOf(config);
+  const paid =
+    settlement === 'test' ? 'payments are simulated' : `${settlement} settles, paid to ${payTo}`;
+  return [
+    ok(`${host}:${port}, network ${network.name}; ${paid}`),
+    ...ignored.map((text) => warning(text, 'correct its name or remove it')),
+    ...settlementWarnings(config).map((text) => warning(text, remedyOf(settlement))),
+  ];
+}
+
+function remedyOf(settlement: Settlement): string {
+  if (settlement !== 'test') return 'set SIGNALPRESS_RPC_URL to an https URL';
+  return 'to be paid, set SIGNALPRESS_PAY_TO, _NETWORK, and _FACILITATOR_URL or _RELAYER_KEY';
+}

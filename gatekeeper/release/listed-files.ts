@@ -1,0 +1,149 @@
+import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
+import { FILES_NAME, type FileEntry } from '../../compiler/contract/release.ts';
+import { firstWhere } from './first-where.ts';
+
+const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
+const HASH_CHARS = 64;
+const SIZE_DIGITS_MAX = 15;
+
+/** By byte: whether it may stand in that part of a line. */
+const HEX = bytesIn('0123456789abcdef');
+const DIGIT = bytesIn('0123456789');
+const PATH = bytesIn('abcdefghijklmnopqrstuvwxyz0123456789._~/-');
+
+function bytesIn(text: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const byte of Buffer.from(text)) table[byte] = 1;
+  return table;
+}
+
+/**
+ * The list of files of a release, looked up where its bytes lie: as objects, half a million entries would take a second
+ * of every start and 250 MB. By the path that is asked for, a description that depends on a switch is the one that fits.
+ */
+export class ListedFiles {
+  readonly #bytes: Buffer;
+  /** Where each line begins, and where one more would. */
+  readonly #starts: Uint32Array;
+  readonly #folder: string;
+
+  /** Throws a RangeError that names the line for anything malformed or unsorted. */
+  constructor(bytes: Buffer, switches: Switches = { subscriptions: true }) {
+    this.#bytes = bytes;
+    this.#starts = lineStarts(bytes);
+    this.#folder = switchFolder(switches);
+  }
+
+  get size(): number {
+    return this.#starts.length - 1;
+  }
+
+  get(path: string): FileEntry | undefined {
+    const switched = this.#folder === '' ? undefined : this.#find(this.#folder + path);
+    // It stands in place of the usual one, so it bears its own path.
+    return switched ?? this.#find(path);
+  }
+
+  has(path: string): boolean {
+    return this.get(path) !== undefined;
+  }
+
+  *keys(): Generator<string> {
+    for (let line = 0; line < this.size; line += 1) yield this.pathAt(line);
+  }
+
+  /** Every file as it is listed, whatever the switches say. */
+  *values(): Generator<FileEntry> {
+    for (let line = 0; line < this.size; line += 1) yield this.#entry(line, this.pathAt(line));
+  }
+
+  /** The path of a line, '' behind the last one. */
+  pathAt(line: number): string {
+    if (line >= this.size) return '';
+    return this.#bytes.toString('latin1', this.#pathStart(line), this.#end(line));
+  }
+
+  /** The first line whose path is not before a text. */
+  firstFrom(text: string): number {
+    const wanted = Buffer.from(text, 'latin1');
+    return firstWhere(this.size, (line) => this.#compare(line, wanted) >= 0);
+  }
+
+  #find(path: string): FileEntry | undefined {
+    const wanted = Buffer.from(path, 'utf8');
+    const line = firstWhere(this.size, (at) => this.#compare(at, wanted) >= 0);
+    if (line === this.size || this.#compare(line, wanted) !== 0) return undefined;
+    return this.#entry(line, path);
+  }
+
+  #entry(line: number, path: string): FileEntry {
+    const start = this.#starts[line] ?? 0;
+    const sizeAt = start + HASH_CHARS + 1;
+    const sha256 = this.#bytes.toString('latin1', start, start + HASH_CHARS);
+    const size = Number(this.#bytes.toString('latin1', sizeAt, this.#pathStart(line) - 1));
+    return { path, size, sha256 };
+  }
+
+  #compare(line: number, wanted: Buffer): number {
+    return this.#bytes.compare(wanted, 0, wanted.length, this.#pathStart(line), this.#end(line));
+  }
+
+  #pathStart(line: number): number {
+    let at = (this.#starts[line] ?? 0) + HASH_CHARS + 1;
+    while (this.#bytes[at] !== SPACE) at += 1;
+    return at + 1;
+  }
+
+  #end(line: number): number {
+    return (this.#starts[line + 1] ?? 0) - 1;
+  }
+}
+
+/** Checks every line and its place in one pass over the bytes. */
+function lineStarts(bytes: Buffer): Uint32Array {
+  const starts: number[] = [0];
+  let before = { from: 0, to: 0 };
+  for (let start = 0; start < bytes.length; ) {
+    const from = pathStart(bytes, start);
+    const to = from === -1 ? -1 : pathEnd(bytes, from);
+    const isBehind =
+      to !== -1 && (start === 0 || bytes.compare(bytes, before.from, before.to, from, to) > 0);
+    if (!isBehind) {
+      throw new RangeError(
+        `Cannot read ${FILES_NAME}: line ${starts.length} is malformed, cut off or unsorted`,
+      );
+    }
+    before = { from, to };
+    start = to + 1;
+    starts.push(start);
+  }
+  return Uint32Array.from(starts);
+}
+
+/** Behind `<sha256> <size> `; -1 where a line does not begin so. */
+function pathStart(bytes: Buffer, start: number): number {
+  const hashEnd = start + HASH_CHARS;
+  const sizeAt = hashEnd + 1;
+  if (run(bytes, start, HEX) < hashEnd || bytes[hashEnd] !== SPACE) return -1;
+  const sizeEnd = run(bytes, sizeAt, DIGIT);
+  const digits = sizeEnd - sizeAt;
+  const isSize = digits === 1 || (digits > 1 && bytes[sizeAt] !== ZERO);
+  return isSize && digits <= SIZE_DIGITS_MAX && bytes[sizeEnd] === SPACE ? sizeEnd + 1 : -1;
+}
+
+/** Where a path ends in a line break; -1 for anything else, and where a segment is empty or begins with a dot. */
+function pathEnd(bytes: Buffer, from: number): number {
+  const end = run(bytes, from, PATH);
+  if (end === from || bytes[end] !== NEWLINE || bytes[end - 1] === SLASH) return -1;
+  for (let at = from; at !== 0 && at < end; at = bytes.indexOf(SLASH, at) + 1) {
+    if (bytes[at] === DOT || bytes[at] === SLASH) return -1;
+  }
+  return end;
+}
+
+/** The end of the run of bytes that a table allows. */
+function run(bytes: Buffer, from: number, allowed: Uint8Array): number {
+  let at = from;
+  while (at < bytes.length && allowed[bytes[at] ?? 0] === 1) at += 1;
+  return at;
+}

@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../../../gatekeeper/config.ts';
+import type { Answer, Ask } from '../../../gatekeeper/doctor/ask.ts';
+import type { Examined } from '../../../gatekeeper/doctor/check.ts';
+import type { Finding } from '../../../gatekeeper/doctor/finding.ts';
+import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
+import { openRelease } from '../../../gatekeeper/release/release-index.ts';
+import { tinyConfig } from '../tiny-gate.ts';
+import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
+
+const GIGABYTE = 1e9;
+
+/** What the checks look at, over a tiny release: all is well unless a test says otherwise. */
+export function examined({ config = {}, ...other }: Parts = {}): Examined {
+  const dataDir = tinyDataDir();
+  writeTinyRelease(dataDir);
+  const all = { ...tinyConfig(dataDir), ...config };
+  return {
+    config: all,
+    clock: () => TINY_NOW,
+    ignored: [],
+    release: () => openRelease({ ...all, source: folderSource(all.dataDir) }),
+    node: async () => null,
+    ask: async () => ({ code: 'ENOTFOUND' }),
+    space: () => ({ free: 50 * GIGABYTE, total: 100 * GIGABYTE }),
+    ...other,
+  };
+}
+type Parts = Partial<Omit<Examined, 'config'>> & { readonly config?: Partial<Config> };
+
+/** `state: detail` of each finding. */
+export function told(findings: readonly Finding[]): string[] {
+  return findings.map(({ state, detail }) => `${state}: ${detail}`);
+}
+
+/** An answer of another service. */
+export function answer(status: number, text = '', headers: Answer['headers'] = {}): Answer {
+  return { status, headers, text };
+}
+
+export interface Stub {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A server on loopback. */
+export async function stub(
+  onRequest: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Stub> {
+  const server = createServer(onRequest);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const { port, close } = await stub(() => undefined);
+  await close();
+  return port;
+}
+
+/** Stands for a proxy in front of a port of this machine, which may change headers and the target. */
+export function proxyTo(port: number, change: Change = {}): Ask {
+  return (url, given = {}) => {
+    const { host, pathname, search } = new URL(url);
+    const headers: Record<string, string> = { host, ...given, ...change.headers };
+    for (const name of change.lost ?? []) delete headers[name];
+    const path = change.path ?? pathname + search;
+    return new Promise((resolve) => {
+      const asked = request({ host: '127.0.0.1', port, path, headers, setHost: false });
+      asked.on('error', () => resolve(answer(502)));
+      asked.on('response', (response) => {
+        response.resume();
+        resolve(answer(response.statusCode ?? 0));
+      });
+      asked.end();
+    });
+  };
+}
+interface Change {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly lost?: readonly string[];
+  readonly path?: string;
+}

@@ -1,0 +1,196 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeFunctionResult, type Hex, parseAbi, toFunctionSelector } from 'viem';
+import { afterEach, describe, expect, it } from 'vitest';
+import { chainCheck } from '../../../gatekeeper/doctor/chain-check.ts';
+import { facilitatorCheck } from '../../../gatekeeper/doctor/facilitator-check.ts';
+import { payeeCheck } from '../../../gatekeeper/doctor/payee-check.ts';
+import { tokenNode } from '../../../gatekeeper/doctor/token-node.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { HANG, type RpcStub, rpcStub } from '../rpc-stub.ts';
+import { TINY_NOW } from '../tiny-release.ts';
+import { examined, type Stub, stub, told } from './examined.ts';
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+});
+
+const NETWORK = NETWORKS['base-sepolia'];
+const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+
+/** A facilitator that lists these kinds, or answers with a status alone. */
+async function facilitator(answer: number | readonly object[]): Promise<Stub> {
+  const made = await stub((_, response) => {
+    if (typeof answer === 'number') response.writeHead(answer).end('{}');
+    else response.end(JSON.stringify({ kinds: answer }));
+  });
+  open.push(made);
+  return made;
+}
+
+const kind = (x402Version: number, network: string) => ({ x402Version, scheme: 'exact', network });
+const BOTH = [kind(1, NETWORK.name), kind(2, NETWORK.caip2)];
+
+describe('facilitatorCheck()', () => {
+  const checked = async (answer: Parameters<typeof facilitator>[0]) => {
+    const { url } = await facilitator(answer);
+    const config = { facilitatorUrls: [url], payTo: PAYEE };
+    const findings = await facilitatorCheck(examined({ config }));
+    return findings.map(({ state, detail, remedy = '' }) => `${state}: ${detail} -> ${remedy}`);
+  };
+
+  it('is content with one that settles on the network, in one version or both', async () => {
+    expect((await checked(BOTH))[0]).toMatch(
+      /^ok: 127.0.0.1:[0-9]+ settles "exact" on base-sepolia in x402 version 1 and 2/,
+    );
+    expect((await checked(BOTH.slice(1)))[0]).toMatch(
+      /^ok: .* version 2; payments of the other version are translated/,
+    );
+  });
+
+  it.each([
+    [
+      'another network',
+      [kind(1, 'base')],
+      /^failed: .*does not list it.*-> set SIGNALPRESS_NETWORK/,
+    ],
+    ['another scheme', [{ ...kind(1, NETWORK.name), scheme: 'upto' }], /^failed: .*does not list/],
+    ['a locked door', 401, /^failed: .* -> check SIGNALPRESS_FACILITATOR_AUTH/],
+    ['a failure', 500, /^failed: .*status 500.* -> the fault is on its side/],
+  ])('fails for %s, and says what to do', async (_, answer, expected) => {
+    expect((await checked(answer))[0]).toMatch(expected);
+  });
+
+  it('has nothing to ask where payments are simulated', async () => {
+    expect(told(await facilitatorCheck(examined()))).toEqual([
+      'skipped: none: payments are simulated',
+    ]);
+  });
+});
+
+const ABI = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function isBlacklisted(address account) view returns (bool)',
+]);
+type Fact = (typeof ABI)[number]['name'];
+
+interface Chain {
+  readonly chainId?: number;
+  readonly ageS?: number;
+  readonly facts?: Partial<Record<Fact, string | number | boolean>>;
+  readonly code?: Hex | null;
+  readonly gas?: Hex;
+}
+
+/** A node whose answers a test may change. */
+async function node(chain: Chain = {}): Promise<RpcStub> {
+  const { chainId = NETWORK.chainId, ageS = 2, facts = {}, code = null, gas = '0x1' } = chain;
+  const told = { name: 'USDC', version: '2', decimals: 6, isBlacklisted: false, ...facts };
+  const results = new Map(
+    ABI.map((item) => {
+      const args = { abi: [item], functionName: item.name, result: told[item.name] };
+      return [toFunctionSelector(item), encodeFunctionResult(args as never)];
+    }),
+  );
+  const made = await rpcStub((method, params) => {
+    const [first] = params as [{ data?: string; to?: string } | string];
+    switch (method) {
+      case 'eth_chainId':
+        return `0x${chainId.toString(16)}`;
+      case 'eth_getCode':
+        return first === NETWORK.asset ? '0x60' : (code ?? '0x');
+      case 'eth_getBlockByNumber':
+        return { number: '0x10', timestamp: `0x${(TINY_NOW / 1000 - ageS).toString(16)}` };
+      case 'eth_getBalance':
+        return gas;
+      default:
+        return results.get((first as { data: string }).data.slice(0, 10) as Hex);
+    }
+  });
+  open.push(made);
+  return made;
+}
+
+/** What checks look at who have a node to ask. */
+async function withNode(chain: Chain = {}, config = {}) {
+  const { url } = await node(chain);
+  const all = { rpcUrl: url, payTo: PAYEE, facilitatorUrls: ['https://pay.example'], ...config };
+  return examined({ config: all, node: async () => tokenNode(url, NETWORK) });
+}
+
+describe('chainCheck()', () => {
+  it('is content with a node of the network that has its newest block and its token', async () => {
+    expect(told(await chainCheck(await withNode()))).toEqual([
+      'ok: chain 84532 (base-sepolia), block 16, 2 s old',
+      `ok: token ${NETWORK.asset}: "USDC", version "2", 6 decimals`,
+    ]);
+    expect(told(await chainCheck(examined()))).toEqual(['skipped: no chain node is set']);
+  });
+
+  it.each([
+    [{ chainId: 1 }, /^failed: Cannot use chain node: it serves chain 1/],
+    [{ ageS: 120 }, /^warning: .*120 s old/],
+    [{ ageS: 3600 }, /^failed: .*3600 s old/],
+    [{ facts: { name: 'USD Coin' } }, /failed: token .*"USD Coin".*buyers sign for "USDC"/],
+    [{ facts: { version: '1' } }, /failed: token .*version "1"/],
+    [{ facts: { decimals: 18 } }, /failed: token .*18 decimals/],
+  ] as const)('judges a node with %j', async (chain, expected) => {
+    expect(told(await chainCheck(await withNode(chain))).join('\n')).toMatch(expected);
+  });
+
+  it('fails for a node that does not answer, and never shows its URL', async () => {
+    const stub = await node();
+    const silent = examined({ node: async () => tokenNode(`${stub.url}/v2/secret`, NETWORK) });
+    stub.raw = { status: 401, body: 'no such key: secret' };
+    const [finding] = await chainCheck(silent);
+    expect(finding?.state).toBe('failed');
+    expect(JSON.stringify(finding)).not.toContain('secret');
+    stub.raw = null;
+    stub.answer = () => HANG;
+    expect((await chainCheck(silent))[0]?.state).toBe('failed');
+  });
+
+  it('looks whether the relayer can pay for gas', async () => {
+    const key = join(mkdtempSync(join(tmpdir(), 'signalpress-doctor-')), 'relayer.key');
+    writeFileSync(key, '1'.repeat(64), { mode: 0o600 });
+    const relays = { relayerKey: key, facilitatorUrls: [] };
+    const gas = async (amount: Hex) =>
+      (await chainCheck(await withNode({ gas: amount }, relays))).at(-1);
+    expect((await gas('0x10'))?.detail).toMatch(/^the relayer 0x[0-9a-fA-F]{40} has 16 wei/);
+    expect((await gas('0x0'))?.state).toBe('failed');
+    expect(JSON.stringify(await gas('0x0'))).not.toContain('11111111');
+  });
+});
+
+describe('payeeCheck()', () => {
+  it('is content with an account that the token pays to', async () => {
+    expect(told(await payeeCheck(await withNode()))).toEqual([
+      `ok: ${PAYEE} is an address with a matching checksum`,
+      'ok: it is a plain account',
+      'ok: the token pays to it',
+    ]);
+    const delegated = await withNode({ code: `0xef0100${'11'.repeat(20)}` });
+    expect(told(await payeeCheck(delegated))[1]).toBe(
+      'ok: it is an account that delegates to a contract',
+    );
+  });
+
+  it('warns of a contract, and fails for an account that is barred', async () => {
+    expect((await payeeCheck(await withNode({ code: '0x6001' })))[1]?.state).toBe('warning');
+    const barred = await payeeCheck(await withNode({ facts: { isBlacklisted: true } }));
+    expect(told(barred)[2]).toMatch(/^failed: the issuer of the token has barred it/);
+  });
+
+  it('knows only the spelling without a node, and refuses a wrong one', async () => {
+    const config = { payTo: PAYEE, facilitatorUrls: ['https://pay.example'] };
+    const alone = told(await payeeCheck(examined({ config })));
+    expect(alone.map((text) => text.split(':')[0])).toEqual(['ok', 'skipped']);
+    const wrong = { ...config, payTo: PAYEE.replace('E0F', 'e0F') };
+    await expect(payeeCheck(examined({ config: wrong }))).rejects.toThrow(/checksum/);
+    expect(told(await payeeCheck(examined()))).toEqual(['skipped: none: payments are simulated']);
+  });
+});

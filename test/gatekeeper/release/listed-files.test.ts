@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type FileEntry, formatFiles, parseFiles } from '../../../compiler/contract/release.ts';
+import { ListedFiles } from '../../../gatekeeper/release/listed-files.ts';
+
+const sha256 = (at: number): string => at.toString(16).padStart(64, '0');
+const entry = (path: string, at = 0): FileEntry => ({ path, size: at * 37, sha256: sha256(at) });
+const listOf = (paths: readonly string[]): FileEntry[] =>
+  [...new Set(paths)].sort().map((path, at) => entry(path, at));
+const bytesOf = (entries: readonly FileEntry[]): Buffer => Buffer.from(formatFiles(entries));
+
+const segment = fc.stringMatching(/^[a-z0-9_~-][a-z0-9._~-]{0,8}$/);
+const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+const paths = fc.array(path, { maxLength: 40 });
+
+describe('ListedFiles', () => {
+  it('finds exactly what is listed, and lists it in order', () => {
+    fc.assert(
+      fc.property(paths, path, (given, other) => {
+        const entries = listOf(given);
+        const files = new ListedFiles(bytesOf(entries));
+        expect([...files.keys()]).toEqual(entries.map((each) => each.path));
+        expect([...files.values()]).toEqual(entries);
+        for (const each of entries) expect(files.get(each.path)).toEqual(each);
+        expect(files.has(other)).toBe(entries.some((each) => each.path === other));
+        const first = entries.findIndex((each) => each.path >= other);
+        expect(files.firstFrom(other)).toBe(first === -1 ? entries.length : first);
+      }),
+    );
+  });
+
+  it('takes and refuses what the compiler takes and refuses', () => {
+    const bytes = bytesOf(listOf(['a/b.json', 'a/c.json', 'log/tile/0/000', 'z.json']));
+    const alter = fc.record({ at: fc.nat(bytes.length - 1), to: fc.integer({ min: 0, max: 127 }) });
+    fc.assert(
+      fc.property(fc.array(alter, { minLength: 1, maxLength: 2 }), (changes) => {
+        const changed = Buffer.from(bytes);
+        for (const { at, to } of changes) changed[at] = to;
+        const taken = (read: () => unknown): boolean => {
+          try {
+            read();
+            return true;
+          } catch {
+            return false;
+          }
+        };
+        const isParsed = taken(() => parseFiles(changed.toString('latin1')));
+        expect(taken(() => new ListedFiles(changed))).toBe(isParsed);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    ['a hash of 63 digits', `${sha256(1).slice(1)} 1 a\n`],
+    ['a hash in upper case', `${'A'.repeat(64)} 1 a\n`],
+    ['a size with a leading zero', `${sha256(1)} 01 a\n`],
+    ['a size of 16 digits', `${sha256(1)} ${'1'.repeat(16)} a\n`],
+    ['no size', `${sha256(1)}  a\n`],
+    ['no path', `${sha256(1)} 1 \n`],
+    ['a hidden segment', `${sha256(1)} 1 a/.b\n`],
+    ['a way upwards', `${sha256(1)} 1 ../a\n`],
+    ['an absolute path', `${sha256(1)} 1 /a\n`],
+    ['an empty segment', `${sha256(1)} 1 a//b\n`],
+    ['a folder', `${sha256(1)} 1 a/\n`],
+    ['a path twice', `${sha256(1)} 1 a\n${sha256(1)} 1 a\n`],
+    ['paths out of order', `${sha256(1)} 1 b\n${sha256(1)} 1 a\n`],
+    ['a last line without its end', `${sha256(1)} 1 a\n${sha256(1)} 1 b`],
+    ['an empty line', `${sha256(1)} 1 a\n\n`],
+  ])('refuses %s, by the number of the line', (_, text) => {
+    expect(() => parseFiles(text)).toThrow(RangeError);
+    expect(() => new ListedFiles(Buffer.from(text))).toThrow(/line [12] is malformed/);
+  });
+
+  it('gives the description that fits the switches, under its own path', () => {
+    const listed = ['off.json', 'tokenless/well-known/llms.txt', 'well-known/llms.txt'];
+    const bytes = bytesOf(listOf(listed));
+    const [on, off] = [true, false].map(
+      (subscriptions) => new ListedFiles(bytes, { subscriptions }),
+    );
+    expect(on?.get('well-known/llms.txt')?.path).toBe('well-known/llms.txt');
+    expect(off?.get('well-known/llms.txt')?.path).toBe('tokenless/well-known/llms.txt');
+    expect(off?.get('off.json')?.path).toBe('off.json');
+    expect(off?.has('none.json')).toBe(false);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { packedPath } from '../../../compiler/contract/codings.ts';
+import type { FileEntry } from '../../../compiler/contract/release.ts';
+import { fileEntry } from '../../../compiler/stages/publish/file-writer.ts';
+import { makePress } from '../../../compiler/stages/publish/press.ts';
+import { issuerDid, makeSealer, signingKey } from '../../../compiler/stages/seal/sealer.ts';
+import { NO_SIGNATURES } from '../../../compiler/stages/seal/signature-store.ts';
+
+const KEY = signingKey(new Uint8Array(32).fill(7));
+const ISSUER = { name: 'x', did: issuerDid(KEY), keyId: 'x', baseUrl: 'https://example.org' };
+const LONG = 'a long description '.repeat(300);
+const PATH = 'well-known/openapi.json';
+const PACKED = [packedPath(PATH, 'br'), packedPath(PATH, 'gzip')];
+
+/** What a press lists and writes, after a release with these files. */
+function pressed(listed: readonly FileEntry[] = []) {
+  const written: string[] = [];
+  const press = makePress({
+    issuer: ISSUER,
+    sealer: makeSealer(ISSUER, KEY, NO_SIGNATURES),
+    asOf: '2026-11-20T12:00:00Z',
+    writer: {
+      write(path, content) {
+        written.push(path);
+        return fileEntry(path, Buffer.from(content));
+      },
+      store: () => undefined,
+    },
+    shards: { add: () => undefined, remove: () => undefined, write: () => [], emptied: [] },
+    leaves: { add: () => undefined } as never,
+    before: (path) => listed.find((each) => each.path === path) ?? null,
+  });
+  return { press, written };
+}
+
+describe('makePress().pack()', () => {
+  it('writes a long file under each coding too, and a short one as it is', () => {
+    const { press, written } = pressed();
+    press.pack(PATH, LONG);
+    expect(written).toEqual([PATH, ...PACKED]);
+    expect(press.files.map(({ path }) => path)).toEqual([PATH, ...PACKED]);
+    press.pack('well-known/short.txt', 'short');
+    expect(written.slice(3)).toEqual(['well-known/short.txt']);
+  });
+
+  it('takes the packed forms of the previous release where the bytes are the same, and only there', () => {
+    const first = pressed();
+    first.press.pack(PATH, LONG);
+    const same = pressed(first.press.files);
+    same.press.pack(PATH, LONG);
+    expect(same.written).toEqual([PATH]);
+    expect(same.press.files).toEqual(first.press.files);
+    const other = pressed(first.press.files);
+    other.press.pack(PATH, `${LONG}.`);
+    expect(other.written).toEqual([PATH, ...PACKED]);
+    // A release of an earlier version has no brotli.
+    const older = pressed(first.press.files.filter(({ path }) => !path.endsWith('.br')));
+    older.press.pack(PATH, LONG);
+    expect(older.written).toEqual([PATH, PACKED[0]]);
+  });
+});
+
+describe('makePress().put()', () => {
+  it('packs what is free and the same for everybody, and nothing that is sold', () => {
+    const body = { text: LONG };
+    const { press, written } = pressed();
+    press.put('/manifest', {}, body);
+    press.put('/mcp/census', {}, body);
+    press.put('/gauge/sample', { signal_id: 'airquality.aqi' }, body);
+    expect(written.filter((path) => /\.(br|gz)$/.test(path))).toEqual([
+      'well-known/manifest.json.br',
+      'well-known/manifest.json.gz',
+    ]);
+  });
+});
