@@ -4,7 +4,7 @@ import { commandDestination } from './command-destination.ts';
 import { type Destination, UploadError } from './destination.ts';
 import { folderDestination } from './folder-destination.ts';
 import { httpDestination } from './http-destination.ts';
-import { type HttpFiles, httpFiles } from './http-files.ts';
+import type { HttpFiles } from './http-files.ts';
 import { UploadNotes } from './upload-notes.ts';
 import { uploadProgress } from './upload-progress.ts';
 import { type Uploaded, uploadRelease } from './upload-release.ts';
@@ -58,7 +58,7 @@ export function addPublishCommand(program: Command, settings: PublishSettings): 
 }
 
 async function publish(flags: PublishFlags, settings: PublishSettings): Promise<void> {
-  const destination = destinationOf(flags, settings.env);
+  const destination = await destinationOf(flags, settings.env);
   try {
     const notes = new UploadNotes(flags.data, destination.name);
     try {
@@ -74,7 +74,10 @@ async function publish(flags: PublishFlags, settings: PublishSettings): Promise<
   }
 }
 
-function destinationOf(flags: PublishFlags, env: PublishSettings['env']): Destination {
+async function destinationOf(
+  flags: PublishFlags,
+  env: PublishSettings['env'],
+): Promise<Destination> {
   const { to, command, at, removeCommand, data } = flags;
   if ((to === undefined) === (command === undefined)) {
     throw new UploadError('Cannot publish: pass either --to or --command');
@@ -84,15 +87,16 @@ function destinationOf(flags: PublishFlags, env: PublishSettings['env']): Destin
     if (at === undefined) {
       throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
     }
-    const reads = filesAt(at, { auth: readAuth, flags });
+    const reads = await filesAt(at, { auth: readAuth, flags });
     return commandDestination({ copy: command, remove: removeCommand ?? null, reads });
   }
   const place = to ?? '';
   if (!isUrl(place)) return folderDestination(place, data);
   const auth = header(env, 'SIGNALPRESS_PUBLISH_AUTH');
-  const writes = filesAt(place, { auth, flags });
-  const reads =
-    at === undefined ? filesAt(place, { auth, flags }) : filesAt(at, { auth: readAuth, flags });
+  const writes = await filesAt(place, { auth, flags });
+  const reads = await (at === undefined
+    ? filesAt(place, { auth, flags })
+    : filesAt(at, { auth: readAuth, flags }));
   return httpDestination({ name: place, writes, reads });
 }
 
@@ -102,10 +106,10 @@ function isUrl(text: string): boolean {
 
 const LOOPBACK = /^(localhost|127(\.[0-9]{1,3}){3}|\[::1\])$/;
 
-function filesAt(
+async function filesAt(
   text: string,
   { auth, flags }: { readonly auth: string | null; readonly flags: PublishFlags },
-): HttpFiles {
+): Promise<HttpFiles> {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !['https:', 'http:'].includes(url.protocol)) {
     throw new UploadError(
@@ -122,6 +126,8 @@ function filesAt(
       `Cannot publish to "${url.origin}": not https, so anyone on the way reads the header and can change what is written; pass --allow-http to accept that`,
     );
   }
+  // undici costs each start of the program 70 ms, and a compile uploads nothing.
+  const { httpFiles } = await import('./http-files.ts');
   return httpFiles({ url, auth, connections: CONNECTIONS });
 }
 
