@@ -1,9 +1,8 @@
-import { newestTime } from '../journal/accepted-clock.ts';
 import { clockTrouble } from '../payment/clock-guard.ts';
 import { dateOf } from './ask.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import { readState } from './journal-check.ts';
+import { journalFacts } from './journal-facts.ts';
 import { refusal } from './refusal.ts';
 
 /** A `Date` header has whole seconds and comes after a way through the network. */
@@ -13,13 +12,13 @@ const SKEW_MS_MAX = 60_000;
 
 /** Compares the clock with the newest time in the journal, and with those whom the settings name. */
 export async function clockCheck(examined: Examined): Promise<Finding[]> {
-  return [journalFinding(examined), ...(await Promise.all(remoteFindings(examined)))];
+  return Promise.all([journalFinding(examined), ...remoteFindings(examined)]);
 }
 
-function journalFinding({ config, clock }: Examined): Finding {
-  const newestMs = readState(config, newestTime);
-  if (newestMs === null) return skipped('no journal to compare the clock with');
-  const trouble = clockTrouble(clock(), newestMs);
+async function journalFinding({ config, clock }: Examined): Promise<Finding> {
+  const facts = await journalFacts(config);
+  if (facts === null) return skipped('no journal to compare the clock with');
+  const trouble = clockTrouble(clock(), facts.newestMs);
   if (trouble !== null) return refusal(trouble);
   return ok(`${new Date(clock()).toISOString()} is not before the newest time in the journal`);
 }

@@ -80,14 +80,15 @@ export async function withLedger<T>(
   }
 }
 
-/** The same for the journal in a database, with a connection to it. */
+/** The same for the journal in a database, with a connection to it; one without a journal is refused unless told otherwise. */
 export async function withDatabase<T>(
   url: string,
   use: (client: pg.ClientBase) => Promise<T>,
+  which: 'with a journal' | 'perhaps empty' = 'with a journal',
 ): Promise<T> {
-  const { journalClient } = await import('./postgres/postgres-ledger.ts');
+  const { commandClient, journalClient } = await import('./postgres/postgres-ledger.ts');
   try {
-    const client = await journalClient(url);
+    const client = await (which === 'perhaps empty' ? commandClient(url) : journalClient(url));
     try {
       return await use(client);
     } finally {

@@ -255,7 +255,8 @@ const UNFIT: readonly (readonly [is: (state: State) => boolean, problem: string]
   ],
 ];
 
-async function checkState(ask: Ask): Promise<void> {
+/** Throws a StartError for a database that may forget what it confirmed, or cannot be written. */
+export async function checkState(ask: Ask): Promise<void> {
   const state = stateRow.parse((await ask(STATE)).rows[0]);
   const problem = UNFIT.find(([is]) => is(state))?.[1];
   if (problem !== undefined)

@@ -149,11 +149,13 @@ const seen = (dir: string): string[] =>
 
 describe('journalCheck()', () => {
   it('is content before the first start, and with a whole journal, and writes nothing', async () => {
-    expect(told(await journalCheck(examined()))[0]).toMatch(/^skipped: no ".*payments.db" yet/);
+    expect(told(await journalCheck(examined()))[0]).toMatch(
+      /^skipped: nothing in ".*payments.db" yet/,
+    );
     const stateDir = await stateAt(TINY_NOW);
     const before = seen(stateDir);
     expect(told(await journalCheck(examined({ config: { stateDir } })))).toEqual([
-      'ok: its file is whole',
+      `ok: "${join(stateDir, 'payments.db')}" is whole`,
       'ok: no payment is open',
     ]);
     expect(seen(stateDir)).toEqual(before);

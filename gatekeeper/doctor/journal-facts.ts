@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type Database from 'libsql';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import { newestTime } from '../journal/accepted-clock.ts';
+import { JOURNAL_NAME } from '../journal/journal-file.ts';
+import { isPostgresUrl } from '../journal/postgres/postgres-url.ts';
+import { withDatabase, withJournal } from '../journal/with-journal.ts';
+
+/** What the checks want to know of a journal. */
+export interface JournalFacts {
+  /** Newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
+  readonly newestMs: number;
+  /** Payments whose end nobody noted. */
+  readonly open: number;
+  /** When the oldest of them was claimed, in milliseconds since the epoch; null without one. */
+  readonly oldestMs: number | null;
+  /** What is wrong with the file; null for nothing. */
+  readonly damage: string | null;
+}
+
+const openRow = z.object({ n: z.number(), oldest: z.number().nullable() });
+const checkRow = z.object({ quick_check: z.string() });
+const OPEN = `
+SELECT count(*) AS n, min(created_at) AS oldest FROM payment WHERE state IN ('settling', 'unknown')`;
+
+/** Reads the journal beside the gatekeepers that write it; null where there is none yet. */
+export async function journalFacts({ stateDir, journal }: Config): Promise<JournalFacts | null> {
+  if (isPostgresUrl(journal)) {
+    const { databaseFacts } = await import('../journal/postgres/database-facts.ts');
+    return withDatabase(journal, databaseFacts, 'perhaps empty');
+  }
+  return existsSync(join(stateDir, JOURNAL_NAME)) ? withJournal(stateDir, fileFacts) : null;
+}
+
+function fileFacts(db: Database.Database): JournalFacts {
+  const { quick_check } = checkRow.parse(db.prepare('PRAGMA quick_check(1)').get());
+  if (quick_check !== 'ok') return { newestMs: 0, open: 0, oldestMs: null, damage: quick_check };
+  const { n, oldest } = openRow.parse(db.prepare(OPEN).get());
+  return { newestMs: newestTime(db), open: n, oldestMs: oldest, damage: null };
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Config } from '../../gatekeeper/config.ts';
+import { clockCheck } from '../../gatekeeper/doctor/clock-check.ts';
+import { examine } from '../../gatekeeper/doctor/examine.ts';
+import { journalCheck } from '../../gatekeeper/doctor/journal-check.ts';
+import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import { examined, told } from '../gatekeeper/doctor/examined.ts';
+import { claimOf } from '../gatekeeper/journal/journal-suite.ts';
+import { TINY_NOW } from '../gatekeeper/tiny-release.ts';
+import { type PostgresServer, startPostgres } from './postgres-server.ts';
+
+const KEY = `base|0xasset|0x${'a'.repeat(40)}|0x${'1'.repeat(64)}`;
+const CHECKS = [
+  { name: 'journal', run: journalCheck },
+  { name: 'clock', run: clockCheck },
+];
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.close());
+
+const about = (journal: string) => examined({ config: { journal } as Partial<Config> });
+
+describe('doctor and a journal in PostgreSQL', () => {
+  it('says that the first start makes its tables', async () => {
+    const findings = told(await examine(about(await server.freshUrl()), CHECKS));
+    expect(findings[0]).toMatch(/^skipped: nothing in ".*" yet; the first start makes it$/);
+    expect(findings[1]).toBe('skipped: no journal to compare the clock with');
+  });
+
+  it('finds open payments and a clock that is behind, and makes nothing', async () => {
+    const url = await server.freshUrl();
+    const clock = (): number => TINY_NOW + 3_600_000;
+    const journal = await postgresJournal({ url, clock, log: () => {} });
+    await journal.claim(claimOf(KEY));
+    await journal.close();
+    const findings = told(await examine(about(url), CHECKS));
+    expect(findings[0]).toMatch(/^ok: ".*" is whole$/);
+    expect(findings[1]).toMatch(/^warning: open payments: 1, the oldest since /);
+    expect(findings[2]).toMatch(/^failed: Cannot take payments at /);
+    expect(findings.join()).not.toContain(new URL(url).password || 'no password');
+  });
+
+  it('says what to do where the database is away, without its password', async () => {
+    const findings = await examine(about('postgres://shop:hunter2@127.0.0.1:1/shop'), CHECKS);
+    expect(findings.map(({ state }) => state)).toEqual(['failed', 'failed']);
+    expect(JSON.stringify(findings)).toContain('start the server, or correct SIGNALPRESS_JOURNAL');
+    expect(JSON.stringify(findings)).not.toContain('hunter2');
+  });
+});
