@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openStall, type StallOptions } from '../../test/chain/stall.ts';
 import { draw } from './draw.ts';
 import type { Shop } from './run-campaign.ts';
+
+/** Time between two kills, so that a worker lives longer than what its parent takes for a failed start. */
+const REST_MS = 4000;
 
 export interface WorkersOptions extends StallOptions {
   readonly seed: number;
@@ -25,8 +29,8 @@ export async function openWorkersStall({
       const chosen = children[Math.floor(draw(seed, `worker ${kills}`) * children.length)];
       if (chosen !== undefined) endIfThere(chosen);
     },
-    // Its parent replaces it.
-    start: async () => undefined,
+    // Its parent replaces it; a worker that ends again and again would be replaced later and later.
+    start: () => pause(REST_MS),
     async afterwards() {
       await stall.kill();
       await stall.start();
