@@ -117,7 +117,8 @@ class Pool {
       return;
     }
     const livedMs = Math.round(now() - startedMs);
-    if (!listened) this.#failedStarts += 1;
+    // Whoever kills one from outside does not show that none can start.
+    if (!listened && signal !== 'SIGKILL') this.#failedStarts += 1;
     const isHopeless = this.#listening.size === 0 && this.#failedStarts >= FAILED_STARTS_MAX;
     // What keeps the first worker from starting keeps every other one from it too.
     if (!this.#isAnnounced || isHopeless) {

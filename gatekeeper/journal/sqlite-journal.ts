@@ -18,6 +18,8 @@ import {
 import { openJournalFile } from './journal-file.ts';
 import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
 import { KeyFilter } from './key-filter.ts';
+import { livingHolders } from './living-holders.ts';
+import { aloneIn, follower, freePayments, taker as openTaker } from './sqlite-sharing.ts';
 
 /** Transactions that are remembered until their payments are concluded for sure. */
 const TAKEN_MAX = 10_000;
@@ -26,21 +28,20 @@ const FILTER_ROWS = 10_000;
 
 // Nothing is claimed for a body that is not stored, or would be cleaned up too early.
 const CLAIM = `
-INSERT INTO payment(key, state, resource, version, signed, value, valid_before, body, content_type, created_at)
-SELECT ?, 'settling', ?, ?, ?, ?, ?, sha256, ?, ? FROM body WHERE sha256 = ? AND purge_at >= ?
+INSERT INTO payment(key, state, resource, version, signed, value, valid_before, body, content_type, created_at,
+  holder)
+SELECT ?, 'settling', ?, ?, ?, ?, ?, sha256, ?, ?, ? FROM body WHERE sha256 = ? AND purge_at >= ?
 ON CONFLICT(key) DO UPDATE SET state = 'settling', resource = excluded.resource, version = excluded.version,
   signed = excluded.signed, value = excluded.value, valid_before = excluded.valid_before, body = excluded.body,
-  content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at
+  content_type = excluded.content_type, detail = NULL, created_at = excluded.created_at,
+  holder = excluded.holder
 WHERE payment.state = 'refused'`;
 // What is settled stays settled, whatever a late answer says.
 const CONCLUDE = `
-UPDATE payment SET state = ?, tx = ?, detail = ?, settled_at = ? WHERE key = ? AND state IN ('settling', 'unknown')`;
+UPDATE payment SET state = ?, tx = ?, detail = ?, settled_at = ?, holder = NULL WHERE key = ? AND state IN ('settling', 'unknown')`;
 const FIND = `
 SELECT payment.*, body.encoding, body.bytes FROM payment LEFT JOIN body ON body.sha256 = payment.body WHERE key = ?`;
 const BOUND = `SELECT resource, signed FROM payment WHERE key = ? AND state <> 'refused'`;
-const UNRESOLVED = `
-SELECT id AS place, key FROM payment
-WHERE state <> 'settled' AND state IN ('settling', 'unknown') AND id > ? ORDER BY id LIMIT ?`;
 const OPEN_OF = `
 SELECT COUNT(*) AS payments, MIN(created_at) AS oldest FROM (
   SELECT created_at FROM payment WHERE state = ? AND state <> 'settled' ORDER BY id LIMIT ?)`;
@@ -54,7 +55,6 @@ DELETE FROM payment WHERE id IN (
 
 const keyRow = z.object({ key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
-const openRow = z.object({ place: z.number(), key: z.string() });
 const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 /** Where the journal lies and what time it is there. */
 export interface SqliteJournalOptions {
@@ -70,14 +70,14 @@ export interface SqliteJournalOptions {
 export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(): void } {
   const { path, clock } = options;
   const db = openJournalFile(path);
+  const holders = aloneIn(db, () => livingHolders(path));
   const commit = groupCommit({ ...options, db, walPath: `${path}-wal` });
   const filter = filledFilter(db);
   const read = reader(db);
   const bound = db.prepare(BOUND);
   const conclude = db.prepare(CONCLUDE);
-  const unresolved = db.prepare(UNRESOLVED);
   const bodies = new BodyStore(db);
-  const claimer = new Claimer(db, bodies);
+  const claimer = new Claimer(db, bodies, holders.own);
   const purge = purger(db, bodies, clock);
   let newest = newestTime(db);
   return {
@@ -110,9 +110,8 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
         throw new Error(`Cannot conclude payment "${key}": not open in the journal`);
       newest = Math.max(newest, now);
     },
-    async unresolved(after, limit) {
-      return unresolved.all([after, limit]).map((row) => openRow.parse(row));
-    },
+    unresolved: freePayments(db, holders),
+    shared: { learn: async () => filter.follow(), take: openTaker(db, commit, holders) },
     openPayments: openCounter(db),
     citations: async (digits) => bodies.citations(digits),
     newestMs() {
@@ -122,8 +121,7 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
     },
     close() {
       filter.stop();
-      commit.close();
-      db.close();
+      for (const part of [commit, db, holders]) part.close();
     },
   };
 }
@@ -131,15 +129,18 @@ export function sqliteJournal(options: SqliteJournalOptions): Journal & { close(
 class Claimer {
   readonly #insert: Database.Statement;
   readonly #bodies: BodyStore;
+  readonly #own: string;
 
-  constructor(db: Database.Database, bodies: BodyStore) {
+  constructor(db: Database.Database, bodies: BodyStore, own: string) {
     this.#insert = db.prepare(CLAIM);
     this.#bodies = bodies;
+    this.#own = own;
   }
 
   /** Most bodies are there already, so they are sent to the database only when the claim finds none. */
   claim({ row, sha256, purgeAt }: ClaimValues, body: Buffer): boolean {
-    const insert = (): boolean => this.#insert.run([...row, sha256, purgeAt]).changes === 1;
+    const insert = (): boolean =>
+      this.#insert.run([...row, this.#own, sha256, purgeAt]).changes === 1;
     if (insert()) return true;
     this.#bodies.keep(sha256, body, purgeAt);
     return insert();
@@ -149,12 +150,15 @@ class Claimer {
 interface FilledFilter {
   add(key: string): void;
   mayHave(key: string): boolean;
+  /** Learns the keys that other processes noted since the last call. */
+  follow(): void;
   stop(): void;
 }
 
 /** Reads the known keys in pieces, so that a large ledger does not hold up the start; until then every key may be known. */
 function filledFilter(db: Database.Database): FilledFilter {
   const keys = new KeyFilter();
+  const follow = follower(db, (key) => keys.add(key));
   const statement = db.prepare(KEYS);
   let after: string | null = '';
   const fill = (): void => {
@@ -168,6 +172,7 @@ function filledFilter(db: Database.Database): FilledFilter {
   return {
     add: (key) => keys.add(key),
     mayHave: (key) => after !== null || keys.mayHave(key),
+    follow,
     stop: () => {
       after = null;
     },

@@ -32,10 +32,12 @@ export interface CampaignOptions {
   readonly open?: (options: StallOptions) => Promise<Shop>;
   /** Buyers at the same time. */
   readonly parallel?: number;
+  /** After this time nobody begins to buy any more. */
+  readonly minutes?: number;
 }
 
 /** What sells: it is killed at random, started again, and its journal is read at the end. */
-export interface Shop extends Omit<Stall, 'journal'> {
+export interface Shop extends Omit<Stall, 'journal' | 'pid'> {
   journal(): readonly Row[] | Promise<readonly Row[]>;
   /** Called when everybody has bought and nothing is killed any more, before the journal is read. */
   afterwards?(): Promise<void>;
@@ -208,11 +210,12 @@ function payerName(number: number): string {
 }
 
 async function buyAll(ground: Ground): Promise<readonly Story[]> {
-  const { purchases, progress, parallel = PARALLEL } = ground.options;
+  const { purchases, progress, parallel = PARALLEL, minutes = Infinity } = ground.options;
+  const endMs = performance.now() + minutes * 60_000;
   const stories: Story[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let index = next++; index < purchases; index = next++) {
+    for (let index = next++; index < purchases && performance.now() < endMs; index = next++) {
       if (index % RELEASE_EVERY === RELEASE_EVERY - 1) publish(ground);
       stories.push(await buyOne(ground, index));
       progress(stories.length);

@@ -26,6 +26,8 @@ export type Row = z.infer<typeof rowSchema>;
 export interface Stall {
   readonly url: string;
   readonly dataDir: string;
+  /** The process, while it runs. */
+  pid(): number | undefined;
   /** Ends it without warning. */
   kill(): Promise<void>;
   /** Starts it again over the same journal. */
@@ -67,6 +69,7 @@ export async function openStall(options: StallOptions): Promise<Stall> {
   return {
     url: `http://127.0.0.1:${port}`,
     dataDir,
+    pid: () => gate?.pid,
     kill,
     start,
     journal: async () =>
