@@ -162,9 +162,12 @@ async function opened(order: Order, desk: Desk): Promise<PurchaseReply | Sale> {
     return { sell: async () => reply };
   }
   const asked = { ...order, tender };
+  // By a wrong clock a good window looks bad, even if the clock is right again when the answer is there.
+  const wrong = tender.refusal === null ? null : clockFailure(desk);
   const known = knownOutcome(tender, desk) ?? knownElsewhere(tender, desk);
   const outcome = known === null ? null : await known;
   if (outcome !== null) return replyTo(outcome, asked, desk);
+  if (wrong !== null) return { sell: async () => replyTo(wrong, asked, desk) };
   return { sell: async (delivery) => replyTo(await sold(tender, delivery, desk), asked, desk) };
 }
 
@@ -292,13 +295,18 @@ async function resumed(tender: Tender, known: JournalEntry, desk: Desk): Promise
   return concluded(ending, { tender, delivery: known }, desk);
 }
 
+/** Null while the clock may be right. */
+function clockFailure(desk: Desk): Outcome | null {
+  const trouble = clockTrouble(desk.clock(), desk.journal.newestMs());
+  if (trouble === null) return null;
+  desk.report(trouble);
+  return failed("The server's clock is wrong. Send the same payment or receipt again later.");
+}
+
 /** The answer is in hand, the claim is durable before the money is asked for, the ending is noted before the 200. */
 async function sell(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
-  const trouble = clockTrouble(desk.clock(), desk.journal.newestMs());
-  if (trouble !== null) {
-    desk.report(trouble);
-    return failed("The server's clock is wrong. Send the same payment or receipt again later.");
-  }
+  const wrong = clockFailure(desk);
+  if (wrong !== null) return wrong;
   if (tender.refusal !== null) return unlessTaken(tender, refused(tender.refusal), desk);
   const { inFlight } = desk;
   const bytes = delivery.body.length;

@@ -47,6 +47,27 @@ describe('I33: a clock that was set back', () => {
     expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(503);
   });
 
+  it('answers 503 also where the clock is set right between the look at the window and the sale', async () => {
+    const desk = bench();
+    await desk.pay({ header: await alice.header(v1) });
+    const { deliver } = desk.script;
+    desk.script.deliver = () => {
+      desk.script.now = NOW_MS;
+      return deliver();
+    };
+    desk.script.now = NOW_MS - 3_600_000;
+    const header = await alice.header(v1);
+    expect((await desk.pay({ header })).status).toBe(503);
+    expect((await desk.pay({ header })).status).toBe(200);
+  });
+
+  it('answers 402 to a window that is bad by a clock that is right', async () => {
+    const desk = bench();
+    await desk.pay({ header: await alice.header(v1) });
+    const header = await alice.header(v1, { validBefore: String(NOW_MS / 1000 + 100_000) });
+    expect((await desk.pay({ header })).status).toBe(402);
+  });
+
   it('is told from a clock that was corrected by seconds', () => {
     expect(clockIsBehind(1000, 0)).toBe(false);
     expect(clockIsBehind(0, CLOCK_BACK_MS_MAX)).toBe(false);
