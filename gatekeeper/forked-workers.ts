@@ -9,9 +9,9 @@ export interface ForkedWorkersOptions extends Omit<WorkersOptions, 'fork' | 'err
 
 /** Starts this program again as workers that share its port. */
 export function forkedWorkers({ fd, ...options }: ForkedWorkersOptions): Workers {
-  // The kernel would give most connections to one of them, so this process accepts and hands them out in turn. But what
-  // it has accepted when the last worker closes would be lost, and a socket that is held open must not lose any.
-  cluster.schedulingPolicy = fd === null ? cluster.SCHED_RR : cluster.SCHED_NONE;
+  // Each worker accepts for itself. Handed out in turn by the parent, connections would be spread more evenly, but one that
+  // is on its way to a worker when that is killed hangs for ever, and those on their way to the last one are lost.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ silent: true });
   const toErrors = (text: Buffer): boolean => process.stderr.write(text);
   return runWorkers({

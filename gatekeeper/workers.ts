@@ -2,7 +2,7 @@
  * Several gatekeepers of one machine behind one port (`SIGNALPRESS_WORKERS`).
  *
  *  1. The parent starts the first worker alone: what keeps it from starting is said once.
- *  2. Once that one listens, the others are started. The parent shares out connections (node:cluster). It opens no
+ *  2. Once that one listens, the others are started. All accept from one socket (node:cluster). The parent opens no
  *     journal and no release, and holds no money.
  *  3. A worker that ends is replaced, after a delay that doubles while workers end soon after their start.
  *  4. A stop is passed on, and the parent ends after the last worker.

@@ -83,6 +83,36 @@ export function authorizationOf({ key }: Row): string {
   return key.split('|').slice(2).join('|');
 }
 
+/** Offenders that are named. */
+const NAMED_MAX = 20;
+
+/** The purchases behind figures that are not 0, each with what the journal says of it, for whoever looks for the cause. */
+export async function offenders(
+  chain: Chain,
+  stories: readonly Story[],
+  journal: readonly Row[],
+): Promise<readonly string[]> {
+  const { transactions } = await paidAuthorizations(chain);
+  const rows = new Map(journal.map((row) => [authorizationOf(row), row]));
+  const named = (words: string, { index, manner }: Story, { payment }: Purchase): string => {
+    const row = rows.get(keyOf(payment));
+    const state = row === undefined ? 'no row' : `${row.state} ${row.tx ?? ''}`.trim();
+    const transaction = transactions.get(keyOf(payment)) ?? 'none';
+    return `${words}: purchase ${index} (${manner}), journal: ${state}, chain: ${transaction}`;
+  };
+  const found = stories.flatMap((story) => {
+    const { delivered, finished, left, purchase } = story;
+    const isPaid = transactions.has(keyOf(purchase.payment));
+    const late = left !== null && !left.isPaid && transactions.has(keyOf(left.purchase.payment));
+    return [
+      ...(isPaid && delivered.length === 0 ? [named('charged without data', story, purchase)] : []),
+      ...(finished ? [] : [named('without an end', story, purchase)]),
+      ...(late ? [named('charged late', story, left.purchase)] : []),
+    ];
+  });
+  return found.slice(0, NAMED_MAX);
+}
+
 interface Paid {
   /** Transaction by payer and nonce. */
   readonly transactions: ReadonlyMap<string, string>;

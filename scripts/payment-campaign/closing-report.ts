@@ -35,6 +35,7 @@ export function closingReport(
     `  clients: ${listed(manners)}`,
     `  faults: ${listed(report.faults)}`,
     ...ZEROS.map(([words, figure]) => `  ${words}: ${figure(report)}`),
+    ...report.offenders.map((words) => `  - ${words}`),
     isClean(report) ? 'nobody paid twice, for nothing, or not at all' : 'NOT CLEAN',
   ];
   return lines.join('\n');

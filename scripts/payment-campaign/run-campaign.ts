@@ -12,7 +12,14 @@ import {
 import { openStall, type Row, type Stall, type StallOptions } from '../../test/chain/stall.ts';
 import { tinyFiles, writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
 import { type PostgresServer, startPostgres } from '../../test/postgres/postgres-server.ts';
-import { type Audit, audit, authorizationOf, isOpen, paidAuthorizations } from './audit.ts';
+import {
+  type Audit,
+  audit,
+  authorizationOf,
+  isOpen,
+  offenders,
+  paidAuthorizations,
+} from './audit.ts';
 import { buy, mannerOf, pause, type Story } from './client.ts';
 import { choose, draw } from './draw.ts';
 import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
@@ -45,6 +52,8 @@ export interface Shop extends Omit<Stall, 'journal' | 'pid'> {
 
 export interface CampaignReport extends Audit {
   readonly stories: readonly Story[];
+  /** The purchases behind what should not be. */
+  readonly offenders: readonly string[];
   readonly kills: number;
   readonly databaseKills: number;
   readonly releases: number;
@@ -100,7 +109,17 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const seconds = (performance.now() - started) / 1000;
     const { faults, releases } = ground;
     const figures = await audit(ground.chain, stories, journal);
-    return { ...figures, stories, kills, databaseKills, releases, faults, seconds };
+    const named = await offenders(ground.chain, stories, journal);
+    return {
+      ...figures,
+      stories,
+      offenders: named,
+      kills,
+      databaseKills,
+      releases,
+      faults,
+      seconds,
+    };
   } finally {
     await ground.close();
   }
