@@ -55,9 +55,9 @@ describe('signalpress --help', () => {
   );
 
   it('answers a word that is no command with the list of commands, and exit code 1', () => {
-    const { status, stdout, stderr } = run(['publish']);
+    const { status, stdout, stderr } = run(['sell']);
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toContain("unknown command 'publish'");
+    expect(stderr).toContain("unknown command 'sell'");
     expect(stderr).toContain('compile');
   });
 });
