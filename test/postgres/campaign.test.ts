@@ -11,7 +11,7 @@ describe.skipIf(!isReady)(
     it('I2, I3, I9, I11, I51: purchases cost once and are delivered while gatekeeper and database are killed', async () => {
       const options = {
         seed: 11,
-        purchases: 30,
+        purchases: 90,
         settler: 'facilitators',
         journal: 'postgres',
       } as const;
