@@ -4,8 +4,8 @@ import { AgedMap } from '../bounded-map.ts';
 export const READY_MAX = 8192;
 /** Ready refusals kept for one release: strangers make as many different ones as they like. */
 export const READY_REFUSALS_MAX = 512;
-/** Bytes of ready answers kept for one release. */
-export const READY_BYTES_MAX = 32 * 1024 * 1024;
+/** Bytes of ready answers kept for one release, with the text of their headers. */
+export const READY_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest body that is kept ready. */
 export const READY_BODY_BYTES_MAX = 1024 * 1024;
 /** Longest raw target that is a key. */
@@ -62,6 +62,8 @@ export class ReadyAnswers {
   }
 }
 
+/** A 402 says its terms in a header too, which is longer than its body. */
 function bytesOf(answer: ReadyAnswer | undefined): number {
-  return answer?.body.length ?? 0;
+  if (answer === undefined) return 0;
+  return answer.headers.reduce((sum, text) => sum + text.length, answer.body.length);
 }

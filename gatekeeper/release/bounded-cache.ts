@@ -1,7 +1,7 @@
 import { AgedMap } from '../bounded-map.ts';
 
-/** Bytes of bodies kept in memory when the operator sets nothing else. */
-export const MEMORY_BYTES = 128 * 1024 * 1024;
+/** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
+export const MEMORY_BYTES = 32 * 1024 * 1024;
 
 interface Weighed<Value> {
   readonly value: Value;

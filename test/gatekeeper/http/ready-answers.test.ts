@@ -35,6 +35,14 @@ describe('ReadyAnswers', () => {
     expect(ready.bytes).toBeLessThanOrEqual(READY_BYTES_MAX - READY_BODY_BYTES_MAX + 1);
   });
 
+  it('counts the text of headers, which says the terms of a 402 once more', () => {
+    const ready = new ReadyAnswers();
+    const headers = ['payment-required', 'x'.repeat(READY_BODY_BYTES_MAX)];
+    for (let at = 0; at < 40; at += 1) ready.keep(`/${at}`, { ...answer(1), headers });
+    expect(ready.size).toBeLessThan(READY_BYTES_MAX / READY_BODY_BYTES_MAX);
+    expect(ready.bytes).toBeLessThanOrEqual(READY_BYTES_MAX);
+  });
+
   it('keeps neither a huge body nor a huge target', () => {
     const ready = new ReadyAnswers();
     ready.keep('/a', answer(READY_BODY_BYTES_MAX + 1));
