@@ -18,7 +18,6 @@ interface Answer {
   readonly body: string;
 }
 
-// Why the others are skipped stands in their names.
 const KINDS = (['nginx', 'haproxy'] as const).map((kind) => ({
   kind,
   missing: missingBalancer(kind),
@@ -26,6 +25,7 @@ const KINDS = (['nginx', 'haproxy'] as const).map((kind) => ({
 
 describe.each(KINDS)('$kind in front of two gatekeepers', ({ kind, missing }) => {
   if (missing !== null) {
+    // A balancer is a package of the system: where it cannot be had, the name of the test says which one is missing.
     it.skip(`(${missing})`, () => undefined);
     return;
   }
