@@ -78,26 +78,32 @@ async function destinationOf(
   flags: PublishFlags,
   env: PublishSettings['env'],
 ): Promise<Destination> {
-  const { to, command, at, removeCommand, data } = flags;
-  if ((to === undefined) === (command === undefined)) {
+  const { to, command, at, removeCommand } = flags;
+  if (to !== undefined && command === undefined) return placeAt(to, flags, env);
+  if (to !== undefined || command === undefined) {
     throw new UploadError('Cannot publish: pass either --to or --command');
   }
-  const readAuth = header(env, 'SIGNALPRESS_DATA_AUTH');
-  if (command !== undefined) {
-    if (at === undefined) {
-      throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
-    }
-    const reads = await filesAt(at, { auth: readAuth, flags });
-    return commandDestination({ copy: command, remove: removeCommand ?? null, reads });
+  if (at === undefined) {
+    throw new UploadError('Cannot publish: --command needs --at, the URL where readers find it');
   }
-  const place = to ?? '';
-  if (!isUrl(place)) return folderDestination(place, data);
+  const reads = await filesAt(at, { auth: header(env, 'SIGNALPRESS_DATA_AUTH'), flags });
+  return commandDestination({ copy: command, remove: removeCommand ?? null, reads });
+}
+
+/** A folder, or a host that takes PUT and may be read at another address. */
+async function placeAt(
+  to: string,
+  flags: PublishFlags,
+  env: PublishSettings['env'],
+): Promise<Destination> {
+  const readAuth = header(env, 'SIGNALPRESS_DATA_AUTH');
+  if (!isUrl(to)) return folderDestination(to, flags.data);
   const auth = header(env, 'SIGNALPRESS_PUBLISH_AUTH');
-  const writes = await filesAt(place, { auth, flags });
-  const reads = await (at === undefined
-    ? filesAt(place, { auth, flags })
-    : filesAt(at, { auth: readAuth, flags }));
-  return httpDestination({ name: place, writes, reads });
+  const writes = await filesAt(to, { auth, flags });
+  const reads = await (flags.at === undefined
+    ? filesAt(to, { auth, flags })
+    : filesAt(flags.at, { auth: readAuth, flags }));
+  return httpDestination({ name: to, writes, reads });
 }
 
 function isUrl(text: string): boolean {

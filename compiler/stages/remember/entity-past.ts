@@ -369,13 +369,15 @@ interface Order {
 /** `items` are at least one, oldest first. */
 function ordered(items: readonly Item[]): Order {
   const rows = [...items].sort(byDate);
+  const last = lastOf(rows);
+  const [first = last] = rows;
   return {
     recent: items.slice(-SERIES_TAIL),
     firm: items.slice(0, -SERIES_TAIL),
     lastRows: rows.slice(-SERIES_TAIL),
     firmRows: rows.slice(0, -SERIES_TAIL),
-    firstDate: rows[0]?.date ?? '',
-    lastDate: lastOf(rows).date,
+    firstDate: first.date,
+    lastDate: last.date,
   };
 }
 
