@@ -15,6 +15,8 @@ const CONNECT_MS = 5_000;
 /** Of an answer that is thrown away. */
 const DUMP_BYTES = 65_536;
 const HEADERS_BYTES_MAX = 32_768;
+/** Clocks of seconds: a file that was changed this long before it was sent bears its tag alone. */
+const SETTLED_MS = 2_000;
 /** Statuses that say nothing about a file, only about the host. */
 const BUSY = [408, 425, 429];
 
@@ -120,8 +122,18 @@ async function fileOf(
     }
     chunks.push(chunk);
   }
-  const tag = headers.etag;
-  return { bytes: Buffer.concat(chunks, size), etag: typeof tag === 'string' ? tag : null };
+  return { bytes: Buffer.concat(chunks, size), etag: lastingTag(headers) };
+}
+
+/**
+ * The tag of an answer; null where another file may come to bear the same one. nginx and others make it of the second of
+ * the last change and of the length, so a file that was a second old may change unseen (RFC 9110, 8.8.2.2).
+ */
+function lastingTag({ etag, date, ...headers }: Dispatcher.ResponseData['headers']): string | null {
+  const changed = headers['last-modified'];
+  const age = Date.parse(String(date)) - Date.parse(String(changed));
+  const isSettled = changed === undefined || age >= SETTLED_MS;
+  return typeof etag === 'string' && isSettled ? etag : null;
 }
 
 function hostError(error: unknown, ms: number): HostError {

@@ -44,6 +44,24 @@ describe('staticHost()', () => {
     expect(seen).toEqual([['data/files/a.json', 'Bearer 0123456789abcdef', 'identity']]);
   });
 
+  it.each([
+    { what: 'changed 2 s before it was sent', changed: '08:00:00', etag: '"1"' },
+    {
+      what: 'changed in the second before, so it may change unseen',
+      changed: '08:00:01',
+      etag: null,
+    },
+    { what: 'changed in the future, by a wrong clock', changed: '08:00:09', etag: null },
+  ])('keeps a tag only once it means one file: $what', async ({ changed, etag }) => {
+    const at = (time: string) => `Mon, 02 Nov 2026 ${time} GMT`;
+    const { host } = await hostOf((_, response) => {
+      response.setHeader('last-modified', at(changed)).setHeader('date', at('08:00:02'));
+      response.setHeader('etag', '"1"').end('a');
+      return true;
+    });
+    expect(await host.get({ path: 'a', max: 10 })).toMatchObject({ etag });
+  });
+
   it('takes "not modified" for an answer where it sent a tag, and nowhere else', async () => {
     const { host } = await hostOf((_, response) => {
       response.writeHead(304).end();
