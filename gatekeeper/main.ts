@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { commandLine, FLAGS } from './command-line.ts';
+import { commandLine, FLAGS } from './config/command-line.ts';
 import {
   CONFIG_NAME,
   type Config,
@@ -10,17 +10,17 @@ import {
   settlementOf,
   strangeText,
   strangeVariables,
-} from './config.ts';
-import { type Log, lineLog } from './http/line-log.ts';
+} from './config/config.ts';
+import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';
-import { messageOf } from './message-of.ts';
-import { passedSocket } from './passed-socket.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
-import { readOwnFile } from './plain-file.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
-import { StartError } from './start-error.ts';
-import { type WorkerRole, workerRole } from './worker-role.ts';
+import { messageOf } from './system/message-of.ts';
+import { passedSocket } from './system/passed-socket.ts';
+import { readOwnFile } from './system/plain-file.ts';
+import { StartError } from './system/start-error.ts';
+import { type WorkerRole, workerRole } from './workers/worker-role.ts';
 
 /** Each asks for an orderly stop; a terminal that closes must not cut off a payment. */
 const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -189,7 +189,7 @@ async function serve(
   };
   for (const signal of STOPS) process.on(signal, stop);
   if (role === null) announce(config, gatekeeper.url);
-  else (await import('./forked-workers.ts')).joinWorkers(gatekeeper.url, stop);
+  else (await import('./workers/forked-workers.ts')).joinWorkers(gatekeeper.url, stop);
   if (place > 0) return;
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
@@ -198,7 +198,7 @@ async function serve(
 /** Serves in several processes; this one only starts them and passes on their output. */
 async function serveWithWorkers(config: Config, { log, output }: Logging): Promise<void> {
   // Only who wants several waits for it to load.
-  const { forkedWorkers } = await import('./forked-workers.ts');
+  const { forkedWorkers } = await import('./workers/forked-workers.ts');
   const workers = forkedWorkers({
     count: config.workers,
     fd: passedSocket(process.env, process.pid),

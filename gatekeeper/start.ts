@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
-import { type Config, settlementOf } from './config.ts';
-import { health } from './health.ts';
+import type { Service } from './answers/service.ts';
+import { type Config, settlementOf } from './config/config.ts';
+import { metricsOfWorker } from './config/metrics-settings.ts';
+import { shownSettings } from './config/shown-settings.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
+import { health } from './http/health.ts';
 import { rateLimit } from './http/rate-limit.ts';
+import { type GateServer, type GateServerOptions, startServer } from './http/server.ts';
 import { requestLog } from './log/request-log.ts';
-import { shownSettings } from './log/shown-settings.ts';
-import { messageOf } from './message-of.ts';
 import { meteredDesk } from './metrics/metered.ts';
 import type { Condition, Meters } from './metrics/meters.ts';
-import { metricsOfWorker } from './metrics/metrics-settings.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { type Books, type BooksSurroundings, openBooks } from './open-books.ts';
@@ -26,11 +27,10 @@ import { isStale, type ReleaseTerms } from './release/release-head.ts';
 import { openPlace, type PlaceTerms, type ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
 import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
-import { type GateServer, type GateServerOptions, startServer } from './server.ts';
-import type { Service } from './service.ts';
 import { settlementWarnings } from './settlement-warnings.ts';
-import { StartError } from './start-error.ts';
 import { switchesOf } from './switches-of.ts';
+import { messageOf } from './system/message-of.ts';
+import { StartError } from './system/start-error.ts';
 import { TEST_WARNING, testPaymentsProblem } from './test-payments.ts';
 
 /** Seconds of the rate that whoever fetches a bought answer again may use at once: a crash of theirs must not wait for us. */

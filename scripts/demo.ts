@@ -12,8 +12,8 @@ import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
 import { judgeNote } from '../compiler/verify/log-notes.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
-import { messageOf } from '../gatekeeper/message-of.ts';
 import { type Gatekeeper, startGatekeeper } from '../gatekeeper/start.ts';
+import { messageOf } from '../gatekeeper/system/message-of.ts';
 import { leadBack } from './lead-back.ts';
 import {
   demoSettings,

@@ -1,4 +1,4 @@
-import { messageOf } from '../gatekeeper/message-of.ts';
+import { messageOf } from '../gatekeeper/system/message-of.ts';
 import { excerptOf } from './sample/sample-excerpt.ts';
 import { sampleFiles } from './sample/sample-files.ts';
 import { SAMPLE_AS_OF } from './sample/sample-times.ts';

@@ -7,7 +7,7 @@ import { importSummaryText, runImport } from '../compiler/import/import-command.
 import { importDisk } from '../compiler/import/import-disk.ts';
 import { readIssuerKey, writeIssuerKey } from '../compiler/keys/issuer-key.ts';
 import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
-import { type Config, loadConfig } from '../gatekeeper/config.ts';
+import { type Config, loadConfig } from '../gatekeeper/config/config.ts';
 import { examplePayloads } from './sample/example-payloads.ts';
 import { importExample } from './sample/import-example.ts';
 import { sampleFiles } from './sample/sample-files.ts';

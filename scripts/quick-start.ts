@@ -1,10 +1,10 @@
 import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
-import type { Config } from '../gatekeeper/config.ts';
-import { lineLog } from '../gatekeeper/http/line-log.ts';
+import type { Config } from '../gatekeeper/config/config.ts';
+import { lineLog } from '../gatekeeper/log/line-log.ts';
 import { LogOutput } from '../gatekeeper/log/log-output.ts';
-import { messageOf } from '../gatekeeper/message-of.ts';
 import { startGatekeeper } from '../gatekeeper/start.ts';
+import { messageOf } from '../gatekeeper/system/message-of.ts';
 import {
   demoSettings,
   playsKey,

@@ -64,7 +64,7 @@ function exists(path: string, doc: string): boolean {
 
 /** Variables that the program reads, from the files that name them. */
 function variablesKnown(): Set<string> {
-  const settings = read('gatekeeper/settings.ts');
+  const settings = read('gatekeeper/config/settings.ts');
   const fields = [...settings.matchAll(/^ {2}([a-z_]+): /gm)].map(([, name = '']) => name);
   const texts = [
     settings,

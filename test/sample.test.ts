@@ -5,7 +5,7 @@ import { type Citation, contentOf } from '../compiler/contract/citation.ts';
 import { CORE_FIELDS, hashCore } from '../compiler/contract/record-hash.ts';
 import { parseVerifyEntry, type VerifyEntry } from '../compiler/contract/release.ts';
 import { answer } from '../gatekeeper/answers/answers.ts';
-import type { Service } from '../gatekeeper/service.ts';
+import type { Service } from '../gatekeeper/answers/service.ts';
 import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from './compiled-sample.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';

@@ -12,7 +12,7 @@ import {
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
-} from '../service.ts';
+} from './service.ts';
 import { undetermined } from './undetermined.ts';
 import { hashPrefix } from './verify-hash.ts';
 

@@ -5,15 +5,6 @@ import { BoundedCache } from '../release/bounded-cache.ts';
 import { codedFile } from '../release/coded-file.ts';
 import { bytesAt, type ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
-import { gone } from '../route.ts';
-import {
-  type Answered,
-  IS_THERE,
-  KEEP_FOR_RELEASE,
-  MISS,
-  type Question,
-  type Service,
-} from '../service.ts';
 import { anchor } from './anchor.ts';
 import { catalog } from './catalog.ts';
 import { channels } from './channels.ts';
@@ -24,8 +15,17 @@ import { mint } from './mint.ts';
 import { preview } from './preview.ts';
 import { previewSearch } from './preview-search.ts';
 import { proof } from './proof.ts';
+import { gone } from './refuse-method.ts';
 import { resolve } from './resolve.ts';
 import { series } from './series.ts';
+import {
+  type Answered,
+  IS_THERE,
+  KEEP_FOR_RELEASE,
+  MISS,
+  type Question,
+  type Service,
+} from './service.ts';
 import { verify } from './verify.ts';
 import { watch } from './watch.ts';
 

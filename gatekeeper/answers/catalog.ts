@@ -10,8 +10,8 @@ import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
-import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from '../service.ts';
 import { FREE_BYTES_MAX } from './free-bytes.ts';
+import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from './service.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
 const CATALOG_PAGE_PAIRS = 500;

@@ -1,6 +1,6 @@
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
-import { type Answered, jsonContent, type Service } from '../service.ts';
 import { TEST_WARNING } from '../test-payments.ts';
+import { type Answered, jsonContent, type Service } from './service.ts';
 
 /** Milliseconds that the day's phase may be repeated. */
 const KEEP_MS = 60_000;

@@ -11,9 +11,9 @@ import { BoundedCache } from '../release/bounded-cache.ts';
 import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { type Answered, jsonBytes, type Question, type Service } from '../service.ts';
 import { catalogRows } from './catalog.ts';
 import { FREE_BYTES_MAX } from './free-bytes.ts';
+import { type Answered, jsonBytes, type Question, type Service } from './service.ts';
 
 /** Seconds that a coverage answer may be repeated. */
 export const COVERAGE_TTL_S = 60;

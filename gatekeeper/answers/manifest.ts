@@ -1,5 +1,5 @@
 import { type EndpointPath, endpointAt } from '../../compiler/contract/endpoints.ts';
-import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from '../service.ts';
+import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from './service.ts';
 
 /**
  * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment

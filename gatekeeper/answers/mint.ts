@@ -1,4 +1,4 @@
-import { type Answered, jsonContent, MISS, type Service } from '../service.ts';
+import { type Answered, jsonContent, MISS, type Service } from './service.ts';
 
 /**
  * `/gauge/subscribe`: a token made before the settlement and handed out only after it. The journal keeps the exact

@@ -9,7 +9,7 @@ import {
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
-} from '../service.ts';
+} from './service.ts';
 
 /** Services that one search names. */
 export const SEARCH_MATCHES_MAX = 50;

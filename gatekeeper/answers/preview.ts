@@ -7,6 +7,8 @@ import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
+import { catalogCounts } from './catalog.ts';
+import { FREE_BYTES_MAX } from './free-bytes.ts';
 import {
   type Answered,
   type ContentAnswer,
@@ -14,9 +16,7 @@ import {
   KEEP_FOR_RELEASE,
   MISS,
   type Service,
-} from '../service.ts';
-import { catalogCounts } from './catalog.ts';
-import { FREE_BYTES_MAX } from './free-bytes.ts';
+} from './service.ts';
 
 /** Entities that one list shows; the catalog has them all. */
 export const PREVIEW_LIST_MAX = 500;

@@ -1,17 +1,17 @@
+import { jsonReply, type Reply } from '../http/reply.ts';
 import { inclusionOf } from '../release/inclusion.ts';
 import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
-import { jsonReply, type Reply } from '../reply.ts';
+import { ABSENT_NOTES } from './anchor.ts';
+import { coreMembers } from './core-members.ts';
+import { freeFacts, isFreeReading } from './free-facts.ts';
 import {
   type Answered,
   jsonContent,
   KEEP_FOR_RELEASE,
   type Question,
   type Service,
-} from '../service.ts';
-import { ABSENT_NOTES } from './anchor.ts';
-import { coreMembers } from './core-members.ts';
-import { freeFacts, isFreeReading } from './free-facts.ts';
+} from './service.ts';
 import { undetermined } from './undetermined.ts';
 import {
   HASH_PREFIX_MIN,

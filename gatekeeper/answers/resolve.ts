@@ -29,6 +29,7 @@ import { noCharge } from '../offer/no-charge.ts';
 import { citationText } from '../release/citation-text.ts';
 import { sha256 } from '../release/log-files.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
+import { filersOf, findFiler, listsOf } from './filings.ts';
 import {
   type Answered,
   IS_THERE,
@@ -36,8 +37,7 @@ import {
   MISS,
   type Question,
   type Service,
-} from '../service.ts';
-import { filersOf, findFiler, listsOf } from './filings.ts';
+} from './service.ts';
 
 const PROPOSER = '/resolve/proposer';
 

@@ -12,8 +12,8 @@ import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
-import { type Answered, IS_THERE, MISS, type Question, type Service } from '../service.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
+import { type Answered, IS_THERE, MISS, type Question, type Service } from './service.ts';
 
 /** Of RFC 4180. */
 const LINE_END = '\r\n';

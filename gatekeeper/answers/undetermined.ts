@@ -1,7 +1,7 @@
-import { messageOf } from '../message-of.ts';
+import { jsonReply } from '../http/reply.ts';
 import { isLogged } from '../release/read-body.ts';
-import { jsonReply } from '../reply.ts';
-import type { Answered, Service } from '../service.ts';
+import { messageOf } from '../system/message-of.ts';
+import type { Answered, Service } from './service.ts';
 
 const ERROR = 'The look-up could not be completed; this says nothing about the hash. Ask again';
 

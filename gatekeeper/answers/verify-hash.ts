@@ -11,7 +11,7 @@ import { linesFrom } from '../release/lines-from.ts';
 import { findEntries } from '../release/log-index.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { storedCore } from '../release/stored-core.ts';
-import type { Service } from '../service.ts';
+import type { Service } from './service.ts';
 
 /** Fewest hex digits of a hash that are looked up. */
 export const HASH_PREFIX_MIN = 8;

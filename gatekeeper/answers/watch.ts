@@ -14,8 +14,8 @@ import {
 import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
-import { type Answered, jsonContent, type Question, type Service } from '../service.ts';
 import { catalogRows } from './catalog.ts';
+import { type Answered, jsonContent, type Question, type Service } from './service.ts';
 import { readingsOf, type WatchItem } from './watch-index.ts';
 
 /** What a row costs, whose record is parsed. */

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BaseError, isHash, TimeoutError } from 'viem';
-import { inTime } from '../in-time.ts';
 import type { Evidence } from '../payment/settlement.ts';
 import type { Authorization } from '../payment/signature.ts';
+import { inTime } from '../system/in-time.ts';
 import type { ChainNode, Receipt } from './chain-node.ts';
 import { findUse } from './find-use.ts';
 import { provesTransfer } from './transfer-proof.ts';

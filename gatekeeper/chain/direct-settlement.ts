@@ -15,9 +15,9 @@ import {
   provenBy,
   type SettleOutcome,
 } from '../facilitator/facilitator.ts';
-import { inTime } from '../in-time.ts';
 import { priceOf } from '../payment/payment-check.ts';
 import { signedBy } from '../payment/signature.ts';
+import { inTime } from '../system/in-time.ts';
 import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
 import { SETTLEMENT_MS_MAX } from './patience.ts';

@@ -1,9 +1,9 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
-import { messageOf } from '../message-of.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import { type ChainEvidence, chainEvidence, nodeTrouble } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
 import { directSettlement } from './direct-settlement.ts';

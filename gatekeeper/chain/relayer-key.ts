@@ -1,5 +1,5 @@
-import { readOwnFile } from '../plain-file.ts';
-import { StartError } from '../start-error.ts';
+import { readOwnFile } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 
 const KEY = /^(0x)?[0-9a-fA-F]{64}$/;
 /** Others than the owner may do nothing with the file. */

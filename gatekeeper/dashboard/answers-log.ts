@@ -2,9 +2,9 @@ import { closeSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { z } from 'zod';
 import { findRow } from '../../compiler/contract/route.ts';
-import { messageOf } from '../message-of.ts';
-import { openOwnFile } from '../plain-file.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { openOwnFile } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 import type { Period } from './sales.ts';
 
 const CHUNK_BYTES = 1 << 16;

@@ -5,9 +5,9 @@ import {
   type SourceStatus,
 } from '../../compiler/contract/run-status.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
-import { messageOf } from '../message-of.ts';
-import { readOwnFile } from '../plain-file.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { readOwnFile } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 
 const STATUS_BYTES_MAX = 16 << 20;
 /** A job of cron that runs every hour fetches what is due up to an hour late. */

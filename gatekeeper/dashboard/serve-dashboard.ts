@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { isLoopback } from '../http/loopback.ts';
-import { messageOf } from '../message-of.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import { DASHBOARD_POLICY } from './dashboard-page.ts';
 
 const HEADERS = {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { HEALTH_PATH } from '../health.ts';
 import { trustedProxies } from '../http/client-address.ts';
+import { HEALTH_PATH } from '../http/health.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../system/message-of.ts';
 import type { Answer, NoAnswer } from './ask.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../system/message-of.ts';
 
 /** What another service answered to a GET. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { Ask } from './ask.ts';
 import type { Finding } from './finding.ts';

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../system/message-of.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 

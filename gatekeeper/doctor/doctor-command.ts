@@ -1,19 +1,19 @@
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandLine } from '../command-line.ts';
+import { commandLine } from '../config/command-line.ts';
 import {
   type Config,
   type ConfigSources,
   loadConfig,
   strangeText,
   strangeVariables,
-} from '../config.ts';
-import { messageOf } from '../message-of.ts';
+} from '../config/config.ts';
 import { openSource } from '../release/open-source.ts';
 import { openRelease, type ReleaseIndex } from '../release/release-index.ts';
-import { StartError } from '../start-error.ts';
 import { switchesOf } from '../switches-of.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import { ask } from './ask.ts';
 import type { Examined } from './check.ts';
 import { isHealthy, reportJson, reportText } from './doctor-report.ts';

@@ -1,4 +1,4 @@
-import { inTime } from '../in-time.ts';
+import { inTime } from '../system/in-time.ts';
 import { addressCheck } from './address-check.ts';
 import { chainCheck } from './chain-check.ts';
 import type { Check, Examined } from './check.ts';

@@ -1,4 +1,4 @@
-import { type Config, settlementOf } from '../config.ts';
+import { type Config, settlementOf } from '../config/config.ts';
 import { type Facilitator, remoteFacilitator } from '../facilitator/facilitator.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
 import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
 import { isPostgresUrl, shownPlace } from '../journal/postgres/postgres-url.ts';
 import type { Examined } from './check.ts';

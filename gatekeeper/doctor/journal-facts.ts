@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'libsql';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { newestTime } from '../journal/accepted-clock.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
 import { isPostgresUrl } from '../journal/postgres/postgres-url.ts';

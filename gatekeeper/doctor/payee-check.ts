@@ -1,4 +1,4 @@
-import { settlementOf } from '../config.ts';
+import { settlementOf } from '../config/config.ts';
 import { payeeAddress } from '../offer/payee-address.ts';
 import { silence } from './chain-check.ts';
 import type { Examined } from './check.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../system/message-of.ts';
 import { type Finding, failed } from './finding.ts';
 
 /** An error as a finding: behind the last semicolon of its message stands what to do. */

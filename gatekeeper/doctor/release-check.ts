@@ -1,4 +1,4 @@
-import { settlementOf } from '../config.ts';
+import { settlementOf } from '../config/config.ts';
 import { refuseOlder } from '../release/newest-served.ts';
 import { isStale } from '../release/release-head.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';

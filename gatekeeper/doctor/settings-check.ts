@@ -1,4 +1,4 @@
-import { type Settlement, settlementOf } from '../config.ts';
+import { type Settlement, settlementOf } from '../config/config.ts';
 import { settlementWarnings } from '../settlement-warnings.ts';
 import type { Examined } from './check.ts';
 import { type Finding, ok, warning } from './finding.ts';

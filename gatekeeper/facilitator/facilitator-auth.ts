@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { readOwnFile } from '../plain-file.ts';
-import { StartError } from '../start-error.ts';
+import { readOwnFile } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 import type { FacilitatorAuth } from './facilitator.ts';
 
 /** Longest module that is loaded. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import type { Canary } from './canary.ts';
 import { type Circuit, type CircuitState, circuit, type Probe } from './circuit.ts';
 import {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { RequestTrace } from '../http/request-id.ts';
-import { inTime } from '../in-time.ts';
 import type { Listing, Requirements } from '../offer/challenge.ts';
 import { findNetwork } from '../payment/networks.ts';
 import type { Payment, X402Version } from '../payment/payment-header.ts';
 import type { Authorization } from '../payment/signature.ts';
+import { inTime } from '../system/in-time.ts';
 import { type JsonAnswer, jsonCaller, type Silence } from './json-call.ts';
 import { facilitatorUrl } from './remote-url.ts';
 

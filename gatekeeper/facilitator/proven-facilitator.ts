@@ -1,6 +1,6 @@
 import type { ChainEvidence, Finding } from '../chain/chain-evidence.ts';
 import { SETTLEMENT_MS_MAX } from '../chain/patience.ts';
-import { inTime } from '../in-time.ts';
+import { inTime } from '../system/in-time.ts';
 import {
   authorizationOf,
   type Facilitator,

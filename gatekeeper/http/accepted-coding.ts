@@ -1,5 +1,5 @@
 import { CODINGS, type Coding } from '../../compiler/contract/codings.ts';
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Clients spell the header in few ways; strangers may spell it in any. */
 const SPELLINGS_MAX = 256;

@@ -1,4 +1,4 @@
-import { AgedMap } from '../bounded-map.ts';
+import { AgedMap } from '../system/bounded-map.ts';
 
 /** Ready answers kept for one release. */
 export const READY_MAX = 8192;

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../system/message-of.ts';
 
 /** Runs writes of a database in groups; a promise resolves when its write is on the disk, not in a queue. */
 export interface GroupCommit {

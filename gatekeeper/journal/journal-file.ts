@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import Database from 'libsql';
 import { z } from 'zod';
-import { refuseUnlessPlain } from '../plain-file.ts';
-import { StartError } from '../start-error.ts';
+import { refuseUnlessPlain } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 
 /** File of the payment journal inside the state folder. */
 export const JOURNAL_NAME = 'payments.db';

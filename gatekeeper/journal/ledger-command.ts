@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
-import { messageOf } from '../message-of.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
 import { openJournalFile } from './journal-file.ts';
 import {

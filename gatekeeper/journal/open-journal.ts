@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import type { Log } from '../http/line-log.ts';
-import { messageOf } from '../message-of.ts';
-import { StartError } from '../start-error.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../log/line-log.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import type { Journal } from './journal.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
 import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';

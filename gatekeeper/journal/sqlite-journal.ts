@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { BoundedMap } from '../bounded-map.ts';
 import { clockIsBehind } from '../payment/clock-guard.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { newestTime } from './accepted-clock.ts';
 import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
 import { groupCommit } from './group-commit.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { BoundedMap } from '../bounded-map.ts';
 import { clientKey } from '../http/rate-limit.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Clients whose hash is remembered; any other one is hashed again. */
 const CLIENTS_MAX = 10_000;

@@ -1,8 +1,8 @@
-import { HEALTH_PATH } from '../health.ts';
 import { clientAddress, type TrustedProxies } from '../http/client-address.ts';
-import type { Log } from '../http/line-log.ts';
+import { HEALTH_PATH } from '../http/health.ts';
 import { METRICS_PATH } from '../metrics/metrics-path.ts';
 import { type ClientHashOptions, clientHash } from './client-hash.ts';
+import type { Log } from './line-log.ts';
 import type { LoggedRequests } from './log-level.ts';
 
 /** An answer that was sent. */

@@ -1,6 +1,6 @@
 import type { HeaderFacts } from '../http/header-facts.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { jsonReply, type Reply } from '../reply.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
 
 const TAKEN: readonly string[] = ['application/json', 'application/*', '*/*'];
 

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { TOOLS } from '../../compiler/contract/tools.ts';
 import { FREE_BYTES_MAX } from '../answers/free-bytes.ts';
-import { jsonReply, NO_STORE, type Reply } from '../reply.ts';
-import type { Answered, Question, RpcContext, Service } from '../service.ts';
+import type { Answered, Question, RpcContext, Service } from '../answers/service.ts';
+import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { callTool, findTool, tooLong } from './call-tool.ts';
 import {
   bodyValue,

@@ -1,5 +1,5 @@
+import type { Reply } from '../http/reply.ts';
 import { BoundedCache } from '../release/bounded-cache.ts';
-import type { Reply } from '../reply.ts';
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
 export interface ToolResult {

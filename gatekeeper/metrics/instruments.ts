@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
-import { inTime } from '../in-time.ts';
 import type { Answered } from '../log/request-log.ts';
+import { inTime } from '../system/in-time.ts';
 import { type Condition, LIMITS, type Meters, STAGES } from './meters.ts';
 import { Operations } from './operation.ts';
 

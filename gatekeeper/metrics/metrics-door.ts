@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { jsonReply, NO_STORE, type Reply } from '../reply.ts';
+import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import type { Instruments } from './instruments.ts';
 
 const METHODS = ['GET', 'HEAD'];

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { addressText, type MetricsAddress } from '../config/metrics-settings.ts';
 import { isLoopback } from '../http/loopback.ts';
-import { messageOf } from '../message-of.ts';
-import { jsonReply, type Reply } from '../reply.ts';
-import { StartError } from '../start-error.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import type { MetricsDoor } from './metrics-door.ts';
 import { isMetrics, METRICS_PATH } from './metrics-path.ts';
-import { addressText, type MetricsAddress } from './metrics-settings.ts';
 
 /** Readers are few; a crowd must not take the sockets of the service. */
 const CONNECTIONS_MAX = 32;

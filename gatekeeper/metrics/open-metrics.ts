@@ -1,7 +1,7 @@
+import type { MetricsSettings } from '../config/metrics-settings.ts';
 import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';
 import { type MetricsDoor, metricsDoor } from './metrics-door.ts';
 import { startMetricsServer } from './metrics-server.ts';
-import type { MetricsSettings } from './metrics-settings.ts';
 
 /** Metrics that can be read. */
 export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {

@@ -1,6 +1,6 @@
 import { findRow } from '../../compiler/contract/route.ts';
-import { BoundedMap } from '../bounded-map.ts';
-import { HEALTH_PATH } from '../health.ts';
+import { HEALTH_PATH } from '../http/health.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { METRICS_PATH } from './metrics-path.ts';
 
 /** Paths of the table that are remembered; those with a hash in them have no end. */

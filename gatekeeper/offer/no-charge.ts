@@ -5,9 +5,9 @@ import { nearest } from '../../compiler/contract/nearest.ts';
 import type { Values } from '../../compiler/contract/path.ts';
 import { missingBasis, stockLack } from '../../compiler/contract/products.ts';
 import type { Route, Trouble } from '../../compiler/contract/route.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
-import { jsonReply, type Reply } from '../reply.ts';
 import {
   CATALOG_REQUEST,
   exampleRequest,

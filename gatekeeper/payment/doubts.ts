@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import type { Binding } from './in-flight.ts';
 import { UNKNOWN_RETRY_S } from './payment-reply.ts';
 

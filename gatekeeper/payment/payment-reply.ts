@@ -1,5 +1,5 @@
+import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
-import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../reply.ts';
 import type { Refusal } from './payment-header.ts';
 import type { Offered, Order, Tender } from './tender.ts';
 

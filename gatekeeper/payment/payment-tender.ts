@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
-import { BoundedMap } from '../bounded-map.ts';
 import { facilitatorRequest } from '../facilitator/facilitator.ts';
+import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
-import { oncePer } from '../once-per.ts';
-import type { Header } from '../reply.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { oncePer } from '../system/once-per.ts';
 import type { Network } from './networks.ts';
 import { checkPayment, checkSignature, priceOf, type Terms } from './payment-check.ts';
 import {

@@ -19,8 +19,9 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
+
+import type { Reply } from '../http/reply.ts';
 import type { Journal, JournalClaim, JournalEntry } from '../journal/journal.ts';
-import type { Reply } from '../reply.ts';
 import { clockTrouble } from './clock-guard.ts';
 import { DOUBT_REST_MS, Doubts } from './doubts.ts';
 import { type Binding, InFlight } from './in-flight.ts';

@@ -6,9 +6,9 @@ import {
   parseReceipt,
   receiptAmount,
 } from '../../compiler/contract/receipt.ts';
+import type { Header } from '../http/reply.ts';
 import type { JournalEntry } from '../journal/journal.ts';
-import { oncePer } from '../once-per.ts';
-import type { Header } from '../reply.ts';
+import { oncePer } from '../system/once-per.ts';
 import type { Refusal } from './payment-header.ts';
 import type { Ending } from './settlement.ts';
 import type { Money, OfferedOf, OrderOf, Tender, TenderReader } from './tender.ts';

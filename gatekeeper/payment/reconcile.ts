@@ -1,6 +1,6 @@
-import { BoundedMap } from '../bounded-map.ts';
 import type { Journal, OpenPayment } from '../journal/journal.ts';
-import { messageOf } from '../message-of.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { messageOf } from '../system/message-of.ts';
 import type { Lookout } from './purchase-desk.ts';
 
 /** Open payments that one pass sees; the next pass goes on behind them. */

@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
+import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
 import type { JournalClaim } from '../journal/journal.ts';
-import { oncePer } from '../once-per.ts';
-import type { Header } from '../reply.ts';
+import { oncePer } from '../system/once-per.ts';
 import type { Binding } from './in-flight.ts';
 import type { Refusal, X402Version } from './payment-header.ts';
 import type { Ending } from './settlement.ts';

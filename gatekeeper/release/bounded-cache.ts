@@ -1,4 +1,4 @@
-import { AgedMap } from '../bounded-map.ts';
+import { AgedMap } from '../system/bounded-map.ts';
 
 /** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
 export const MEMORY_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { packedPath } from '../../compiler/contract/codings.ts';
 import { acceptedCoding } from '../http/accepted-coding.ts';
-import type { Header } from '../reply.ts';
+import type { Header } from '../http/reply.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** The stored form of a file that a client likes best. */

@@ -8,9 +8,9 @@ import {
   RELEASE_NAME,
 } from '../../compiler/contract/release.ts';
 import { FILE_COST } from '../http/cost.ts';
-import { messageOf } from '../message-of.ts';
-import { readPlainFile } from '../plain-file.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { readPlainFile } from '../system/plain-file.ts';
+import { StartError } from '../system/start-error.ts';
 import { type ReadFile, readBody } from './read-body.ts';
 import type { ReleasePlace, ReleaseSource } from './release-source.ts';
 

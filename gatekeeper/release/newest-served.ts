@@ -6,9 +6,9 @@ import { canonicalJson } from '../../compiler/contract/canonical.ts';
 import { rootDid } from '../../compiler/contract/key-history.ts';
 import type { Release } from '../../compiler/contract/release.ts';
 import { goesBack } from '../../compiler/contract/release-time.ts';
-import { readOwnFile } from '../plain-file.ts';
-import { replaceFile } from '../replace-file.ts';
-import { StartError } from '../start-error.ts';
+import { readOwnFile } from '../system/plain-file.ts';
+import { replaceFile } from '../system/replace-file.ts';
+import { StartError } from '../system/start-error.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** File of the state folder that names the newest release ever served from it. */

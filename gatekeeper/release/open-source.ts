@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import { dataUrl, isRemote } from '../remote/data-url.ts';
+import type { Config } from '../config/config.ts';
+import { dataUrl, isRemote } from '../config/data-url.ts';
 import { folderSource } from './folder-source.ts';
 import type { ReadFile } from './read-body.ts';
 import type { ReleaseSource } from './release-source.ts';

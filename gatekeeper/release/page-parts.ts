@@ -1,6 +1,6 @@
 import { SITE_FOLDER } from '../../compiler/contract/site.ts';
 import type { SitePage } from '../../compiler/contract/site-page.ts';
-import type { Header } from '../reply.ts';
+import type { Header } from '../http/reply.ts';
 import type { ReleaseIndex } from './release-index.ts';
 
 /** What a browser may do with the page for people: load its own files, and ask this service. */

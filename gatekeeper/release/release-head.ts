@@ -16,8 +16,8 @@ import {
   tables,
 } from '../../compiler/contract/release.ts';
 import { decodeUtf8, parseJson } from '../../compiler/contract/strict-json.ts';
-import { messageOf } from '../message-of.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import { ListedFiles } from './listed-files.ts';
 
 /** What the operator requires of a release beyond its own consistency. */

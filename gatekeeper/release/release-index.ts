@@ -2,7 +2,7 @@ import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY, type Spend } from '../http/cost.ts';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../system/start-error.ts';
 import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
 import type { ListedFiles } from './listed-files.ts';
 import { OFFERS_PATH, type Offers, parseOffers } from './offers.ts';

@@ -1,5 +1,5 @@
 import { findStaticFile } from '../../compiler/contract/static-files.ts';
-import { type Header, jsonReply, type Reply } from '../reply.ts';
+import { type Header, jsonReply, type Reply } from '../http/reply.ts';
 import { codedFile } from './coded-file.ts';
 import { SITE_POLICY } from './page-parts.ts';
 import type { ReleaseReader } from './release-index.ts';

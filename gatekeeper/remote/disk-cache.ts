@@ -11,10 +11,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Log } from '../http/line-log.ts';
-import { messageOf } from '../message-of.ts';
-import { readPlainFile } from '../plain-file.ts';
+import type { Log } from '../log/line-log.ts';
 import { hasHash } from '../release/read-body.ts';
+import { messageOf } from '../system/message-of.ts';
+import { readPlainFile } from '../system/plain-file.ts';
 
 /** What is left of the bound after files were removed. */
 const FILLED_SHARE = 0.9;

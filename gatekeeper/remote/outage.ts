@@ -1,4 +1,4 @@
-import type { Log } from '../http/line-log.ts';
+import type { Log } from '../log/line-log.ts';
 
 export interface OutageOptions {
   /** Milliseconds since the epoch. */

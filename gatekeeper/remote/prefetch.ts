@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../compiler/contract/release.ts';
-import { inTime } from '../in-time.ts';
 import type { KnownRelease } from '../release/release-source.ts';
+import { inTime } from '../system/in-time.ts';
 import type { DiskCache } from './disk-cache.ts';
 import type { RemoteFiles } from './remote-files.ts';
 

@@ -9,11 +9,11 @@
  */
 import { storedPath } from '../../compiler/contract/path.ts';
 import type { FileEntry } from '../../compiler/contract/release.ts';
-import { BoundedMap } from '../bounded-map.ts';
 import { costOfFetching, FILE_COST, type Spend } from '../http/cost.ts';
-import type { Log } from '../http/line-log.ts';
-import { messageOf } from '../message-of.ts';
+import type { Log } from '../log/line-log.ts';
 import { DamagedFileError, hasHash, UnreachableFileError } from '../release/read-body.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { messageOf } from '../system/message-of.ts';
 import type { Blob, DiskCache } from './disk-cache.ts';
 import type { Outage } from './outage.ts';
 import { patientGet } from './patient-get.ts';

@@ -1,7 +1,7 @@
+import { dataUrl, isRemote } from '../config/data-url.ts';
+import type { Rule, Written } from '../config/joint-problems.ts';
+import { envName, SETTINGS, type SettingName } from '../config/settings.ts';
 import { isLoopback } from '../http/loopback.ts';
-import type { Rule, Written } from '../joint-problems.ts';
-import { envName, SETTINGS, type SettingName } from '../settings.ts';
-import { dataUrl, isRemote } from './data-url.ts';
 
 /** Settings that only matter where a host serves the data. */
 const REMOTE_ONLY: readonly SettingName[] = ['data_auth', 'data_http', 'cache', 'cache_mb'];

@@ -23,11 +23,11 @@ import {
   releaseName,
 } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
-import type { Log } from '../http/line-log.ts';
-import { messageOf } from '../message-of.ts';
+import type { Log } from '../log/line-log.ts';
 import { OFFERS_PATH } from '../release/offers.ts';
 import type { KnownRelease, ReleasePlace, ReleaseSource } from '../release/release-source.ts';
-import { StartError } from '../start-error.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
 import { DiskCache } from './disk-cache.ts';
 import { Outage } from './outage.ts';
 import { patientGet } from './patient-get.ts';

@@ -9,7 +9,7 @@
  * HTTP semantics: RFC 9110. Conditional requests: its section 13.
  */
 import { type Dispatcher, Pool } from 'undici';
-import { messageOf } from '../message-of.ts';
+import { messageOf } from '../system/message-of.ts';
 
 const CONNECT_MS = 5_000;
 /** Of an answer that is thrown away. */

@@ -13,7 +13,7 @@ import {
 import type { PendingPayment } from '../../compiler/client/purchase.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
-import { loadConfig } from '../../gatekeeper/config.ts';
+import { loadConfig } from '../../gatekeeper/config/config.ts';
 import type { Facilitator } from '../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../gatekeeper/facilitator/local-facilitator.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';

@@ -1,9 +1,9 @@
+import type { Service } from '../../gatekeeper/answers/service.ts';
+import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
-import type { Service } from '../../gatekeeper/service.ts';
-import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
 import { tinyService } from './tiny-service.ts';
 
 /** A service over a compiled data folder, without a server; its desk takes no payment. */

@@ -1,5 +1,5 @@
 import { parseCatalogRow } from '../../compiler/contract/release.ts';
-import type { Service } from '../../gatekeeper/service.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
 import {
   hashes,
   type LogFiles,

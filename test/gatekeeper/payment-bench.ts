@@ -10,6 +10,7 @@ import {
   type SettleOutcome,
   type VerifyOutcome,
 } from '../../gatekeeper/facilitator/facilitator.ts';
+import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../gatekeeper/journal/journal.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
@@ -21,7 +22,6 @@ import {
   purchaseDesk,
 } from '../../gatekeeper/payment/purchase-desk.ts';
 import type { Order } from '../../gatekeeper/payment/tender.ts';
-import { jsonReply, type Reply } from '../../gatekeeper/reply.ts';
 import { NOW_MS, payer } from './payer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desk-'));

@@ -7,7 +7,7 @@ import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
 import { JOURNAL_FORMAT, JOURNAL_NAME } from '../../gatekeeper/journal/journal-file.ts';
 import { serviceNameOf, startGatekeeper } from '../../gatekeeper/start.ts';
-import { StartError } from '../../gatekeeper/start-error.ts';
+import { StartError } from '../../gatekeeper/system/start-error.ts';
 import { emptyJournal } from './empty-journal.ts';
 import { tinyConfig, tinyGate } from './tiny-gate.ts';
 import {

@@ -1,13 +1,13 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
+import type { Answered, Question, Service } from '../../gatekeeper/answers/service.ts';
+import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
+import { jsonReply } from '../../gatekeeper/http/reply.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
-import { jsonReply } from '../../gatekeeper/reply.ts';
-import type { Answered, Question, Service } from '../../gatekeeper/service.ts';
-import { TEST_PAYEE } from '../../gatekeeper/settings.ts';
 import {
   TINY_BASE_URL,
   TINY_NOW,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Config } from '../../gatekeeper/config.ts';
+import type { Config } from '../../gatekeeper/config/config.ts';
 import { clockCheck } from '../../gatekeeper/doctor/clock-check.ts';
 import { examine } from '../../gatekeeper/doctor/examine.ts';
 import { journalCheck } from '../../gatekeeper/doctor/journal-check.ts';

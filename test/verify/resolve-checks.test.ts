@@ -3,7 +3,7 @@ import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { resolve } from '../../gatekeeper/answers/resolve.ts';
-import type { Service } from '../../gatekeeper/service.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
 import { FILINGS } from '../filing-rows.ts';
 import { filingService } from '../gatekeeper/filing-service.ts';
 import { question } from '../gatekeeper/tiny-service.ts';

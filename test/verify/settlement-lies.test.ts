@@ -5,7 +5,7 @@ import { bulkSignatureCheck } from '../../compiler/verify/bulk-signature.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { check } from '../../gatekeeper/answers/check.ts';
 import { resolve } from '../../gatekeeper/answers/resolve.ts';
-import type { Service } from '../../gatekeeper/service.ts';
+import type { Service } from '../../gatekeeper/answers/service.ts';
 import { FILINGS, filingRow, filingSet, listingRow } from '../filing-rows.ts';
 import { compiledService } from '../gatekeeper/compiled-service.ts';
 import { jsonOf, question } from '../gatekeeper/tiny-service.ts';

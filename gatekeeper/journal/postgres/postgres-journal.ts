@@ -16,8 +16,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
-import { BoundedMap } from '../../bounded-map.ts';
 import { clockIsBehind } from '../../payment/clock-guard.ts';
+import { BoundedMap } from '../../system/bounded-map.ts';
 import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
 import {
   type Conclusion,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { z } from 'zod';
 import { clockIsBehind } from '../../payment/clock-guard.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../system/start-error.ts';
 import type { AcceptedClock } from '../accepted-clock.ts';
 import {
   LEDGER_PAGE_ROWS,

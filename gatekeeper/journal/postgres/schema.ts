@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../system/start-error.ts';
 
 /** Version of the tables in PostgreSQL; a database with another number belongs to another version. */
 export const POSTGRES_FORMAT = 1;

@@ -4,9 +4,9 @@ import { parseCheckpoint, parseNote } from '../../../compiler/contract/checkpoin
 import { leafHash, verifyInclusion } from '../../../compiler/contract/merkle.ts';
 import { logEntry } from '../../../compiler/contract/tiles.ts';
 import { anchor, BATCHES_SHOWN_MAX } from '../../../gatekeeper/answers/anchor.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { hashes, memoryLog } from '../../stages/anchor/memory-log.ts';
 import { loggedFiles, loggedService, tinyHashes } from '../logged-service.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';

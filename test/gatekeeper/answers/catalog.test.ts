@@ -3,7 +3,7 @@ import { SIGNALS } from '../../../compiler/contract/lines.ts';
 import { CATALOG_PATH, formatCatalogRow } from '../../../compiler/contract/release.ts';
 import { catalog } from '../../../gatekeeper/answers/catalog.ts';
 import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/free-bytes.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 
 async function listed(query: string, { release }: Service): Promise<Record<string, unknown>> {

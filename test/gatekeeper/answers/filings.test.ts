@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HashedFiling } from '../../../compiler/contract/filing.ts';
 import { formatFilingLine } from '../../../compiler/contract/filing-index.ts';
 import { listsOf } from '../../../gatekeeper/answers/filings.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { tinyService } from '../tiny-service.ts';
 
 const FILING: HashedFiling = {

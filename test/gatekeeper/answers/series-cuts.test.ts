@@ -17,7 +17,7 @@ import { canonicalHash } from '../../../compiler/verify/body-check.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { verifyRelease } from '../../../compiler/verify/verify-release.ts';
 import { series } from '../../../gatekeeper/answers/series.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import {
   compileFolder,
   fileOf,

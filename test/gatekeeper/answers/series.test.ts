@@ -3,8 +3,8 @@ import { SERIES_COLUMNS } from '../../../compiler/contract/series.ts';
 import { parseJson } from '../../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../../compiler/verify/verify-body.ts';
 import { series } from '../../../gatekeeper/answers/series.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { GROWTH_MAX } from '../../growth.ts';
 import { SERIES_DATES, seriesSet } from '../../series-set.ts';
 import {

@@ -7,9 +7,9 @@ import {
   watchChangesSchema,
   watchSchema,
 } from '../../../compiler/contract/watch-bodies.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { watch } from '../../../gatekeeper/answers/watch.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { smallSet } from '../../small-set.ts';
 import {
   compileFolder,

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { doctorCommand } from '../../../gatekeeper/doctor/doctor-command.ts';
 import { CHECKS, examine } from '../../../gatekeeper/doctor/examine.ts';
 import { failed, ok } from '../../../gatekeeper/doctor/finding.ts';
-import { StartError } from '../../../gatekeeper/start-error.ts';
+import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 import { examined, freePort } from './examined.ts';
 

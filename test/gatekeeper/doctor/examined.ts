@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Config } from '../../../gatekeeper/config.ts';
+import type { Config } from '../../../gatekeeper/config/config.ts';
 import type { Answer, Ask } from '../../../gatekeeper/doctor/ask.ts';
 import type { Examined } from '../../../gatekeeper/doctor/check.ts';
 import type { Finding } from '../../../gatekeeper/doctor/finding.ts';

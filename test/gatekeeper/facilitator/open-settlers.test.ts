@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Config, loadConfig } from '../../../gatekeeper/config.ts';
+import { type Config, loadConfig } from '../../../gatekeeper/config/config.ts';
 import { openSettlers } from '../../../gatekeeper/facilitator/open-settlers.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { StartError } from '../../../gatekeeper/start-error.ts';
+import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { paymentRequest } from '../payment-request.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RATE_LIMIT } from '../../../gatekeeper/config.ts';
+import { RATE_LIMIT } from '../../../gatekeeper/config/config.ts';
 import { admission, type Knock } from '../../../gatekeeper/http/admission.ts';
 import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
 import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';

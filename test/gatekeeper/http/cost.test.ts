@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import { respond } from '../../../gatekeeper/answers/respond.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FILE_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { respond } from '../../../gatekeeper/respond.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { loggedService, tinyHashes } from '../logged-service.ts';
 import { tinyRecord } from '../tiny-release.ts';
 import { tinyTokens } from '../tiny-tokens.ts';

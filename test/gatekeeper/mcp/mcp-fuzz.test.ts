@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import { bodyValue, rpcMessage } from '../../../gatekeeper/mcp/json-rpc.ts';
 import { mcp } from '../../../gatekeeper/mcp/mcp.ts';
-import { jsonReply } from '../../../gatekeeper/reply.ts';
 import { question, tinyService } from '../tiny-service.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 2000);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { jsonReply, type Reply } from '../../../gatekeeper/http/reply.ts';
 import { succeededAgain } from '../../../gatekeeper/mcp/tool-result.ts';
-import { jsonReply, type Reply } from '../../../gatekeeper/reply.ts';
 
 const replyOf = (text: string): Reply => jsonReply(200, Buffer.from(JSON.stringify({ text })));
 

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Config } from '../../../gatekeeper/config.ts';
+import type { Config } from '../../../gatekeeper/config/config.ts';
 import type { Facilitator, SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
 import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';

@@ -3,8 +3,8 @@ import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { filePath } from '../../../compiler/contract/path.ts';
 import { answer } from '../../../gatekeeper/answers/answers.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { FILINGS, filingSet, listingRow } from '../../filing-rows.ts';
 import { rosterFiles, rosterSet } from '../../roster-rows.ts';
 import { smallSet } from '../../small-set.ts';

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
+import { respond } from '../../../gatekeeper/answers/respond.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import type {
   Facilitator,
   SettleOutcome,
@@ -15,8 +17,6 @@ import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
 import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
-import { respond } from '../../../gatekeeper/respond.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { NOW_S, payer } from '../payer.ts';
 import { alice, bench, v1 } from '../payment-bench.ts';
 import { TINY_NOW } from '../tiny-release.ts';

@@ -4,11 +4,11 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
+import type { Reply } from '../../../gatekeeper/http/reply.ts';
 import type { Journal } from '../../../gatekeeper/journal/journal.ts';
 import { challengeReply } from '../../../gatekeeper/offer/challenge.ts';
 import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
 import type { PurchaseDeskOptions } from '../../../gatekeeper/payment/purchase-desk.ts';
-import type { Reply } from '../../../gatekeeper/reply.ts';
 import { malformedPayments } from '../malformed-payments.ts';
 import { encoded, headerOf, NOW_MS, NOW_S, payer, paymentObject } from '../payer.ts';
 import {

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { storedPath } from '../../../compiler/contract/path.ts';
-import { readPlainFile } from '../../../gatekeeper/plain-file.ts';
 import { DamagedFileError, readBody } from '../../../gatekeeper/release/read-body.ts';
+import { readPlainFile } from '../../../gatekeeper/system/plain-file.ts';
 
 const TEXT = 'a stored body';
 const entry = {

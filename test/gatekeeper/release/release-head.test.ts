@@ -9,7 +9,7 @@ import {
   keysOf,
   tableDigest,
 } from '../../../gatekeeper/release/release-head.ts';
-import { StartError } from '../../../gatekeeper/start-error.ts';
+import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import {
   TINY_BASE_URL,
   type TinyOptions,

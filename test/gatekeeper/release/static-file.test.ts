@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { respond, type Visit } from '../../../gatekeeper/answers/respond.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { respond, type Visit } from '../../../gatekeeper/respond.ts';
-import type { Service } from '../../../gatekeeper/service.ts';
 import { loggedFiles, loggedService } from '../logged-service.ts';
 
 let service: Service;

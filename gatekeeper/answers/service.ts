@@ -1,0 +1,106 @@
+import type { Route } from '../../compiler/contract/route.ts';
+import type { Settlement } from '../config/config.ts';
+import type { Spend } from '../http/cost.ts';
+import type { RpcHeaders } from '../http/header-facts.ts';
+import { JSON_MEDIA_TYPE } from '../http/media-type.ts';
+import type { Header, Reply } from '../http/reply.ts';
+import type { SoldCitations } from '../journal/journal.ts';
+import type { Challenger } from '../offer/challenge.ts';
+import type { Network } from '../payment/networks.ts';
+import type { PurchaseDesk } from '../payment/purchase-desk.ts';
+import type { TokenDesk } from '../payment/token.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+
+/** How the operator is paid, as far as strangers may know. */
+export interface Operator {
+  readonly network: Network;
+  readonly payTo: string;
+  /** Null where no subscription secret is set. */
+  readonly tokens: TokenDesk | null;
+  /** Whether the receipts of a payment processor are taken. */
+  readonly takesReceipts: boolean;
+  /** With `test` the local facilitator stands in for a real one: no money moves. */
+  readonly settlement: Settlement;
+}
+
+/** Everything that answers are made from; the release changes as a whole. */
+export interface Service {
+  readonly release: ReleaseIndex;
+  /** Public origin without a trailing slash. */
+  readonly baseUrl: string;
+  readonly operator: Operator;
+  readonly challenger: Challenger;
+  readonly desk: PurchaseDesk;
+  readonly sold: SoldCitations;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+}
+
+/** A request after routing, with what else an answer may depend on. */
+export interface Question {
+  readonly route: Route;
+  readonly accept: string;
+  readonly acceptEncoding: string;
+  /** Takes what the answer costs beyond a plain one. */
+  readonly spend: Spend;
+  /** The whole body of a POST; null for every other method. */
+  readonly body: Buffer | null;
+  /** Null for everything except the tool server. */
+  readonly rpc: RpcContext | null;
+  /** Whether there is an answer is all that is asked: its bytes are sold and would be thrown away. */
+  readonly isProbe?: boolean;
+}
+
+/** What a tool call needs beside its body. */
+export interface RpcContext {
+  readonly headers: RpcHeaders;
+  /** The answer to a plain GET of a target without any payment. */
+  readonly ask: (target: string) => Promise<Reply>;
+}
+
+/** A complete 200 body. */
+export interface Content {
+  readonly body: Buffer;
+  readonly contentType: string;
+  /** Milliseconds that the same bytes may be given to the next one who asks; 0 for never. */
+  readonly keepMs: number;
+  /** Hash of the body, hex, where it is known already. */
+  readonly sha256?: string;
+  readonly headers?: readonly Header[];
+  /** Other clients get it under another content coding. */
+  readonly isCoded?: true;
+}
+
+/** A complete 200. */
+export interface ContentAnswer {
+  readonly kind: 'content';
+  readonly content: Content;
+}
+
+/** What came of a question: a body, nothing stored, or another reply than 200. */
+export type Answered =
+  | ContentAnswer
+  | { readonly kind: 'miss' }
+  | { readonly kind: 'reply'; readonly reply: Reply };
+
+/** Tells a probe that there is an answer. */
+export const IS_THERE: ContentAnswer = {
+  kind: 'content',
+  content: { body: Buffer.alloc(0), contentType: JSON_MEDIA_TYPE, keepMs: 0 },
+};
+
+export const MISS: Answered = { kind: 'miss' };
+
+/** A JSON body that is computed rather than stored. */
+export function jsonContent(body: unknown, keepMs: number): ContentAnswer {
+  return jsonBytes(Buffer.from(JSON.stringify(body), 'utf8'), keepMs);
+}
+
+/** A JSON body that is written already. */
+export function jsonBytes(body: Buffer, keepMs: number): ContentAnswer {
+  return { kind: 'content', content: { body, contentType: JSON_MEDIA_TYPE, keepMs } };
+}
+
+/** For content that changes with the release alone. */
+export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;

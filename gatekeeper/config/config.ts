@@ -1,0 +1,269 @@
+import { join } from 'node:path';
+import { nearest } from '../../compiler/contract/nearest.ts';
+import { parseJson } from '../../compiler/contract/strict-json.ts';
+import {
+  LOG_LEVELS,
+  LOGGED_REQUESTS,
+  type LoggedRequests,
+  type LogLevel,
+} from '../log/log-level.ts';
+import { findNetwork, type Network } from '../payment/networks.ts';
+import { TOKEN_DAYS_DEFAULT } from '../payment/token.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
+import { jointProblems } from './joint-problems.ts';
+import { type MetricsSettings, metricsSettings } from './metrics-settings.ts';
+import {
+  envName,
+  SECRET,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  shownValue,
+  TEST_PAYEE,
+} from './settings.ts';
+
+/** Cap on gas where none is set: on Base a hundred times what is usual. */
+const MAX_FEE_GWEI = '2';
+
+/** Default units per second and client: about 3 % of a core, or 80 purchases a second. */
+export const RATE_LIMIT = 500;
+
+const STATE_DIR = '.signalpress';
+/** Room for a shop of a hundred thousand records. */
+const CACHE_MB = 1024;
+
+/** The file beside the working directory that settings may stand in. */
+export const CONFIG_NAME = 'signalpress.config.json';
+
+/** Where settings come from, the first that has one wins. */
+export interface ConfigSources {
+  /** Command-line options by setting name: `{ port: '8080' }`. */
+  readonly options: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Text of CONFIG_NAME, null when there is none. */
+  readonly fileText: string | null;
+}
+
+/** All settings of a gatekeeper; null where the operator set nothing. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl: string | null;
+  readonly payTo: string;
+  readonly network: Network;
+  /**
+   * In order of preference; without any, and without a relayer key, the local test facilitator is used and no money
+   * moves.
+   */
+  readonly facilitatorUrls: readonly string[];
+  /** One header of every call to the facilitator, `Name: value`. */
+  readonly facilitatorAuth: string | null;
+  /** Path of a module that makes the headers of each call. */
+  readonly facilitatorAuthModule: string | null;
+  readonly rpcUrl: string | null;
+  /** Blocks that must hold a transfer before it counts. */
+  readonly confirmations: number;
+  /** Key, or path of the key file, of the account that settles without a facilitator. */
+  readonly relayerKey: string | null;
+  /** Most that a relayed transaction pays for one unit of gas. */
+  readonly maxFeeGwei: string;
+  /** Payments may be simulated on a public address. */
+  readonly testPayments: boolean;
+  /** A folder, or the URL of one that a host serves. */
+  readonly dataDir: string;
+  /** One header of every request to that host, `Name: value`. */
+  readonly dataAuth: string | null;
+  /** Folder for what was read from that host. */
+  readonly cacheDir: string;
+  readonly cacheMb: number;
+  readonly stateDir: string;
+  /** `sqlite` for the file in the state folder, or the URL of a PostgreSQL database with its password. */
+  readonly journal: string;
+  /** Signs subscription tokens; after a comma an older one that is still accepted. */
+  readonly tokenSecret: string | null;
+  /** Days that a token opens the watchlist. */
+  readonly tokenDays: number;
+  /** did:key of the processor whose receipts are taken in place of payments. */
+  readonly receiptKey: string | null;
+  readonly issuerDid: string | null;
+  /** Cost of answers a second and client, in plain free answers; 0 for no limit. */
+  readonly rateLimit: number;
+  /** Processes that serve the port. */
+  readonly workers: number;
+  /** How long a stop goes on serving and tells balancers to go elsewhere, before the port is closed. */
+  readonly drainSeconds: number;
+  /** Proxies whose X-Forwarded-For is believed: addresses and ranges, separated by commas. */
+  readonly trustedProxy: string;
+  /** Whether `/verify` is asked before `/settle`; every payment is checked here in any case. */
+  readonly verifyFirst: boolean;
+  /** The least level that is logged. */
+  readonly logLevel: LogLevel;
+  readonly logRequests: LoggedRequests;
+  /** Where numbers about the service can be read; null where nobody asked for them. */
+  readonly metrics: MetricsSettings | null;
+}
+
+/** Settings of the compiler that share the file and the environment; they are not read here. */
+const FOREIGN = ['issuer_key', 'issuer_name', 'contact', 'publish_auth'];
+
+/** Reads all settings; throws one StartError that names every problem and what to set instead. */
+export function loadConfig(sources: ConfigSources): Config {
+  const problems: string[] = [];
+  const texts = givenTexts(sources, problems);
+  const values: Partial<Record<SettingName, unknown>> = {};
+  for (const [name, text] of texts) values[name] = checked(name, text, problems);
+  const config = configOf(values);
+  problems.push(...jointProblems(config, { values, isGiven: (name) => texts.has(name) }));
+  if (problems.length === 0) return config;
+  // Next to a problem a misspelt name is the likely cause of it.
+  problems.push(...strangeVariables(sources.env).map(strangeText));
+  return refuse(problems);
+}
+
+/** Where the journal lies, for programs that need no other setting. */
+export function loadJournalPlace(sources: ConfigSources): Pick<Config, 'stateDir' | 'journal'> {
+  const problems: string[] = [];
+  const texts = givenTexts(sources, problems);
+  const journal = texts.get('journal') ?? 'sqlite';
+  checked('journal', journal, problems);
+  return problems.length === 0
+    ? { stateDir: texts.get('state') ?? STATE_DIR, journal }
+    : refuse(problems);
+}
+
+function refuse(problems: readonly string[]): never {
+  throw new StartError(
+    `Cannot start: ${problems.length} setting${problems.length === 1 ? '' : 's'} to correct\n` +
+      problems.map((problem) => `  ${problem}`).join('\n'),
+  );
+}
+
+/** What the operator wrote, by setting; an empty value is ignored, so it hides no value from another source. */
+function givenTexts(sources: ConfigSources, problems: string[]): ReadonlyMap<SettingName, string> {
+  const file = fileSettings(sources.fileText, problems);
+  return new Map(
+    (Object.keys(SETTINGS) as SettingName[]).flatMap((name) => {
+      const text = sources.options[name] || sources.env[envName(name)] || file[name];
+      return text ? [[name, text] as const] : [];
+    }),
+  );
+}
+
+/** Variables that look like settings but are not: most likely misspelt. */
+export function strangeVariables(env: ConfigSources['env']): string[] {
+  const known = new Set([...SETTING_NAMES, ...FOREIGN].map(envName));
+  return Object.keys(env).filter((name) => name.startsWith(envName('')) && !known.has(name));
+}
+
+/** Says which setting such a variable was probably meant to be. */
+export function strangeText(variable: string): string {
+  const meant = nearest(variable.slice(envName('').length), SETTING_NAMES);
+  const hint = meant === null ? 'correct its name' : `did you mean ${envName(meant)}?`;
+  return `"${variable}" is not a setting and is ignored; ${hint}`;
+}
+
+function fileSettings(text: string | null, problems: string[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(fileMembers(text, problems))) {
+    const problem = misfit(name, value);
+    if (problem === null) texts[name] = String(value);
+    else problems.push(`${CONFIG_NAME}: "${name}" ${problem}`);
+  }
+  return texts;
+}
+
+function fileMembers(text: string | null, problems: string[]): Readonly<Record<string, unknown>> {
+  if (text === null) return {};
+  try {
+    const json = parseJson(text);
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
+    problems.push(`${CONFIG_NAME}: not an object of strings and numbers; write {"port": 4021}`);
+  } catch (error) {
+    problems.push(`${CONFIG_NAME}: ${messageOf(error)}`);
+  }
+  return {};
+}
+
+/** Why a member of the file is not a valid setting; null if it may be one. */
+function misfit(name: string, value: unknown): string | null {
+  const isKnown = Object.hasOwn(SETTINGS, name) || FOREIGN.includes(name);
+  if (!isKnown) return `is not a setting; use one of ${SETTING_NAMES.join(', ')}`;
+  if (typeof value === 'string' || typeof value === 'number') return null;
+  if (Array.isArray(value))
+    return 'is a list; write one string, with commas between several values';
+  return 'is neither a string nor a number; write it as one of them';
+}
+
+function checked(name: SettingName, text: string, problems: string[]): unknown {
+  const { schema, help } = SETTINGS[name];
+  const parsed = schema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  const why = parsed.error.issues[0]?.message ?? 'malformed';
+  const shown = SECRET.includes(name) ? '' : ` "${shownValue(text)}"`;
+  const remedy = help.startsWith('leave') ? help : `set ${help}`;
+  problems.push(`${envName(name)}${shown}: ${why}; ${remedy}`);
+  return undefined;
+}
+
+function configOf(values: Partial<Record<SettingName, unknown>>): Config {
+  const text = (name: SettingName): string | null => {
+    const value = values[name];
+    return typeof value === 'string' ? value : null;
+  };
+  const textOr = (name: SettingName, otherwise: string): string => text(name) ?? otherwise;
+  const choice = <T>(name: SettingName, of: readonly T[], otherwise: T): T =>
+    of.find((one) => one === values[name]) ?? otherwise;
+  const whole = (name: SettingName, otherwise: number): number => {
+    const value = values[name];
+    return typeof value === 'number' ? value : otherwise;
+  };
+  const stateDir = textOr('state', STATE_DIR);
+  const list = values.facilitator_url;
+  const network = findNetwork(textOr('network', 'base-sepolia'));
+  if (network === undefined) throw new RangeError('Cannot read settings: network not checked');
+  return {
+    host: textOr('host', '127.0.0.1'),
+    port: whole('port', 4021),
+    baseUrl: text('base_url'),
+    payTo: textOr('pay_to', TEST_PAYEE),
+    network,
+    facilitatorUrls: Array.isArray(list) ? list.map(String) : [],
+    facilitatorAuth: text('facilitator_auth'),
+    facilitatorAuthModule: text('facilitator_auth_module'),
+    rpcUrl: text('rpc_url'),
+    confirmations: whole('confirmations', 1),
+    relayerKey: text('relayer_key'),
+    maxFeeGwei: textOr('max_fee_gwei', MAX_FEE_GWEI),
+    testPayments: values.test_payments === true,
+    dataDir: textOr('data', 'dist-data'),
+    dataAuth: text('data_auth'),
+    cacheDir: textOr('cache', join(stateDir, 'cache')),
+    cacheMb: whole('cache_mb', CACHE_MB),
+    stateDir,
+    journal: textOr('journal', 'sqlite'),
+    tokenSecret: text('token_secret'),
+    tokenDays: whole('token_days', TOKEN_DAYS_DEFAULT),
+    receiptKey: text('receipt_key'),
+    issuerDid: text('issuer_did'),
+    rateLimit: whole('rate_limit', RATE_LIMIT),
+    workers: whole('workers', 1),
+    drainSeconds: whole('drain_seconds', 0),
+    trustedProxy: textOr('trusted_proxy', ''),
+    verifyFirst: text('verify') === 'always',
+    logLevel: choice('log_level', LOG_LEVELS, 'info'),
+    logRequests: choice('log_requests', LOGGED_REQUESTS, 'all'),
+    metrics: metricsSettings(text('metrics'), text('metrics_token')),
+  };
+}
+
+/** Who settles payments; if nobody is configured, they are only simulated. */
+export type Settlement = 'test' | 'facilitator' | 'relayer';
+
+export function settlementOf({
+  facilitatorUrls,
+  relayerKey,
+}: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): Settlement {
+  if (facilitatorUrls.length > 0) return 'facilitator';
+  return relayerKey === null ? 'test' : 'relayer';
+}

@@ -1,0 +1,197 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { confirmationsMax, depthMs } from '../chain/patience.ts';
+import { isLoopback } from '../http/loopback.ts';
+import type { Network } from '../payment/networks.ts';
+import { remoteRules } from '../remote/remote-rules.ts';
+import { testPaymentsProblem } from '../test-payments.ts';
+import { addressText, type MetricsSettings } from './metrics-settings.ts';
+import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
+
+/** The settings as the gatekeeper would apply them. */
+interface Meant {
+  readonly host: string;
+  readonly port: number;
+  readonly metrics: MetricsSettings | null;
+  readonly baseUrl: string | null;
+  readonly trustedProxy: string;
+  readonly testPayments: boolean;
+  readonly network: Network;
+  readonly facilitatorUrls: readonly string[];
+  readonly confirmations: number;
+  readonly workers: number;
+  readonly dataDir: string;
+  readonly stateDir: string;
+}
+
+/** What was written and what of it could be read. */
+export interface Written {
+  readonly values: Partial<Record<SettingName, unknown>>;
+  /** Whether anything was written, valid or not, so that each problem is reported once. */
+  readonly isGiven: (name: SettingName) => boolean;
+}
+
+export type Rule = readonly [applies: boolean, problem: string];
+
+/** Problems of settings that only make sense together. */
+export function jointProblems(meant: Meant, written: Written): string[] {
+  const rules = [
+    ...settlerRules(meant, written),
+    ...halfRules(written),
+    ...testRules(meant, written),
+    ...payeeRules(meant, written),
+    ...remoteRules(meant, written),
+  ];
+  const others = [depthRule(meant, written), assetRule(meant, written), folderRule(meant)];
+  return [...rules, ...others, ...metricsRules(meant)].flatMap(([applies, problem]) =>
+    applies ? [problem] : [],
+  );
+}
+
+/** Whether the network is one we know; for any other, its contract and its money are unknown. */
+function isNetworkKnown({ values, isGiven }: Written): boolean {
+  return values.network !== undefined || !isGiven('network');
+}
+
+/** Nobody holds the key of these addresses: money paid to them is lost. */
+const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
+
+/** Money needs somebody who is paid and somebody who moves it. */
+function payeeRules({ network }: Meant, { values, isGiven }: Written): Rule[] {
+  const payTo = String(values.pay_to).toLowerCase();
+  const isNobodys = [...NOBODYS, network.asset.toLowerCase()].includes(payTo);
+  const settles = isGiven('facilitator_url') || isGiven('relayer_key');
+  const isReal = network.name === 'base';
+  const settler = 'set an https URL, or set SIGNALPRESS_RELAYER_KEY';
+  return [
+    [
+      (settles || isReal) && !isGiven('pay_to'),
+      `SIGNALPRESS_PAY_TO: missing, but money moves here; set ${SETTINGS.pay_to.help}`,
+    ],
+    [
+      (settles || isReal) && isNobodys,
+      `SIGNALPRESS_PAY_TO "${values.pay_to}": nobody holds the key of this address; set one of your own`,
+    ],
+    [
+      !settles && isReal,
+      `SIGNALPRESS_FACILITATOR_URL: missing for network "base", where money is real; ${settler}`,
+    ],
+  ];
+}
+
+function settlerRules({ facilitatorUrls, workers }: Meant, { isGiven }: Written): Rule[] {
+  const many = facilitatorUrls.length > 1;
+  const hasNode = isGiven('rpc_url');
+  return [
+    [
+      isGiven('facilitator_url') && isGiven('relayer_key'),
+      'SIGNALPRESS_RELAYER_KEY: set together with SIGNALPRESS_FACILITATOR_URL; set only one of them',
+    ],
+    [
+      workers > 1 && isGiven('relayer_key'),
+      'SIGNALPRESS_WORKERS: several processes cannot send from one account; leave it out, or set SIGNALPRESS_FACILITATOR_URL instead of SIGNALPRESS_RELAYER_KEY',
+    ],
+    [
+      !hasNode && isGiven('relayer_key'),
+      `SIGNALPRESS_RPC_URL: missing, but a relayer key needs it; set ${SETTINGS.rpc_url.help}`,
+    ],
+    [
+      !hasNode && many,
+      `SIGNALPRESS_RPC_URL: missing, but several facilitators need it, so that each knows what the others did; set ${SETTINGS.rpc_url.help}`,
+    ],
+    [
+      many && isGiven('facilitator_auth'),
+      'SIGNALPRESS_FACILITATOR_AUTH: one secret cannot serve several facilitators; set SIGNALPRESS_FACILITATOR_AUTH_MODULE instead',
+    ],
+    [
+      isGiven('facilitator_auth') && isGiven('facilitator_auth_module'),
+      'SIGNALPRESS_FACILITATOR_AUTH: set together with SIGNALPRESS_FACILITATOR_AUTH_MODULE; set only one of them',
+    ],
+  ];
+}
+
+/** Settings that have no effect without another one: what they were meant for would silently not happen. */
+const HALVES: readonly (readonly [name: SettingName, needed: readonly SettingName[]])[] = [
+  ['facilitator_auth', ['facilitator_url']],
+  ['facilitator_auth_module', ['facilitator_url']],
+  ['rpc_url', ['facilitator_url', 'relayer_key']],
+  ['confirmations', ['rpc_url']],
+  ['max_fee_gwei', ['relayer_key']],
+];
+
+function halfRules({ values, isGiven }: Written): Rule[] {
+  return HALVES.map(([name, needed]) => {
+    const others = needed.map(envName).join(' or ');
+    return [
+      values[name] !== undefined && !needed.some(isGiven),
+      `${envName(name)}: has no effect without ${others}; set ${others}, or leave it out`,
+    ];
+  });
+}
+
+/** If others can buy, payments are simulated only on request. */
+function testRules(meant: Meant, { isGiven }: Written): Rule[] {
+  const settles = isGiven('facilitator_url') || isGiven('relayer_key');
+  const problem = testPaymentsProblem(meant);
+  return [
+    [!settles && meant.network.name !== 'base' && problem !== null, problem ?? ''],
+    [
+      settles && meant.testPayments,
+      'SIGNALPRESS_TEST_PAYMENTS: set together with a facilitator or a relayer key; leave it out to be paid',
+    ],
+  ];
+}
+
+/** The compiler clears what it keeps there: it would take the payment journal with it. */
+function folderRule({ dataDir, stateDir }: Meant): Rule {
+  const way = relative(dataDir, stateDir);
+  const isInside = way.split(sep)[0] !== '..' && !isAbsolute(way);
+  return [
+    isInside,
+    `SIGNALPRESS_STATE "${stateDir}": inside SIGNALPRESS_DATA "${dataDir}", which belongs to the compiler; set a folder beside it`,
+  ];
+}
+
+/** What is sold and how well is nobody else's to read. */
+function metricsRules({ host, port, metrics, workers }: Meant): Rule[] {
+  const { address = null, token = null } = metrics ?? {};
+  if (address === null) {
+    const problem =
+      'SIGNALPRESS_METRICS_TOKEN: /metrics of the service would show another worker each time; set SIGNALPRESS_METRICS to an address';
+    return [[metrics !== null && workers > 1, problem]];
+  }
+  const shown = `SIGNALPRESS_METRICS "${addressText(address)}"`;
+  const isInRange = port >= address.port && port < address.port + workers;
+  const isTaken = address.port !== 0 && address.host === host && isInRange;
+  return [
+    [
+      token === null && !isLoopback(address.host),
+      `${shown}: others can reach this address; set 127.0.0.1 as its host, or set SIGNALPRESS_METRICS_TOKEN`,
+    ],
+    [
+      isTaken,
+      `${shown}: the address of the service; set another port, or only SIGNALPRESS_METRICS_TOKEN for /metrics there`,
+    ],
+    [
+      address.port + workers - 1 > 65_535,
+      `${shown}: no port is left for each of ${workers} workers; set a lower one`,
+    ],
+  ];
+}
+
+/** A buyer who is kept waiting for longer hears of a timeout after the money has moved. */
+function depthRule({ network, confirmations }: Meant, written: Written): Rule {
+  const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
+  return [
+    isNetworkKnown(written) && confirmations > max,
+    `SIGNALPRESS_CONFIRMATIONS "${confirmations}": takes ${seconds} s on ${network.name}, longer than a buyer can wait; set at most ${max}`,
+  ];
+}
+
+function assetRule({ network }: Meant, written: Written): Rule {
+  const { asset } = written.values;
+  const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
+  return [
+    isNetworkKnown(written) && isOther,
+    `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${network.name}; set ${network.asset} or leave it out`,
+  ];
+}

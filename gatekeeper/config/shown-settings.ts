@@ -1,0 +1,52 @@
+import { isPostgresUrl, shownPlace } from '../journal/postgres/postgres-url.ts';
+import type { Config } from './config.ts';
+import { isRemote } from './data-url.ts';
+import { addressText } from './metrics-settings.ts';
+
+/** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
+export function shownSettings(config: Config): Readonly<Record<string, unknown>> {
+  const { network, metrics, rpcUrl } = config;
+  return {
+    host: config.host,
+    port: config.port,
+    workers: config.workers,
+    drain_seconds: config.drainSeconds,
+    base_url: config.baseUrl,
+    network: network.name,
+    pay_to: config.payTo,
+    facilitator_url: config.facilitatorUrls.map(originOf),
+    facilitator_auth: isSet(config.facilitatorAuth),
+    facilitator_auth_module: config.facilitatorAuthModule,
+    verify: config.verifyFirst ? 'always' : 'settle-only',
+    rpc_url: rpcUrl === null ? null : originOf(rpcUrl),
+    confirmations: config.confirmations,
+    relayer_key: isSet(config.relayerKey),
+    max_fee_gwei: config.maxFeeGwei,
+    test_payments: config.testPayments,
+    data: isRemote(config.dataDir) ? originOf(config.dataDir) : config.dataDir,
+    data_auth: isSet(config.dataAuth),
+    cache: config.cacheDir,
+    cache_mb: config.cacheMb,
+    state: config.stateDir,
+    journal: isPostgresUrl(config.journal) ? `postgres://${shownPlace(config.journal)}` : 'sqlite',
+    token_secret: isSet(config.tokenSecret),
+    token_days: config.tokenDays,
+    receipt_key: config.receiptKey,
+    issuer_did: config.issuerDid,
+    rate_limit: config.rateLimit,
+    trusted_proxy: config.trustedProxy,
+    log_level: config.logLevel,
+    log_requests: config.logRequests,
+    metrics: metrics?.address == null ? null : addressText(metrics.address),
+    metrics_token: isSet(metrics?.token ?? null),
+  };
+}
+
+function isSet(secret: string | null): 'set' | null {
+  return secret === null ? null : 'set';
+}
+
+/** The path of a URL, its query and its user may hold a key. */
+function originOf(url: string): string {
+  return new URL(url).origin;
+}

@@ -1,0 +1,50 @@
+import type { Service } from '../answers/service.ts';
+import { isStale } from '../release/release-head.ts';
+import { jsonReply, NO_STORE, type Reply } from './reply.ts';
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** Path of the health report; not an operation of the table. */
+export const HEALTH_PATH = '/healthz';
+
+export function isHealth(target: string): boolean {
+  return target === HEALTH_PATH || target.startsWith(`${HEALTH_PATH}?`);
+}
+
+/** What HEALTH_PATH answers a method; null for one that every path answers alike. */
+export function healthReply(method: string, health: () => Reply): Reply | null {
+  if (method === 'OPTIONS') return null;
+  if (METHODS.includes(method)) return health();
+  const error = `${method} is not a method of ${HEALTH_PATH}; send GET`;
+  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
+}
+
+/** State of the service, besides what it serves. */
+export interface Condition {
+  /** What keeps it from working at this moment. */
+  readonly why: readonly string[];
+  /** What the operator should know although the service works. */
+  readonly warnings: readonly string[];
+}
+
+/** Whether the service is ready, and if not, why. */
+export function health({ release, operator, clock }: Service, { why, warnings }: Condition): Reply {
+  const { sequence, as_of, valid_until } = release.head;
+  const { settlement } = operator;
+  const isReady = why.length === 0;
+  const stale = { valid_until, stale: isStale(release.head, clock()) };
+  const body = {
+    ...(isReady ? { status: 'ready' } : { status: 'not_ready', why }),
+    release: {
+      sequence,
+      as_of,
+      age_s: Math.max(0, Math.round((clock() - Date.parse(as_of)) / 1000)),
+      ...(valid_until === undefined ? {} : stale),
+    },
+    files: release.files.size,
+    settlement,
+    ...(settlement === 'test' ? { facilitator: 'local test facilitator, no money moves' } : {}),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+  return isReady ? jsonReply(200, body, [NO_STORE]) : jsonReply(503, body);
+}

@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
+import { respond, type Served } from '../../../gatekeeper/answers/respond.ts';
+import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import { jsonReply } from '../../../gatekeeper/http/reply.ts';
+import type { PurchaseDesk, PurchaseReply } from '../../../gatekeeper/payment/purchase-desk.ts';
+import type { Order } from '../../../gatekeeper/payment/tender.ts';
+import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
+import { tinyService } from '../tiny-service.ts';
+import { tinyTokens } from '../tiny-tokens.ts';
+
+const PAID = '/gauge?signal_id=airquality.aqi&entity=us-denver';
+const PAY = ['X-PAYMENT', 'AAAA'];
+
+interface Ask {
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: readonly string[];
+  readonly service?: Service;
+}
+
+async function served(target: string, ask: Ask = {}): Promise<Served> {
+  const facts = headerFacts(['Host', 'gate', ...(ask.headers ?? [])]);
+  const readBody = async (): Promise<Buffer> => Buffer.from(ask.body ?? '{}');
+  const visit = { method: ask.method ?? 'GET', target, facts, spend: FOR_EVERYBODY, readBody };
+  return respond(visit, ask.service ?? (await tinyService()));
+}
+
+async function status(target: string, ask: Ask = {}): Promise<number> {
+  return (await served(target, ask)).reply.status;
+}
+
+/** A desk that remembers what it was asked. */
+function deskOf(orders: Order[], open: PurchaseDesk['open']): PurchaseDesk {
+  return {
+    open(order) {
+      orders.push(order);
+      return open(order);
+    },
+  };
+}
+
+/** Sells to everybody. */
+const generous: PurchaseDesk['open'] = async () => ({
+  sell: async ({ body }) => ({ status: 200, headers: [], body }),
+});
+/** Knows everybody already. */
+const knows =
+  (reply: PurchaseReply): PurchaseDesk['open'] =>
+  async () =>
+    reply;
+/** Sells to nobody. */
+const refuses: PurchaseDesk['open'] = async () => ({
+  sell: async () => jsonReply(402, { error: 'invalid_payload' }),
+});
+
+describe('respond() without a payment', () => {
+  it.each<[string, number]>([
+    ['/nowhere', 404],
+    ['/gauge', 402],
+    ['/gauge/region', 402],
+    ['/gauge/japan-region', 402],
+    [PAID, 402],
+    [`${PAID}&dim=ruler`, 402],
+    [`${PAID}&dim=strata`, 422],
+    ['/gauge?signal_id=airquality.aqi', 422],
+    ['/gauge?signal_id=airquality.aqi&entity=nobody', 422],
+    ['/gauge?utm=1', 422],
+    ['/gauge/japan-region?utm=1', 422],
+    ['/gauge/sample', 200],
+    ['/gauge/sample?signal_id=no.such', 422],
+    ['/gauge/history-preview', 422],
+    ['/gauge/coverage?summary=2', 422],
+    ['/gauge/verify', 400],
+    ['/gauge/watch?items=a:b', 501],
+    ['/gauge/subscribe', 501],
+    ['/merkle/proof', 410],
+    ['/merkle/spec', 200],
+    ['/gauge?a=%', 400],
+    [`/${'x'.repeat(9000)}`, 414],
+  ])('answers %.60s with %i', async (target, want) => {
+    expect(await status(target)).toBe(want);
+  });
+
+  it('asks the price of the row in the table, at every paid path', async () => {
+    const service = await tinyService();
+    for (const row of ENDPOINTS as readonly Endpoint[]) {
+      if (row.priceUsd === null || row.answer === 'mint') continue;
+      const { reply } = await served(row.path, { service });
+      const { amount } = service.challenger.requirements(row, row.path, 2) as { amount: string };
+      const body = JSON.parse(reply.body.toString());
+      expect([row.path, reply.status, body.accepts[0].maxAmountRequired]).toEqual([
+        row.path,
+        402,
+        amount,
+      ]);
+    }
+  });
+
+  it('asks for a token where a secret is set, and believes none', async () => {
+    const service = await tinyService();
+    const operator = { ...service.operator, tokens: tinyTokens() };
+    const target = '/gauge/watch?items=a:b';
+    const ask = async (headers: string[]): Promise<unknown> =>
+      JSON.parse(
+        (
+          await served(target, { headers, service: { ...service, operator } })
+        ).reply.body.toString(),
+      );
+    expect(await ask([])).toMatchObject({ code: 'missing_token', mint: '/gauge/subscribe' });
+    expect(await ask(['Authorization', 'Bearer x'])).toMatchObject({ code: 'invalid_token' });
+  });
+
+  it('I12: lets no cache keep a refusal, and everybody keep a free answer for a minute', async () => {
+    for (const target of [
+      '/nowhere',
+      '/gauge',
+      '/gauge?a=1',
+      '/gauge/verify',
+      '/gauge/watch',
+      '/merkle/proof',
+    ]) {
+      expect((await served(target)).reply.headers).toContainEqual(['cache-control', 'no-store']);
+    }
+    const { reply, etag } = await served('/gauge/sample');
+    expect(reply.headers).toContainEqual(['cache-control', 'public, max-age=60']);
+    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
+  });
+
+  it('changes the tag of a free answer with its freshness word', async () => {
+    const tags = new Set<string | null>();
+    for (const hours of [0, 1, 2, 30]) {
+      const now = Date.parse('2026-11-21T12:00:00Z') + hours * 3_600_000;
+      tags.add((await served('/gauge/sample', { service: await tinyService({}, now) })).etag);
+    }
+    expect(tags.size).toBe(4);
+  });
+});
+
+describe('respond() with a payment', () => {
+  it('hands the desk the canonical target, the version and a complete body', async () => {
+    const orders: Order[] = [];
+    const service = { ...(await tinyService()), desk: deskOf(orders, generous) };
+    const target = '/gauge?utm=1&signal_id=airquality.aqi&issuer=us-denver&dim=gauge';
+    const v1 = await served(target, { headers: PAY, service });
+    const v2 = await served(target, { headers: ['Payment-Signature', 'BBBB'], service });
+    expect([v1.reply.status, v2.reply.status]).toEqual([200, 200]);
+    expect(orders).toMatchObject([
+      {
+        target: '/gauge?entity=us-denver&signal_id=airquality.aqi',
+        method: 'GET',
+        offered: { kind: 'payment', version: 1, header: 'AAAA' },
+      },
+      {
+        target: '/gauge?entity=us-denver&signal_id=airquality.aqi',
+        offered: { kind: 'payment', version: 2, header: 'BBBB' },
+      },
+    ]);
+    expect(JSON.parse(v1.reply.body.toString())).toMatchObject({ entity: 'us-denver' });
+    expect(v1).toMatchObject({ keepMs: 0, etag: null });
+  });
+
+  it.each([
+    '/gauge',
+    '/gauge?signal_id=airquality.aqi',
+    '/gauge?signal_id=airquality.aqi&entity=nobody',
+    `${PAID}&dim=x`,
+    '/gauge/japan-region',
+    '/resolve?entity=a&form=b&cutoff=c',
+  ])('I1: answers %s with 422 and never with a body', async (target) => {
+    const service = await tinyService();
+    for (const open of [generous, refuses]) {
+      const asked = { ...service, desk: { open } };
+      expect(await status(target, { headers: PAY, service: asked })).toBe(422);
+    }
+  });
+
+  it('delivers again what was settled, whatever is stored now', async () => {
+    const desk = { open: knows({ status: 200, headers: [], body: 'bought' }) };
+    const service = { ...(await tinyService()), desk };
+    const target = '/gauge?signal_id=airquality.aqi&entity=nobody';
+    expect((await served(target, { headers: PAY, service })).reply.body).toBe('bought');
+  });
+
+  it('keeps a refused payment a 402 where there is something to buy', async () => {
+    const desk = { open: refuses };
+    const service = { ...(await tinyService()), desk };
+    expect(await status(PAID, { headers: PAY, service })).toBe(402);
+  });
+
+  it('refuses two payments at once', async () => {
+    const orders: Order[] = [];
+    const service = { ...(await tinyService()), desk: deskOf(orders, generous) };
+    const headers = [...PAY, 'PAYMENT-SIGNATURE', 'BBBB'];
+    const { reply } = await served(PAID, { headers, service });
+    expect(reply.status).toBe(402);
+    expect(reply.body.toString()).toContain('send one of');
+    expect(orders).toEqual([]);
+  });
+
+  it('I6: takes no payment with another method', async () => {
+    const orders: Order[] = [];
+    const service = { ...(await tinyService()), desk: deskOf(orders, generous) };
+    expect(await status(PAID, { method: 'HEAD', headers: PAY, service })).toBe(402);
+    expect(await status(PAID, { method: 'POST', headers: PAY, service })).toBe(405);
+    expect(await status(PAID, { method: 'OPTIONS', headers: PAY, service })).toBe(204);
+    expect(orders).toEqual([]);
+  });
+
+  it('names the payer for the log', async () => {
+    const paid = { status: 200, headers: [], body: 'x', payer: '0xabc' };
+    const desk = { open: knows(paid) };
+    const service = { ...(await tinyService()), desk };
+    expect((await served(PAID, { headers: PAY, service })).payer).toBe('0xabc');
+  });
+});
+
+describe('respond() when something throws', () => {
+  const errors = [
+    [new DamagedFileError('x'), 503],
+    [new Error('EIO /secret'), 500],
+    [new TypeError('y'), 500],
+    ['text', 500],
+  ] as const;
+  const targets = [PAID, '/gauge/sample', '/gauge/coverage', '/gauge/catalog', '/merkle/spec'];
+  const cases = errors.flatMap(([error, want]) =>
+    targets.map((target) => ({ error, want, target })),
+  );
+  it.each(cases)(
+    'I7: ends in $want without content when $error is thrown for $target',
+    async (one) => {
+      const whole = await tinyService();
+      const body = async (): Promise<never> => Promise.reject(one.error);
+      const release = Object.assign(Object.create(whole.release), {
+        body,
+        has: () => true,
+      });
+      const desk = { open: generous };
+      for (const headers of [[], PAY]) {
+        const service = { ...whole, release, desk };
+        const { reply } = await served(one.target, { headers, service });
+        expect(reply.status).toBe(one.want);
+        expect(JSON.parse(reply.body.toString())).toMatchObject({ retryable: true });
+        expect(reply.body.toString()).not.toMatch(/leaked|secret|canary|at /);
+      }
+    },
+  );
+
+  it('I7: fails closed when the desk or the challenger throws', async () => {
+    const service = await tinyService();
+    const thrower = (): never => {
+      throw new Error('x');
+    };
+    const desk = { open: thrower };
+    const challenger = { ...service.challenger, challenge: thrower };
+    expect(await status(PAID, { headers: PAY, service: { ...service, desk } })).toBe(500);
+    expect(await status(PAID, { service: { ...service, challenger } })).toBe(500);
+  });
+});

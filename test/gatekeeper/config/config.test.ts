@@ -1,0 +1,307 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ConfigSources,
+  loadConfig,
+  loadJournalPlace,
+  RATE_LIMIT,
+  strangeVariables,
+} from '../../../gatekeeper/config/config.ts';
+import { SETTING_NAMES, TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+
+const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
+const SECRET_TOKEN = 's'.repeat(32);
+const load = (sources: Partial<ConfigSources> = {}): ReturnType<typeof loadConfig> =>
+  loadConfig({ options: {}, env: {}, fileText: null, ...sources });
+
+describe('loadConfig()', () => {
+  it('starts with nothing set: loopback, test network, simulated payments', () => {
+    expect(load()).toEqual({
+      host: '127.0.0.1',
+      port: 4021,
+      baseUrl: null,
+      payTo: TEST_PAYEE,
+      network: NETWORKS['base-sepolia'],
+      facilitatorUrls: [],
+      facilitatorAuth: null,
+      facilitatorAuthModule: null,
+      rpcUrl: null,
+      confirmations: 1,
+      relayerKey: null,
+      maxFeeGwei: '2',
+      testPayments: false,
+      dataDir: 'dist-data',
+      dataAuth: null,
+      cacheDir: '.signalpress/cache',
+      cacheMb: 1024,
+      stateDir: '.signalpress',
+      journal: 'sqlite',
+      tokenSecret: null,
+      tokenDays: 30,
+      receiptKey: null,
+      issuerDid: null,
+      rateLimit: RATE_LIMIT,
+      workers: 1,
+      drainSeconds: 0,
+      trustedProxy: '',
+      verifyFirst: false,
+      logLevel: 'info',
+      logRequests: 'all',
+      metrics: null,
+    });
+  });
+
+  it('takes an option before the environment before the file', () => {
+    const fileText = JSON.stringify({ port: 1, host: 'file', data: 'file', issuer_name: 'X' });
+    const env = { SIGNALPRESS_PORT: '2', SIGNALPRESS_HOST: 'env', SIGNALPRESS_STATE: '' };
+    const options = { port: '3', test_payments: '1' };
+    expect(load({ options, env, fileText })).toMatchObject({
+      port: 3,
+      host: 'env',
+      dataDir: 'file',
+      stateDir: '.signalpress',
+    });
+  });
+
+  it('takes an empty text for none, wherever it stands, and looks further', () => {
+    const fileText = JSON.stringify({ port: 1, rate_limit: 5, network: '' });
+    const env = { SIGNALPRESS_PORT: '', SIGNALPRESS_RATE_LIMIT: '', SIGNALPRESS_HOST: '::1' };
+    expect(load({ options: { host: '' }, env, fileText })).toMatchObject({
+      port: 1,
+      rateLimit: 5,
+      host: '::1',
+      network: NETWORKS['base-sepolia'],
+    });
+    expect(load({ env, fileText: '{"port":0}' })).toMatchObject({ port: 0, rateLimit: RATE_LIMIT });
+  });
+
+  it('takes a journal that several gatekeepers share, and I49: repeats nothing of a wrong one', () => {
+    const url = 'postgres://shop:hunter2@db.example/shop?sslmode=verify-full';
+    expect(load({ env: { SIGNALPRESS_JOURNAL: url } })).toMatchObject({ journal: url });
+    expect(load({ env: { SIGNALPRESS_JOURNAL: 'sqlite' } })).toMatchObject({ journal: 'sqlite' });
+    for (const wrong of ['postgres://shop:hunter2@db.example', 'postgres://shop:hunter2@:x/y']) {
+      const refused = () => load({ env: { SIGNALPRESS_JOURNAL: wrong } });
+      expect(refused).toThrow(/_JOURNAL: n/);
+      expect(refused).not.toThrow(/hunter2|db\.example/);
+    }
+  });
+
+  it('takes a real operator', () => {
+    const env = {
+      SIGNALPRESS_BASE_URL: 'https://api.example.com',
+      SIGNALPRESS_PAY_TO: PAYEE,
+      SIGNALPRESS_NETWORK: 'base',
+      SIGNALPRESS_ASSET: NETWORKS.base.asset,
+      SIGNALPRESS_FACILITATOR_URL: 'https://facilitator.example',
+      SIGNALPRESS_RPC_URL: 'https://node.example/key',
+      SIGNALPRESS_TOKEN_SECRET: 's'.repeat(32),
+      SIGNALPRESS_RATE_LIMIT: '50',
+    };
+    expect(load({ env })).toMatchObject({ payTo: PAYEE, network: NETWORKS.base, rateLimit: 50 });
+  });
+
+  it('takes how much is logged', () => {
+    const env = { SIGNALPRESS_LOG_LEVEL: 'warn', SIGNALPRESS_LOG_REQUESTS: 'errors' };
+    expect(load({ env })).toMatchObject({ logLevel: 'warn', logRequests: 'errors' });
+  });
+
+  it.each([
+    ['127.0.0.1:9464', null, { address: { host: '127.0.0.1', port: 9464 }, token: null }],
+    ['localhost:0', null, { address: { host: 'localhost', port: 0 }, token: null }],
+    ['[::1]:9464', null, { address: { host: '::1', port: 9464 }, token: null }],
+    ['0.0.0.0:9464', SECRET_TOKEN, { address: { host: '0.0.0.0' }, token: SECRET_TOKEN }],
+    ['', SECRET_TOKEN, { address: null, token: SECRET_TOKEN }],
+  ])('takes metrics at "%s"', (address, token, metrics) => {
+    const env = { SIGNALPRESS_METRICS: address, SIGNALPRESS_METRICS_TOKEN: token ?? '' };
+    expect(load({ env })).toMatchObject({ metrics });
+  });
+
+  it('takes facilitators in order of preference, or a relayer on any network', () => {
+    const pay = { SIGNALPRESS_PAY_TO: PAYEE, SIGNALPRESS_RPC_URL: 'https://node.example' };
+    const list = 'https://a.example/x402, http://127.0.0.1:1';
+    expect(load({ env: { ...pay, SIGNALPRESS_FACILITATOR_URL: list } })).toMatchObject({
+      facilitatorUrls: ['https://a.example/x402', 'http://127.0.0.1:1'],
+    });
+    const relayer = { SIGNALPRESS_RELAYER_KEY: 'file', SIGNALPRESS_NETWORK: 'base' };
+    expect(load({ env: { ...pay, ...relayer, SIGNALPRESS_MAX_FEE_GWEI: '0.05' } })).toMatchObject({
+      facilitatorUrls: [],
+      relayerKey: 'file',
+      maxFeeGwei: '0.05',
+    });
+  });
+
+  it.each([
+    [{ SIGNALPRESS_PORT: '65536' }, /SIGNALPRESS_PORT "65536": .*; set TCP port/],
+    [{ SIGNALPRESS_PORT: '80a' }, /SIGNALPRESS_PORT/],
+    [{ SIGNALPRESS_WORKERS: '0' }, /_WORKERS "0": not between 1 and 64; set a number of processes/],
+    [{ SIGNALPRESS_DRAIN_SECONDS: '1.5' }, /_DRAIN_SECONDS "1.5": not a whole number; set seconds/],
+    [{ SIGNALPRESS_BASE_URL: 'api.example.com' }, /SIGNALPRESS_BASE_URL .*URL/],
+    [{ SIGNALPRESS_BASE_URL: 'https://api.example.com/' }, /ends with "\/"/],
+    [
+      { SIGNALPRESS_BASE_URL: 'https://user@api.example.com' },
+      /_BASE_URL "https:\/\/…@api\.example\.com": a user or password .*; set public address/,
+    ],
+    [{ SIGNALPRESS_PAY_TO: '0x12' }, /SIGNALPRESS_PAY_TO .*40 hex/],
+    [{ SIGNALPRESS_NETWORK: 'mainnet' }, /base or base-sepolia/],
+    [{ SIGNALPRESS_FACILITATOR_URL: 'https://f.example,f' }, /SIGNALPRESS_FACILITATOR_URL/],
+    [
+      { SIGNALPRESS_FACILITATOR_URL: 'https://f.example,http://g.example' },
+      /g\.example": not https/,
+    ],
+    [
+      { SIGNALPRESS_FACILITATOR_URL: 'https://f.example/x402?apiKey=k' },
+      /_FACILITATOR_URL: .*"https:\/\/f\.example": .*_FACILITATOR_AUTH/,
+    ],
+    [{ SIGNALPRESS_CONFIRMATIONS: '0' }, /SIGNALPRESS_CONFIRMATIONS/],
+    [{ SIGNALPRESS_MAX_FEE_GWEI: '1e9' }, /SIGNALPRESS_MAX_FEE_GWEI/],
+    [{ SIGNALPRESS_MAX_FEE_GWEI: '0.000' }, /_MAX_FEE_GWEI "0\.000": no gas .*; set most gwei/],
+    [{ SIGNALPRESS_FACILITATOR_AUTH: 'Authorization: ' }, /_AUTH: not one header; set one header/],
+    [{ SIGNALPRESS_ASSET: '0x12' }, /_ASSET "0x12": [^;]*; leave it out: only the USDC/],
+    [{ SIGNALPRESS_JOURNAL: 'mysql://h/d' }, /_JOURNAL: neither sqlite nor .*; set sqlite for/],
+    [{ SIGNALPRESS_JOURNAL: 'postgres://h' }, /_JOURNAL: names no database; set sqlite for/],
+    [{ SIGNALPRESS_ISSUER_DID: 'did:web:x' }, /SIGNALPRESS_ISSUER_DID .*did:key/],
+    [{ SIGNALPRESS_RATE_LIMIT: '-1' }, /SIGNALPRESS_RATE_LIMIT/],
+    [
+      { SIGNALPRESS_TEST_PAYMENTS: 'yes' },
+      /_TEST_PAYMENTS "yes": neither 0 nor 1; set 1 to simulate/,
+    ],
+    [{ SIGNALPRESS_LOG_LEVEL: 'debug' }, /_LOG_LEVEL "debug": not a level; set info, warn or/],
+    [{ SIGNALPRESS_LOG_REQUESTS: 'none' }, /_LOG_REQUESTS "none": neither off, .*; set off, err/],
+    [{ SIGNALPRESS_METRICS: '9464' }, /_METRICS "9464": not an address with a port; set an addr/],
+    [{ SIGNALPRESS_METRICS: '::1:9464' }, /_METRICS "::1:9464": not an address/],
+    [{ SIGNALPRESS_METRICS: '127.0.0.1:65536' }, /_METRICS .*: not an address/],
+    [{ SIGNALPRESS_METRICS_TOKEN: 'x'.repeat(31) }, /_METRICS_TOKEN: not 32 to 256 .*; set a/],
+    [{ SIGNALPRESS_METRICS_TOKEN: `${'x'.repeat(32)} ` }, /_METRICS_TOKEN: not 32 to 256/],
+  ])('refuses %j and says what to set', (env, message) => {
+    expect(() => load({ env })).toThrow(message);
+  });
+
+  it.each(['{', '[]', '{"port":{}}', '{"prot":1}'])('refuses the file %s', (fileText) => {
+    expect(() => load({ fileText })).toThrow(/signalpress\.config\.json/);
+  });
+
+  it.each([
+    ['{"toString":"a"}', '"toString" is not a setting; use one of'],
+    ['{"constructor":"a"}', 'Cannot parse JSON at character 1: the key is reserved'],
+    ['{"port":1,"port":2}', 'Cannot parse JSON at character 10: the key appears twice'],
+    ['{"port":1', 'Cannot parse JSON "port" at character 9: not JSON: the text ends'],
+    ['"port"', 'not an object of strings and numbers'],
+    ['{"facilitator_url":["https://a.example"]}', '"facilitator_url" is a list; write one string,'],
+    ['{"port":null}', '"port" is neither a string nor a number'],
+  ])('says of the file %s what is wrong with it', (fileText, problem) => {
+    expect(() => load({ fileText })).toThrow(`signalpress.config.json: ${problem}`);
+  });
+
+  it('takes several facilitators in the file as one text with commas', () => {
+    const facilitator_url = 'https://a.example, https://b.example';
+    const file = { facilitator_url, pay_to: PAYEE, rpc_url: 'https://node.example' };
+    expect(load({ fileText: JSON.stringify(file) })).toMatchObject({
+      facilitatorUrls: facilitator_url.split(', '),
+    });
+  });
+
+  it('takes no other name in the file than a setting', () => {
+    expect(() => load({ fileText: '{"nothing":1}' })).toThrow(
+      `use one of ${SETTING_NAMES.join(', ')}`,
+    );
+  });
+
+  it('names all problems at once', () => {
+    const env = { SIGNALPRESS_PORT: 'x', SIGNALPRESS_PAY_TO: 'y', SIGNALPRESS_NETWORK: 'z' };
+    expect(() => load({ env })).toThrow(/3 settings.*PORT.*PAY_TO.*NETWORK/s);
+  });
+
+  it('names problems of settings that are read later at once, too', () => {
+    const env = {
+      SIGNALPRESS_PAY_TO: PAYEE.replace('E', 'e'),
+      SIGNALPRESS_FACILITATOR_URL: 'http://f.example',
+      SIGNALPRESS_FACILITATOR_AUTH: 'hunter2',
+      SIGNALPRESS_RPC_URL: 'http://node.example/hunter2',
+      SIGNALPRESS_BASE_URL: 'https://a.example/',
+    };
+    expect(() => load({ env })).toThrow(
+      /5 settings.*BASE_URL.*PAY_TO.*checksum.*f\.example": not https.*_AUTH: not one header.*RPC_URL: .*not https/s,
+    );
+    expect(() => load({ env })).not.toThrow(/hunter2/);
+  });
+
+  it.each(['hunter2', ': hunter2', 'a b: hunter2', 'a: hunt\r\nb: er2', 'a: hunté'])(
+    'takes no header like %j for the facilitator, and does not repeat it',
+    (header) => {
+      const env = { SIGNALPRESS_FACILITATOR_AUTH: header };
+      expect(() => load({ env })).toThrow(/^.*1 setting to correct\n {2}\w+_AUTH: not one header/);
+      expect(() => load({ env })).not.toThrow(/hunt/);
+      const settler = {
+        SIGNALPRESS_FACILITATOR_URL: 'https://f.example',
+        SIGNALPRESS_PAY_TO: PAYEE,
+      };
+      const auth = { SIGNALPRESS_FACILITATOR_AUTH: 'X-Key:  a b:c\n' };
+      expect(load({ env: { ...settler, ...auth } })).toMatchObject({
+        facilitatorAuth: 'X-Key:  a b:c\n',
+      });
+    },
+  );
+
+  it('names a misspelt variable next to what is missing for want of it, and never its value', () => {
+    const url = { SIGNALPRESS_FACILITATOR_URL: 'https://x.example' };
+    const env = { ...url, SIGNALPRESS_PAYTO: PAYEE, SIGNALPRESS_NOTHING_LIKE: 'x' };
+    expect(() => load({ env })).toThrow(
+      /3 settings.*PAY_TO: missing.*"SIGNALPRESS_PAYTO" is not a setting .*; did you mean SIGNALPRESS_PAY_TO\?\n.*"SIGNALPRESS_NOTHING_LIKE" .*; correct its name$/s,
+    );
+    expect(() => load({ env })).not.toThrow(PAYEE);
+    expect(load({ env: { ...env, SIGNALPRESS_PAY_TO: PAYEE } })).toMatchObject({ payTo: PAYEE });
+  });
+
+  it('I49: never repeats a secret', () => {
+    const env = { SIGNALPRESS_TOKEN_SECRET: 'hunter2', SIGNALPRESS_METRICS_TOKEN: 'hunter2' };
+    expect(() => load({ env })).toThrow(/TOKEN_SECRET: not one or two.*METRICS_TOKEN: not 32/s);
+    expect(() => load({ env })).not.toThrow(/hunter2/);
+    for (const url of [
+      'ftp://hunter2',
+      'https://u:hunter2@f.example',
+      'http://f.example/hunter2',
+    ]) {
+      const problems = () => load({ env: { SIGNALPRESS_FACILITATOR_URL: url } });
+      expect(problems).toThrow(/SIGNALPRESS_FACILITATOR_URL: /);
+      expect(problems).not.toThrow(/hunter2/);
+    }
+    expect(() => load({ env: { SIGNALPRESS_RPC_URL: 'ftp://hunter2' } })).not.toThrow(/hunter2/);
+    for (const url of [
+      'https://u:hunter2@a.example',
+      'https://hunter2@a.example/?',
+      'x://hunter2@a',
+    ]) {
+      const problems = () => load({ env: { SIGNALPRESS_BASE_URL: url } });
+      expect(problems).toThrow(/1 setting.*SIGNALPRESS_BASE_URL "/s);
+      expect(problems).not.toThrow(/hunter2/);
+    }
+    const plain = 'http://127.0.0.1/of@all';
+    expect(load({ env: { SIGNALPRESS_BASE_URL: plain } })).toMatchObject({ baseUrl: plain });
+  });
+});
+
+describe('loadJournalPlace()', () => {
+  const place = (sources: Partial<ConfigSources>) =>
+    loadJournalPlace({ options: {}, env: {}, fileText: null, ...sources });
+
+  it('reads where the journal lies, whatever else is wrong', () => {
+    expect(place({})).toEqual({ stateDir: '.signalpress', journal: 'sqlite' });
+    const env = { SIGNALPRESS_STATE: 's', SIGNALPRESS_PORT: 'x' };
+    expect(place({ env })).toEqual({ stateDir: 's', journal: 'sqlite' });
+    const journal = 'postgres://h/d';
+    expect(place({ fileText: JSON.stringify({ journal }) })).toMatchObject({ journal });
+    expect(() => place({ fileText: '{' })).toThrow(/not JSON/);
+    expect(() => place({ env: { SIGNALPRESS_JOURNAL: 'mysql://u:hunter2@h/d' } })).toThrow(
+      /^(?!.*hunter2).*\n.*_JOURNAL: neither/,
+    );
+  });
+});
+
+describe('strangeVariables()', () => {
+  it('names what is misspelt, and nothing that this program or the compiler reads', () => {
+    const names = ['SIGNALPRESS_PAY_TO', 'SIGNALPRESS_ISSUER_KEY', 'SIGNALPRESS_CONTACT', 'PATH'];
+    const env = Object.fromEntries(names.map((name) => [name, 'x']));
+    expect(strangeVariables(env)).toEqual([]);
+    expect(strangeVariables({ ...env, SIGNALPRESS_PAYTO: 'x' })).toEqual(['SIGNALPRESS_PAYTO']);
+  });
+});

@@ -1,0 +1,166 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
+import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { emptyJournal } from '../empty-journal.ts';
+import { payer } from '../payer.ts';
+import { rawHttp } from '../raw-http.ts';
+import { type TinyGate, tinyGate } from '../tiny-gate.ts';
+import { TINY_NOW } from '../tiny-release.ts';
+
+const none = async () => ({ verdict: 'none', detail: 'x' }) as const;
+const SILENT = { verify: none, settle: none, supported: none };
+
+const WARNING = expect.stringMatching(/^TEST-ONLY.*no money moves/);
+
+let gate: TinyGate;
+beforeAll(async () => {
+  gate = await tinyGate();
+});
+afterAll(() => gate.close());
+
+const ask = (target: string, method = 'GET', at = gate): Promise<Response> =>
+  fetch(at.url + target, { method });
+
+describe('/healthz', () => {
+  it('says to GET and HEAD that it is ready, whatever query follows', async () => {
+    for (const target of ['/healthz', '/healthz?x=1', '/healthz?']) {
+      const got = await ask(target);
+      expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(await got.json()).toMatchObject({ status: 'ready', settlement: 'test' });
+      const head = await ask(target, 'HEAD');
+      expect([head.status, await head.text()]).toEqual([200, '']);
+    }
+  });
+
+  it('is asked without a Host in HTTP/1.0, as balancers do, and only there', async () => {
+    const statuses = async (request: string): Promise<readonly number[]> =>
+      (await rawHttp(gate.port, `${request}\r\n\r\n`)).statuses;
+    for (const method of ['GET', 'HEAD']) {
+      expect(await statuses(`${method} /healthz HTTP/1.0`)).toEqual([200]);
+    }
+    expect(await statuses('GET /healthz HTTP/1.1')).toEqual([400]);
+    expect(await statuses('GET /gauge/sample HTTP/1.0')).toEqual([400]);
+    expect(await statuses('GET /gauge/sample HTTP/1.0\r\nHost: gate')).toEqual([200]);
+  });
+
+  it('is asked with no other method, and is no other path', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const { status, headers } = await ask('/healthz', method);
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD, OPTIONS']);
+    }
+    expect((await ask('/healthz', 'OPTIONS')).status).toBe(204);
+    for (const path of ['/healthz/', '/healthzz', '/HEALTHZ']) {
+      expect([path, (await ask(path)).status]).toEqual([path, 404]);
+    }
+  });
+
+  it('is not ready while the clock is behind the journal', async () => {
+    for (const [ahead, status] of [
+      [0, 200],
+      [60_000, 503],
+    ] as const) {
+      const at = await tinyGate({ journal: emptyJournal(TINY_NOW + ahead) });
+      const answer = await ask('/healthz', 'GET', at);
+      expect(answer.status).toBe(status);
+      if (status === 503) {
+        expect(await answer.json()).toMatchObject({
+          status: 'not_ready',
+          why: [expect.stringMatching(/^the clock is behind the payment journal/)],
+          release: { sequence: 1 },
+        });
+      }
+      await at.close();
+    }
+  });
+
+  it('I46: is told to whoever is over the rate limit, and nothing else is', async () => {
+    const at = await tinyGate({ config: { rateLimit: 1 } });
+    const statuses = async (target: string): Promise<Set<number>> => {
+      const all = await Promise.all(Array.from({ length: 40 }, () => ask(target, 'GET', at)));
+      return new Set(all.map(({ status }) => status));
+    };
+    expect(await statuses('/gauge/preview')).toContain(429);
+    expect(await statuses('/healthz')).toEqual(new Set([200]));
+    await at.close();
+  });
+
+  it('is not ready while payments cannot be written down', async () => {
+    const full = { ...emptyJournal(), claim: () => Promise.reject(new Error('disk is full')) };
+    const at = await tinyGate({ journal: full });
+    const target = '/gauge?entity=us-chicago&signal_id=airquality.aqi';
+    const challenge = await ask(target, 'GET', at);
+    const { accepts } = (await challenge.json()) as { accepts: readonly [RequirementsV1] };
+    const header = await payer(NETWORKS['base-sepolia']).header(accepts[0]);
+    expect((await ask('/healthz', 'GET', at)).status).toBe(200);
+    const bought = await fetch(at.url + target, { headers: { 'x-payment': header } });
+    expect(bought.status).toBe(503);
+    const answer = await ask('/healthz', 'GET', at);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({
+      why: [expect.stringMatching(/cannot be written/)],
+    });
+    await at.close();
+  });
+
+  it('is not ready while the folder of releases is gone, and ready again when it is back', async () => {
+    const at = await tinyGate();
+    const [link, aside] = [join(at.dataDir, 'current'), join(at.dataDir, 'aside')];
+    renameSync(link, aside);
+    await at.checkRelease();
+    const answer = await ask('/healthz', 'GET', at);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ why: ['the folder of releases cannot be read'] });
+    renameSync(aside, link);
+    await at.checkRelease();
+    expect((await ask('/healthz', 'GET', at)).status).toBe(200);
+    await at.close();
+  });
+
+  it('I58: says that payments are pretended', async () => {
+    const body = await (await ask('/healthz')).json();
+    expect(body).toMatchObject({ status: 'ready', warnings: [WARNING] });
+  });
+
+  it.each([
+    ['a price question', '/gauge', {}],
+    ['a 402', '/gauge?entity=us-chicago&signal_id=airquality.aqi', {}],
+    ['a refusal', '/gauge?entity=us-chicago&signal_id=airquality.aqi', { 'x-payment': 'none' }],
+  ])(
+    'I58: %s says in both versions that payments are pretended, and only then',
+    async (_, target, headers) => {
+      const settled = await tinyGate({
+        config: { relayerKey: '11'.repeat(32) },
+        facilitator: SILENT,
+      });
+      const said = async (at: TinyGate): Promise<unknown[]> => {
+        const answer = await fetch(at.url + target, { headers });
+        const v1 = (await answer.json()) as { accepts: object[]; warning?: string };
+        const required = answer.headers.get('payment-required') ?? '';
+        const v2 = JSON.parse(Buffer.from(required, 'base64').toString('utf8'));
+        expect(JSON.stringify([v1.accepts, v2.accepts])).not.toContain('TEST-ONLY');
+        return [answer.status, v1.warning, v2.warning];
+      };
+      expect(await said(gate)).toEqual([402, WARNING, WARNING]);
+      expect(await said(settled)).toEqual([402, undefined, undefined]);
+      await settled.close();
+    },
+  );
+
+  it('says who settles', async () => {
+    const url = 'https://facilitator.example';
+    const relayerKey = '11'.repeat(32);
+    for (const [config, settlement] of [
+      [{ facilitatorUrls: [url] }, 'facilitator'],
+      [{ relayerKey }, 'relayer'],
+    ] as const) {
+      const at = await tinyGate({ config, facilitator: SILENT });
+      const body = (await (await ask('/healthz', 'GET', at)).json()) as object;
+      expect(body).toMatchObject({ status: 'ready', settlement });
+      expect(body).not.toHaveProperty('facilitator');
+      expect(JSON.stringify(body)).not.toContain('TEST-ONLY');
+      await at.close();
+    }
+  });
+});
