@@ -1,15 +1,15 @@
 import type { Config } from './config/config.ts';
-import type { Facilitator } from './facilitator/facilitator.ts';
 import { facilitatorTrouble } from './facilitator/facilitator-health.ts';
 import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts';
 import { type Silence, toldFacilitator } from './facilitator/told-facilitator.ts';
-import type { Journal } from './journal/journal.ts';
 import { keepingSettlements } from './journal/kept-settlements.ts';
 import { type OpenJournal, openJournal } from './journal/open-journal.ts';
 import { watchingWrites } from './journal/watched-writes.ts';
 import type { Log } from './log/line-log.ts';
 import { meteredFacilitator, meteredJournal, meteredSettler } from './metrics/metered.ts';
 import type { Meters } from './metrics/meters.ts';
+import type { Facilitator } from './money/facilitator.ts';
+import type { Journal } from './money/journal.ts';
 import { messageOf } from './system/message-of.ts';
 
 /** The settler and the journal of what was settled. */

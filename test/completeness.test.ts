@@ -5,7 +5,7 @@ import { filePath } from '../compiler/contract/path.ts';
 import { atomicAmount } from '../compiler/contract/price.ts';
 import { route } from '../compiler/contract/route.ts';
 import { TOOLS } from '../compiler/contract/tools.ts';
-import type { RequirementsV1 } from '../gatekeeper/offer/challenge.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import type { Gatekeeper } from '../gatekeeper/start.ts';
 import { type CompiledSample, compiledSample } from './compiled-sample.ts';
 import { OPERATIONS, WITHOUT_DATA } from './conformance-table.ts';

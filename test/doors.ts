@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import type { ManifestEntry } from '../compiler/stages/describe/manifest.ts';
-import type { RequirementsV1 } from '../gatekeeper/offer/challenge.ts';
+import type { RequirementsV1 } from '../gatekeeper/money/requirements.ts';
 import {
   keyOf,
   type Listed,

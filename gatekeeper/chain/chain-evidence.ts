@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BaseError, isHash, TimeoutError } from 'viem';
-import type { Evidence } from '../payment/settlement.ts';
-import type { Authorization } from '../payment/signature.ts';
+import type { ChainEvidence, Finding } from '../money/evidence.ts';
+import type { Authorization } from '../money/signature.ts';
 import { inTime } from '../system/in-time.ts';
 import type { ChainNode, Receipt } from './chain-node.ts';
 import { findUse } from './find-use.ts';
@@ -14,17 +14,6 @@ const ATTEMPTS_MAX = 3;
 const ATTEMPT_PAUSE_MS = 250;
 /** A node whose newest block is older does not follow its chain: it cannot say that something did not happen. */
 const HEAD_AGE_S_MAX = 120;
-
-/** Evidence, or a transfer that is mined but not yet as deep as required. */
-export type Finding = Evidence | { readonly state: 'unconfirmed' };
-
-/** What the chain says about authorizations; no question throws. */
-export interface ChainEvidence {
-  /** What became of an authorization, whoever submitted it; `unknown` when the node gives no answer. */
-  find(authorization: Authorization): Promise<Finding>;
-  /** Whether this transaction made the transfer; `unused` when the node knows no such transfer. */
-  confirm(authorization: Authorization, transaction: string): Promise<Finding>;
-}
 
 export interface ChainEvidenceOptions {
   readonly node: ChainNode;

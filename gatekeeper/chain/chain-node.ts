@@ -9,9 +9,9 @@ import {
   parseAbi,
 } from 'viem';
 import { getBlock, getChainId, getCode, getTransactionReceipt, readContract } from 'viem/actions';
-import { remoteUrl } from '../facilitator/remote-url.ts';
-import type { Network } from '../payment/networks.ts';
-import type { Authorization } from '../payment/signature.ts';
+import type { Network } from '../money/networks.ts';
+import { remoteUrl } from '../money/remote-url.ts';
+import type { Authorization } from '../money/signature.ts';
 
 /** What the gatekeeper knows of an EIP-3009 token. */
 export const TOKEN_ABI = parseAbi([

@@ -6,6 +6,7 @@ import {
   parseSignature,
 } from 'viem';
 import { estimateGas, getBalance, getCode } from 'viem/actions';
+import type { ChainEvidence, Finding } from '../money/evidence.ts';
 import {
   authorizationKey,
   authorizationOf,
@@ -14,13 +15,12 @@ import {
   type NoVerdict,
   provenBy,
   type SettleOutcome,
-} from '../facilitator/facilitator.ts';
-import { priceOf } from '../payment/payment-check.ts';
-import { signedBy } from '../payment/signature.ts';
+} from '../money/facilitator.ts';
+import { priceOf } from '../money/requirements.ts';
+import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
+import { signedBy } from '../money/signature.ts';
 import { inTime } from '../system/in-time.ts';
-import type { ChainEvidence, Finding } from './chain-evidence.ts';
 import { type ChainNode, type Receipt, TOKEN_ABI } from './chain-node.ts';
-import { SETTLEMENT_MS_MAX } from './patience.ts';
 import type { Relayed, Relayer } from './relayer.ts';
 import { provesTransfer } from './transfer-proof.ts';
 

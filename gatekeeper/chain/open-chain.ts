@@ -1,10 +1,11 @@
 import { parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Config } from '../config/config.ts';
-import type { Facilitator } from '../facilitator/facilitator.ts';
+import type { ChainEvidence } from '../money/evidence.ts';
+import type { Facilitator } from '../money/facilitator.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { type ChainEvidence, chainEvidence, nodeTrouble } from './chain-evidence.ts';
+import { chainEvidence, nodeTrouble } from './chain-evidence.ts';
 import { ChainMismatch, type ChainNode, chainNode } from './chain-node.ts';
 import { directSettlement } from './direct-settlement.ts';
 import { relayer } from './relayer.ts';

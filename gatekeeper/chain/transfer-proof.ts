@@ -1,6 +1,6 @@
 import { isAddressEqual, type Log, parseEventLogs } from 'viem';
-import type { Network } from '../payment/networks.ts';
-import type { Authorization } from '../payment/signature.ts';
+import type { Network } from '../money/networks.ts';
+import type { Authorization } from '../money/signature.ts';
 import { type Receipt, TOKEN_ABI } from './chain-node.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
   type LoggedRequests,
   type LogLevel,
 } from '../log/log-level.ts';
-import { findNetwork, type Network } from '../payment/networks.ts';
+import { findNetwork, type Network } from '../money/networks.ts';
 import { TOKEN_DAYS_DEFAULT } from '../payment/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';

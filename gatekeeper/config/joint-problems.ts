@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
-import { confirmationsMax, depthMs } from '../chain/patience.ts';
 import { isLoopback } from '../http/loopback.ts';
-import type { Network } from '../payment/networks.ts';
+import type { Network } from '../money/networks.ts';
+import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { remoteRules } from '../remote/remote-rules.ts';
 import { testPaymentsProblem } from '../test-payments.ts';
 import { addressText, type MetricsSettings } from './metrics-settings.ts';

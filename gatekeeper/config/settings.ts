@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { parseDidKey } from '../../compiler/contract/did-key.ts';
-import { facilitatorUrl, remoteUrl } from '../facilitator/remote-url.ts';
 import { trustedProxies } from '../http/client-address.ts';
-import { isPostgresUrl } from '../journal/postgres/postgres-url.ts';
 import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
-import { payeeAddress } from '../offer/payee-address.ts';
-import { findNetwork } from '../payment/networks.ts';
+import { payeeAddress } from '../money/address.ts';
+import { findNetwork } from '../money/networks.ts';
+import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
 import { TOKEN_DAYS_MAX, tokenSecrets } from '../payment/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { dataUrl, isRemote } from './data-url.ts';
 import { METRICS_TOKEN, metricsAddress } from './metrics-settings.ts';
+import { isPostgresUrl } from './postgres-url.ts';
 
 /** Less would not hold one release. */
 const CACHE_MB_MIN = 16;

@@ -1,7 +1,7 @@
-import { isPostgresUrl, shownPlace } from '../journal/postgres/postgres-url.ts';
 import type { Config } from './config.ts';
 import { isRemote } from './data-url.ts';
 import { addressText } from './metrics-settings.ts';
+import { isPostgresUrl, shownPlace } from './postgres-url.ts';
 
 /** What the log shows of the settings: secrets only as set or not, and URLs without what may be a key in them. */
 export function shownSettings(config: Config): Readonly<Record<string, unknown>> {

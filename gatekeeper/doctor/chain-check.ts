@@ -1,7 +1,7 @@
 import type { Block } from '../chain/chain-node.ts';
 import { relayerKey } from '../chain/relayer-key.ts';
 import type { Config } from '../config/config.ts';
-import type { Network } from '../payment/networks.ts';
+import type { Network } from '../money/networks.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';

@@ -1,8 +1,8 @@
-import { clockTrouble } from '../payment/clock-guard.ts';
+import { journalFacts } from '../journal/journal-facts.ts';
+import { clockTrouble } from '../money/clock-guard.ts';
 import { dateOf } from './ask.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import { journalFacts } from './journal-facts.ts';
 import { refusal } from './refusal.ts';
 
 /** A `Date` header has whole seconds and comes after a way through the network. */

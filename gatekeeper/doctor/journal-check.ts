@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
+import { type JournalFacts, journalFacts } from '../journal/journal-facts.ts';
 import { JOURNAL_NAME } from '../journal/journal-file.ts';
-import { isPostgresUrl, shownPlace } from '../journal/postgres/postgres-url.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import { type JournalFacts, journalFacts } from './journal-facts.ts';
 
 /** Reads the journal, also beside the gatekeeper that writes it: whether it is whole, and what is open. */
 export async function journalCheck({ config }: Examined): Promise<Finding[]> {

@@ -1,5 +1,5 @@
 import { settlementOf } from '../config/config.ts';
-import { payeeAddress } from '../offer/payee-address.ts';
+import { payeeAddress } from '../money/address.ts';
 import { silence } from './chain-check.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';

@@ -1,7 +1,7 @@
 import { type Hex, parseAbi } from 'viem';
 import { getBalance, getCode, readContract } from 'viem/actions';
 import { type ChainNode, chainNode } from '../chain/chain-node.ts';
-import type { Network } from '../payment/networks.ts';
+import type { Network } from '../money/networks.ts';
 
 /** What a token says of itself. */
 export interface TokenFacts {

@@ -1,9 +1,10 @@
 import secp256k1 from 'secp256k1';
-import { keccak256 } from '../payment/keccak.ts';
-import { findNetwork } from '../payment/networks.ts';
-import { priceOf } from '../payment/payment-check.ts';
-import { type Authorization, checksumAddress, transferDigest } from '../payment/signature.ts';
-import type { FacilitatorRequest } from './facilitator.ts';
+import { checksumAddress } from '../money/address.ts';
+import type { FacilitatorRequest } from '../money/facilitator.ts';
+import { keccak256 } from '../money/keccak.ts';
+import { findNetwork } from '../money/networks.ts';
+import { priceOf } from '../money/requirements.ts';
+import { type Authorization, transferDigest } from '../money/signature.ts';
 
 /** Makes a request like one that failed, with a payment of our own in the place of the stranger's. */
 export type Canary = (like: FacilitatorRequest) => FacilitatorRequest;

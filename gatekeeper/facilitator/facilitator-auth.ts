@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { readOwnFile } from '../system/plain-file.ts';
 import { StartError } from '../system/start-error.ts';
-import type { FacilitatorAuth } from './facilitator.ts';
+import type { FacilitatorAuth } from './remote-facilitator.ts';
 
 /** Longest module that is loaded. */
 const MODULE_BYTES_MAX = 16_777_216;

@@ -1,6 +1,6 @@
-import type { Network } from '../payment/networks.ts';
-import type { X402Version } from '../payment/payment-header.ts';
-import type { Facilitator, NoVerdict } from './facilitator.ts';
+import type { Facilitator, NoVerdict } from '../money/facilitator.ts';
+import type { Network } from '../money/networks.ts';
+import type { X402Version } from '../money/payment.ts';
 import { listedVersions } from './listed-versions.ts';
 
 /** One that is asked; `name` tells it from others beside it. */

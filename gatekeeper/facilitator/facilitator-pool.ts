@@ -1,6 +1,3 @@
-import { BoundedMap } from '../system/bounded-map.ts';
-import type { Canary } from './canary.ts';
-import { type Circuit, type CircuitState, circuit, type Probe } from './circuit.ts';
 import {
   authorizationKey,
   type Facilitator,
@@ -9,7 +6,10 @@ import {
   type SettleOutcome,
   type SupportedOutcome,
   type VerifyOutcome,
-} from './facilitator.ts';
+} from '../money/facilitator.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import type { Canary } from './canary.ts';
+import { type Circuit, type CircuitState, circuit, type Probe } from './circuit.ts';
 
 /** Payments whose facilitator is remembered; the oldest make room, and are then asked about on chain. */
 const REMEMBERED_MAX = 20_000;

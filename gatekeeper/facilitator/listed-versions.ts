@@ -1,6 +1,6 @@
-import type { Network } from '../payment/networks.ts';
-import type { X402Version } from '../payment/payment-header.ts';
-import type { PaymentKind } from './facilitator.ts';
+import type { PaymentKind } from '../money/facilitator.ts';
+import type { Network } from '../money/networks.ts';
+import type { X402Version } from '../money/payment.ts';
 
 /** What every 402 offers. */
 const VERSIONS: readonly X402Version[] = [1, 2];

@@ -1,14 +1,14 @@
-import { keccak256 } from '../payment/keccak.ts';
-import { findNetwork, NETWORKS } from '../payment/networks.ts';
-import { priceOf } from '../payment/payment-check.ts';
-import { signedBy } from '../payment/signature.ts';
 import type {
   Facilitator,
   FacilitatorRequest,
   PaymentKind,
   SettleOutcome,
   VerifyOutcome,
-} from './facilitator.ts';
+} from '../money/facilitator.ts';
+import { keccak256 } from '../money/keccak.ts';
+import { findNetwork, NETWORKS } from '../money/networks.ts';
+import { priceOf } from '../money/requirements.ts';
+import { signedBy } from '../money/signature.ts';
 
 /** What the local facilitator needs. */
 export interface LocalFacilitatorOptions {

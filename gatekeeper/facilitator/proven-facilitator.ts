@@ -1,13 +1,13 @@
-import type { ChainEvidence, Finding } from '../chain/chain-evidence.ts';
-import { SETTLEMENT_MS_MAX } from '../chain/patience.ts';
-import { inTime } from '../system/in-time.ts';
+import type { ChainEvidence, Finding } from '../money/evidence.ts';
 import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
   provenBy,
   type SettleOutcome,
-} from './facilitator.ts';
+} from '../money/facilitator.ts';
+import { SETTLEMENT_MS_MAX } from '../money/settlement-time.ts';
+import { inTime } from '../system/in-time.ts';
 
 /** Time between two looks at the chain. */
 const PROOF_POLL_MS = 500;

@@ -3,7 +3,7 @@ import type {
   FacilitatorRequest,
   SettleOutcome,
   VerifyOutcome,
-} from './facilitator.ts';
+} from '../money/facilitator.ts';
 
 /** An outage is reported at most this often, however many payments it affects. */
 export const TOLD_EVERY_MS = 1000;

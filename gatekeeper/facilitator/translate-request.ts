@@ -1,7 +1,7 @@
-import type { RequirementsV1, RequirementsV2 } from '../offer/challenge.ts';
-import { findNetwork, type Network } from '../payment/networks.ts';
-import { priceOf } from '../payment/payment-check.ts';
-import type { FacilitatorRequest, PaymentPayload } from './facilitator.ts';
+import type { FacilitatorRequest, PaymentPayload } from '../money/facilitator.ts';
+import { findNetwork, type Network } from '../money/networks.ts';
+import type { RequirementsV1, RequirementsV2 } from '../money/requirements.ts';
+import { priceOf } from '../money/requirements.ts';
 
 /**
  * The same payment in the other version: what the payer signed names no version, so only the words around it change.

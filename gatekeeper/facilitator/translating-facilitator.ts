@@ -1,6 +1,6 @@
-import type { Network } from '../payment/networks.ts';
-import type { X402Version } from '../payment/payment-header.ts';
-import type { Facilitator, FacilitatorRequest, SupportedOutcome } from './facilitator.ts';
+import type { Facilitator, FacilitatorRequest, SupportedOutcome } from '../money/facilitator.ts';
+import type { Network } from '../money/networks.ts';
+import type { X402Version } from '../money/payment.ts';
 import { listedVersions } from './listed-versions.ts';
 import { translateRequest } from './translate-request.ts';
 

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 import { z } from 'zod';
-import { clockIsBehind } from '../payment/clock-guard.ts';
+import { clockIsBehind } from '../money/clock-guard.ts';
 
 /** Rows at the end of the journal that are looked at for its newest time. */
 const NEWEST_ROWS = 1000;

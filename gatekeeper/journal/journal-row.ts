@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { soldBytes, soldHash } from './body-store.ts';
 import {
   DEAD_AFTER_S,
   JOURNAL_RETENTION_DAYS,
   type JournalClaim,
   type JournalEntry,
-} from './journal.ts';
+} from '../money/journal.ts';
+import { soldBytes, soldHash } from './body-store.ts';
 
 /** A body with its encoding, or neither once it was cleaned up. */
 const storedBody = z.union([

@@ -1,4 +1,4 @@
-import type { Conclusion, Journal, JournalEntry } from './journal.ts';
+import type { Conclusion, Journal, JournalEntry } from '../money/journal.ts';
 
 /** Settlements that are kept at most; beyond them the chain must be asked, as after a crash. */
 export const KEPT_SETTLEMENTS_MAX = 10_000;

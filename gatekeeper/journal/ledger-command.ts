@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { type AcceptedClock, acceptClock } from './accepted-clock.ts';
@@ -14,7 +15,6 @@ import {
   revenueBy,
 } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
-import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';
 import {
   dayStart,
   placeOf,

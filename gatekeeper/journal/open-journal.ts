@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import type { Log } from '../log/line-log.ts';
+import type { Journal } from '../money/journal.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import type { Journal } from './journal.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
-import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';
 import { sqliteJournal } from './sqlite-journal.ts';
 
 /** A journal that somebody must close. */

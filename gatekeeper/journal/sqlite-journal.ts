@@ -1,11 +1,7 @@
 import type Database from 'libsql';
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
-import { clockIsBehind } from '../payment/clock-guard.ts';
-import { BoundedMap } from '../system/bounded-map.ts';
-import { newestTime } from './accepted-clock.ts';
-import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
-import { groupCommit } from './group-commit.ts';
+import { clockIsBehind } from '../money/clock-guard.ts';
 import {
   type Conclusion,
   DEAD_AFTER_S,
@@ -14,7 +10,11 @@ import {
   type JournalEntry,
   OPEN_COUNTED_MAX,
   type PaymentState,
-} from './journal.ts';
+} from '../money/journal.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
+import { newestTime } from './accepted-clock.ts';
+import { BodyStore, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from './body-store.ts';
+import { groupCommit } from './group-commit.ts';
 import { openJournalFile } from './journal-file.ts';
 import { type ClaimValues, claimValues, entryOf } from './journal-row.ts';
 import { KeyFilter } from './key-filter.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'libsql';
 import { z } from 'zod';
+import type { Journal, PaymentBinding, SharedJournal } from '../money/journal.ts';
 import type { GroupCommit } from './group-commit.ts';
-import type { Journal, PaymentBinding, SharedJournal } from './journal.ts';
 import type { LivingHolders } from './living-holders.ts';
 
 /** Keys that are read at once. */

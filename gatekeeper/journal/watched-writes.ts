@@ -1,4 +1,4 @@
-import type { Journal } from './journal.ts';
+import type { Journal } from '../money/journal.ts';
 
 /**
  * How long a failed write counts if none was tried since: without buyers the journal cannot show that it has recovered.

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import type pg from 'pg';
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { isPostgresUrl, shownPlace } from '../config/postgres-url.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { JOURNAL_NAME, readJournalFile } from './journal-file.ts';
 import { type LedgerFilter, type LedgerRow, ledgerRows } from './ledger.ts';
 import type { JournalPlace } from './open-journal.ts';
-import { isPostgresUrl, shownPlace } from './postgres/postgres-url.ts';
 
 /** Lets a command use the journal of a state folder, beside the gatekeeper that writes it. */
 export function withJournal<T>(

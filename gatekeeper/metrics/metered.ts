@@ -1,5 +1,5 @@
-import type { Facilitator } from '../facilitator/facilitator.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { Facilitator } from '../money/facilitator.ts';
+import type { Journal } from '../money/journal.ts';
 import type { PurchaseDesk } from '../payment/purchase-desk.ts';
 import type { FacilitatorCall, Meters, Stage } from './meters.ts';
 

@@ -1,6 +1,6 @@
 import type { CircuitState } from '../facilitator/circuit.ts';
-import type { Conclusion, OpenSummary } from '../journal/journal.ts';
 import type { Answered } from '../log/request-log.ts';
+import type { Conclusion, OpenSummary } from '../money/journal.ts';
 
 /** What a purchase waits for, one after the other: our own check, its answer, and four waits for others. */
 export const STAGES = ['check', 'answer', 'verify', 'claim', 'settle', 'conclude'] as const;

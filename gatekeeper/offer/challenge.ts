@@ -3,12 +3,18 @@ import type { Endpoint, Param } from '../../compiler/contract/endpoints.ts';
 import { atomicAmount, priceOf } from '../../compiler/contract/price.ts';
 import { mediaTypeOf } from '../http/media-type.ts';
 import { type Header, NO_STORE, type Reply } from '../http/reply.ts';
-import type { Network } from '../payment/networks.ts';
-import type { X402Version } from '../payment/payment-header.ts';
+import { payeeAddress } from '../money/address.ts';
+import type { Network } from '../money/networks.ts';
+import type { X402Version } from '../money/payment.ts';
+import type {
+  Listing,
+  Requirements,
+  RequirementsV1,
+  RequirementsV2,
+} from '../money/requirements.ts';
 import type { Offers } from '../release/offers.ts';
 import { bazaar } from './bazaar.ts';
 import { anyRequest, clientHint } from './client-hint.ts';
-import { payeeAddress } from './payee-address.ts';
 import { type Shown, shownOf } from './shown.ts';
 
 /** Seconds that a payer's authorization should last. */
@@ -17,39 +23,6 @@ const MAX_TIMEOUT_SECONDS = 300;
 export const CHALLENGE_CACHE_MAX = 1000;
 /** Longest `path?query` that is kept ready and that the v2 header repeats; headers stay well under 16 KB. */
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
-
-interface CommonRequirements {
-  readonly scheme: 'exact';
-  readonly network: string;
-  readonly payTo: string;
-  readonly asset: string;
-  readonly maxTimeoutSeconds: number;
-  readonly extra: { readonly name: string; readonly version: string };
-}
-/** One `accepts[]` entry of x402 v1. */
-export interface RequirementsV1 extends CommonRequirements {
-  readonly maxAmountRequired: string;
-  readonly resource: string;
-  readonly description: string;
-  readonly mimeType: string;
-  readonly outputSchema: object;
-}
-/** One `accepts[]` entry of x402 v2. */
-export interface RequirementsV2 extends CommonRequirements {
-  readonly amount: string;
-}
-export type Requirements = RequirementsV1 | RequirementsV2;
-
-/** What v2 says about a sale besides its terms; facilitators' catalogues use it to list sellers. */
-export interface Listing {
-  readonly resource: {
-    readonly url: string;
-    readonly description: string;
-    readonly mimeType: string;
-    readonly serviceName: string;
-  };
-  readonly extensions?: object;
-}
 
 /** A 402 in both versions: the v1 body and the base64 value of the v2 `PAYMENT-REQUIRED` header. */
 export interface Challenge {
@@ -83,10 +56,10 @@ export interface Challenger {
 
 const ERROR_V1 = 'X-PAYMENT header is required';
 const ERROR_V2 = 'PAYMENT-SIGNATURE header is required';
-const ERROR_SLOT = '@@error@@';
-const RESOURCE_SLOT = '@@resource@@';
+const ERROR_SLOT = '../../error@@';
+const RESOURCE_SLOT = '../../resource@@';
 /** Inside of a text, unlike the others. */
-const REQUEST_SLOT = '@@request@@';
+const REQUEST_SLOT = '../../request@@';
 const SLOTS = new RegExp(`"(?:${ERROR_SLOT}|${RESOURCE_SLOT})"|${REQUEST_SLOT}`);
 /** Beside the terms and not in them: a facilitator compares these with what the payer accepted. */
 const listings = new WeakMap<Requirements, Listing>();

@@ -1,4 +1,4 @@
-import type { SettleOutcome } from '../facilitator/facilitator.ts';
+import type { SettleOutcome } from '../money/facilitator.ts';
 
 /**
  * The only reasons that certainly mean "no transfer was sent": the checks that published facilitators make before they

@@ -1,4 +1,4 @@
-import type { Refusal } from './payment-header.ts';
+import type { Refusal } from '../money/payment.ts';
 
 /**
  * What a buyer is told about a facilitator's reason; the first match counts. Reasons are an open set, so the fallback

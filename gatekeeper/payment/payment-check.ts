@@ -1,7 +1,7 @@
-import type { Requirements } from '../offer/challenge.ts';
-import type { Network } from './networks.ts';
-import type { Payment, Refusal } from './payment-header.ts';
-import { signedBy } from './signature.ts';
+import type { Network } from '../money/networks.ts';
+import type { Payment, Refusal } from '../money/payment.ts';
+import { priceOf, type Requirements } from '../money/requirements.ts';
+import { signedBy } from '../money/signature.ts';
 
 /** Seconds that an authorization must still be valid for: settlement takes a few blocks. */
 export const VALID_BEFORE_MARGIN_S = 6;
@@ -104,11 +104,6 @@ export function checkSignature(payment: Payment, network: Network): Refusal | nu
   const error =
     'the signature is not that of "authorization.from"; payer must be a plain externally-owned account that signs with v 27 or 28 and a low s';
   return { reason, error };
-}
-
-/** Price in atomic units, under the name of either version. */
-export function priceOf(requirements: Requirements): string {
-  return 'amount' in requirements ? requirements.amount : requirements.maxAmountRequired;
 }
 
 function sameHex(left: string, right: string): boolean {

@@ -1,6 +1,6 @@
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
+import type { Refusal } from '../money/payment.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
-import type { Refusal } from './payment-header.ts';
 import type { Offered, Order, Tender } from './tender.ts';
 
 /** The complete 200 body of a request, in hand before anybody is charged. */

@@ -1,23 +1,20 @@
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { findRow } from '../../compiler/contract/route.ts';
-import { facilitatorRequest } from '../facilitator/facilitator.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
-import type { JournalEntry } from '../journal/journal.ts';
-import { type Challenger, listingOf, type Requirements } from '../offer/challenge.ts';
+import { checksumAddress } from '../money/address.ts';
+import { facilitatorRequest } from '../money/facilitator.ts';
+import type { JournalEntry } from '../money/journal.ts';
+import type { Network } from '../money/networks.ts';
+import { isRefusal, type Payment, type Refusal, type X402Version } from '../money/payment.ts';
+import type { Requirements } from '../money/requirements.ts';
+import { priceOf } from '../money/requirements.ts';
+import { type Challenger, listingOf } from '../offer/challenge.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { Network } from './networks.ts';
-import { checkPayment, checkSignature, priceOf, type Terms } from './payment-check.ts';
-import {
-  decodePayment,
-  isRefusal,
-  type Payment,
-  type Refusal,
-  type X402Version,
-} from './payment-header.ts';
+import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
+import { decodePayment } from './payment-header.ts';
 import { check, look, resume, type Settlers, settle } from './settlement.ts';
-import { checksumAddress } from './signature.ts';
 import type { SignaturePool } from './signature-pool.ts';
 import { parseSignedText, signedText } from './signed-text.ts';
 import type { Money, OfferedOf, Tender, TenderReader } from './tender.ts';

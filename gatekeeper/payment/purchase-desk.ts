@@ -21,11 +21,11 @@
  */
 
 import type { Reply } from '../http/reply.ts';
-import type { Journal, JournalClaim, JournalEntry } from '../journal/journal.ts';
-import { clockTrouble } from './clock-guard.ts';
+import { clockTrouble } from '../money/clock-guard.ts';
+import type { Journal, JournalClaim, JournalEntry } from '../money/journal.ts';
+import { isRefusal, type Refusal } from '../money/payment.ts';
 import { DOUBT_REST_MS, Doubts } from './doubts.ts';
 import { type Binding, InFlight } from './in-flight.ts';
-import { isRefusal, type Refusal } from './payment-header.ts';
 import { type Delivery, type Outcome, paymentReply } from './payment-reply.ts';
 import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
 import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts';

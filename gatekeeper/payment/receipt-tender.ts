@@ -7,9 +7,9 @@ import {
   receiptAmount,
 } from '../../compiler/contract/receipt.ts';
 import type { Header } from '../http/reply.ts';
-import type { JournalEntry } from '../journal/journal.ts';
+import type { JournalEntry } from '../money/journal.ts';
+import type { Refusal } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { Refusal } from './payment-header.ts';
 import type { Ending } from './settlement.ts';
 import type { Money, OfferedOf, OrderOf, Tender, TenderReader } from './tender.ts';
 

@@ -1,4 +1,4 @@
-import type { Journal, OpenPayment } from '../journal/journal.ts';
+import type { Journal, OpenPayment } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Lookout } from './purchase-desk.ts';

@@ -1,18 +1,14 @@
+import type { Evidence } from '../money/evidence.ts';
 import type {
   Facilitator,
   FacilitatorRequest,
   NoVerdict,
   SettleOutcome,
-} from '../facilitator/facilitator.ts';
-import { DEAD_AFTER_S, type Journal } from '../journal/journal.ts';
+} from '../money/facilitator.ts';
+import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
+import type { Payment, Refusal } from '../money/payment.ts';
 import { isDefinite } from './definite-refusal.ts';
 import { facilitatorRefusal } from './facilitator-refusal.ts';
-import type { Payment, Refusal } from './payment-header.ts';
-
-/** What the chain itself says about an authorization. */
-export type Evidence =
-  | { readonly state: 'paid'; readonly transaction: string }
-  | { readonly state: 'cancelled' | 'unused' | 'unknown' };
 
 /** What a settlement needs. */
 export interface Settlers {

@@ -1,4 +1,4 @@
-import { recoverSigner } from './signature.ts';
+import { recoverSigner } from '../money/signature.ts';
 
 const DIGEST_BYTES = 32;
 const SIGNATURE_BYTES = 65;

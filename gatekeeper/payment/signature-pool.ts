@@ -1,6 +1,6 @@
-import type { Network } from './networks.ts';
-import type { Payment } from './payment-header.ts';
-import { noteSigner, transferDigest } from './signature.ts';
+import type { Network } from '../money/networks.ts';
+import type { Payment } from '../money/payment.ts';
+import { noteSigner, transferDigest } from '../money/signature.ts';
 import { packJobs, type SignatureJob, unpackSigners } from './signature-batch.ts';
 
 /** The other thread, as far as the pool needs it. */

@@ -1,4 +1,4 @@
-import type { Authorization } from './signature.ts';
+import type { Authorization } from '../money/signature.ts';
 
 /** What of a payment decides who pays what to whom. */
 export interface SignedPayment {

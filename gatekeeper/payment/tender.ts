@@ -2,10 +2,10 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
-import type { JournalClaim } from '../journal/journal.ts';
+import type { JournalClaim } from '../money/journal.ts';
+import type { Refusal, X402Version } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
 import type { Binding } from './in-flight.ts';
-import type { Refusal, X402Version } from './payment-header.ts';
 import type { Ending } from './settlement.ts';
 
 /** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { filePath } from '../../compiler/contract/path.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { buyer, type Purchase } from '../../test/chain/buyer.ts';
 import { accountOf, type Chain, startChain } from '../../test/chain/chain.ts';
 import {

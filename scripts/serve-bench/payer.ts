@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
 import secp256k1 from 'secp256k1';
-import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
-import { keccak256 } from '../../gatekeeper/payment/keccak.ts';
-import { findNetwork } from '../../gatekeeper/payment/networks.ts';
-import {
-  type Authorization,
-  checksumAddress,
-  transferDigest,
-} from '../../gatekeeper/payment/signature.ts';
+import { checksumAddress } from '../../gatekeeper/money/address.ts';
+import { keccak256 } from '../../gatekeeper/money/keccak.ts';
+import { findNetwork } from '../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import { type Authorization, transferDigest } from '../../gatekeeper/money/signature.ts';
 
 /** Long enough to sign thousands of payments before the first one is sent. */
 const VALID_S = 3600;

@@ -33,7 +33,7 @@ export interface Report {
 /** As the gatekeeper has it. */
 const REQUESTS_PER_SOCKET_MAX = 10_000;
 /** Stands for a transaction hash, another one in each answer. */
-const TRANSACTION = '@@transaction@@';
+const TRANSACTION = '../../transaction@@';
 let settlements = 0;
 const FACILITATOR_ANSWERS: Readonly<Record<string, string>> = {
   '/verify': '{"isValid":true}',

@@ -1,8 +1,8 @@
-import type { Requirements } from '../../gatekeeper/offer/challenge.ts';
-import type { Network } from '../../gatekeeper/payment/networks.ts';
-import { priceOf } from '../../gatekeeper/payment/payment-check.ts';
-import type { X402Version } from '../../gatekeeper/payment/payment-header.ts';
-import type { Authorization } from '../../gatekeeper/payment/signature.ts';
+import type { Network } from '../../gatekeeper/money/networks.ts';
+import type { X402Version } from '../../gatekeeper/money/payment.ts';
+import type { Requirements } from '../../gatekeeper/money/requirements.ts';
+import { priceOf } from '../../gatekeeper/money/requirements.ts';
+import type { Authorization } from '../../gatekeeper/money/signature.ts';
 import { headerOf, payer, type SignedPayment } from '../gatekeeper/payer.ts';
 
 /** What a client holds after it signed: it may send it as often as it likes. */

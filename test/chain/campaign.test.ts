@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { audit } from '../../scripts/payment-campaign/audit.ts';
 import type { Story } from '../../scripts/payment-campaign/client.ts';
 import { closingReport, isClean } from '../../scripts/payment-campaign/closing-report.ts';

@@ -6,14 +6,12 @@ import { chainEvidence } from '../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode } from '../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../gatekeeper/chain/direct-settlement.ts';
 import { type Relayer, relayer } from '../../gatekeeper/chain/relayer.ts';
-import {
-  type FacilitatorRequest,
-  facilitatorRequest,
-} from '../../gatekeeper/facilitator/facilitator.ts';
+import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../gatekeeper/money/payment.ts';
+import type { Authorization } from '../../gatekeeper/money/signature.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../gatekeeper/payment/payment-header.ts';
-import type { Authorization } from '../../gatekeeper/payment/signature.ts';
+import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
 import { headerOf, payer } from '../gatekeeper/payer.ts';
 import { accountOf, type Chain, startChain } from './chain.ts';
 

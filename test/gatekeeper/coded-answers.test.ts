@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CODINGS, type Coding, packedPath } from '../../compiler/contract/codings.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { parseFiles } from '../../compiler/contract/release.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { Gatekeeper } from '../../gatekeeper/start.ts';
 import { sampleGate } from '../sample-gate.ts';
 import { smallSet } from '../small-set.ts';

@@ -1,7 +1,7 @@
 import type { Service } from '../../gatekeeper/answers/service.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import { tinyService } from './tiny-service.ts';

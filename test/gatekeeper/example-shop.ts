@@ -1,5 +1,5 @@
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 
 /** Who is paid in the examples. */
 export const PAY_TO = `0x${'ab'.repeat(20)}`;

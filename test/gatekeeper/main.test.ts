@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RequirementsV1 } from '../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
 import { payer } from './payer.ts';
 import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 

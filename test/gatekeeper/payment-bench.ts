@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
+import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
+import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
 import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
   type SettleOutcome,
   type VerifyOutcome,
-} from '../../gatekeeper/facilitator/facilitator.ts';
-import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
-import type { Journal } from '../../gatekeeper/journal/journal.ts';
-import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
+} from '../../gatekeeper/money/facilitator.ts';
+import type { Journal } from '../../gatekeeper/money/journal.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/payment/payment-reply.ts';
 import {
   type PurchaseDesk,

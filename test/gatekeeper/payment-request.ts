@@ -1,10 +1,8 @@
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
-import {
-  type FacilitatorRequest,
-  facilitatorRequest,
-} from '../../gatekeeper/facilitator/facilitator.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../gatekeeper/payment/payment-header.ts';
+import { type FacilitatorRequest, facilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../gatekeeper/money/payment.ts';
+import { decodePayment } from '../../gatekeeper/payment/payment-header.ts';
 import { shop } from './example-shop.ts';
 import { type Payer, payer } from './payer.ts';
 

@@ -4,8 +4,8 @@ import type { Answered, Question, Service } from '../../gatekeeper/answers/servi
 import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { jsonReply } from '../../gatekeeper/http/reply.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import {

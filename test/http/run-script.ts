@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { NETWORKS } from '../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { payer } from '../gatekeeper/payer.ts';
 
 /** The answer that the next checks speak of. */

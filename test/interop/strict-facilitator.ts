@@ -13,8 +13,8 @@ import {
   VerifyRequestSchema,
   VerifyResponseSchema,
 } from 'x402/types';
-import type { FacilitatorRequest } from '../../gatekeeper/facilitator/facilitator.ts';
-import { findNetwork } from '../../gatekeeper/payment/networks.ts';
+import type { FacilitatorRequest } from '../../gatekeeper/money/facilitator.ts';
+import { findNetwork } from '../../gatekeeper/money/networks.ts';
 import { typedTransfer } from '../gatekeeper/payer.ts';
 
 /**

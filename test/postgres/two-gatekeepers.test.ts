@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SettleOutcome } from '../../gatekeeper/facilitator/facilitator.ts';
 import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
+import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
 import { purchaseDesk } from '../../gatekeeper/payment/purchase-desk.ts';
 import { Rounds } from '../../gatekeeper/payment/reconcile.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import type pg from 'pg';
 import { z } from 'zod';
+import { isPostgresUrl, shownPlace } from '../../config/postgres-url.ts';
 import { messageOf } from '../../system/message-of.ts';
 import { StartError } from '../../system/start-error.ts';
 import { JOURNAL_NAME, openJournalFile } from '../journal-file.ts';
 import { storable } from './connection.ts';
 import { commandClient } from './postgres-ledger.ts';
-import { isPostgresUrl, shownPlace } from './postgres-url.ts';
 import { makeTables } from './schema.ts';
 
 /** What a journal holds. */

@@ -16,9 +16,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { z } from 'zod';
 import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
-import { clockIsBehind } from '../../payment/clock-guard.ts';
-import { BoundedMap } from '../../system/bounded-map.ts';
-import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
+import { clockIsBehind } from '../../money/clock-guard.ts';
 import {
   type Conclusion,
   DEAD_AFTER_S,
@@ -30,7 +28,9 @@ import {
   type OpenSummary,
   type PaymentBinding,
   type PaymentState,
-} from '../journal.ts';
+} from '../../money/journal.ts';
+import { BoundedMap } from '../../system/bounded-map.ts';
+import { bodyRow, PURGE_INTERVAL_MS, PURGE_ROWS_MAX } from '../body-store.ts';
 import { claimValues, entryOf } from '../journal-row.ts';
 import {
   atMost,

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { z } from 'zod';
-import { clockIsBehind } from '../../payment/clock-guard.ts';
+import { clockIsBehind } from '../../money/clock-guard.ts';
 import { StartError } from '../../system/start-error.ts';
 import type { AcceptedClock } from '../accepted-clock.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { subscriptionSchema, watchSchema } from '../../../compiler/contract/watch-bodies.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { payer } from '../payer.ts';
 import { type TinyGate, tinyGate } from '../tiny-gate.ts';
 import { SECRET } from '../tiny-tokens.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { type Gatekeeper, startGatekeeper } from '../../../gatekeeper/start.ts';
 import {
   compileFolder,

@@ -1,10 +1,11 @@
 import { encodeAbiParameters, encodeEventTopics, numberToHex, pad } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ChainEvidence, chainEvidence } from '../../../gatekeeper/chain/chain-evidence.ts';
+import { chainEvidence } from '../../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
 import { LOG_BLOCKS, LOG_CALLS_MAX } from '../../../gatekeeper/chain/find-use.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
+import type { ChainEvidence } from '../../../gatekeeper/money/evidence.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { Authorization } from '../../../gatekeeper/money/signature.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../rpc-stub.ts';
 

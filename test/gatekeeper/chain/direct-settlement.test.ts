@@ -7,15 +7,12 @@ import {
   toFunctionSelector,
 } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
 import { chainNode, type Receipt, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../../gatekeeper/chain/direct-settlement.ts';
 import type { Relayed, Relayer } from '../../../gatekeeper/chain/relayer.ts';
-import {
-  authorizationOf,
-  type FacilitatorRequest,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import type { Finding } from '../../../gatekeeper/money/evidence.ts';
+import { authorizationOf, type FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { paymentRequest } from '../payment-request.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
 

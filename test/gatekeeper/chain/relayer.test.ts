@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chainNode } from '../../../gatekeeper/chain/chain-node.ts';
 import { RECEIPT_GRACE_MS, type Relayer, relayer } from '../../../gatekeeper/chain/relayer.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
 
 const network = NETWORKS.base;

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chainNode } from '../../../gatekeeper/chain/chain-node.ts';
 import { type Broadcast, broadcaster } from '../../../gatekeeper/chain/transaction-broadcast.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { HANG, type RpcAnswer, type RpcStub, rpcStub } from '../rpc-stub.ts';
 
 const network = NETWORKS.base;

@@ -7,7 +7,7 @@ import {
   strangeVariables,
 } from '../../../gatekeeper/config/config.ts';
 import { SETTING_NAMES, TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const SECRET_TOKEN = 's'.repeat(32);

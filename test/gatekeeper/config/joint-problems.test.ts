@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { confirmationsMax } from '../../../gatekeeper/chain/patience.ts';
 import { type Config, type ConfigSources, loadConfig } from '../../../gatekeeper/config/config.ts';
 import { TEST_PAYEE } from '../../../gatekeeper/config/settings.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { confirmationsMax } from '../../../gatekeeper/money/settlement-time.ts';
 
 const PAYEE = '0x52908400098527886E0F7030069857D2E4169EE7';
 const load = (env: ConfigSources['env']): Config =>

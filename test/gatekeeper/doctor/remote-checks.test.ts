@@ -7,7 +7,7 @@ import { chainCheck } from '../../../gatekeeper/doctor/chain-check.ts';
 import { facilitatorCheck } from '../../../gatekeeper/doctor/facilitator-check.ts';
 import { payeeCheck } from '../../../gatekeeper/doctor/payee-check.ts';
 import { tokenNode } from '../../../gatekeeper/doctor/token-node.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { HANG, type RpcStub, rpcStub } from '../rpc-stub.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { examined, type Stub, stub, told } from './examined.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { recoverTypedDataAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { canary } from '../../../gatekeeper/facilitator/canary.ts';
-import { authorizationOf } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { authorizationOf } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { NOW_MS, typedTransfer } from '../payer.ts';
 import { paymentRequest } from '../payment-request.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { facilitatorTrouble } from '../../../gatekeeper/facilitator/facilitator-health.ts';
 import type {
   Facilitator,
   PaymentKind,
   SupportedOutcome,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
-import { facilitatorTrouble } from '../../../gatekeeper/facilitator/facilitator-health.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+} from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
 function listing(outcome: SupportedOutcome): Facilitator {
   const none = async () => ({ verdict: 'none', detail: 'not asked' }) as const;

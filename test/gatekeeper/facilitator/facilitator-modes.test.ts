@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   FACILITATOR_BODY_BYTES_MAX,
-  type Facilitator,
   remoteFacilitator,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
+} from '../../../gatekeeper/facilitator/remote-facilitator.ts';
+import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
 import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import { NOW_MS } from '../payer.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { FAILURES_MAX, REST_MS } from '../../../gatekeeper/facilitator/circuit.ts';
+import { facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
 import type {
   Facilitator,
   FacilitatorRequest,
   NoVerdict,
   SettleOutcome,
   VerifyOutcome,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
-import { facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+} from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { payer } from '../payer.ts';
 import { paymentRequest } from '../payment-request.ts';
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { facilitatorRequest } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
-import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
+import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
+import type { Authorization } from '../../../gatekeeper/money/signature.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { NOW_MS, NOW_S, payer } from '../payer.ts';
 

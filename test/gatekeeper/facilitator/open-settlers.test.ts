@@ -8,7 +8,7 @@ import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../../gatekeeper/config/config.ts';
 import { openSettlers } from '../../../gatekeeper/facilitator/open-settlers.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { paymentRequest } from '../payment-request.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';

@@ -1,16 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import type { Finding } from '../../../gatekeeper/chain/chain-evidence.ts';
-import { SETTLEMENT_MS_MAX } from '../../../gatekeeper/chain/patience.ts';
+import { provenFacilitator } from '../../../gatekeeper/facilitator/proven-facilitator.ts';
+import type { Finding } from '../../../gatekeeper/money/evidence.ts';
 import {
   type Facilitator,
   facilitatorRequest,
   type SettleOutcome,
   type VerifyOutcome,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
-import { provenFacilitator } from '../../../gatekeeper/facilitator/proven-facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+} from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
+import { SETTLEMENT_MS_MAX } from '../../../gatekeeper/money/settlement-time.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 

@@ -2,9 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FacilitatorRequest } from '../../../gatekeeper/facilitator/facilitator.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import type { FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { payer } from '../payer.ts';
 import { tinyGate } from '../tiny-gate.ts';
 

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import {
-  type Facilitator,
-  facilitatorRequest,
-  type SettleOutcome,
-  type VerifyOutcome,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
-import {
   type Silence,
   TOLD_EVERY_MS,
   toldFacilitator,
 } from '../../../gatekeeper/facilitator/told-facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+import {
+  type Facilitator,
+  facilitatorRequest,
+  type SettleOutcome,
+  type VerifyOutcome,
+} from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 

@@ -6,11 +6,12 @@ import {
 } from '@x402/core/schemas';
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { facilitatorRequest } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
+import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { listingOf } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { shop } from '../example-shop.ts';
 import { payer } from '../payer.ts';
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  PaymentKind,
-  SupportedOutcome,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
 import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
 import {
   SUPPORTED_AGAIN_MS,
   translatingFacilitator,
 } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import type {
+  Facilitator,
+  FacilitatorRequest,
+  PaymentKind,
+  SupportedOutcome,
+} from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { paymentRequest } from '../payment-request.ts';
 
 const V1: PaymentKind = { x402Version: 1, scheme: 'exact', network: 'base' };

@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { emptyJournal } from '../empty-journal.ts';
 import { payer } from '../payer.ts';
 import { rawHttp } from '../raw-http.ts';

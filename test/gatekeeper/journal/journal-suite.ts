@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { GZIP_BYTES_MIN, PURGE_INTERVAL_MS } from '../../../gatekeeper/journal/body-store.ts';
+import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/money/clock-guard.ts';
 import {
   DEAD_AFTER_S,
   type Journal,
   type JournalClaim,
-} from '../../../gatekeeper/journal/journal.ts';
-import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/payment/clock-guard.ts';
+} from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 
 const YEAR_MS = 365 * 86_400_000;

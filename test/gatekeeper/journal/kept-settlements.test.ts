@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Conclusion, JournalClaim } from '../../../gatekeeper/journal/journal.ts';
 import {
   KEPT_SETTLEMENTS_MAX,
   keepingSettlements,
 } from '../../../gatekeeper/journal/kept-settlements.ts';
+import type { Conclusion, JournalClaim } from '../../../gatekeeper/money/journal.ts';
 import { NOW_S } from '../payer.ts';
 import { freshJournal, TX } from '../payment-bench.ts';
 

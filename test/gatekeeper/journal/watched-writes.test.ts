@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalClaim } from '../../../gatekeeper/journal/journal.ts';
 import { WRITE_FAILURE_MS, watchingWrites } from '../../../gatekeeper/journal/watched-writes.ts';
+import type { JournalClaim } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS } from '../payer.ts';
 import { freshJournal } from '../payment-bench.ts';
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { canonicalTarget } from '../../../compiler/contract/canonical-request.ts';
 import { ENDPOINTS, type Endpoint, endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { atomicAmount } from '../../../compiler/contract/price.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
   CHALLENGE_CACHE_MAX,
   type ChallengerOptions,
@@ -11,7 +12,6 @@ import {
   challenger,
   listingOf,
 } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { tinyOffers } from '../tiny-offers.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Facilitator } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
 import { payer } from '../payer.ts';
 import { rawHttp, rawRequest } from '../raw-http.ts';

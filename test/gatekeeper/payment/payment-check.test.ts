@@ -1,19 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { challenger, type Requirements } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
+import type { Requirements } from '../../../gatekeeper/money/requirements.ts';
+import type { Authorization } from '../../../gatekeeper/money/signature.ts';
+import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import {
   checkPayment,
   VALID_BEFORE_EXTRA_S,
   VALID_BEFORE_MARGIN_S,
   VALUE_FACTOR_MAX,
 } from '../../../gatekeeper/payment/payment-check.ts';
-import {
-  decodePayment,
-  isRefusal,
-  type Payment,
-} from '../../../gatekeeper/payment/payment-header.ts';
-import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { headerOf, NOW_S, payer } from '../payer.ts';
 
 const PAY_TO = `0x${'ab'.repeat(20)}`;

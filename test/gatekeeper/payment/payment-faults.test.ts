@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
-import type { Journal } from '../../../gatekeeper/journal/journal.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
+import type { Journal } from '../../../gatekeeper/money/journal.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
 import { encoded, headerOf, NOW_MS, payer, type SignedPayment } from '../payer.ts';
 import {

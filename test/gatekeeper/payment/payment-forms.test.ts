@@ -5,18 +5,18 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
+import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import type {
   Facilitator,
   SettleOutcome,
   VerifyOutcome,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
-import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
-import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { priceOf } from '../../../gatekeeper/payment/payment-check.ts';
+} from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { priceOf } from '../../../gatekeeper/money/requirements.ts';
+import type { Authorization } from '../../../gatekeeper/money/signature.ts';
 import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
-import type { Authorization } from '../../../gatekeeper/payment/signature.ts';
 import { NOW_S, payer } from '../payer.ts';
 import { alice, bench, v1 } from '../payment-bench.ts';
 import { TINY_NOW } from '../tiny-release.ts';

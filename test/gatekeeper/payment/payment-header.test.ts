@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import {
   decodePayment,
-  isRefusal,
   PAYMENT_HEADER_CHARS_MAX,
 } from '../../../gatekeeper/payment/payment-header.ts';
 import { PAY_TO, shop } from '../example-shop.ts';

@@ -3,7 +3,7 @@ import {
   CLOCK_BACK_MS_MAX,
   clockIsBehind,
   clockTrouble,
-} from '../../../gatekeeper/payment/clock-guard.ts';
+} from '../../../gatekeeper/money/clock-guard.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, bench, expectRefused, freshJournal, json, tick, v1 } from '../payment-bench.ts';
 

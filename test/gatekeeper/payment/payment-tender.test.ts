@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FacilitatorRequest } from '../../../gatekeeper/facilitator/facilitator.ts';
-import type { JournalEntry } from '../../../gatekeeper/journal/journal.ts';
+import type { FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import type { JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { type Challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
 import { paymentReader, TERMS_CACHE_MAX } from '../../../gatekeeper/payment/payment-tender.ts';
 import { emptyJournal } from '../empty-journal.ts';

@@ -14,9 +14,9 @@ import {
 } from '../../../compiler/contract/receipt.ts';
 import { issuerDid, signingKey } from '../../../compiler/stages/seal/sealer.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
-import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/payment/clock-guard.ts';
+import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/money/clock-guard.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { PURCHASES_PER_PAYER_MAX } from '../../../gatekeeper/payment/in-flight.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
 import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import { isReceiptKey } from '../../../gatekeeper/payment/receipt-tender.ts';
 import { payer } from '../payer.ts';

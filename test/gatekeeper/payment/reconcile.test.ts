@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
-import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/journal/journal.ts';
+import type { Evidence } from '../../../gatekeeper/money/evidence.ts';
+import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
+import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
 import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
@@ -18,7 +19,7 @@ import {
   type RoundsOptions,
   reconcileInBackground,
 } from '../../../gatekeeper/payment/reconcile.ts';
-import type { Evidence, Settlers } from '../../../gatekeeper/payment/settlement.ts';
+import type { Settlers } from '../../../gatekeeper/payment/settlement.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,

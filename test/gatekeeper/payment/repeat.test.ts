@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import type { Journal } from '../../../gatekeeper/journal/journal.ts';
+import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
+import type { Journal } from '../../../gatekeeper/money/journal.ts';
 import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
 import { isRepeat } from '../../../gatekeeper/payment/repeat.ts';
 import { headerOf, NOW_MS } from '../payer.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { SettleOutcome } from '../../../gatekeeper/facilitator/facilitator.ts';
 import { localFacilitator } from '../../../gatekeeper/facilitator/local-facilitator.ts';
 import type { Reply } from '../../../gatekeeper/http/reply.ts';
-import { DEAD_AFTER_S } from '../../../gatekeeper/journal/journal.ts';
-import type { Evidence } from '../../../gatekeeper/payment/settlement.ts';
+import type { Evidence } from '../../../gatekeeper/money/evidence.ts';
+import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
+import { DEAD_AFTER_S } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,

@@ -1,12 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import {
-  decodePayment,
-  isRefusal,
-  type Payment,
-} from '../../../gatekeeper/payment/payment-header.ts';
-import { signedBy } from '../../../gatekeeper/payment/signature.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal, type Payment } from '../../../gatekeeper/money/payment.ts';
+import { signedBy } from '../../../gatekeeper/money/signature.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import {
   packJobs,
   recoverJobs,

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { RequirementsV1 } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { payer } from '../payer.ts';
 import { tinyKey } from '../tiny-release.ts';
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import { z } from 'zod';
 import type { Config } from '../config/config.ts';
-import { newestTime } from '../journal/accepted-clock.ts';
-import { JOURNAL_NAME } from '../journal/journal-file.ts';
-import { isPostgresUrl } from '../journal/postgres/postgres-url.ts';
-import { withDatabase, withJournal } from '../journal/with-journal.ts';
+import { isPostgresUrl } from '../config/postgres-url.ts';
+import { newestTime } from './accepted-clock.ts';
+import { JOURNAL_NAME } from './journal-file.ts';
+import { withDatabase, withJournal } from './with-journal.ts';
 
 /** What the checks want to know of a journal. */
 export interface JournalFacts {
@@ -28,7 +28,7 @@ SELECT count(*) AS n, min(created_at) AS oldest FROM payment WHERE state IN ('se
 /** Reads the journal beside the gatekeepers that write it; null where there is none yet. */
 export async function journalFacts({ stateDir, journal }: Config): Promise<JournalFacts | null> {
   if (isPostgresUrl(journal)) {
-    const { databaseFacts } = await import('../journal/postgres/database-facts.ts');
+    const { databaseFacts } = await import('./postgres/database-facts.ts');
     return withDatabase(journal, databaseFacts, 'perhaps empty');
   }
   return existsSync(join(stateDir, JOURNAL_NAME)) ? withJournal(stateDir, fileFacts) : null;

@@ -1,7 +1,7 @@
 import { getAddress } from 'viem';
 import { base, baseSepolia } from 'viem/chains';
 import { describe, expect, it } from 'vitest';
-import { findNetwork, NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { findNetwork, NETWORKS } from '../../../gatekeeper/money/networks.ts';
 
 describe('NETWORKS', () => {
   it('NETWORKS has checksummed assets and the chain ids of viem', () => {

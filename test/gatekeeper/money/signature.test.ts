@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { getAddress, hashTypedData, verifyTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+import { checksumAddress } from '../../../gatekeeper/money/address.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
   type Authorization,
-  checksumAddress,
   recoverPayer,
   transferDigest,
-} from '../../../gatekeeper/payment/signature.ts';
+} from '../../../gatekeeper/money/signature.ts';
 import { payer, typedTransfer } from '../payer.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -1,91 +1,17 @@
 import { z } from 'zod';
-import type { RequestTrace } from '../http/request-id.ts';
-import type { Listing, Requirements } from '../offer/challenge.ts';
-import { findNetwork } from '../payment/networks.ts';
-import type { Payment, X402Version } from '../payment/payment-header.ts';
-import type { Authorization } from '../payment/signature.ts';
+import {
+  authorizationOf,
+  type Facilitator,
+  type FacilitatorRequest,
+  type NoVerdict,
+  type SettleOutcome,
+  type SupportedOutcome,
+  type VerifyOutcome,
+} from '../money/facilitator.ts';
+import { findNetwork } from '../money/networks.ts';
+import { facilitatorUrl } from '../money/remote-url.ts';
 import { inTime } from '../system/in-time.ts';
 import { type JsonAnswer, jsonCaller, type Silence } from './json-call.ts';
-import { facilitatorUrl } from './remote-url.ts';
-
-/** What both calls send. */
-export interface FacilitatorRequest {
-  readonly x402Version: X402Version;
-  readonly paymentPayload: PaymentPayload;
-  readonly paymentRequirements: Requirements;
-  /** The request that this is for; it is not part of what is sent, except for its name. */
-  readonly trace?: RequestTrace;
-}
-interface SignedPayload {
-  readonly signature: string;
-  readonly authorization: Authorization;
-}
-/** What is sold; a payment of version 1 does not say by whom. */
-type ListedResource = Omit<Listing['resource'], 'serviceName'> & Partial<Listing['resource']>;
-/** A payment as it travels, in the shape of its version. */
-export type PaymentPayload =
-  | {
-      readonly x402Version: 1;
-      readonly scheme: string;
-      readonly network: string;
-      readonly payload: SignedPayload;
-    }
-  | ({
-      readonly x402Version: 2;
-      readonly accepted: Requirements;
-      readonly payload: SignedPayload;
-      readonly resource?: ListedResource;
-    } & Pick<Listing, 'extensions'>);
-
-/**
- * No verdict at all: the call may have had its effect, unless it is `unsent`. That may be said only when it is known that
- * this one call moved no money and never will: no byte of it left this process, or nothing was handed to the chain and
- * nothing will be. It says nothing of earlier calls for the same payment. So it ends a first settlement for sure
- * (nobody was charged), and proves nothing about a repeat.
- */
-export interface NoVerdict extends Silence {
-  readonly verdict: 'none';
-  /** Besides `unsent`: our own account could not send it (no gas money, gas above the cap), and nobody is waited for. */
-  readonly declined?: true;
-}
-
-export type VerifyOutcome =
-  | { readonly verdict: 'valid' }
-  | { readonly verdict: 'invalid'; readonly reason: string }
-  | NoVerdict;
-interface Settled {
-  readonly verdict: 'settled';
-  readonly transaction: string;
-  /** The chain itself shows the transfer of this very authorization in that transaction. */
-  readonly isProven?: true;
-}
-export type SettleOutcome =
-  | Settled
-  | {
-      readonly verdict: 'refused';
-      readonly reason: string;
-      /** A transaction was named beside the refusal, so one may have been sent. */
-      readonly namesTransaction?: true;
-      /** The chain itself says that the token did not take the authorization. */
-      readonly isProven?: true;
-    }
-  | NoVerdict;
-export type SupportedOutcome =
-  | { readonly verdict: 'supported'; readonly kinds: readonly PaymentKind[] }
-  | NoVerdict;
-export interface PaymentKind {
-  readonly x402Version: number;
-  readonly scheme: string;
-  readonly network: string;
-}
-
-/** Verifies and settles payments for us. */
-export interface Facilitator {
-  verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
-  /** `isFirst` if nobody was ever asked to settle this payment: its claim was made just now. */
-  settle(request: FacilitatorRequest, isFirst?: boolean): Promise<SettleOutcome>;
-  supported(): Promise<SupportedOutcome>;
-}
 
 export const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 60_000;
@@ -165,40 +91,6 @@ export function remoteFacilitator(
     },
     close: call.close,
   };
-}
-
-/**
- * A decoded payment as it travels; whatever else the payer sent stays here. A v2 payment takes the listing of
- * our own challenge along, because catalogues are made from payments.
- */
-export function facilitatorRequest(
-  payment: Payment,
-  requirements: Requirements,
-  listing?: Listing,
-): FacilitatorRequest {
-  const { version, scheme, network, signature, authorization } = payment;
-  const payload = { signature, authorization };
-  const paymentPayload: PaymentPayload =
-    version === 1
-      ? { x402Version: version, scheme, network, payload }
-      : { x402Version: version, accepted: requirements, payload, ...listing };
-  return { x402Version: version, paymentPayload, paymentRequirements: requirements };
-}
-
-/** What the payer signed. */
-export function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
-  return paymentPayload.payload.authorization;
-}
-
-/** What a token takes once. */
-export function authorizationKey(request: FacilitatorRequest): string {
-  const { from, nonce } = authorizationOf(request);
-  return `${from}|${nonce}`.toLowerCase();
-}
-
-/** A settlement that the chain shows. */
-export function provenBy(transaction: string): Settled {
-  return { verdict: 'settled', transaction, isProven: true };
 }
 
 /** Bodies that the second call sends again. */

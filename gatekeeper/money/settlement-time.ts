@@ -1,4 +1,4 @@
-import type { Network } from '../payment/networks.ts';
+import type { Network } from './networks.ts';
 
 /**
  * Longest time from asking for a settlement to its outcome, the wait for its depth included. Buyers and proxies are

@@ -1,4 +1,4 @@
-import type { X402Version } from '../payment/payment-header.ts';
+import type { X402Version } from './payment.ts';
 
 /** `settling` is durable before the settlement is asked for, so after a crash it means the same as `unknown`. */
 export type PaymentState = 'settling' | 'settled' | 'refused' | 'unknown';

@@ -111,18 +111,6 @@ function addressOf(rs: Uint8Array, recovery: number, digest: Uint8Array): string
   }
 }
 
-/** The EIP-55 spelling of an address in any case. */
-export function checksumAddress(address: string): string {
-  const hex = address.slice(2).toLowerCase();
-  const hash = Buffer.from(hashText(hex)).toString('hex');
-  let out = '0x';
-  for (let at = 0; at < hex.length; at++) {
-    const char = hex.charAt(at);
-    out += Number.parseInt(hash.charAt(at), 16) >= 8 ? char.toUpperCase() : char;
-  }
-  return out;
-}
-
 function domainSeparator(network: Network): Uint8Array {
   const known = separators.get(network);
   if (known !== undefined) return known;

@@ -1,4 +1,16 @@
-import { checksumAddress } from '../payment/signature.ts';
+import { keccak256 } from './keccak.ts';
+
+/** The EIP-55 spelling of an address in any case. */
+export function checksumAddress(address: string): string {
+  const hex = address.slice(2).toLowerCase();
+  const hash = Buffer.from(keccak256(Buffer.from(hex, 'utf8'))).toString('hex');
+  let out = '0x';
+  for (let at = 0; at < hex.length; at++) {
+    const char = hex.charAt(at);
+    out += Number.parseInt(hash.charAt(at), 16) >= 8 ? char.toUpperCase() : char;
+  }
+  return out;
+}
 
 /** One case throughout is converted; a mixed case that does not check is a typing error in somebody's address. */
 export function payeeAddress(payTo: string): string {

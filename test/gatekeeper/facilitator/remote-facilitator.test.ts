@@ -6,12 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import {
   FACILITATOR_BODY_BYTES_MAX,
-  facilitatorRequest,
   remoteFacilitator,
-} from '../../../gatekeeper/facilitator/facilitator.ts';
+} from '../../../gatekeeper/facilitator/remote-facilitator.ts';
+import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
+import { isRefusal } from '../../../gatekeeper/money/payment.ts';
 import { challenger, listingOf } from '../../../gatekeeper/offer/challenge.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
-import { decodePayment, isRefusal } from '../../../gatekeeper/payment/payment-header.ts';
+import { decodePayment } from '../../../gatekeeper/payment/payment-header.ts';
 import { PAY_TO, shop } from '../example-shop.ts';
 import { encoded, payer } from '../payer.ts';
 import { tinyOffers } from '../tiny-offers.ts';

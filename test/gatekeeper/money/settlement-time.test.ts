@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { EVIDENCE_TIMEOUT_MS } from '../../../gatekeeper/chain/chain-evidence.ts';
+import { VERIFY_TIMEOUT_MS } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
+import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import {
   confirmationsMax,
   depthMs,
   SETTLEMENT_MS_MAX,
-} from '../../../gatekeeper/chain/patience.ts';
-import { VERIFY_TIMEOUT_MS } from '../../../gatekeeper/facilitator/facilitator.ts';
-import { NETWORKS } from '../../../gatekeeper/payment/networks.ts';
+} from '../../../gatekeeper/money/settlement-time.ts';
 
 /** What a buyer is promised to wait at most. */
 const BUYER_MS = 90_000;

@@ -1,0 +1,17 @@
+import type { Authorization } from './signature.ts';
+
+/** What the chain itself says about an authorization. */
+export type Evidence =
+  | { readonly state: 'paid'; readonly transaction: string }
+  | { readonly state: 'cancelled' | 'unused' | 'unknown' };
+
+/** Evidence, or a transfer that is mined but not yet as deep as required. */
+export type Finding = Evidence | { readonly state: 'unconfirmed' };
+
+/** What the chain says about authorizations; no question throws. */
+export interface ChainEvidence {
+  /** What became of an authorization, whoever submitted it; `unknown` when the node gives no answer. */
+  find(authorization: Authorization): Promise<Finding>;
+  /** Whether this transaction made the transfer; `unused` when the node knows no such transfer. */
+  confirm(authorization: Authorization, transaction: string): Promise<Finding>;
+}
