@@ -22,7 +22,7 @@
 
 import type { Reply } from '../http/reply.ts';
 import { clockTrouble } from '../money/clock-guard.ts';
-import type { Journal, JournalClaim, JournalEntry } from '../money/journal.ts';
+import type { Conclusion, Journal, JournalClaim, JournalEntry } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import { DOUBT_REST_MS, Doubts } from './doubts.ts';
 import { type Binding, InFlight } from './in-flight.ts';
@@ -409,22 +409,38 @@ async function concluded(
       return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
     }
     case 'refused':
-      await note({ key, state: 'refused', detail: ending.refusal.reason }, desk);
-      return refused(ending.refusal);
+      return (await isClosed({ key, detail: ending.refusal.reason }, desk))
+        ? refused(ending.refusal)
+        : UNKNOWN;
     case 'unsent':
-      await note({ key, state: 'refused', detail: ending.detail }, desk);
-      return failed('The payment could not be sent for settlement. Send the same payment again.');
+      return (await isClosed({ key, detail: ending.detail }, desk))
+        ? failed('The payment could not be sent for settlement. Send the same payment again.')
+        : UNKNOWN;
     case 'unknown':
       return UNKNOWN;
   }
 }
 
-/** The money has moved or was refused; a row that stays open only means that a repeat asks again. */
-async function note(conclusion: Parameters<Journal['conclude']>[0], desk: Desk): Promise<void> {
+/**
+ * Notes that no money moved; false where somebody else may be asking for it. That is so in a shared journal that was not
+ * written: while this gatekeeper had no session, another one may have taken the payment over.
+ */
+async function isClosed(
+  { key, detail }: { readonly key: string; readonly detail: string },
+  desk: Desk,
+): Promise<boolean> {
+  const isNoted = await note({ key, state: 'refused', detail }, desk);
+  return isNoted || desk.journal.shared === undefined;
+}
+
+/** Whether it is noted; a row that stays open only means that a repeat asks again. */
+async function note(conclusion: Conclusion, desk: Desk): Promise<boolean> {
   try {
     await desk.journal.conclude(conclusion);
+    return true;
   } catch (error) {
     desk.report(error);
+    return false;
   }
 }
 

@@ -68,11 +68,10 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
 
 /**
  * The buyer sends a payment again whose settlement was asked for and whose outcome nobody noted; never throws. The chain
- * is asked first. Settling again is safe, because the token takes each nonce once; a refusal now proves nothing by
- * itself, since the first call may have been the one that succeeded. The payment is closed as not paid when the chain
- * says that the nonce is unused, or, where nobody can ask the chain, once the token can no longer take the
- * authorization, since nothing better can ever be learnt. Known limit: where our node is a block behind that of the
- * facilitator, the money may be gone for the one and the nonce unused for the other. A repeat in its window corrects it.
+ * is asked first. Settling again is safe, because the token takes each nonce once. A refusal of this second call says
+ * nothing of the first one, which may still run at a facilitator, asked by a gatekeeper that was killed. So no refusal
+ * closes the payment. It ends when the chain shows the nonce used, when the chain shows a dead authorization unused, or,
+ * where nobody can ask the chain, once the authorization is dead, since nothing better can ever be learnt.
  */
 export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
   const before = await look(claim, by);
@@ -80,12 +79,8 @@ export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
   const outcome = await askToSettle(claim, by, false);
   if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
   if (outcome.verdict === 'none') return unknown(outcome.detail);
-  const evidence = await evidenceOf(claim, by);
-  const proof = endingOf(evidence);
+  const proof = endingOf(await evidenceOf(claim, by));
   if (proof !== null) return proof;
-  if (evidence.state === 'unused' && isDefinite(outcome)) {
-    return refused(facilitatorRefusal(outcome.reason));
-  }
   const isUnprovable = isDead(claim, by) && by.evidence === undefined;
   return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
 }

@@ -93,10 +93,11 @@ async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ s
   };
 }
 
-async function two() {
+async function two(evidence?: () => Promise<{ state: 'unused' }>) {
   const url = await server.freshUrl();
   const by = facilitator();
-  return { url, by, one: await gatekeeper(url, by), other: await gatekeeper(url, by) };
+  const open = () => gatekeeper(url, by, evidence);
+  return { url, by, one: await open(), other: await open() };
 }
 
 const paid = async () => headerOf(v1, await alice.sign(PAY_TO, '10000'));
@@ -165,6 +166,41 @@ describe('purchaseDesk() of two gatekeepers over one journal', () => {
     const reply = await other.pay(value);
     expect([reply.status, by.seen.calls]).toEqual([200, 2]);
     expect(await other.journal.find(keyOf(value))).toMatchObject({ state: 'settled' });
+  }, 60_000);
+
+  it('I9: leaves a payment open that is refused while the call of a gatekeeper that ended still runs', async () => {
+    const { by, one, other } = await two(async () => ({ state: 'unused' }));
+    by.script.settle = () => new Promise(() => {});
+    const value = await paid();
+    void one.pay(value);
+    await expect.poll(() => by.seen.calls).toBe(1);
+    await one.close();
+    by.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
+    expect((await other.pay(value)).status).toBe(503);
+    expect(await other.journal.find(keyOf(value))).toMatchObject({ state: 'unknown' });
+    // Nobody else is asking for a new one, so its refusal counts.
+    expectRefused(await other.pay(await paid()), /insufficient_funds/);
+  }, 60_000);
+
+  it('I9: tells nobody of a refusal once another gatekeeper has taken the payment over', async () => {
+    const { by, one, other } = await two();
+    let land: (outcome: SettleOutcome) => void = () => {};
+    by.script.settle = () =>
+      new Promise((resolve) => {
+        land = resolve;
+      });
+    const value = await paid();
+    const first = one.pay(value);
+    await expect.poll(() => by.seen.calls).toBe(1);
+    await one.close();
+    by.script.settle = settled;
+    expect((await other.pay(value)).status).toBe(200);
+    land({ verdict: 'refused', reason: 'insufficient_funds' });
+    const reply = await first;
+    expect([reply.status, reply.body.toString()]).toEqual([
+      503,
+      expect.stringMatching(/same X-PAYMENT/),
+    ]);
   }, 60_000);
 
   it('I3: asks once at a time for a doubt that is sent to both', async () => {

@@ -11,6 +11,7 @@ import {
   expectRefused,
   header,
   json,
+  keyOf,
   receipt,
   settled,
   tick,
@@ -89,7 +90,33 @@ describe('settle() and resume()', () => {
       desk.wait();
     }
     desk.script.settle = async () => refused;
-    expectRefused(await desk.pay({ header: value }), /^insufficient_funds/);
+    expectUnknown(await desk.pay({ header: value }));
+    desk.script.settle = async () => refused;
+    expectRefused(await desk.pay({ header: await alice.header(v1) }), /^insufficient_funds/);
+  });
+
+  it('I9: resume() leaves a payment open that is refused while an earlier call may still run, until it is dead', async () => {
+    let state: Evidence = { state: 'unused' };
+    const desk = bench({ evidence: async () => state });
+    const refused = { verdict: 'refused', reason: 'insufficient_funds' } as const;
+    const doubtful = async (): Promise<string> => {
+      const value = await alice.header(v1);
+      desk.script.settle = none;
+      expectUnknown(await desk.pay({ header: value }));
+      desk.wait();
+      desk.script.settle = async () => ({ ...refused, isProven: true });
+      expectUnknown(await desk.pay({ header: value }));
+      desk.wait();
+      return value;
+    };
+    const [late, dead] = [await doubtful(), await doubtful()];
+    expect(await desk.journal().find(keyOf(late))).toMatchObject({ state: 'unknown' });
+    // The first call ends now.
+    state = { state: 'paid', transaction: '0xaa' };
+    expect(receipt(await desk.pay({ header: late })).transaction).toBe('0xaa');
+    state = { state: 'unused' };
+    desk.script.now = NOW_MS + (310 + DEAD_AFTER_S) * 1000;
+    expectRefused(await desk.pay({ header: dead }), /authorization_expired/);
   });
 
   it('I9: resume() closes a doubt when the authorization is dead, not before', async () => {
@@ -123,7 +150,7 @@ describe('settle() and resume()', () => {
       desk.wait();
       desk.script.settle = async () => ({ verdict: 'refused', reason: 'insufficient_funds' });
       const again = await desk.pay({ header: value });
-      expect(again.status).toBe(evidence.state === 'unused' ? 402 : status);
+      expect(again.status).toBe(status);
       if (status === 200) expect(receipt(again).transaction).toBe('0xaa');
     }
   });
