@@ -11,10 +11,10 @@ import {
   strangeText,
   strangeVariables,
 } from './config/config.ts';
+import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
-import { settlementWarnings } from './settlement-warnings.ts';
 import { startGatekeeper } from './start.ts';
 import { messageOf } from './system/message-of.ts';
 import { passedSocket } from './system/passed-socket.ts';

@@ -1,5 +1,5 @@
 import { RECEIPT_FEE_PERCENT } from '../../compiler/contract/receipt.ts';
-import { TEST_WARNING } from '../test-payments.ts';
+import { TEST_WARNING } from '../config/test-payments.ts';
 import { type Answered, jsonContent, type Service } from './service.ts';
 
 /** Milliseconds that the day's phase may be repeated. */

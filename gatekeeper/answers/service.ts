@@ -6,9 +6,9 @@ import { JSON_MEDIA_TYPE } from '../http/media-type.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import type { SoldCitations } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
+import type { TokenDesk } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseDesk } from '../payment/purchase-desk.ts';
-import type { TokenDesk } from '../payment/token.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 /** How the operator is paid, as far as strangers may know. */

@@ -8,7 +8,7 @@ import {
   type LogLevel,
 } from '../log/log-level.ts';
 import { findNetwork, type Network } from '../money/networks.ts';
-import { TOKEN_DAYS_DEFAULT } from '../payment/token.ts';
+import { TOKEN_DAYS_DEFAULT } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { jointProblems } from './joint-problems.ts';

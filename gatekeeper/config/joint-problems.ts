@@ -3,9 +3,9 @@ import { isLoopback } from '../http/loopback.ts';
 import type { Network } from '../money/networks.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
 import { remoteRules } from '../remote/remote-rules.ts';
-import { testPaymentsProblem } from '../test-payments.ts';
 import { addressText, type MetricsSettings } from './metrics-settings.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
+import { testPaymentsProblem } from './test-payments.ts';
 
 /** The settings as the gatekeeper would apply them. */
 interface Meant {

@@ -5,7 +5,7 @@ import { LOG_LEVELS, LOGGED_REQUESTS } from '../log/log-level.ts';
 import { payeeAddress } from '../money/address.ts';
 import { findNetwork } from '../money/networks.ts';
 import { facilitatorUrl, remoteUrl } from '../money/remote-url.ts';
-import { TOKEN_DAYS_MAX, tokenSecrets } from '../payment/token.ts';
+import { TOKEN_DAYS_MAX, tokenSecrets } from '../money/token.ts';
 import { messageOf } from '../system/message-of.ts';
 import { dataUrl, isRemote } from './data-url.ts';
 import { METRICS_TOKEN, metricsAddress } from './metrics-settings.ts';

@@ -1,8 +1,8 @@
 import { type Config, settlementOf } from '../config/config.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
 import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
-import { listedVersions } from '../facilitator/listed-versions.ts';
 import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
+import { listedVersions } from '../facilitator/translating-facilitator.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Examined } from './check.ts';
 import { type Finding, ok, skipped } from './finding.ts';

@@ -1,8 +1,8 @@
 import { settlementOf } from '../config/config.ts';
+import { testPaymentsProblem } from '../config/test-payments.ts';
 import { refuseOlder } from '../release/newest-served.ts';
 import { isStale } from '../release/release-head.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { testPaymentsProblem } from '../test-payments.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import { type Settlement, settlementOf } from '../config/config.ts';
-import { settlementWarnings } from '../settlement-warnings.ts';
+import { settlementWarnings } from '../config/settlement-warnings.ts';
 import type { Examined } from './check.ts';
 import { type Finding, ok, warning } from './finding.ts';
 

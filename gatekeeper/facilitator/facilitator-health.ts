@@ -1,7 +1,7 @@
 import type { Facilitator, NoVerdict } from '../money/facilitator.ts';
 import type { Network } from '../money/networks.ts';
 import type { X402Version } from '../money/payment.ts';
-import { listedVersions } from './listed-versions.ts';
+import { listedVersions } from './translating-facilitator.ts';
 
 /** One that is asked; `name` tells it from others beside it. */
 interface Asked {

@@ -30,3 +30,28 @@ export interface Refusal {
 export function isRefusal(answer: object): answer is Refusal {
   return 'reason' in answer;
 }
+
+/** What of a payment decides who pays what to whom. */
+export type SignedAuthorization = Pick<Payment, 'authorization' | 'signature'>;
+
+const SIGNED_TEXT_FIELDS = 7;
+
+/** One line for one signed authorization, however its header was written: lower-case, in a fixed order. */
+export function signedText({ authorization, signature }: SignedAuthorization): string {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  return `${from}|${to}|${value}|${validAfter}|${validBefore}|${nonce}|${signature}`.toLowerCase();
+}
+
+/** The payment that a line was made of, with addresses in lower case; throws for anything else. */
+export function parseSignedText(text: string): SignedAuthorization {
+  const fields = text.split('|');
+  const [from, to, value, validAfter, validBefore, nonce, signature] = fields;
+  if (fields.length !== SIGNED_TEXT_FIELDS || !from || !to || !value || !validAfter)
+    throw damagedText();
+  if (!validBefore || !nonce || !signature) throw damagedText();
+  return { authorization: { from, to, value, validAfter, validBefore, nonce }, signature };
+}
+
+function damagedText(): Error {
+  return new Error('Cannot read a payment from the journal: damaged; restore the file');
+}

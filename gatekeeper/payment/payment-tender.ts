@@ -6,7 +6,14 @@ import { checksumAddress } from '../money/address.ts';
 import { facilitatorRequest } from '../money/facilitator.ts';
 import type { JournalEntry } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
-import { isRefusal, type Payment, type Refusal, type X402Version } from '../money/payment.ts';
+import {
+  isRefusal,
+  type Payment,
+  parseSignedText,
+  type Refusal,
+  signedText,
+  type X402Version,
+} from '../money/payment.ts';
 import type { Requirements } from '../money/requirements.ts';
 import { priceOf } from '../money/requirements.ts';
 import { type Challenger, listingOf } from '../offer/challenge.ts';
@@ -16,7 +23,6 @@ import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
 import { check, look, resume, type Settlers, settle } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import { parseSignedText, signedText } from './signed-text.ts';
 import type { Money, OfferedOf, Tender, TenderReader } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */

@@ -7,8 +7,7 @@ import type {
 } from '../money/facilitator.ts';
 import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
-import { isDefinite } from './definite-refusal.ts';
-import { facilitatorRefusal } from './facilitator-refusal.ts';
+import { facilitatorRefusal, isDefinite } from './facilitator-refusal.ts';
 
 /** What a settlement needs. */
 export interface Settlers {

@@ -1,8 +1,4 @@
-import {
-  type TokenDesk,
-  type TokenDeskOptions,
-  tokenDesk,
-} from '../../gatekeeper/payment/token.ts';
+import { type TokenDesk, type TokenDeskOptions, tokenDesk } from '../../gatekeeper/money/token.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
 export const SECRET = 'a secret for tests that is long enough';

@@ -6,7 +6,7 @@ import {
 } from '@x402/core/schemas';
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
-import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
+import { translateRequest } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
 import { facilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { isRefusal } from '../../../gatekeeper/money/payment.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { translateRequest } from '../../../gatekeeper/facilitator/translate-request.ts';
 import {
   SUPPORTED_AGAIN_MS,
+  translateRequest,
   translatingFacilitator,
 } from '../../../gatekeeper/facilitator/translating-facilitator.ts';
 import type {

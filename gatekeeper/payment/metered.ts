@@ -1,7 +1,7 @@
+import type { FacilitatorCall, Meters, Stage } from '../metrics/meters.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
-import type { PurchaseDesk } from '../payment/purchase-desk.ts';
-import type { FacilitatorCall, Meters, Stage } from './meters.ts';
+import type { PurchaseDesk } from './purchase-desk.ts';
 
 /** Runs something and tells how long it took, however it ends. */
 async function timed<T>(run: () => Promise<T>, tell: (ms: number) => void): Promise<T> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSignedText, signedText } from '../../../gatekeeper/payment/signed-text.ts';
+import { parseSignedText, signedText } from '../../../gatekeeper/money/payment.ts';
 import { alice, PAY_TO } from '../payment-bench.ts';
 
 describe('signedText()', () => {

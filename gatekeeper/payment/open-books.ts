@@ -1,16 +1,16 @@
-import type { Config } from './config/config.ts';
-import { facilitatorTrouble } from './facilitator/facilitator-health.ts';
-import { type OpenSettlers, openSettlers } from './facilitator/open-settlers.ts';
-import { type Silence, toldFacilitator } from './facilitator/told-facilitator.ts';
-import { keepingSettlements } from './journal/kept-settlements.ts';
-import { type OpenJournal, openJournal } from './journal/open-journal.ts';
-import { watchingWrites } from './journal/watched-writes.ts';
-import type { Log } from './log/line-log.ts';
-import { meteredFacilitator, meteredJournal, meteredSettler } from './metrics/metered.ts';
-import type { Meters } from './metrics/meters.ts';
-import type { Facilitator } from './money/facilitator.ts';
-import type { Journal } from './money/journal.ts';
-import { messageOf } from './system/message-of.ts';
+import type { Config } from '../config/config.ts';
+import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
+import { type Silence, toldFacilitator } from '../facilitator/told-facilitator.ts';
+import { keepingSettlements } from '../journal/kept-settlements.ts';
+import { type OpenJournal, openJournal } from '../journal/open-journal.ts';
+import { watchingWrites } from '../journal/watched-writes.ts';
+import type { Log } from '../log/line-log.ts';
+import type { Meters } from '../metrics/meters.ts';
+import type { Facilitator } from '../money/facilitator.ts';
+import type { Journal } from '../money/journal.ts';
+import { messageOf } from '../system/message-of.ts';
+import { meteredFacilitator, meteredJournal, meteredSettler } from './metered.ts';
+import { type OpenSettlers, openSettlers } from './open-settlers.ts';
 
 /** The settler and the journal of what was settled. */
 export interface Books extends OpenSettlers {

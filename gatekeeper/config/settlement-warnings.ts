@@ -1,4 +1,4 @@
-import { type Config, settlementOf } from './config/config.ts';
+import { type Config, settlementOf } from './config.ts';
 import { TEST_WARNING } from './test-payments.ts';
 
 const NO_NODE =

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
 import type { Config } from '../config/config.ts';
-import { meteredFacilitator } from '../metrics/metered.ts';
+import { canary } from '../facilitator/canary.ts';
+import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
+import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
+import { type FacilitatorPool, facilitatorPool } from '../facilitator/facilitator-pool.ts';
+import { localFacilitator } from '../facilitator/local-facilitator.ts';
+import { provenFacilitator } from '../facilitator/proven-facilitator.ts';
+import { remoteFacilitator } from '../facilitator/remote-facilitator.ts';
+import { translatingFacilitator } from '../facilitator/translating-facilitator.ts';
 import type { Meters, NamedCircuit } from '../metrics/meters.ts';
 import type { ChainEvidence } from '../money/evidence.ts';
 import { authorizationOf, type Facilitator } from '../money/facilitator.ts';
 import { depthMs } from '../money/settlement-time.ts';
-import type { Settlers } from '../payment/settlement.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import { canary } from './canary.ts';
-import { facilitatorAuth } from './facilitator-auth.ts';
-import { facilitatorTrouble } from './facilitator-health.ts';
-import { type FacilitatorPool, facilitatorPool } from './facilitator-pool.ts';
-import { localFacilitator } from './local-facilitator.ts';
-import { provenFacilitator } from './proven-facilitator.ts';
-import { remoteFacilitator } from './remote-facilitator.ts';
-import { translatingFacilitator } from './translating-facilitator.ts';
+import { meteredFacilitator } from './metered.ts';
+import type { Settlers } from './settlement.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
 export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'> {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TOKEN_DAYS_MAX, tokenSecrets } from '../../../gatekeeper/payment/token.ts';
+import { TOKEN_DAYS_MAX, tokenSecrets } from '../../../gatekeeper/money/token.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { SECRET, tinyTokens } from '../tiny-tokens.ts';
 
