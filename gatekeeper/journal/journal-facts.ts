@@ -4,21 +4,10 @@ import type Database from 'libsql';
 import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import { isPostgresUrl } from '../config/postgres-url.ts';
+import type { JournalFacts } from '../money/journal.ts';
 import { newestTime } from './accepted-clock.ts';
 import { JOURNAL_NAME } from './journal-file.ts';
 import { withDatabase, withJournal } from './with-journal.ts';
-
-/** What the checks want to know of a journal. */
-export interface JournalFacts {
-  /** Newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
-  readonly newestMs: number;
-  /** Payments whose end nobody noted. */
-  readonly open: number;
-  /** When the oldest of them was claimed, in milliseconds since the epoch; null without one. */
-  readonly oldestMs: number | null;
-  /** What is wrong with the file; null for nothing. */
-  readonly damage: string | null;
-}
 
 const openRow = z.object({ n: z.number(), oldest: z.number().nullable() });
 const checkRow = z.object({ quick_check: z.string() });

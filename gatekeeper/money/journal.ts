@@ -59,6 +59,18 @@ export interface OpenSummary {
   readonly oldestMs: number | null;
 }
 
+/** What the checks want to know of a journal. */
+export interface JournalFacts {
+  /** Newest time that was noted, in milliseconds since the epoch; 0 when there is none. */
+  readonly newestMs: number;
+  /** Payments whose end nobody noted. */
+  readonly open: number;
+  /** When the oldest of them was claimed, in milliseconds since the epoch; null without one. */
+  readonly oldestMs: number | null;
+  /** What is wrong with the file; null for nothing. */
+  readonly damage: string | null;
+}
+
 /** Citations of bodies that were sold, for as long as these are kept. */
 export interface SoldCitations {
   /** Those with a record hash that starts with these hex digits, as they were parsed; at most two, and each hash once. */

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../system/bounded-map.ts';
-import type { Binding } from './in-flight.ts';
 import { UNKNOWN_RETRY_S } from './payment-reply.ts';
+import type { Binding } from './tender.ts';
 
 /** Doubts that are remembered; the oldest make room, which only means that somebody is asked earlier. */
 export const DOUBTS_MAX = 20_000;

@@ -1,4 +1,5 @@
 import type { Outcome } from './payment-reply.ts';
+import type { Binding } from './tender.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
 export const PURCHASES_IN_FLIGHT_MAX = 10_000;
@@ -7,13 +8,6 @@ export const PURCHASES_PER_PAYER_MAX = 2000;
 /** Bytes of answers that wait for their settlement, so that a slow facilitator cannot fill the memory. */
 export const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
-/** What a payment or receipt is bound to. */
-export interface Binding {
-  readonly key: string;
-  readonly payer: string;
-  readonly resource: string;
-  readonly signed: string;
-}
 interface Running {
   readonly binding: Binding;
   readonly outcome: Promise<Outcome>;

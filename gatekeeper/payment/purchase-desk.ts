@@ -25,12 +25,12 @@ import { clockTrouble } from '../money/clock-guard.ts';
 import type { Conclusion, Journal, JournalClaim, JournalEntry } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import { DOUBT_REST_MS, Doubts } from './doubts.ts';
-import { type Binding, InFlight } from './in-flight.ts';
+import { InFlight } from './in-flight.ts';
 import { type Delivery, type Outcome, paymentReply } from './payment-reply.ts';
 import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
 import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts';
 import type { Ending } from './settlement.ts';
-import type { Identity, Offered, Order, OrderOf, Tender } from './tender.ts';
+import type { Binding, Identity, Offered, Order, OrderOf, Tender } from './tender.ts';
 
 export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;

@@ -5,7 +5,6 @@ import type { RequestTrace } from '../http/request-id.ts';
 import type { JournalClaim } from '../money/journal.ts';
 import type { Refusal, X402Version } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { Binding } from './in-flight.ts';
 import type { Ending } from './settlement.ts';
 
 /** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */
@@ -38,6 +37,13 @@ export interface Order {
   readonly trace?: RequestTrace;
 }
 
+/** What a payment or receipt is bound to. */
+export interface Binding {
+  readonly key: string;
+  readonly payer: string;
+  readonly resource: string;
+  readonly signed: string;
+}
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
 export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' | 'validBefore'> {
   /** Why a tender that the journal does not know is refused; null if it is accepted. */

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type Child, childOf, START_MS } from './child.ts';
-
-/** Any address will do: nothing is ever settled. */
-export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+import { PAYEE } from './payee.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../gatekeeper/signalpress-gate.js', import.meta.url));
 /** The limit stays on, as it is shipped, and is never reached. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import type { JournalFacts } from '../journal-facts.ts';
+import type { JournalFacts } from '../../money/journal.ts';
 import { NEWEST_OF } from './newest.ts';
 import { hasTables } from './schema.ts';
 import { checkState, NEWEST_ROWS } from './session.ts';
