@@ -15,10 +15,14 @@ import { requestLog } from './log/request-log.ts';
 import type { Condition, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockIsBehind, clockTrouble } from './money/clock-guard.ts';
-import { type TokenDesk, tokenDesk, tokenSecrets } from './money/token.ts';
+import { type TokenService, tokenSecrets, tokenService } from './money/token.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
 import { meteredDesk } from './payment/metered.ts';
-import { type Books, type BooksSurroundings, openBooks } from './payment/open-books.ts';
+import {
+  openPaymentServices,
+  type PaymentServiceOptions,
+  type PaymentServices,
+} from './payment/open-payment-services.ts';
 import { purchaseDesk } from './payment/purchase-desk.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
 import { isRepeat } from './payment/repeat.ts';
@@ -46,7 +50,7 @@ const SERVICE_NAME_CHARS_MAX = 32;
 const STOPPING = ['stopping: send requests to another gatekeeper'];
 
 /** What a gatekeeper gets besides its settings. */
-export interface Surroundings extends BooksSurroundings, SourceSurroundings {
+export interface Surroundings extends PaymentServiceOptions, SourceSurroundings {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
   readonly pollMs?: number;
@@ -107,14 +111,14 @@ async function opened(
 
 async function startOver(
   release: ReleaseIndex,
-  { config, by, source, metrics }: Omit<Setting, 'books'>,
+  { config, by, source, metrics }: Omit<Setting, 'payments'>,
 ): Promise<Gatekeeper> {
-  const books = await openBooks(config, by);
+  const payments = await openPaymentServices(config, by);
   try {
-    const service = firstService(config, by, { release, books });
-    return await listen({ config, by, books, source, metrics }, service);
+    const service = firstService(config, by, { release, payments });
+    return await listen({ config, by, payments, source, metrics }, service);
   } catch (error) {
-    await books.close();
+    await payments.close();
     throw error;
   }
 }
@@ -164,7 +168,7 @@ function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
 interface Setting {
   readonly config: Config;
   readonly by: Surroundings;
-  readonly books: Books;
+  readonly payments: PaymentServices;
   readonly source: ReleaseSource;
   readonly metrics: OpenMetrics | null;
 }
@@ -177,7 +181,7 @@ interface FirstService extends Service {
 type Doors = Omit<GateServerOptions, 'service' | 'health'>;
 
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
-  const { config, by, books, source } = setting;
+  const { config, by, payments, source } = setting;
   const { desk } = first;
   const warnings = settlementWarnings(config);
   let service: Service = first;
@@ -220,10 +224,10 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     connections: () => server.connections(),
   });
   const isFirst = (by.place ?? 0) === 0;
-  const reconciler = isFirst ? reconcileInBackground({ ...by, ...books, desk }) : null;
+  const reconciler = isFirst ? reconcileInBackground({ ...by, ...payments, desk }) : null;
   return {
     url,
-    facilitatorTrouble: books.trouble(),
+    facilitatorTrouble: payments.trouble(),
     checkRelease: () => watcher.check(),
     async close() {
       isStopping = true;
@@ -231,7 +235,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
       watcher.close();
       reconciler?.close();
       await source.close();
-      await books.close();
+      await payments.close();
       await setting.metrics?.close();
       by.log({ event: 'stopped' });
     },
@@ -309,12 +313,12 @@ function conditionOf(
   setting: Setting,
   watcher: ReleaseWatcher,
 ): Omit<Condition, 'release' | 'connections'> {
-  const { books } = setting;
+  const { payments } = setting;
   return {
     isReady: () => obstacles(setting, watcher).length === 0,
-    isJournalFailing: books.isJournalFailing,
-    openPayments: () => books.journal.openPayments(),
-    circuits: () => books.circuits(),
+    isJournalFailing: payments.isJournalFailing,
+    openPayments: () => payments.journal.openPayments(),
+    circuits: () => payments.circuits(),
   };
 }
 
@@ -352,18 +356,18 @@ function noteServing({ config, by, source }: Setting, release: ReleaseIndex): vo
 }
 
 /** Reports that no payment will be taken before the first one is refused. */
-function noteClock({ by, books }: Setting): void {
-  const trouble = clockTrouble(by.clock(), books.journal.newestMs());
+function noteClock({ by, payments }: Setting): void {
+  const trouble = clockTrouble(by.clock(), payments.journal.newestMs());
   if (trouble !== null) by.log({ event: 'clock_behind', error: trouble.message });
 }
 
 /** What keeps payments or answers away at this moment, as far as it is known without asking anybody. */
-function obstacles({ by, books }: Setting, watcher: ReleaseWatcher): string[] {
-  const isBehind = clockIsBehind(by.clock(), books.journal.newestMs());
+function obstacles({ by, payments }: Setting, watcher: ReleaseWatcher): string[] {
+  const isBehind = clockIsBehind(by.clock(), payments.journal.newestMs());
   const unseen = watcher.trouble();
   return [
     ...(isBehind ? ['the clock is behind the payment journal: no new payment is taken'] : []),
-    ...(books.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
+    ...(payments.isJournalFailing() ? ['the payment journal cannot be written: see the log'] : []),
     ...(unseen === null ? [] : [unseen]),
   ];
 }
@@ -390,7 +394,7 @@ function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTe
 function firstService(
   config: Config,
   { clock, log, signatures, meters }: Surroundings,
-  { release, books }: { release: ReleaseIndex; books: Books },
+  { release, payments }: { release: ReleaseIndex; payments: PaymentServices },
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
   const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
@@ -408,18 +412,27 @@ function firstService(
   const beside = signatures === undefined ? {} : { signatures };
   const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
   const limited = meters === undefined ? {} : { limited: meters.refused };
-  const plain = purchaseDesk({ ...books, ...terms, ...limited });
+  const plain = purchaseDesk({ ...payments, ...terms, ...limited });
   const desk = meters === undefined ? plain : meteredDesk(plain, meters);
-  return { release, baseUrl, operator, challenger: asked, desk, sold: books.journal, clock, log };
+  return {
+    release,
+    baseUrl,
+    operator,
+    challenger: asked,
+    desk,
+    sold: payments.journal,
+    clock,
+    log,
+  };
 }
 
 function tokensOf(
   { tokenSecret, tokenDays }: Config,
   clock: Surroundings['clock'],
-): TokenDesk | null {
+): TokenService | null {
   if (tokenSecret === null) return null;
   const secrets = tokenSecrets(tokenSecret);
-  return tokenDesk({ secrets, days: tokenDays, clock, random: randomBytes });
+  return tokenService({ secrets, days: tokenDays, clock, random: randomBytes });
 }
 
 function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {

@@ -6,7 +6,7 @@ import { JSON_MEDIA_TYPE } from '../http/media-type.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import type { SoldCitations } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
-import type { TokenDesk } from '../money/token.ts';
+import type { TokenService } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseDesk } from '../payment/purchase-desk.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
@@ -16,7 +16,7 @@ export interface Operator {
   readonly network: Network;
   readonly payTo: string;
   /** Null where no subscription secret is set. */
-  readonly tokens: TokenDesk | null;
+  readonly tokens: TokenService | null;
   /** Whether the receipts of a payment processor are taken. */
   readonly takesReceipts: boolean;
   /** With `test` the local facilitator stands in for a real one: no money moves. */

@@ -12,7 +12,7 @@ import { relayer } from './relayer.ts';
 import { relayerKey } from './relayer-key.ts';
 
 /** What a chain is read with. */
-export interface ChainSurroundings {
+export interface ChainOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Told about answers that the node did not give; must not throw. */
@@ -32,7 +32,7 @@ export interface OpenChain {
  */
 export async function openChain(
   config: Config & { readonly rpcUrl: string },
-  by: ChainSurroundings,
+  by: ChainOptions,
 ): Promise<OpenChain> {
   const node = nodeOrRefuse(config);
   const evidence = chainEvidence({ node, confirmations: config.confirmations, ...by });
@@ -55,7 +55,7 @@ function nodeOrRefuse({ rpcUrl, network }: Config & { readonly rpcUrl: string })
   }
 }
 
-async function check(node: ChainNode, { report }: ChainSurroundings): Promise<void> {
+async function check(node: ChainNode, { report }: ChainOptions): Promise<void> {
   try {
     await node.check();
   } catch (error) {
@@ -64,7 +64,7 @@ async function check(node: ChainNode, { report }: ChainSurroundings): Promise<vo
   }
 }
 
-interface DirectParts extends ChainSurroundings {
+interface DirectParts extends ChainOptions {
   readonly node: ChainNode;
   readonly evidence: ChainEvidence;
 }
@@ -74,9 +74,9 @@ function openDirect(
   { node, evidence, clock, report }: DirectParts,
 ): { readonly facilitator: Facilitator; close(): void } {
   const account = privateKeyToAccount(relayerKey(setting));
-  const told = (error: unknown): void => report(nodeTrouble(error));
+  const reportNode = (error: unknown): void => report(nodeTrouble(error));
   const maxFeePerGas = parseGwei(maxFeeGwei);
-  const sender = relayer({ node, account, maxFeePerGas, clock, report: told });
-  const facilitator = directSettlement({ node, evidence, relayer: sender, report: told });
+  const sender = relayer({ node, account, maxFeePerGas, clock, report: reportNode });
+  const facilitator = directSettlement({ node, evidence, relayer: sender, report: reportNode });
   return { facilitator, close: () => sender.close() };
 }

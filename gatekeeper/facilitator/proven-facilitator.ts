@@ -86,9 +86,9 @@ async function looked(
   return finding;
 }
 
-type Said<Verdict> = Extract<SettleOutcome, { verdict: Verdict }>;
+type OutcomeOf<Verdict> = Extract<SettleOutcome, { verdict: Verdict }>;
 
-async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOutcome> {
+async function proven(watch: Watch, outcome: OutcomeOf<'settled'>): Promise<SettleOutcome> {
   const { evidence, request } = watch;
   const authorization = authorizationOf(request);
   const look = async (): Promise<Finding> => {
@@ -105,7 +105,7 @@ async function proven(watch: Watch, outcome: Said<'settled'>): Promise<SettleOut
   return finding.state === 'unknown' ? outcome : NOT_THERE;
 }
 
-async function unlessThere(watch: Watch, outcome: Said<'refused'>): Promise<SettleOutcome> {
+async function unlessThere(watch: Watch, outcome: OutcomeOf<'refused'>): Promise<SettleOutcome> {
   const { evidence, request } = watch;
   const look = (): Promise<Finding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');

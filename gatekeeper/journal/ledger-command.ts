@@ -30,7 +30,7 @@ const LIST_ROWS = 50;
 /** How far the clock may be from the time that the operator read elsewhere and typed in. */
 const TYPED_TIME_MS_MAX = 120_000;
 
-export interface LedgerSurroundings {
+export interface LedgerOptions {
   /** Where the journal lies unless `--state` names a folder. */
   readonly place: JournalPlace;
   readonly write: (text: string) => void;
@@ -41,7 +41,7 @@ export interface LedgerSurroundings {
 }
 
 /** `signalpress-gate ledger`: works on the journal beside the gatekeeper that writes it. */
-export function ledgerCommand(by: LedgerSurroundings): Command {
+export function ledgerCommand(by: LedgerOptions): Command {
   const command = new Command('ledger').description(
     'Shows what was sold, from the payment journal',
   );
@@ -79,7 +79,7 @@ export function ledgerCommand(by: LedgerSurroundings): Command {
 }
 
 /** What only reads. */
-function addReaders(command: Command, { place, write, note }: LedgerSurroundings): void {
+function addReaders(command: Command, { place, write, note }: LedgerOptions): void {
   onlyOption(daysOption(command.command('list')))
     .description('list the last payments, one per line')
     .option('--limit <n>', 'how many to list', wholeNumber, LIST_ROWS)

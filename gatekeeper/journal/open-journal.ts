@@ -17,7 +17,7 @@ export interface OpenJournal {
   close(): Promise<void>;
 }
 
-export interface JournalSurroundings {
+export interface JournalOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
@@ -29,14 +29,11 @@ export interface JournalSurroundings {
 export type JournalPlace = Pick<Config, 'stateDir' | 'journal'>;
 
 /** Opens the journal of the settings; throws a StartError that tells what to do when it cannot. */
-export async function openJournal(
-  place: JournalPlace,
-  by: JournalSurroundings,
-): Promise<OpenJournal> {
+export async function openJournal(place: JournalPlace, by: JournalOptions): Promise<OpenJournal> {
   return isPostgresUrl(place.journal) ? openShared(place.journal, by) : openFile(place, by);
 }
 
-async function openFile({ stateDir }: JournalPlace, by: JournalSurroundings): Promise<OpenJournal> {
+async function openFile({ stateDir }: JournalPlace, by: JournalOptions): Promise<OpenJournal> {
   try {
     await mkdir(stateDir, { recursive: true, mode: 0o700 });
     const journal = sqliteJournal({ ...by, path: join(stateDir, JOURNAL_NAME) });
@@ -47,7 +44,7 @@ async function openFile({ stateDir }: JournalPlace, by: JournalSurroundings): Pr
 }
 
 /** The client of the database is loaded only where there is one. */
-async function openShared(url: string, by: JournalSurroundings): Promise<OpenJournal> {
+async function openShared(url: string, by: JournalOptions): Promise<OpenJournal> {
   const { postgresJournal } = await import('./postgres/postgres-journal.ts');
   try {
     const journal = await postgresJournal({ url, ...by });

@@ -30,12 +30,12 @@ export interface MintedToken {
 export type TokenVerdict = 'valid' | 'invalid' | 'expired';
 
 /** Mints and checks subscription tokens; it stores nothing. */
-export interface TokenDesk {
+export interface TokenService {
   mint(): MintedToken;
   check(token: string): TokenVerdict;
 }
 
-export interface TokenDeskOptions {
+export interface TokenServiceOptions {
   /** The first signs, all of them are accepted. */
   readonly secrets: readonly [string, ...string[]];
   readonly days: number;
@@ -60,7 +60,7 @@ export function tokenSecrets(setting: string): readonly [string, ...string[]] {
 }
 
 /** HMAC-SHA256 over the text in front of the last dot; nothing in a token chooses how it is checked. */
-export function tokenDesk({ secrets, days, clock, random }: TokenDeskOptions): TokenDesk {
+export function tokenService({ secrets, days, clock, random }: TokenServiceOptions): TokenService {
   return {
     mint() {
       const expires = Math.floor(clock() / 1000) + days * DAY_S;

@@ -43,9 +43,9 @@ function nearRequest(endpoint: Endpoint, given: Values, release: ReleaseIndex): 
   if (endpoint.file === undefined) return null;
   const { prefix, open, found } = knownPrefix(endpoint.file, given, release);
   const wanted = open === null ? undefined : given[open.name];
-  const meant = open === null || wanted === undefined ? null : closest(wanted, open, release);
+  const near = open === null || wanted === undefined ? null : closest(wanted, open, release);
   const values =
-    (meant === null ? null : firstRequest(endpoint, meant, release)) ??
+    (near === null ? null : firstRequest(endpoint, near, release)) ??
     (found === 0 ? null : firstRequest(endpoint, prefix, release));
   return values === null ? null : requestOf(endpoint, values);
 }

@@ -61,11 +61,11 @@ function isUnkeyed(signalId: string, release: ReleaseIndex): boolean {
 function nearValues({ endpoint, values, trouble }: Route): Values {
   if (trouble === null || trouble.value === '') return values;
   const legal = endpoint.params[trouble.name]?.enum ?? [];
-  const meant = nearest(trouble.value, legal);
-  return meant === null ? values : { ...values, [trouble.name]: meant };
+  const near = nearest(trouble.value, legal);
+  return near === null ? values : { ...values, [trouble.name]: near };
 }
 
-interface Outcome {
+interface Suggestion {
   readonly miss: Miss;
   /** A request of the same row that is answered; null for a row of which nothing is stored. */
   readonly found: string | null;
@@ -73,7 +73,7 @@ interface Outcome {
 
 function reason(
   { endpoint, values, trouble }: Route,
-  { miss, found }: Outcome,
+  { miss, found }: Suggestion,
   release: ReleaseIndex,
 ): string {
   if (trouble !== null) return troubleText(endpoint, trouble);
@@ -109,8 +109,8 @@ function troubleText(endpoint: Endpoint, trouble: Trouble): string {
     return `required parameter missing: ${missing.join(', ')}`;
   }
   const param = endpoint.params[name];
-  const meant = nearest(value, param?.enum ?? []);
-  const hint = meant === null ? '' : `; did you mean "${meant}"?`;
+  const near = nearest(value, param?.enum ?? []);
+  const hint = near === null ? '' : `; did you mean "${near}"?`;
   return `${name} ${shown(value)} is not legal: ${trouble.legal ?? rangeText(param)}${hint}`;
 }
 

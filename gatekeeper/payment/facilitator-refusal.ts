@@ -35,8 +35,8 @@ const OTHERWISE = 'the facilitator refused the payment; nothing was charged';
 
 /** A refusal in words that are true of its reason. */
 export function facilitatorRefusal(reason: string): Refusal {
-  const said = reason.replace(REPEATED_CALL_TEXT, '');
-  const [, error = OTHERWISE] = WORDS.find(([pattern]) => pattern.test(said)) ?? [];
+  const stated = reason.replace(REPEATED_CALL_TEXT, '');
+  const [, error = OTHERWISE] = WORDS.find(([pattern]) => pattern.test(stated)) ?? [];
   return { reason, error };
 }
 
@@ -94,8 +94,8 @@ export function isDefinite(refused: Extract<SettleOutcome, { verdict: 'refused' 
 
 function saysSoInWords(reason: string): boolean {
   const words = reason.replace(WRAPPING, '');
-  const [said] = NOTHING_SENT_IN_WORDS.flatMap((pattern) => pattern.exec(words)?.[0] ?? []);
-  if (said === undefined) return false;
-  const [rest = ''] = words.slice(said.length).split(REPEATED_CALL);
+  const [phrase] = NOTHING_SENT_IN_WORDS.flatMap((pattern) => pattern.exec(words)?.[0] ?? []);
+  if (phrase === undefined) return false;
+  const [rest = ''] = words.slice(phrase.length).split(REPEATED_CALL);
   return !OPEN.test(rest);
 }

@@ -4,12 +4,12 @@ import type { Journal } from '../money/journal.ts';
 import type { PurchaseDesk } from './purchase-desk.ts';
 
 /** Runs something and tells how long it took, however it ends. */
-async function timed<T>(run: () => Promise<T>, tell: (ms: number) => void): Promise<T> {
+async function timed<T>(run: () => Promise<T>, note: (ms: number) => void): Promise<T> {
   const started = performance.now();
   try {
     return await run();
   } finally {
-    tell(performance.now() - started);
+    note(performance.now() - started);
   }
 }
 

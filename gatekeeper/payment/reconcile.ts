@@ -18,7 +18,7 @@ export const RECONCILE_REST_MS = [20_000, 600_000] as const;
 /** Rests that are remembered; the oldest make room, which only means to ask earlier. */
 export const RECONCILE_RESTS_MAX = 20_000;
 
-export interface RoundsOptions {
+export interface ReconcilerOptions {
   readonly journal: Pick<Journal, 'unresolved'>;
   readonly desk: Lookout;
   /** Milliseconds since the epoch. */
@@ -42,13 +42,13 @@ interface Rest {
 }
 
 /** Goes round the open payments: each pass begins where the last one ended, so every one gets its turn. */
-export class Rounds {
-  readonly #options: RoundsOptions;
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
   readonly #rests = new BoundedMap<string, Rest>(RECONCILE_RESTS_MAX);
   /** Place in the journal of the payment that had its turn last. */
   #place = 0;
 
-  constructor(options: RoundsOptions) {
+  constructor(options: ReconcilerOptions) {
     this.#options = options;
   }
 
@@ -106,7 +106,7 @@ export class Rounds {
   }
 }
 
-export interface ReconcileOptions extends RoundsOptions {
+export interface ReconcileOptions extends ReconcilerOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly intervalMs?: number;
 }
@@ -114,12 +114,12 @@ export interface ReconcileOptions extends RoundsOptions {
 /** Looks in the background for the end of every payment whose end nobody noted, at once and then again and again. It only looks: money moves for a request that waits. */
 export function reconcileInBackground(options: ReconcileOptions): { close(): void } {
   const { log, intervalMs = RECONCILE_INTERVAL_MS } = options;
-  const rounds = new Rounds(options);
+  const reconciler = new Reconciler(options);
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const pass = async (): Promise<void> => {
     try {
-      const { open, asked, resolved, errors } = await rounds.pass(() => isClosed);
+      const { open, asked, resolved, errors } = await reconciler.pass(() => isClosed);
       if (asked > 0) log({ event: 'payments_reconciled', open, asked, resolved });
       if (errors.length > 0) logFailure(log, errors);
     } catch (error) {

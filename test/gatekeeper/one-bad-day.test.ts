@@ -213,10 +213,14 @@ async function badDay(seed: number): Promise<{ day: Day; stories: readonly Story
   return { day, stories };
 }
 
-type Books = Pick<LedgerRow, 'nonce' | 'state'>;
+type NonceState = Pick<LedgerRow, 'nonce' | 'state'>;
 
 /** What clients, token and journal do not agree on; a 402 after a transfer would make a buyer sign twice. */
-function faultsOf(stories: readonly Story[], taken: ReadonlySet<string>, books: readonly Books[]) {
+function faultsOf(
+  stories: readonly Story[],
+  taken: ReadonlySet<string>,
+  books: readonly NonceState[],
+) {
   const state = new Map(books.map((row) => [row.nonce, row.state]));
   return stories.flatMap(({ nonce, status, bodies }) => {
     const faults = [];

@@ -1,10 +1,14 @@
-import { type TokenDesk, type TokenDeskOptions, tokenDesk } from '../../gatekeeper/money/token.ts';
+import {
+  type TokenService,
+  type TokenServiceOptions,
+  tokenService,
+} from '../../gatekeeper/money/token.ts';
 import { TINY_NOW } from './tiny-release.ts';
 
 export const SECRET = 'a secret for tests that is long enough';
 
 /** A token desk with a clock that stands still and numbers that are all alike. */
-export function tinyTokens(more: Partial<TokenDeskOptions> = {}): TokenDesk {
+export function tinyTokens(more: Partial<TokenServiceOptions> = {}): TokenService {
   const random = (bytes: number): Uint8Array => new Uint8Array(bytes).fill(7);
-  return tokenDesk({ secrets: [SECRET], days: 30, clock: () => TINY_NOW, random, ...more });
+  return tokenService({ secrets: [SECRET], days: 30, clock: () => TINY_NOW, random, ...more });
 }

@@ -3,7 +3,7 @@ import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
 import { purchaseDesk } from '../../gatekeeper/payment/purchase-desk.ts';
-import { Rounds } from '../../gatekeeper/payment/reconcile.ts';
+import { Reconciler } from '../../gatekeeper/payment/reconcile.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {
   alice,
@@ -230,14 +230,14 @@ describe('purchaseDesk() of two gatekeepers over one journal', () => {
     const { by, one, other } = await two();
     by.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     expect((await one.pay(await paid())).status).toBe(503);
-    const rounds = [one, other].map(
-      ({ journal, desk, script }) => new Rounds({ journal, desk, clock: () => script.now }),
+    const reconciler = [one, other].map(
+      ({ journal, desk, script }) => new Reconciler({ journal, desk, clock: () => script.now }),
     );
-    const passes = [await rounds[0]?.pass(), await rounds[1]?.pass()];
+    const passes = [await reconciler[0]?.pass(), await reconciler[1]?.pass()];
     expect(passes.map((pass) => pass?.open)).toEqual([1, 0]);
     expect(by.seen.calls).toBe(1);
     await one.close();
-    await expect.poll(async () => (await rounds[1]?.pass())?.open).toBe(1);
+    await expect.poll(async () => (await reconciler[1]?.pass())?.open).toBe(1);
   });
 
   it('I7: charges nobody while the database is away, and delivers afterwards', async () => {

@@ -350,8 +350,14 @@ class Concluder {
     const { key, state, transaction, detail } = conclusion;
     const { session, bindings, clock } = this.#base;
     const now = clock();
-    const said = detail === undefined ? null : storable(detail);
-    const values = [key, state, transaction ?? null, said, state === 'settled' ? now : null];
+    const storedDetail = detail === undefined ? null : storable(detail);
+    const values = [
+      key,
+      state,
+      transaction ?? null,
+      storedDetail,
+      state === 'settled' ? now : null,
+    ];
     try {
       const isNoted = await persistently(async () => {
         const free = [session.numbers(), session.lockClass()];

@@ -192,7 +192,7 @@ export class Session {
   }
 
   async #reopen(lost: string): Promise<void> {
-    let said = lost;
+    let reported = lost;
     for (let tries = 0; !this.#isClosed; tries++) {
       await pause(REOPEN_PAUSES_MS[tries] ?? LONGEST_PAUSE_MS);
       if (this.#isClosed) return;
@@ -202,8 +202,8 @@ export class Session {
         return;
       } catch (error) {
         const why = messageOf(error);
-        if (why !== said) this.#options.log({ event: 'journal_lost', error: why });
-        said = why;
+        if (why !== reported) this.#options.log({ event: 'journal_lost', error: why });
+        reported = why;
       }
     }
   }

@@ -3,13 +3,13 @@ import { canonicalRequest } from '../../../compiler/contract/canonical-request.t
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { tokenGate } from '../../../gatekeeper/answers/token-gate.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import type { TokenDesk } from '../../../gatekeeper/money/token.ts';
+import type { TokenService } from '../../../gatekeeper/money/token.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
 
 interface Sent {
-  readonly tokens?: TokenDesk | null;
+  readonly tokens?: TokenService | null;
   readonly query?: string;
   readonly headers?: readonly string[];
 }

@@ -79,7 +79,7 @@ const RESPELT = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
   .map((last) => `${token.slice(0, -1)}${last}`)
   .filter((other) => other !== token);
 
-describe('tokenDesk()', () => {
+describe('tokenService()', () => {
   it('I45: accepts its own token until the second it ends', () => {
     expect(desk.check(token)).toBe('valid');
     const at = (ms: number) => tinyTokens({ clock: () => ms }).check(token);

@@ -15,8 +15,8 @@ import {
   RECONCILE_REST_MS,
   RECONCILE_RESTS_MAX,
   RECONCILE_ROWS_MAX,
-  Rounds,
-  type RoundsOptions,
+  Reconciler,
+  type ReconcilerOptions,
   reconcileInBackground,
 } from '../../../gatekeeper/payment/reconcile.ts';
 import type { Settlers } from '../../../gatekeeper/payment/settlement.ts';
@@ -77,17 +77,17 @@ async function afterCrash(evidence?: Settlers['evidence']) {
 }
 
 /** The first pass, as after a start. */
-function reconcileOnce(options: Omit<RoundsOptions, 'clock'>): Promise<Pass> {
-  return new Rounds({ clock: () => NOW_MS, ...options }).pass();
+function reconcileOnce(options: Omit<ReconcilerOptions, 'clock'>): Promise<Pass> {
+  return new Reconciler({ clock: () => NOW_MS, ...options }).pass();
 }
 
 describe('pass()', () => {
   it('I51: asks nobody to settle what is open, after a start or ever; the same payment does', async () => {
     const { journal, desk, key, header, calls, script } = await afterCrash();
-    const rounds = new Rounds({ journal, desk, clock: () => script.now });
+    const reconciler = new Reconciler({ journal, desk, clock: () => script.now });
     expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
     for (let hour = 0; hour < 48; hour++) {
-      expect(await rounds.pass()).toMatchObject({ open: 1, resolved: 0, errors: [] });
+      expect(await reconciler.pass()).toMatchObject({ open: 1, resolved: 0, errors: [] });
       script.now += 3_600_000;
     }
     expect(calls).toEqual([]);
@@ -96,7 +96,7 @@ describe('pass()', () => {
     const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
     expect(calls).toEqual([payload.signature]);
     expect(await journal.find(key)).toMatchObject({ state: 'settled' });
-    expect(await rounds.pass()).toMatchObject({ open: 0, resolved: 0 });
+    expect(await reconciler.pass()).toMatchObject({ open: 0, resolved: 0 });
   });
 
   it('I51: a buyer who was answered 503 and bought anew is charged once, whatever the background does', async () => {
@@ -202,7 +202,7 @@ describe('pass()', () => {
   it('I4: one that hangs does not hold up the others', async () => {
     const book = openBook(50);
     book.answer = (place) => (place === 1 ? new Promise<boolean>(() => {}) : true);
-    void new Rounds(book).pass();
+    void new Reconciler(book).pass();
     await tick(5);
     expect(book.asked).toHaveLength(50);
     expect(RECONCILE_PARALLEL).toBeGreaterThan(1);
@@ -249,9 +249,9 @@ describe('pass() after pass()', () => {
   it('gives every open payment its turn, however many before it stay in doubt', async () => {
     const count = 2 * RECONCILE_ASKS_MAX + 500;
     const book = openBook(count);
-    const rounds = new Rounds(book);
+    const reconciler = new Reconciler(book);
     for (let pass = 0; pass < 3; pass++) {
-      const { asked } = await rounds.pass();
+      const { asked } = await reconciler.pass();
       expect(asked).toBeLessThanOrEqual(RECONCILE_ASKS_MAX);
     }
     expect(times(book.asked)).toEqual(Array(count).fill(1));
@@ -260,9 +260,9 @@ describe('pass() after pass()', () => {
   it('gives each the same number of turns beyond what one pass can see', async () => {
     const count = RECONCILE_ROWS_MAX + 2000;
     const book = openBook(count);
-    const rounds = new Rounds(book);
+    const reconciler = new Reconciler(book);
     for (let pass = 0; pass < (2 * count) / RECONCILE_ASKS_MAX; pass++) {
-      await rounds.pass();
+      await reconciler.pass();
       book.now += RECONCILE_REST_MS[1];
     }
     expect(new Set(times(book.asked))).toEqual(new Set([2]));
@@ -273,19 +273,19 @@ describe('pass() after pass()', () => {
     const newest = RECONCILE_ASKS_MAX + 1;
     const book = openBook(newest);
     book.answer = (place) => place === newest;
-    const rounds = new Rounds(book);
-    for (let pass = 0; pass < 2; pass++) await rounds.pass();
+    const reconciler = new Reconciler(book);
+    for (let pass = 0; pass < 2; pass++) await reconciler.pass();
     expect(book.open.has(newest)).toBe(false);
     expect(book.open.size).toBe(newest - 1);
   });
 
   it('asks a silent node twice as late each time, up to a longest rest, and at once again after a start', async () => {
     const book = openBook(1);
-    const rounds = new Rounds(book);
+    const reconciler = new Reconciler(book);
     const at: number[] = [];
     for (let second = 0; second <= 3600; second += RECONCILE_INTERVAL_MS / 1000) {
       book.now = NOW_MS + second * 1000;
-      const { asked } = await rounds.pass();
+      const { asked } = await reconciler.pass();
       if (asked === 1) at.push(second);
     }
     expect(at.slice(0, 7)).toEqual([0, 30, 90, 180, 360, 690, 1290]);
@@ -293,15 +293,15 @@ describe('pass() after pass()', () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(
       (RECONCILE_REST_MS[1] + RECONCILE_INTERVAL_MS) / 1000,
     );
-    expect((await new Rounds(book).pass()).asked).toBe(1);
+    expect((await new Reconciler(book).pass()).asked).toBe(1);
   });
 
   /** Whom it asks about within one rest, with time enough to ask about each of them again. */
   async function askedWithinRest(count: number): Promise<readonly number[]> {
     const book = openBook(count);
-    const rounds = new Rounds(book);
+    const reconciler = new Reconciler(book);
     const passes = Math.ceil(count / RECONCILE_ASKS_MAX) + 3;
-    for (let pass = 0; pass < passes; pass++) await rounds.pass();
+    for (let pass = 0; pass < passes; pass++) await reconciler.pass();
     return book.asked;
   }
 
@@ -318,15 +318,15 @@ describe('pass() after pass()', () => {
 
   it('asks again about one that was decided and is open once more, and rests no longer when the clock is set back', async () => {
     const book = openBook(2);
-    const rounds = new Rounds(book);
+    const reconciler = new Reconciler(book);
     book.answer = (place) => place === 1;
-    await rounds.pass();
+    await reconciler.pass();
     book.open.add(1);
     book.answer = () => false;
-    await rounds.pass();
+    await reconciler.pass();
     expect(book.asked).toEqual([1, 2, 1]);
     book.now -= 365 * 86_400_000;
-    expect((await rounds.pass()).asked).toBe(2);
+    expect((await reconciler.pass()).asked).toBe(2);
   });
 
   it('begins nothing more once its time is over, and the next pass goes on there', async () => {
@@ -335,12 +335,12 @@ describe('pass() after pass()', () => {
       book.now += RECONCILE_PASS_MS / 40;
       return false;
     };
-    const rounds = new Rounds(book);
-    const first = await rounds.pass();
+    const reconciler = new Reconciler(book);
+    const first = await reconciler.pass();
     expect(first.asked).toBeGreaterThanOrEqual(40);
     expect(first.asked).toBeLessThan(40 + RECONCILE_PARALLEL);
     book.answer = () => false;
-    await rounds.pass();
+    await reconciler.pass();
     expect(book.asked.slice(0, 100)).toEqual(Array.from({ length: 100 }, (_, at) => at + 1));
   });
 
@@ -350,7 +350,7 @@ describe('pass() after pass()', () => {
       if (place <= 2 * RECONCILE_PARALLEL) throw new Error('damaged');
       return true;
     };
-    const { open, asked, resolved, errors } = await new Rounds(book).pass();
+    const { open, asked, resolved, errors } = await new Reconciler(book).pass();
     expect([open, asked, resolved]).toEqual([30, 30, 30 - 2 * RECONCILE_PARALLEL]);
     expect(errors).toHaveLength(2 * RECONCILE_PARALLEL);
   });
@@ -373,10 +373,10 @@ describe('pass() after pass()', () => {
       });
     }
     await journal.conclude({ key, state: 'refused' });
-    const rounds = new Rounds({ journal, desk, clock: () => script.now });
-    expect(await rounds.pass()).toMatchObject({ asked: 100, resolved: 0, errors: [] });
+    const reconciler = new Reconciler({ journal, desk, clock: () => script.now });
+    expect(await reconciler.pass()).toMatchObject({ asked: 100, resolved: 0, errors: [] });
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
-    expect(await rounds.pass()).toMatchObject({ asked: 100, resolved: 50, errors: [] });
+    expect(await reconciler.pass()).toMatchObject({ asked: 100, resolved: 50, errors: [] });
     const left = await journal.unresolved(0, 100);
     expect(left.filter((payment) => /[02468ace]$/.test(payment.key))).toEqual([]);
     expect(left).toHaveLength(50);

@@ -8,7 +8,7 @@ import { numberToHex } from 'viem';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Config, loadConfig } from '../../../gatekeeper/config/config.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
-import { openSettlers } from '../../../gatekeeper/payment/open-settlers.ts';
+import { openSettlementServices } from '../../../gatekeeper/payment/open-settlement-services.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
 import { paymentRequest } from '../payment-request.ts';
 import { type RpcStub, rpcStub } from '../rpc-stub.ts';
@@ -33,7 +33,7 @@ function config(options: Record<string, string>): Config {
   });
 }
 const open = async (options: Record<string, string>) =>
-  openSettlers(config(options), {
+  openSettlementServices(config(options), {
     clock: () => Date.now(),
     report: (error) => reported.push(error instanceof Error ? error.message : String(error)),
   });
@@ -64,8 +64,8 @@ async function facilitator(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, versions };
 }
 
-describe('openSettlers()', () => {
-  it('openSettlers() refuses a node of another chain, or without the token', async () => {
+describe('openSettlementServices()', () => {
+  it('openSettlementServices() refuses a node of another chain, or without the token', async () => {
     const options = { relayer_key: KEY, rpc_url: node.url };
     node.answer = () => '0x1';
     expect(await refusal(options)).toMatch(/serves chain 1, but "base" is chain 8453; set/);
@@ -73,7 +73,7 @@ describe('openSettlers()', () => {
     expect(await refusal(options)).toMatch(/no contract at "0x8335/);
   });
 
-  it('openSettlers() opens while the node is down, and says so', async () => {
+  it('openSettlementServices() opens while the node is down, and says so', async () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: 'http://127.0.0.1:9' });
     expect(reported.join()).toMatch(/Cannot ask the chain node/);
     expect(reported.join()).not.toContain('127.0.0.1:9');
@@ -84,7 +84,7 @@ describe('openSettlers()', () => {
     await settlers.close();
   });
 
-  it('openSettlers() settles by the relayer where a key is set', async () => {
+  it('openSettlementServices() settles by the relayer where a key is set', async () => {
     const settlers = await open({ relayer_key: KEY, rpc_url: node.url });
     expect(await settlers.trouble()).toBeNull();
     expect(settlers.evidence).toBeTypeOf('function');
@@ -93,7 +93,7 @@ describe('openSettlers()', () => {
     await settlers.close();
   });
 
-  it('I48: openSettlers() refuses a node or facilitator that anybody on the way could read', async () => {
+  it('I48: openSettlementServices() refuses a node or facilitator that anybody on the way could read', async () => {
     expect(await refusal({ relayer_key: KEY, rpc_url: 'http://node.example/key' })).toMatch(
       /"http:\/\/node.example": not https/,
     );
@@ -101,7 +101,7 @@ describe('openSettlers()', () => {
     expect(await refusal({ facilitator_url: list, rpc_url: node.url })).toMatch(/g\.example/);
   });
 
-  it('openSettlers() refuses keys and headers that cannot work, and repeats none of them', async () => {
+  it('openSettlementServices() refuses keys and headers that cannot work, and repeats none of them', async () => {
     const key = await refusal({ relayer_key: `${KEY}22`, rpc_url: node.url });
     expect(key).toMatch(/SIGNALPRESS_RELAYER_KEY/);
     expect(key).not.toContain(KEY);
@@ -109,7 +109,7 @@ describe('openSettlers()', () => {
     expect(await refusal(options)).not.toContain('hunter2');
   });
 
-  it('openSettlers() names every facilitator that does not settle on the network', async () => {
+  it('openSettlementServices() names every facilitator that does not settle on the network', async () => {
     const [good, bad] = [await facilitator('base'), await facilitator('base-sepolia')];
     const only = await open({ facilitator_url: good.url });
     expect(await only.trouble()).toBeNull();
@@ -128,7 +128,7 @@ describe('openSettlers()', () => {
     bad.server.close();
   });
 
-  it('openSettlers() names the auth setting where a facilitator does not know us', async () => {
+  it('openSettlementServices() names the auth setting where a facilitator does not know us', async () => {
     const server = createServer((_, response) => response.writeHead(401).end('{"error":"who?"}'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -146,20 +146,23 @@ describe('openSettlers()', () => {
       'status 500; .*; the fault is on its side: wait, tell its operator, or set _FACILITATOR_URL',
     ],
     [302, 'status 302; .*; check _FACILITATOR_URL'],
-  ])('openSettlers() says what to do when a facilitator answers %i', async (status, want) => {
-    const server = createServer((_, response) => response.writeHead(status).end('{}'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
-    const words = want.replace('_FAC', 'SIGNALPRESS_FAC');
-    expect(await settlers.trouble()).toMatch(
-      new RegExp(`^Cannot settle yet: /supported: ${words}`),
-    );
-    await settlers.close();
-    server.close();
-  });
+  ])(
+    'openSettlementServices() says what to do when a facilitator answers %i',
+    async (status, want) => {
+      const server = createServer((_, response) => response.writeHead(status).end('{}'));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const settlers = await open({ facilitator_url: `http://127.0.0.1:${port}` });
+      const words = want.replace('_FAC', 'SIGNALPRESS_FAC');
+      expect(await settlers.trouble()).toMatch(
+        new RegExp(`^Cannot settle yet: /supported: ${words}`),
+      );
+      await settlers.close();
+      server.close();
+    },
+  );
 
-  it('openSettlers() names the module that makes no headers', async () => {
+  it('openSettlementServices() names the module that makes no headers', async () => {
     const { url, server } = await facilitator('base');
     const folder = mkdtempSync(join(tmpdir(), 'signalpress-auth-'));
     const module = (text: string): string => {
@@ -180,7 +183,7 @@ describe('openSettlers()', () => {
     server.close();
   });
 
-  it('openSettlers() translates for a facilitator that lists one version, and says so', async () => {
+  it('openSettlementServices() translates for a facilitator that lists one version, and says so', async () => {
     const { url, server, versions } = await facilitator('base', [2]);
     const settlers = await open({ facilitator_url: url });
     expect(await settlers.trouble()).toMatch(
@@ -195,7 +198,7 @@ describe('openSettlers()', () => {
     server.close();
   });
 
-  it('openSettlers() pretends where nobody is named', async () => {
+  it('openSettlementServices() pretends where nobody is named', async () => {
     const settlers = await open({ network: 'base-sepolia' });
     expect(await settlers.trouble()).toBeNull();
     await settlers.close();

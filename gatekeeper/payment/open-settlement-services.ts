@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ChainSurroundings, OpenChain } from '../chain/open-chain.ts';
+import type { ChainOptions, OpenChain } from '../chain/open-chain.ts';
 import type { Config } from '../config/config.ts';
 import { canary } from '../facilitator/canary.ts';
 import { facilitatorAuth } from '../facilitator/facilitator-auth.ts';
@@ -19,7 +19,7 @@ import { meteredFacilitator } from './metered.ts';
 import type { Settlers } from './settlement.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
-export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'> {
+export interface SettlementServices extends Pick<Settlers, 'facilitator' | 'evidence'> {
   /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
   trouble(): Promise<string | null>;
   /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
@@ -27,16 +27,16 @@ export interface OpenSettlers extends Pick<Settlers, 'facilitator' | 'evidence'>
   close(): Promise<void>;
 }
 
-export interface SettlersSurroundings extends ChainSurroundings {
+export interface SettlementOptions extends ChainOptions {
   /** Told of each call of a facilitator. */
   readonly meters?: Meters;
 }
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
-export async function openSettlers(
+export async function openSettlementServices(
   config: Config,
-  by: SettlersSurroundings,
-): Promise<OpenSettlers> {
+  by: SettlementOptions,
+): Promise<SettlementServices> {
   const chain = await chainOf(config, by);
   try {
     const remotes = await remotesOf(config);
@@ -72,7 +72,7 @@ export async function openSettlers(
   }
 }
 
-async function chainOf(config: Config, by: ChainSurroundings): Promise<OpenChain | null> {
+async function chainOf(config: Config, by: ChainOptions): Promise<OpenChain | null> {
   const { rpcUrl } = config;
   if (rpcUrl === null) return null;
   // Only who names a node waits for the libraries of the chain to load.
@@ -107,7 +107,7 @@ function ownLabel(chain: OpenChain | null): string {
 function watched(
   facilitator: Facilitator,
   name: string,
-  { meters }: SettlersSurroundings,
+  { meters }: SettlementOptions,
 ): Facilitator {
   return meters === undefined ? facilitator : meteredFacilitator(facilitator, name, meters);
 }
@@ -164,6 +164,6 @@ async function troubleOf(
       return facilitatorTrouble({ facilitator, ...(name === undefined ? {} : { name }) }, network);
     }),
   );
-  const told = troubles.filter((trouble) => trouble !== null);
-  return told.length === 0 ? null : told.join('\n');
+  const found = troubles.filter((trouble) => trouble !== null);
+  return found.length === 0 ? null : found.join('\n');
 }

@@ -10,17 +10,17 @@ import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
 import { messageOf } from '../system/message-of.ts';
 import { meteredFacilitator, meteredJournal, meteredSettler } from './metered.ts';
-import { type OpenSettlers, openSettlers } from './open-settlers.ts';
+import { openSettlementServices, type SettlementServices } from './open-settlement-services.ts';
 
 /** The settler and the journal of what was settled. */
-export interface Books extends OpenSettlers {
+export interface PaymentServices extends SettlementServices {
   readonly journal: Journal;
   /** Whether payments cannot be written down at this moment. */
   readonly isJournalFailing: () => boolean;
 }
 
 /** What the settler and the journal need. */
-export interface BooksSurroundings {
+export interface PaymentServiceOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
@@ -32,11 +32,15 @@ export interface BooksSurroundings {
 }
 
 /** Throws a StartError that tells what to do when the settings cannot work. */
-export async function openBooks(config: Config, by: BooksSurroundings): Promise<Books> {
+export async function openPaymentServices(
+  config: Config,
+  by: PaymentServiceOptions,
+): Promise<PaymentServices> {
   const { clock, log, meters } = by;
   const report = (error: unknown): void => log({ event: 'chain', error: messageOf(error) });
-  const told = meters === undefined ? {} : { meters };
-  const settlers = given(config, by) ?? (await openSettlers(config, { clock, report, ...told }));
+  const measured = meters === undefined ? {} : { meters };
+  const settlers =
+    given(config, by) ?? (await openSettlementServices(config, { clock, report, ...measured }));
   try {
     const { journal, isLost, close } = await journalOf(config, by);
     const watched = watchingWrites(keepingSettlements(journal), clock);
@@ -61,8 +65,8 @@ export async function openBooks(config: Config, by: BooksSurroundings): Promise<
 /** The facilitator that stands in for the one of the settings. */
 function given(
   { network }: Config,
-  { facilitator, meters }: BooksSurroundings,
-): OpenSettlers | null {
+  { facilitator, meters }: PaymentServiceOptions,
+): SettlementServices | null {
   if (facilitator === undefined) return null;
   return {
     facilitator:
@@ -74,9 +78,9 @@ function given(
 }
 
 /** The journal of the settings, or the one that stands in for it and is closed by its owner. */
-async function journalOf(config: Config, by: BooksSurroundings): Promise<OpenJournal> {
+async function journalOf(config: Config, by: PaymentServiceOptions): Promise<OpenJournal> {
   const { journal, meters } = by;
-  const told = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
-  if (journal === undefined) return openJournal(config, { ...by, ...told });
+  const measured = meters === undefined ? {} : { onSync: (ms: number) => meters.synced(ms) };
+  if (journal === undefined) return openJournal(config, { ...by, ...measured });
   return { journal, isLost: () => false, close: async () => {} };
 }
