@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENDPOINTS, type Endpoint } from '../compiler/contract/endpoints.ts';
 import { storedPath } from '../compiler/contract/path.ts';
@@ -6,9 +6,10 @@ import { FILES_NAME, parseFiles } from '../compiler/contract/release.ts';
 import { type Place, placeOf } from '../compiler/verify/release-place.ts';
 import { SAMPLE_AS_OF } from '../scripts/sample/sample-times.ts';
 import { sampleFolder } from './sample-folder.ts';
-import { compileFolder } from './snapshot-folder.ts';
+import { sharedFolder } from './shared-folder.ts';
+import { compileFolder, readJson } from './snapshot-folder.ts';
 
-/** The whole sample, compiled into a folder of its own; takes seconds. */
+/** The whole sample, compiled once for all test files of a run; nothing is written into its folder. */
 export interface CompiledSample {
   readonly data: string;
   readonly folder: string;
@@ -18,11 +19,17 @@ export interface CompiledSample {
 }
 
 export async function compiledSample(): Promise<CompiledSample> {
-  const { data, folder, release } = await compileFolder(sampleFolder(), { asOf: SAMPLE_AS_OF });
+  const made = await sharedFolder('compiled-sample', async (own) => {
+    const data = join(own, 'data');
+    await compileFolder(await sampleFolder(), { data, asOf: SAMPLE_AS_OF });
+  });
+  const data = join(made, 'data');
+  const folder = realpathSync(join(data, 'current'));
+  const { issuer_did } = readJson(folder, 'release.json');
   const listed = parseFiles(readFileSync(join(folder, FILES_NAME), 'utf8'));
   const places = new Map(listed.map(({ path, sha256 }) => [path, storedPath(path, sha256)]));
   const text = (path: string): string => readFileSync(join(data, places.get(path) ?? path), 'utf8');
-  return { data, folder, did: release.issuer_did, paths: [...places.keys()], text };
+  return { data, folder, did: issuer_did, paths: [...places.keys()], text };
 }
 
 /** A published body with the operation that it answers, and which of its forms it is. */

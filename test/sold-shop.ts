@@ -9,12 +9,13 @@ import { OPERATIONS } from './conformance-table.ts';
 import { compiledService } from './gatekeeper/compiled-service.ts';
 import { question } from './gatekeeper/tiny-service.ts';
 import { tinyTokens } from './gatekeeper/tiny-tokens.ts';
-import { compileFolder, makeFolder } from './snapshot-folder.ts';
+import { sharedFolder } from './shared-folder.ts';
+import { compileFolder, readJson } from './snapshot-folder.ts';
 
 /** Half an hour after the sample was published. */
 const NOW_MS = Date.parse(SAMPLE_AS_OF) + 1_800_000;
 
-/** A shop that sells every operation of the table, asked without a server and without money. */
+/** A shop that sells every operation of the table, asked without a server and without money; compiled once a run. */
 export interface SoldShop {
   readonly data: string;
   readonly did: string;
@@ -25,16 +26,20 @@ export interface SoldShop {
 }
 
 export async function soldShop(): Promise<SoldShop> {
-  const snapshots = join(makeFolder(), 'snapshots');
-  writeSample(snapshots, sampleFiles({ hour: SAMPLE_AS_OF, isKeyed: true }));
-  const { data, release } = await compileFolder(snapshots, { asOf: SAMPLE_AS_OF });
+  const made = await sharedFolder('sold-shop', async (own) => {
+    const [snapshots, data] = [join(own, 'snapshots'), join(own, 'data')];
+    writeSample(snapshots, sampleFiles({ hour: SAMPLE_AS_OF, isKeyed: true }));
+    await compileFolder(snapshots, { data, asOf: SAMPLE_AS_OF });
+  });
+  const data = join(made, 'data');
+  const { issuer_did: did } = readJson(join(data, 'current'), 'release.json');
   const now = isoTime(NOW_MS);
   const plain = await compiledService(data, now);
   const operator = { ...plain.operator, tokens: tinyTokens({ clock: () => NOW_MS }) };
   const service = { ...plain, operator };
   return {
     data,
-    did: release.issuer_did,
+    did,
     now,
     service,
     async ask(target) {

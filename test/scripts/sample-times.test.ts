@@ -13,8 +13,9 @@ import {
   seasonMoments,
   weekCollectedAt,
 } from '../../scripts/sample/sample-times.ts';
+import { compiledSample } from '../compiled-sample.ts';
 import { sampleFolder } from '../sample-folder.ts';
-import { compileFolder, removeFolders } from '../snapshot-folder.ts';
+import { compileFolder, readJson, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
 
@@ -31,9 +32,11 @@ describe('sampleClock()', () => {
   });
 
   it('has nothing of the sample ahead of it, while an earlier clock has', async () => {
-    const { release } = await compileFolder(sampleFolder(), { asOf: sampleClock(new Date(0)) });
-    expect(release.as_of).toBe(SAMPLE_AS_OF);
-    const early = compileFolder(sampleFolder(), { asOf: '2026-11-19T12:00:00Z' });
+    // The sample of all other tests is compiled at this time.
+    expect(sampleClock(new Date(0))).toBe(SAMPLE_AS_OF);
+    const { folder } = await compiledSample();
+    expect(readJson(folder, 'release.json').as_of).toBe(SAMPLE_AS_OF);
+    const early = compileFolder(await sampleFolder(), { asOf: '2026-11-19T12:00:00Z' });
     await expect(early).rejects.toThrow(
       'the batch is in the future: this compile is as of 2026-11-19T12:00:00Z',
     );

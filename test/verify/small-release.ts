@@ -1,10 +1,19 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { signingKey } from '../../compiler/stages/seal/sealer.ts';
-import { fileOf } from '../snapshot-folder.ts';
+import { sharedFolder } from '../shared-folder.ts';
+import { fileOf, readJson } from '../snapshot-folder.ts';
 
 export const SEED = new Uint8Array(32).fill(7);
 export const KEY = signingKey(SEED);
@@ -94,8 +103,8 @@ function batchOf(row: object): string {
   return String('collected_at' in row ? row.collected_at : COLLECTED).slice(0, 10);
 }
 
-export async function smallRelease(): Promise<SmallRelease> {
-  const home = mkdtempSync(join(tmpdir(), 'signalpress-verify-'));
+/** Writes the snapshots into a folder and compiles them beside it. */
+async function compileInto(home: string): Promise<void> {
   for (const [signal, readings] of Object.entries(SIGNALS)) {
     for (const batch of new Set(readings.map(batchOf))) {
       const folder = join(home, 'snapshots', batch);
@@ -105,22 +114,31 @@ export async function smallRelease(): Promise<SmallRelease> {
       writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
     }
   }
-  const data = join(home, 'data');
-  const { release, folder } = await compile({
+  await compile({
     snapshots: join(home, 'snapshots'),
-    data,
+    data: join(home, 'data'),
     asOf: AS_OF,
     issuerName: ISSUER_NAME,
     baseUrl: BASE_URL,
     seed: SEED,
     workers: 0,
   });
+}
+
+/** A copy of the release, which is compiled once for all test files of a run. */
+export async function smallRelease(): Promise<SmallRelease> {
+  const home = mkdtempSync(join(tmpdir(), 'signalpress-verify-'));
+  const made = await sharedFolder('small-release', compileInto);
+  cpSync(made, home, { recursive: true, verbatimSymlinks: true });
+  const data = join(home, 'data');
+  const folder = realpathSync(join(data, 'current'));
+  const { issuer_did: did } = readJson(folder, 'release.json');
   const text = (path: string): string => readFileSync(fileOf(folder, path), 'utf8');
   return {
     data,
     root: folder,
     file: (path) => fileOf(folder, path),
-    did: release.issuer_did,
+    did,
     text,
     body: (path) => parseJson(text(path)) as Body,
     dispose: () => rmSync(home, { recursive: true, force: true }),
