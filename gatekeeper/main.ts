@@ -15,6 +15,7 @@ import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
+import { COMMANDS, ON_DEMAND } from './rooms.ts';
 import { startGatekeeper } from './start.ts';
 import { messageOf } from './system/message-of.ts';
 import { passedSocket } from './system/passed-socket.ts';
@@ -72,7 +73,7 @@ function announce(config: Config, url: string): void {
 
 /** `signalpress-gate ledger …` reads the journal of the gatekeeper that the same settings start. */
 async function readLedger(args: readonly string[]): Promise<void> {
-  const { ledgerCommand } = await import('./journal/ledger-command.ts');
+  const { ledgerCommand } = await COMMANDS.ledger();
   const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
   // A reader that stops early (`| head`) is not a failure; a full disk is.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -100,7 +101,7 @@ function signatureThread({ workers }: Config): { signatures?: SignaturePool } {
 
 /** `signalpress-gate doctor …` checks what the same settings would start. */
 async function examine(args: readonly string[]): Promise<void> {
-  const { doctorCommand } = await import('./doctor/doctor-command.ts');
+  const { doctorCommand } = await COMMANDS.doctor();
   process.exitCode = await doctorCommand(args, {
     env: process.env,
     fileText: configText(),
@@ -111,7 +112,7 @@ async function examine(args: readonly string[]): Promise<void> {
 
 /** `signalpress-gate dashboard …` shows the same journal as a page. */
 async function showDashboard(args: readonly string[]): Promise<void> {
-  const { dashboardCommand } = await import('./dashboard/dashboard-command.ts');
+  const { dashboardCommand } = await COMMANDS.dashboard();
   const place = loadJournalPlace({ options: {}, env: process.env, fileText: configText() });
   const note = (text: string): void => {
     process.stderr.write(text);
@@ -189,7 +190,7 @@ async function serve(
   };
   for (const signal of STOPS) process.on(signal, stop);
   if (role === null) announce(config, gatekeeper.url);
-  else (await import('./workers/forked-workers.ts')).joinWorkers(gatekeeper.url, stop);
+  else (await ON_DEMAND.workers()).joinWorkers(gatekeeper.url, stop);
   if (place > 0) return;
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
@@ -198,7 +199,7 @@ async function serve(
 /** Serves in several processes; this one only starts them and passes on their output. */
 async function serveWithWorkers(config: Config, { log, output }: Logging): Promise<void> {
   // Only who wants several waits for it to load.
-  const { forkedWorkers } = await import('./workers/forked-workers.ts');
+  const { forkedWorkers } = await ON_DEMAND.workers();
   const workers = forkedWorkers({
     count: config.workers,
     fd: passedSocket(process.env, process.pid),

@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
+import { healthReport } from './answers/health-report.ts';
+import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
-import { type Config, settlementOf } from './config/config.ts';
+import { SoldTargets } from './answers/sold-targets.ts';
+import { type Config, settlementOf, switchesOf } from './config/config.ts';
 import { metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
 import { TEST_WARNING, testPaymentsProblem } from './config/test-payments.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
-import { health } from './http/health.ts';
 import { rateLimit } from './http/rate-limit.ts';
+import type { Responder } from './http/request.ts';
 import { type GateServer, type GateServerOptions, startServer } from './http/server.ts';
 import { requestLog } from './log/request-log.ts';
 import type { Condition, Meters } from './metrics/meters.ts';
@@ -28,12 +31,12 @@ import { reconcileInBackground } from './payment/reconcile.ts';
 import { isRepeat } from './payment/repeat.ts';
 import type { SignaturePool } from './payment/signature-pool.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
-import { openSource, type SourceSurroundings } from './release/open-source.ts';
+import { openSource, type SourceOptions } from './release/open-source.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';
 import { openPlace, type PlaceTerms, type ReleaseIndex } from './release/release-index.ts';
 import type { ReleasePlace, ReleaseSource } from './release/release-source.ts';
-import { type ReleaseWatcher, watchRelease } from './release/watch-release.ts';
-import { switchesOf } from './switches-of.ts';
+import { type ReleaseWatcher, type WatchOptions, watchRelease } from './release/watch-release.ts';
+import { ON_DEMAND, ROOMS } from './rooms.ts';
 import { messageOf } from './system/message-of.ts';
 import { StartError } from './system/start-error.ts';
 
@@ -50,7 +53,7 @@ const SERVICE_NAME_CHARS_MAX = 32;
 const STOPPING = ['stopping: send requests to another gatekeeper'];
 
 /** What a gatekeeper gets besides its settings. */
-export interface Surroundings extends PaymentServiceOptions, SourceSurroundings {
+export interface StartOptions extends PaymentServiceOptions, SourceOptions {
   /** Recovers signers in another thread; without it the serving thread does. */
   readonly signatures?: SignaturePool;
   readonly pollMs?: number;
@@ -73,7 +76,7 @@ export interface Gatekeeper {
 }
 
 /** Opens the journal and the release and listens; throws a StartError that tells what to do when it cannot. */
-export async function startGatekeeper(config: Config, by: Surroundings): Promise<Gatekeeper> {
+export async function startGatekeeper(config: Config, by: StartOptions): Promise<Gatekeeper> {
   const metrics = await metricsOf(config, by);
   try {
     return await opened(config, metrics === null ? by : { ...by, meters: metrics.meters }, metrics);
@@ -86,16 +89,16 @@ export async function startGatekeeper(config: Config, by: Surroundings): Promise
 /** Null where nobody asked for metrics: nothing is loaded and nothing is measured. */
 async function metricsOf(
   { metrics }: Config,
-  { clock, version, place = 0 }: Surroundings,
+  { clock, version, place = 0 }: StartOptions,
 ): Promise<OpenMetrics | null> {
   if (metrics === null) return null;
-  const { openMetrics } = await import('./metrics/open-metrics.ts');
+  const { openMetrics } = await ON_DEMAND.metrics();
   return openMetrics(metricsOfWorker(metrics, place), { clock, version: version ?? null });
 }
 
 async function opened(
   config: Config,
-  by: Surroundings,
+  by: StartOptions,
   metrics: OpenMetrics | null,
 ): Promise<Gatekeeper> {
   const source = await openSource(config, by);
@@ -126,7 +129,7 @@ async function startOver(
 /** The newest release, or the one that was served last where the source gives no good one. */
 async function firstRelease(
   config: Config,
-  { log, meters }: Surroundings,
+  { log, meters }: StartOptions,
   source: ReleaseSource,
 ): Promise<ReleaseIndex> {
   const open = (place: ReleasePlace) =>
@@ -159,7 +162,7 @@ function readBy(meters: Meters | undefined): Pick<PlaceTerms, 'onRead'> {
 }
 
 /** The address that a release names counts like one that is set; who brings a facilitator knows what it does. */
-function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
+function refuseFreeSale(config: Config, { facilitator }: StartOptions): void {
   const isTest = facilitator === undefined && settlementOf(config) === 'test';
   const problem = isTest ? testPaymentsProblem(config) : null;
   if (problem !== null) throw new StartError(`Cannot start: ${problem}`);
@@ -167,7 +170,7 @@ function refuseFreeSale(config: Config, { facilitator }: Surroundings): void {
 
 interface Setting {
   readonly config: Config;
-  readonly by: Surroundings;
+  readonly by: StartOptions;
   readonly payments: PaymentServices;
   readonly source: ReleaseSource;
   readonly metrics: OpenMetrics | null;
@@ -178,40 +181,35 @@ interface FirstService extends Service {
   readonly desk: ReturnType<typeof purchaseDesk>;
 }
 
-type Doors = Omit<GateServerOptions, 'service' | 'health'>;
+type ServerTerms = Omit<GateServerOptions, 'responder' | 'health'>;
 
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
   const { config, by, payments, source } = setting;
   const { desk } = first;
   const warnings = settlementWarnings(config);
   let service: Service = first;
+  let responder = responderOf(first);
   const serving = (): void => noteServing(setting, service.release);
-  const watcher = watchRelease({
-    source,
+  const watcher = watcherOf(setting, first, {
     current: () => service.release,
-    open: async () => {
-      const terms = { ...pinned(config, first), ...readBy(by.meters) };
-      return openInOrder(await source.newest(), config, terms);
-    },
     swap: (next) => {
       service = { ...service, release: next };
+      responder = responderOf(service);
       service.challenger.show(next.offers);
       serving();
     },
-    log: by.log,
-    ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
   });
   let isStopping = false;
-  const doors = {
-    ...doorsOf(setting, desk),
-    service: () => service,
+  const options = {
+    ...serverTerms(setting, desk),
+    responder: () => responder,
     health: () =>
-      health(service, {
+      healthReport(service, {
         why: isStopping ? STOPPING : obstacles(setting, watcher),
         warnings: [...warnings, ...source.warning()],
       }),
   };
-  const server = await startedServer(doors, setting, first).catch((error: unknown) => {
+  const server = await startedServer(options, setting, first).catch((error: unknown) => {
     watcher.close();
     throw error;
   });
@@ -242,6 +240,24 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   };
 }
 
+/** Looks for releases that may follow the first one. */
+function watcherOf(
+  { config, by, source }: Setting,
+  first: FirstService,
+  serving: Pick<WatchOptions, 'current' | 'swap'>,
+): ReleaseWatcher {
+  return watchRelease({
+    ...serving,
+    source,
+    open: async () => {
+      const terms = { ...pinned(config, first), ...readBy(by.meters) };
+      return openInOrder(await source.newest(), config, terms);
+    },
+    log: by.log,
+    ...(by.pollMs === undefined ? {} : { pollMs: by.pollMs }),
+  });
+}
+
 async function startedServer(
   options: GateServerOptions,
   setting: Setting,
@@ -270,13 +286,13 @@ async function keptUnlessFree(
 }
 
 /** Where it listens, and how it stops. */
-function placeOf({ host, port, drainSeconds }: Config, { fd = null }: Surroundings) {
+function placeOf({ host, port, drainSeconds }: Config, { fd = null }: StartOptions) {
   const openMs = drainSeconds * 1000;
   return fd === null ? { host, port, openMs } : { host, port, openMs, fd };
 }
 
 /** Who is let in, and who is told of it. */
-function doorsOf({ config, by, metrics }: Setting, desk: FirstService['desk']): Doors {
+function serverTerms({ config, by, metrics }: Setting, desk: FirstService['desk']): ServerTerms {
   const { rateLimit: perSecond, logRequests: requests } = config;
   const { log, meters } = by;
   const proxies = trustedProxies(config.trustedProxy);
@@ -286,14 +302,14 @@ function doorsOf({ config, by, metrics }: Setting, desk: FirstService['desk']): 
       limit: rateLimit(perSecond),
       repeats: rateLimit(perSecond, REPEAT_BURST_S),
       proxies,
-      isRepeat: (knock) => isRepeat(knock, desk),
+      isRepeat: (arrival) => isRepeat(arrival, desk),
     }),
     proxies,
     log,
     instance: randomBytes(INSTANCE_BYTES).toString('hex'),
     answered: answeredBy(requestLog({ ...by, random: randomBytes, requests, proxies }), meters),
     ...(meters === undefined ? {} : { refused: (limit) => meters.refused(limit) }),
-    metrics: metrics?.door ?? null,
+    metrics: metrics?.endpoint ?? null,
   };
 }
 
@@ -393,7 +409,7 @@ function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTe
 /** The service at its start; later releases take the place of the first, the desk stays. */
 function firstService(
   config: Config,
-  { clock, log, signatures, meters }: Surroundings,
+  { clock, log, signatures, meters }: StartOptions,
   { release, payments }: { release: ReleaseIndex; payments: PaymentServices },
 ): FirstService {
   const baseUrl = config.baseUrl ?? release.head.base_url;
@@ -414,21 +430,19 @@ function firstService(
   const limited = meters === undefined ? {} : { limited: meters.refused };
   const plain = purchaseDesk({ ...payments, ...terms, ...limited });
   const desk = meters === undefined ? plain : meteredDesk(plain, meters);
-  return {
-    release,
-    baseUrl,
-    operator,
-    challenger: asked,
-    desk,
-    sold: payments.journal,
-    clock,
-    log,
-  };
+  const targets = new SoldTargets();
+  const shared = { targets, rooms: ROOMS, sold: payments.journal, clock, log };
+  return { release, baseUrl, operator, challenger: asked, desk, ...shared };
+}
+
+/** Each release has a responder of its own, which its ready answers belong to. */
+function responderOf(service: Service): Responder {
+  return { respond: (request) => respond(request, service), clock: service.clock };
 }
 
 function tokensOf(
   { tokenSecret, tokenDays }: Config,
-  clock: Surroundings['clock'],
+  clock: StartOptions['clock'],
 ): TokenService | null {
   if (tokenSecret === null) return null;
   const secrets = tokenSecrets(tokenSecret);

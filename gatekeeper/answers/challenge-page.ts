@@ -1,18 +1,11 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
-import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
 import { type Html, html } from '../../compiler/contract/html.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import { sitePage } from '../../compiler/contract/site-page.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import { pageShop, SITE_POLICY } from '../release/page-parts.ts';
-import type { Service } from './service.ts';
-
-/** What was asked: the row of the table, and the canonical target, the path alone for a price question. */
-interface AskedPrice {
-  readonly endpoint: Endpoint;
-  readonly target: string;
-}
+import type { AskedPrice, Service } from './service.ts';
 
 const HTML_TYPE: Header = ['content-type', 'text/html; charset=utf-8'];
 

@@ -1,7 +1,8 @@
+import type { Answer } from '../../compiler/contract/endpoints.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import type { Settlement } from '../config/config.ts';
 import type { Spend } from '../http/cost.ts';
-import type { RpcHeaders } from '../http/header-facts.ts';
+import type { HeaderFacts, RpcHeaders } from '../http/header-facts.ts';
 import { JSON_MEDIA_TYPE } from '../http/media-type.ts';
 import type { Header, Reply } from '../http/reply.ts';
 import type { SoldCitations } from '../money/journal.ts';
@@ -10,6 +11,7 @@ import type { TokenService } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
 import type { PurchaseDesk } from '../payment/purchase-desk.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
+import type { SoldTargets } from './sold-targets.ts';
 
 /** How the operator is paid, as far as strangers may know. */
 export interface Operator {
@@ -35,7 +37,35 @@ export interface Service {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
+  /** No release changes what a target means, so they are kept for the life of the process. */
+  readonly targets: SoldTargets;
+  readonly rooms: Rooms;
 }
+
+/** A word of the table that is more than a stored file. */
+export type ComputedAnswer = Exclude<Answer, 'file' | 'gone'>;
+
+/** What stands beside the way from a request to its file: `rooms.ts` names all of it. */
+export interface Rooms {
+  readonly answers: Readonly<Record<ComputedAnswer, AnswerRoom>>;
+  /** A 402 as a page for people. */
+  readonly pricePage: (reply: Reply, asked: AskedPrice, service: Service) => Reply;
+}
+
+/** Computes the answers of one word of the table. */
+export interface AnswerRoom {
+  /** If it throws, nobody is charged. */
+  readonly answer: (question: Question, service: Service) => Promise<Answered>;
+  /** One release has one answer to a target, so it is computed once. */
+  readonly isKept?: true;
+  /** Why the headers of a request are refused before its body is read; null when they fit. */
+  readonly refusal?: (facts: HeaderFacts, service: Service) => Reply | null;
+  /** What a request without its parameters is answered. */
+  readonly usage?: () => Reply;
+}
+
+/** What was asked: the row of the table, and the canonical target, the path alone for a price question. */
+export type AskedPrice = Pick<Route, 'endpoint' | 'target'>;
 
 /** A request after routing, with what else an answer may depend on. */
 export interface Question {

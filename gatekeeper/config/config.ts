@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
 import { parseJson } from '../../compiler/contract/strict-json.ts';
 import {
@@ -266,4 +267,9 @@ export function settlementOf({
 }: Pick<Config, 'facilitatorUrls' | 'relayerKey'>): Settlement {
   if (facilitatorUrls.length > 0) return 'facilitator';
   return relayerKey === null ? 'test' : 'relayer';
+}
+
+/** What the settings remove from every description. */
+export function switchesOf({ tokenSecret }: Config): Switches {
+  return { subscriptions: tokenSecret !== null };
 }

@@ -2,13 +2,13 @@ import { isAbsolute, relative, sep } from 'node:path';
 import { isLoopback } from '../http/loopback.ts';
 import type { Network } from '../money/networks.ts';
 import { confirmationsMax, depthMs } from '../money/settlement-time.ts';
-import { remoteRules } from '../remote/remote-rules.ts';
+import { dataUrl, isRemote } from './data-url.ts';
 import { addressText, type MetricsSettings } from './metrics-settings.ts';
 import { envName, SETTINGS, type SettingName, TEST_PAYEE } from './settings.ts';
 import { testPaymentsProblem } from './test-payments.ts';
 
 /** The settings as the gatekeeper would apply them. */
-interface Meant {
+interface Effective {
   readonly host: string;
   readonly port: number;
   readonly metrics: MetricsSettings | null;
@@ -24,25 +24,29 @@ interface Meant {
 }
 
 /** What was written and what of it could be read. */
-export interface Written {
+interface Written {
   readonly values: Partial<Record<SettingName, unknown>>;
   /** Whether anything was written, valid or not, so that each problem is reported once. */
   readonly isGiven: (name: SettingName) => boolean;
 }
 
-export type Rule = readonly [applies: boolean, problem: string];
+type Rule = readonly [applies: boolean, problem: string];
 
 /** Problems of settings that only make sense together. */
-export function jointProblems(meant: Meant, written: Written): string[] {
+export function jointProblems(effective: Effective, written: Written): string[] {
   const rules = [
-    ...settlerRules(meant, written),
+    ...settlerRules(effective, written),
     ...halfRules(written),
-    ...testRules(meant, written),
-    ...payeeRules(meant, written),
-    ...remoteRules(meant, written),
+    ...testRules(effective, written),
+    ...payeeRules(effective, written),
+    ...remoteRules(effective, written),
   ];
-  const others = [depthRule(meant, written), assetRule(meant, written), folderRule(meant)];
-  return [...rules, ...others, ...metricsRules(meant)].flatMap(([applies, problem]) =>
+  const others = [
+    depthRule(effective, written),
+    assetRule(effective, written),
+    folderRule(effective),
+  ];
+  return [...rules, ...others, ...metricsRules(effective)].flatMap(([applies, problem]) =>
     applies ? [problem] : [],
   );
 }
@@ -56,7 +60,7 @@ function isNetworkKnown({ values, isGiven }: Written): boolean {
 const NOBODYS = [`0x${'0'.repeat(40)}`, TEST_PAYEE.toLowerCase()];
 
 /** Money needs somebody who is paid and somebody who moves it. */
-function payeeRules({ network }: Meant, { values, isGiven }: Written): Rule[] {
+function payeeRules({ network }: Effective, { values, isGiven }: Written): Rule[] {
   const payTo = String(values.pay_to).toLowerCase();
   const isNobodys = [...NOBODYS, network.asset.toLowerCase()].includes(payTo);
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
@@ -78,7 +82,7 @@ function payeeRules({ network }: Meant, { values, isGiven }: Written): Rule[] {
   ];
 }
 
-function settlerRules({ facilitatorUrls, workers }: Meant, { isGiven }: Written): Rule[] {
+function settlerRules({ facilitatorUrls, workers }: Effective, { isGiven }: Written): Rule[] {
   const many = facilitatorUrls.length > 1;
   const hasNode = isGiven('rpc_url');
   return [
@@ -129,20 +133,20 @@ function halfRules({ values, isGiven }: Written): Rule[] {
 }
 
 /** If others can buy, payments are simulated only on request. */
-function testRules(meant: Meant, { isGiven }: Written): Rule[] {
+function testRules(effective: Effective, { isGiven }: Written): Rule[] {
   const settles = isGiven('facilitator_url') || isGiven('relayer_key');
-  const problem = testPaymentsProblem(meant);
+  const problem = testPaymentsProblem(effective);
   return [
-    [!settles && meant.network.name !== 'base' && problem !== null, problem ?? ''],
+    [!settles && effective.network.name !== 'base' && problem !== null, problem ?? ''],
     [
-      settles && meant.testPayments,
+      settles && effective.testPayments,
       'SIGNALPRESS_TEST_PAYMENTS: set together with a facilitator or a relayer key; leave it out to be paid',
     ],
   ];
 }
 
 /** The compiler clears what it keeps there: it would take the payment journal with it. */
-function folderRule({ dataDir, stateDir }: Meant): Rule {
+function folderRule({ dataDir, stateDir }: Effective): Rule {
   const way = relative(dataDir, stateDir);
   const isInside = way.split(sep)[0] !== '..' && !isAbsolute(way);
   return [
@@ -152,7 +156,7 @@ function folderRule({ dataDir, stateDir }: Meant): Rule {
 }
 
 /** What is sold and how well is nobody else's to read. */
-function metricsRules({ host, port, metrics, workers }: Meant): Rule[] {
+function metricsRules({ host, port, metrics, workers }: Effective): Rule[] {
   const { address = null, token = null } = metrics ?? {};
   if (address === null) {
     const problem =
@@ -179,7 +183,7 @@ function metricsRules({ host, port, metrics, workers }: Meant): Rule[] {
 }
 
 /** A buyer who is kept waiting for longer hears of a timeout after the money has moved. */
-function depthRule({ network, confirmations }: Meant, written: Written): Rule {
+function depthRule({ network, confirmations }: Effective, written: Written): Rule {
   const [max, seconds] = [confirmationsMax(network), depthMs(network, confirmations) / 1000];
   return [
     isNetworkKnown(written) && confirmations > max,
@@ -187,11 +191,40 @@ function depthRule({ network, confirmations }: Meant, written: Written): Rule {
   ];
 }
 
-function assetRule({ network }: Meant, written: Written): Rule {
+function assetRule({ network }: Effective, written: Written): Rule {
   const { asset } = written.values;
   const isOther = typeof asset === 'string' && asset.toLowerCase() !== network.asset.toLowerCase();
   return [
     isNetworkKnown(written) && isOther,
     `SIGNALPRESS_ASSET "${asset}": not the USDC contract of ${network.name}; set ${network.asset} or leave it out`,
+  ];
+}
+
+/** Settings that only matter where a host serves the data. */
+const REMOTE_ONLY: readonly SettingName[] = ['data_auth', 'data_http', 'cache', 'cache_mb'];
+
+/** Problems of settings about data that a host serves. */
+function remoteRules({ dataDir }: Effective, { values, isGiven }: Written): Rule[] {
+  if (!isRemote(dataDir)) {
+    return REMOTE_ONLY.map((name) => [
+      values[name] !== undefined && (values.data !== undefined || !isGiven('data')),
+      `${envName(name)}: has no effect, because SIGNALPRESS_DATA is a folder of this machine; set it to a URL, or leave ${envName(name)} out`,
+    ]);
+  }
+  const { protocol, hostname } = dataUrl(dataDir);
+  const isOpen = protocol === 'http:' && !isLoopback(hostname);
+  return [
+    [
+      !isGiven('issuer_did'),
+      `SIGNALPRESS_ISSUER_DID: missing, but the host of SIGNALPRESS_DATA is not trusted to name the issuer; set ${SETTINGS.issuer_did.help}`,
+    ],
+    [
+      isOpen && values.data_http !== true,
+      'SIGNALPRESS_DATA: not https, so anyone on the way can keep new releases back; set an https URL, or SIGNALPRESS_DATA_HTTP=1 to accept that',
+    ],
+    [
+      isOpen && isGiven('data_auth'),
+      'SIGNALPRESS_DATA_AUTH: would be sent over plain http; set an https URL, or leave it out',
+    ],
   ];
 }

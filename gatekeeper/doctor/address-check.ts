@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { trustedProxies } from '../http/client-address.ts';
-import { HEALTH_PATH } from '../http/health.ts';
 import { isLoopback } from '../http/loopback.ts';
+import { HEALTH_PATH } from '../http/own-paths.ts';
 import { messageOf } from '../system/message-of.ts';
 import type { Answer, NoAnswer } from './ask.ts';
 import type { Examined } from './check.ts';

@@ -4,7 +4,7 @@ import type { HeaderFacts } from './header-facts.ts';
 import { type Account, type RateLimit, UNLIMITED } from './rate-limit.ts';
 
 /** A request before anything of it is answered. */
-export interface Knock {
+export interface Arrival {
   /** Address of the socket. */
   readonly address: string;
   readonly method: string;
@@ -19,7 +19,7 @@ export interface AdmissionOptions {
   readonly repeats: RateLimit;
   readonly proxies: TrustedProxies;
   /** True when a request that pays fetches again what it paid for; it must be cheap and must not throw. */
-  readonly isRepeat: (knock: Knock) => boolean;
+  readonly isRepeat: (arrival: Arrival) => boolean;
 }
 
 /** Decides whether a request is admitted, and charges for it. */
@@ -31,18 +31,18 @@ export interface Entry {
 }
 
 /** Decides before anything else is looked at. */
-export type Admission = (knock: Knock, now: number) => Entry;
+export type Admission = (arrival: Arrival, now: number) => Entry;
 
 /** The entry of what is not counted. */
 export const UNCOUNTED: Entry = { wait: 0, account: UNLIMITED };
 
 export function admission({ limit, repeats, proxies, isRepeat }: AdmissionOptions): Admission {
-  return (knock, now) => {
+  return (arrival, now) => {
     if (!limit.isOn) return UNCOUNTED;
-    const { address, facts } = knock;
+    const { address, facts } = arrival;
     const client = clientAddress(address, facts.forwardedFor, proxies);
-    if (pays(facts) && isRepeat(knock)) return enter(repeats.account(client), REPEAT_COST, now);
-    return enter(limit.account(client), priceOf(knock), now);
+    if (pays(facts) && isRepeat(arrival)) return enter(repeats.account(client), REPEAT_COST, now);
+    return enter(limit.account(client), priceOf(arrival), now);
   };
 }
 
@@ -53,7 +53,7 @@ function enter(account: Account, cost: number, now: number): Entry {
 /** Characters of a target that are in the price. */
 const TARGET_CHARS = 1024;
 
-function priceOf({ target, facts }: Knock): number {
+function priceOf({ target, facts }: Arrival): number {
   const more = costOfReading(Math.max(0, target.length - TARGET_CHARS));
   return (pays(facts) ? PAYMENT_COST : REQUEST_COST) + more;
 }

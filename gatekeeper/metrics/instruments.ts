@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { CIRCUIT_STATES } from '../facilitator/circuit.ts';
-import type { Answered } from '../log/request-log.ts';
+import type { SentAnswer } from '../http/request.ts';
 import { inTime } from '../system/in-time.ts';
 import { type Condition, LIMITS, type Meters, STAGES } from './meters.ts';
 import { Operations } from './operation.ts';
@@ -160,7 +160,7 @@ function cacheMeter(register: Registry): CacheMeter {
 /** Free answers, prices and sales take different times, so they are not thrown together. */
 const KINDS = ['sale', 'price', 'free', 'refusal'] as const;
 
-function kindOf({ status, payer }: Answered): (typeof KINDS)[number] {
+function kindOf({ status, payer }: SentAnswer): (typeof KINDS)[number] {
   if (payer !== undefined) return 'sale';
   if (status === 402) return 'price';
   return status < 400 ? 'free' : 'refusal';

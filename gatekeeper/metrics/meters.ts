@@ -1,5 +1,5 @@
 import type { CircuitState } from '../facilitator/circuit.ts';
-import type { Answered } from '../log/request-log.ts';
+import type { SentAnswer } from '../http/request.ts';
 import type { Conclusion, OpenSummary } from '../money/journal.ts';
 
 /** What a purchase waits for, one after the other: our own check, its answer, and four waits for others. */
@@ -22,7 +22,7 @@ export interface FacilitatorCall {
 
 /** Told what happens; nothing here throws or waits. Where metrics are off, nobody is told and nothing is measured. */
 export interface Meters {
-  answered(answered: Answered): void;
+  answered(answered: SentAnswer): void;
   refused(limit: Limit): void;
   stage(stage: Stage, ms: number): void;
   called(call: FacilitatorCall): void;

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { addressText, type MetricsAddress } from '../config/metrics-settings.ts';
 import { isLoopback } from '../http/loopback.ts';
+import type { MetricsEndpoint } from '../http/own-paths.ts';
+import { isMetrics, METRICS_PATH } from '../http/own-paths.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
-import type { MetricsDoor } from './metrics-door.ts';
-import { isMetrics, METRICS_PATH } from './metrics-path.ts';
 
 /** Readers are few; a crowd must not take the sockets of the service. */
 const CONNECTIONS_MAX = 32;
@@ -14,7 +14,7 @@ const PATIENCE_MS = 5000;
 
 export interface MetricsServerOptions {
   readonly address: MetricsAddress;
-  readonly door: MetricsDoor;
+  readonly endpoint: MetricsEndpoint;
   /** Whether readers must know a token; without one only pages of this machine may ask. */
   readonly hasToken: boolean;
 }
@@ -51,7 +51,7 @@ export async function startMetricsServer(
 
 async function replyTo(
   { url = '', method = '', headers }: IncomingMessage,
-  { door, hasToken }: MetricsServerOptions,
+  { endpoint, hasToken }: MetricsServerOptions,
 ): Promise<Reply> {
   // A name of the web that points here must not let a page of the web read this.
   const host = headers.host?.replace(/:[0-9]+$/, '') ?? '';
@@ -59,7 +59,7 @@ async function replyTo(
     return jsonReply(403, { error: 'Ask by an address of this machine, such as 127.0.0.1' });
   }
   if (!isMetrics(url)) return jsonReply(404, { error: `There is only ${METRICS_PATH}` });
-  return door.reply(method, headers.authorization ?? null);
+  return endpoint.reply(method, headers.authorization ?? null);
 }
 
 function send(response: ServerResponse, reply: Reply, isHead: boolean): void {

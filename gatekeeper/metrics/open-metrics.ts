@@ -1,12 +1,13 @@
 import type { MetricsSettings } from '../config/metrics-settings.ts';
+import type { MetricsEndpoint } from '../http/own-paths.ts';
 import { type Instruments, type InstrumentsOptions, instruments } from './instruments.ts';
-import { type MetricsDoor, metricsDoor } from './metrics-door.ts';
+import { metricsEndpoint } from './metrics-endpoint.ts';
 import { startMetricsServer } from './metrics-server.ts';
 
 /** Metrics that can be read. */
 export interface OpenMetrics extends Pick<Instruments, 'meters' | 'watch'> {
   /** Opens /metrics at the address of the service; null where they have one of their own. */
-  readonly door: MetricsDoor | null;
+  readonly endpoint: MetricsEndpoint | null;
   /** Where they have an address of their own; null where they have none. */
   readonly url: string | null;
   close(): Promise<void>;
@@ -18,9 +19,9 @@ export async function openMetrics(
   options: InstrumentsOptions,
 ): Promise<OpenMetrics> {
   const { meters, watch, ...shown } = instruments(options);
-  const door = metricsDoor(shown, token);
-  if (address === null) return { meters, watch, door, url: null, close: async () => {} };
-  const server = await startMetricsServer({ address, door, hasToken: token !== null });
+  const endpoint = metricsEndpoint(shown, token);
+  if (address === null) return { meters, watch, endpoint, url: null, close: async () => {} };
+  const server = await startMetricsServer({ address, endpoint, hasToken: token !== null });
   const { url, close } = server;
-  return { meters, watch, door: null, url, close };
+  return { meters, watch, endpoint: null, url, close };
 }

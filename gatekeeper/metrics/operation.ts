@@ -1,7 +1,6 @@
 import { findRow } from '../../compiler/contract/route.ts';
-import { HEALTH_PATH } from '../http/health.ts';
+import { HEALTH_PATH, METRICS_PATH } from '../http/own-paths.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { METRICS_PATH } from './metrics-path.ts';
 
 /** Paths of the table that are remembered; those with a hash in them have no end. */
 const KNOWN_MAX = 4096;

@@ -5,7 +5,7 @@ import type { ReadFile } from './read-body.ts';
 import type { ReleaseSource } from './release-source.ts';
 
 /** What a source needs beside its settings. */
-export interface SourceSurroundings {
+export interface SourceOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
@@ -14,7 +14,7 @@ export interface SourceSurroundings {
 }
 
 /** Where the settings say that releases are. */
-export async function openSource(config: Config, by: SourceSurroundings): Promise<ReleaseSource> {
+export async function openSource(config: Config, by: SourceOptions): Promise<ReleaseSource> {
   const { dataDir, dataAuth: auth, cacheDir, cacheMb } = config;
   if (!isRemote(dataDir)) return folderSource(dataDir, by.read);
   // Only who names a host waits for what talks to it to load.

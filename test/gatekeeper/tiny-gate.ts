@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../../gatekeeper/config/config.ts';
-import { type Gatekeeper, type Surroundings, startGatekeeper } from '../../gatekeeper/start.ts';
+import { type Gatekeeper, type StartOptions, startGatekeeper } from '../../gatekeeper/start.ts';
 import { TINY_NOW, type TinyOptions, tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
 /** A gatekeeper on a loopback port over a tiny release. */
@@ -18,7 +18,7 @@ export interface TinyGate extends Gatekeeper {
   now: number;
 }
 
-export interface TinyGateOptions extends Partial<Surroundings> {
+export interface TinyGateOptions extends Partial<StartOptions> {
   readonly config?: Partial<Config>;
   readonly release?: TinyOptions;
 }

@@ -1,6 +1,7 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { Answered, Question, Service } from '../../gatekeeper/answers/service.ts';
+import { SoldTargets } from '../../gatekeeper/answers/sold-targets.ts';
 import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { jsonReply } from '../../gatekeeper/http/reply.ts';
@@ -8,6 +9,7 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
+import { ROOMS } from '../../gatekeeper/rooms.ts';
 import {
   TINY_BASE_URL,
   TINY_NOW,
@@ -37,6 +39,8 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
     sold: { citations: async () => [] },
     clock: () => now,
     log: () => undefined,
+    targets: new SoldTargets(),
+    rooms: ROOMS,
   };
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type Endpoint } from '../../../compiler/contract/endpoints.ts';
-import { respond, type Served } from '../../../gatekeeper/answers/respond.ts';
+import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
+import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
 import type { PurchaseDesk, PurchaseReply } from '../../../gatekeeper/payment/purchase-desk.ts';
 import type { Order } from '../../../gatekeeper/payment/tender.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
@@ -21,7 +22,7 @@ interface Ask {
   readonly service?: Service;
 }
 
-async function served(target: string, ask: Ask = {}): Promise<Served> {
+async function served(target: string, ask: Ask = {}): Promise<HttpResponse> {
   const facts = headerFacts(['Host', 'gate', ...(ask.headers ?? [])]);
   const readBody = async (): Promise<Buffer> => Buffer.from(ask.body ?? '{}');
   const visit = { method: ask.method ?? 'GET', target, facts, spend: FOR_EVERYBODY, readBody };

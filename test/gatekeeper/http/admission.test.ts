@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RATE_LIMIT } from '../../../gatekeeper/config/config.ts';
-import { admission, type Knock } from '../../../gatekeeper/http/admission.ts';
+import { type Arrival, admission } from '../../../gatekeeper/http/admission.ts';
 import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
 import { costOfSending, PAYMENT_COST } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { rateLimit } from '../../../gatekeeper/http/rate-limit.ts';
 
-const knock = (address: string, ...headers: string[]): Knock => ({
+const arrival = (address: string, ...headers: string[]): Arrival => ({
   address,
   method: 'GET',
   target: '/paid',
@@ -18,15 +18,15 @@ const options = (perSecond: number) => ({
   limit: rateLimit(perSecond),
   repeats: rateLimit(perSecond, 30),
   proxies: NOBODY,
-  isRepeat: ({ facts }: Knock) => facts.paymentV1 === 'paid',
+  isRepeat: ({ facts }: Arrival) => facts.paymentV1 === 'paid',
 });
-const NEW = knock('1.1.1.1', 'X-PAYMENT', 'new');
-const PAID = knock('1.1.1.1', 'X-PAYMENT', 'paid');
+const NEW = arrival('1.1.1.1', 'X-PAYMENT', 'new');
+const PAID = arrival('1.1.1.1', 'X-PAYMENT', 'paid');
 
 describe('admission()', () => {
   it('I46: counts who fetches again apart from all else, and generously', () => {
     const admit = admission(options(10));
-    const passes = (one: Knock, now: number): boolean => admit(one, now).wait === 0;
+    const passes = (one: Arrival, now: number): boolean => admit(one, now).wait === 0;
     while (passes(NEW, 0)) {}
     // What is used up elsewhere does not keep a buyer from an answer that is paid for.
     for (let at = 0; at < 100; at += 1) expect(passes(PAID, 0)).toBe(true);
@@ -36,36 +36,36 @@ describe('admission()', () => {
     while (more < 1000 && passes(PAID, 0)) more += 1;
     expect(more).toBeLessThan(100);
     expect(passes(PAID, 1000)).toBe(true);
-    expect(passes(knock('2.2.2.2', 'X-PAYMENT', 'paid'), 0)).toBe(true);
+    expect(passes(arrival('2.2.2.2', 'X-PAYMENT', 'paid'), 0)).toBe(true);
   });
 
   it('asks whether a request is a repeat only where it pays', () => {
     const asked: string[] = [];
-    const isRepeat = ({ facts }: Knock): boolean => {
+    const isRepeat = ({ facts }: Arrival): boolean => {
       asked.push(facts.paymentV1 ?? 'unpaid');
       return true;
     };
     const admit = admission({ ...options(10), isRepeat });
-    for (const one of [knock('1.1.1.1'), NEW]) admit(one, 0);
+    for (const one of [arrival('1.1.1.1'), NEW]) admit(one, 0);
     expect(asked).toEqual(['new']);
   });
 
   it('I54: a payment costs as much as several free answers', () => {
-    const admitted = (one: Knock): number => {
+    const admitted = (one: Arrival): number => {
       const admit = admission(options(10));
       return Array.from({ length: 50 }, () => admit(one, 0)).filter(({ wait }) => wait === 0)
         .length;
     };
-    expect(admitted(knock('1.1.1.1'))).toBe(20);
+    expect(admitted(arrival('1.1.1.1'))).toBe(20);
     expect(admitted(NEW)).toBe(20 / PAYMENT_COST);
-    expect(admitted({ ...knock('1.1.1.1'), target: `/${'x'.repeat(8000)}` })).toBeLessThan(7);
+    expect(admitted({ ...arrival('1.1.1.1'), target: `/${'x'.repeat(8000)}` })).toBeLessThan(7);
   });
 
   it('I54: 20 purchases a second, each with its 402 before it, pass at the default', () => {
     const admit = admission(options(RATE_LIMIT));
     for (let at = 0; at < 60 * 20; at += 1) {
       const now = at * 50;
-      for (const one of [knock('1.1.1.1'), NEW]) {
+      for (const one of [arrival('1.1.1.1'), NEW]) {
         const { wait, account } = admit(one, now);
         expect(wait).toBe(0);
         account.charge(costOfSending(6000), now);
@@ -77,7 +77,7 @@ describe('admission()', () => {
     const proxies = trustedProxies('10.0.0.1');
     const admit = admission({ ...options(1), proxies });
     const from = (socket: string, client: string): number =>
-      Array.from({ length: 5 }, () => admit(knock(socket, 'X-Forwarded-For', client), 0)).filter(
+      Array.from({ length: 5 }, () => admit(arrival(socket, 'X-Forwarded-For', client), 0)).filter(
         ({ wait }) => wait === 0,
       ).length;
     expect(from('10.0.0.1', '1.1.1.1')).toBe(2);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { trustedProxies } from '../../../gatekeeper/http/client-address.ts';
+import type { SentAnswer } from '../../../gatekeeper/http/request.ts';
 import type { LoggedRequests } from '../../../gatekeeper/log/log-level.ts';
-import { type Answered, requestLog } from '../../../gatekeeper/log/request-log.ts';
+import { requestLog } from '../../../gatekeeper/log/request-log.ts';
 
-const ANSWER: Answered = {
+const ANSWER: SentAnswer = {
   id: 'a-1',
   method: 'GET',
   path: '/gauge',
@@ -16,7 +17,7 @@ const ANSWER: Answered = {
 };
 
 function logged(
-  answers: readonly Partial<Answered>[],
+  answers: readonly Partial<SentAnswer>[],
   requests: LoggedRequests = 'all',
 ): Readonly<Record<string, unknown>>[] {
   const entries: Readonly<Record<string, unknown>>[] = [];

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { respond, type Visit } from '../../../gatekeeper/answers/respond.ts';
+import { respond } from '../../../gatekeeper/answers/respond.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
 import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
+import type { HttpRequest } from '../../../gatekeeper/http/request.ts';
 import { loggedFiles, loggedService } from '../logged-service.ts';
 
 let service: Service;
@@ -11,14 +12,14 @@ beforeAll(async () => {
 });
 
 const ask = async (target: string, method = 'GET') => {
-  const visit: Visit = {
+  const request: HttpRequest = {
     method,
     target,
     facts: headerFacts([]),
     spend: FOR_EVERYBODY,
     readBody: async () => Buffer.alloc(0),
   };
-  const { reply, etag } = await respond(visit, service);
+  const { reply, etag } = await respond(request, service);
   return { ...reply, etag, header: (name: string) => reply.headers.find(([n]) => n === name)?.[1] };
 };
 

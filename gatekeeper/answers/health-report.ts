@@ -1,23 +1,6 @@
-import type { Service } from '../answers/service.ts';
+import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { isStale } from '../release/release-head.ts';
-import { jsonReply, NO_STORE, type Reply } from './reply.ts';
-
-const METHODS = ['GET', 'HEAD', 'OPTIONS'];
-
-/** Path of the health report; not an operation of the table. */
-export const HEALTH_PATH = '/healthz';
-
-export function isHealth(target: string): boolean {
-  return target === HEALTH_PATH || target.startsWith(`${HEALTH_PATH}?`);
-}
-
-/** What HEALTH_PATH answers a method; null for one that every path answers alike. */
-export function healthReply(method: string, health: () => Reply): Reply | null {
-  if (method === 'OPTIONS') return null;
-  if (METHODS.includes(method)) return health();
-  const error = `${method} is not a method of ${HEALTH_PATH}; send GET`;
-  return jsonReply(405, { error, allow: METHODS }, [['allow', METHODS.join(', ')]]);
-}
+import type { Service } from './service.ts';
 
 /** State of the service, besides what it serves. */
 export interface Condition {
@@ -28,7 +11,10 @@ export interface Condition {
 }
 
 /** Whether the service is ready, and if not, why. */
-export function health({ release, operator, clock }: Service, { why, warnings }: Condition): Reply {
+export function healthReport(
+  { release, operator, clock }: Service,
+  { why, warnings }: Condition,
+): Reply {
   const { sequence, as_of, valid_until } = release.head;
   const { settlement } = operator;
   const isReady = why.length === 0;

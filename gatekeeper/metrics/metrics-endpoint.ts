@@ -1,22 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
+import type { MetricsEndpoint } from '../http/own-paths.ts';
+import { jsonReply, NO_STORE } from '../http/reply.ts';
 import type { Instruments } from './instruments.ts';
 
 const METHODS = ['GET', 'HEAD'];
 const ASKS: readonly [string, string] = ['www-authenticate', 'Bearer realm="metrics"'];
 
-/** Lets in whoever may read the metrics. */
-export interface MetricsDoor {
-  /** Whether this `Authorization` opens it. */
-  isOpenTo(authorization: string | null): boolean;
-  reply(method: string, authorization: string | null): Promise<Reply>;
-}
-
 /** Without a token everybody is let in, so its address must be loopback then. */
-export function metricsDoor(
+export function metricsEndpoint(
   { text, contentType }: Pick<Instruments, 'text' | 'contentType'>,
   token: string | null,
-): MetricsDoor {
+): MetricsEndpoint {
   const wanted = token === null ? null : digest(`Bearer ${token}`);
   const isOpenTo = (authorization: string | null): boolean =>
     wanted === null || timingSafeEqual(digest(authorization ?? ''), wanted);
