@@ -36,7 +36,7 @@ interface Filers {
 /** Everybody whose filings are stored. */
 export const filersOf = perRelease(async (release: ReleaseIndex): Promise<Filers> => {
   const lines = await storedLines(FILERS_PATH, { release, spend: FOR_EVERYBODY });
-  const filers = lines.map(parseFilerLine);
+  const filers = Array.from(lines, parseFilerLine);
   return {
     byCik: new Map(filers.map((filer) => [filer.cik, filer])),
     byTicker: new Map(filers.flatMap((filer) => filer.tickers.map((name) => [name, filer]))),
@@ -79,7 +79,7 @@ export async function listsOf(cik: string, reader: ReleaseReader): Promise<Filer
   const kept = listsIn(reader.release);
   const known = kept.get(cik);
   if (known !== undefined) return known;
-  const lines = await storedLines(filingListPath(cik), reader);
+  const lines = [...(await storedLines(filingListPath(cik), reader))];
   const bytes = lines.reduce((sum, line) => sum + line.length, 0);
   reader.spend(bytes / LIST_BYTES_A_UNIT);
   const made = new FilerLists(lines.map(parseFilingLine));

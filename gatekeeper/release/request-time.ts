@@ -89,7 +89,11 @@ function agedPoint(near: Near, found: readonly SplicePoint[]): SplicePoint | nul
 function legPoint({ at, before }: Near, cadence: Cadence): SplicePoint | null {
   const [, name, observed_at] = LEG.exec(before) ?? [];
   if (name === undefined || !isTime(observed_at)) return null;
-  return { at, kind: 'leg', of: { name, cadence, observed_at } };
+  return {
+    at,
+    kind: 'leg',
+    of: { name: ownText(name), cadence, observed_at: ownText(observed_at) },
+  };
 }
 
 function ownPoint(
@@ -101,8 +105,13 @@ function ownPoint(
   const count = rule === undefined ? 0 : parseFreshnessRule(rule);
   if (!isTime(observed_at) || count === null || count > found.length) return null;
   const parts = found.slice(found.length - count).flatMap(partOf);
-  const name = LINEAGE.exec(after)?.[1] ?? '';
-  return { at, kind: 'provenance', of: { name, cadence, observed_at }, parts };
+  const name = ownText(LINEAGE.exec(after)?.[1] ?? '');
+  return {
+    at,
+    kind: 'provenance',
+    of: { name, cadence, observed_at: ownText(observed_at) },
+    parts,
+  };
 }
 
 function partOf(point: SplicePoint): AgedPart[] {
@@ -115,7 +124,13 @@ function statusPoint({ at, before, after }: Near): SplicePoint | null {
   const official_cadence = CADENCES.find((cadence) => cadence === word);
   if (official_cadence === undefined || !isTime(observed_at) || !isTime(last_looked_at))
     return null;
-  return { at, kind: 'status', of: { official_cadence, observed_at, last_looked_at } };
+  const times = { observed_at: ownText(observed_at), last_looked_at: ownText(last_looked_at) };
+  return { at, kind: 'status', of: { official_cadence, ...times } };
+}
+
+/** A copy that stands alone: a piece of a text holds the whole of it, here 1 KB for each time of each body in memory. */
+function ownText(piece: string): string {
+  return Buffer.from(piece, 'latin1').toString('latin1');
 }
 
 function isTime(text: string | undefined): text is string {

@@ -19,7 +19,8 @@ export async function readPlainFile(path: string, max: number): Promise<Buffer> 
 }
 
 async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
-  const bytes = Buffer.allocUnsafe(size);
+  // Not a piece of a shared block: what is kept of many files would hold the whole block for each.
+  const bytes = Buffer.allocUnsafeSlow(size);
   let have = 0;
   while (have < size) {
     const { bytesRead } = await handle.read(bytes, have, size - have, have);

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { freshnessBasis, freshnessRule } from '../../../compiler/contract/freshness.ts';
 import { splicePoints, spliceRequestTime } from '../../../gatekeeper/release/request-time.ts';
@@ -136,5 +138,21 @@ describe('spliceRequestTime()', () => {
     expect(spliced(body)).toMatchObject([{ provenance: { served_from: 'x' } }, { provenance: {} }]);
     expect(spliced(body)).not.toHaveProperty('0.provenance.freshness');
     expect(spliced(body)).toHaveProperty('1.provenance.freshness');
+  });
+});
+
+describe('splicePoints()', () => {
+  it('holds no text of the body beside the few words that it keeps', () => {
+    const COUNT = 2000;
+    const body = { padding: 'x'.repeat(2000), provenance: provenance('2026-11-21T10:30:00Z') };
+    const bytes = Buffer.from(JSON.stringify(body));
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const kept = Array.from({ length: COUNT }, () => splicePoints(bytes));
+    collect();
+    expect((process.memoryUsage().heapUsed - before) / COUNT).toBeLessThan(1000);
+    expect(kept.at(-1)).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ import { tinyService } from '../tiny-service.ts';
 describe('storedLines()', () => {
   it('gives every line of a list without its end', async () => {
     const { release } = await tinyService();
-    const lines = await storedLines(CATALOG_PATH, { release, spend: FOR_EVERYBODY });
+    const lines = [...(await storedLines(CATALOG_PATH, { release, spend: FOR_EVERYBODY }))];
     expect(lines).toHaveLength(4);
     for (const line of lines) expect(line).toMatch(/^\[.*\]$/);
   });
