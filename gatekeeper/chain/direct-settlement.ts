@@ -12,6 +12,7 @@ import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
+  isAwaited,
   type NoVerdict,
   provenBy,
   type SettleOutcome,
@@ -94,10 +95,10 @@ interface Asked {
   readonly request: FacilitatorRequest;
   readonly leftMs: () => number;
 }
-/** A settlement on its way, and how many requests wait for it. */
+/** A settlement on its way, and those who ask for it. */
 interface Flight {
   readonly sending: Promise<Relayed>;
-  readonly waiting: { count: number };
+  readonly waiting: Set<() => boolean>;
 }
 type Flights = Map<string, Flight>;
 type Trial =
@@ -135,9 +136,9 @@ function takeOff(
 ): Flight {
   const { node, relayer, report } = options;
   const call = { to: node.network.asset as Hex, data: transferCall(request), gas };
-  const waiting = { count: 0 };
+  const waiting: Flight['waiting'] = new Set();
   const sending = relayer
-    .send(call, () => waiting.count > 0)
+    .send(call, () => [...waiting].some((isWaiting) => isWaiting()))
     .catch((error: unknown): Relayed => {
       report(error);
       return { state: 'unsent', detail: 'the node gave no answer' };
@@ -150,11 +151,12 @@ async function landed(
   asked: Asked,
   { sending, waiting }: Flight,
 ): Promise<SettleOutcome> {
-  waiting.count += 1;
+  const isWaiting = (): boolean => isAwaited(asked.request);
+  waiting.add(isWaiting);
   try {
     return await arrived(options, asked, sending);
   } finally {
-    waiting.count -= 1;
+    waiting.delete(isWaiting);
   }
 }
 

@@ -194,7 +194,7 @@ const NOT_OF_A_PAYMENT: readonly number[] = [401, 403, 404, 405, 407, 408, 425, 
 
 /** Whether the service works: a 4xx without a verdict is the failure of that one payment. */
 function isAnswer(outcome: AnyOutcome): boolean {
-  if (outcome.verdict !== 'none') return true;
+  if (outcome.verdict !== 'none' || outcome.abandoned === true) return true;
   const { status = 0 } = outcome;
   return status >= 400 && status < 500 && !NOT_OF_A_PAYMENT.includes(status);
 }

@@ -13,6 +13,8 @@ export interface JsonCall {
   readonly body: Buffer | null;
   /** From the call to the last byte of the answer, waiting for a connection included. */
   readonly timeoutMs: number;
+  /** Asked in the instant in which the call would leave; it does not when this is false. */
+  readonly isWanted?: () => boolean;
 }
 /** A JSON value with a status below 300 or from 400 to 499, or what came instead of one. */
 export type JsonAnswer = { readonly json: unknown; readonly status: number } | Silence;
@@ -25,6 +27,8 @@ export interface Silence {
   readonly setting?: string;
   /** Nothing came of the call and nothing will: no byte of it left this process. */
   readonly unsent?: true;
+  /** Besides `unsent`: the call was not wanted any more. */
+  readonly abandoned?: true;
 }
 
 /** Calls one origin over kept connections; never rejects. */
@@ -50,9 +54,9 @@ export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCall
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const send = ({ method, path, headers, body, timeoutMs }: JsonCall): Promise<JsonAnswer> =>
+  const send = ({ method, path, headers, body, ...call }: JsonCall): Promise<JsonAnswer> =>
     new Promise((resolve) => {
-      const exchange = new Exchange({ timeoutMs, bytesMax, resolve });
+      const exchange = new Exchange({ ...call, bytesMax, resolve });
       try {
         pool.dispatch({ method, path, headers: headers as string[], body }, exchange);
       } catch (error) {
@@ -62,8 +66,7 @@ export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCall
   return Object.assign(send, { close: () => pool.destroy() });
 }
 
-interface ExchangeOptions {
-  readonly timeoutMs: number;
+interface ExchangeOptions extends Pick<JsonCall, 'timeoutMs' | 'isWanted'> {
   readonly bytesMax: number;
   readonly resolve: (answer: JsonAnswer) => void;
 }
@@ -85,6 +88,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    // It may have waited for a connection.
+    if (this.#options.isWanted?.() === false) this.#end(UNWANTED);
     this.#controller = controller;
     if (this.#over) controller.abort(ENDED);
   }
@@ -135,6 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+const UNWANTED: Silence = { detail: 'not wanted any more', unsent: true, abandoned: true };
 const ENDED = new Error('The call was aborted');
 
 function parsed(text: string, status: number): JsonAnswer {

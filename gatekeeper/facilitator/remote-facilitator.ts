@@ -3,6 +3,7 @@ import {
   authorizationOf,
   type Facilitator,
   type FacilitatorRequest,
+  isAwaited,
   type NoVerdict,
   type SettleOutcome,
   type SupportedOutcome,
@@ -74,6 +75,8 @@ export function remoteFacilitator(
       body: verifiedBodies.get(request) ?? requestBody(request),
       timeoutMs,
       id: request.trace?.sentId,
+      // A check moves no money.
+      ...(name === 'settle' ? { isWanted: () => isAwaited(request) } : {}),
     });
   return {
     async verify(request) {
@@ -136,6 +139,7 @@ interface Call {
   readonly name: 'verify' | 'settle' | 'supported';
   readonly body?: Buffer;
   readonly timeoutMs: number;
+  readonly isWanted?: () => boolean;
   /** Value of `X-Request-Id`, so that its operator and ours speak of the same call. */
   readonly id?: string | undefined;
 }
@@ -150,14 +154,14 @@ function caller(options: RemoteFacilitatorOptions): Caller {
     bytesMax: FACILITATOR_BODY_BYTES_MAX,
   });
   const prefix = base.pathname.replace(/\/$/, '');
-  const send = async ({ method, name, body, timeoutMs, id }: Call): Promise<JsonAnswer> => {
+  const send = async ({ method, name, body, id, ...limits }: Call): Promise<JsonAnswer> => {
     const path = `${prefix}/${name}`;
     const { auth } = options;
     const url = base.origin + path;
     const own = auth === undefined ? CALL_HEADERS : await headersOf(auth, { method, url });
     const headers = own === null || id === undefined ? own : [...own, 'x-request-id', id];
     if (headers === null) return { ...NO_HEADERS, detail: `/${name}: no auth headers` };
-    const answer = await ask({ method, path, headers, body: body ?? null, timeoutMs });
+    const answer = await ask({ method, path, headers, body: body ?? null, ...limits });
     return 'detail' in answer ? { ...answer, detail: `/${name}: ${answer.detail}` } : answer;
   };
   return Object.assign(send, { close: ask.close });

@@ -34,7 +34,7 @@ export function toldFacilitator({ facilitator, tell, clock }: ToldFacilitatorOpt
     { trace }: FacilitatorRequest,
     outcome: VerifyOutcome | SettleOutcome,
   ): void => {
-    if (outcome.verdict !== 'none') return;
+    if (outcome.verdict !== 'none' || outcome.abandoned === true) return;
     const isNew = Math.abs(clock() - toldAt) >= TOLD_EVERY_MS;
     const named = trace === undefined ? {} : { id: trace.id };
     if (isNew) tell({ ...named, call, detail: outcome.detail, more });

@@ -5,6 +5,7 @@ import { type Admission, type Entry, pays, UNCOUNTED } from './admission.ts';
 import type { TrustedProxies } from './client-address.ts';
 import { ConnectionCount } from './connection-count.ts';
 import { costOfReading, costOfSending } from './cost.ts';
+import { HalfClosed } from './half-closed.ts';
 import { type HeaderFacts, headerFacts } from './header-facts.ts';
 import {
   HEALTH_PATH,
@@ -79,6 +80,7 @@ export class RequestHandler {
   readonly #waitingPaid = new WaitingBytes(PAID_WAITING_MAX);
   readonly #connections: ConnectionCount;
   readonly #ids: RequestIds;
+  readonly #halfClosed = new HalfClosed();
 
   constructor(options: RequestHandlerOptions) {
     this.#options = options;
@@ -87,6 +89,7 @@ export class RequestHandler {
   }
 
   connect(socket: Socket): void {
+    this.#halfClosed.connect(socket);
     if (this.#connections.admit(socket)) return;
     this.#refused.add(socket);
     this.#options.refused?.('connections');
@@ -139,7 +142,8 @@ export class RequestHandler {
     // What was asked before is answered first: it may be paid for.
     else if (this.isBusy(socket)) this.#broken.add(socket);
     else refuseFraming(code, socket);
-    if (code !== 'ECONNRESET') this.#options.log({ event: 'bad_request', code });
+    if (code !== 'ECONNRESET' && code !== 'EPIPE')
+      this.#options.log({ event: 'bad_request', code });
   }
 
   /** A monitor must not mistake a crowd of strangers for a failure of the service. */
@@ -193,9 +197,10 @@ export class RequestHandler {
   }
 
   async #answer(exchange: Exchange, responder: Responder): Promise<void> {
-    const { request, facts, account } = exchange;
+    const { request, response, facts, account } = exchange;
     const { socket } = request;
     this.#hold(socket);
+    if (pays(facts)) this.#halfClosed.watch(socket, response);
     const readBody = (): Promise<Buffer | Reply> => this.#readBody(exchange);
     const spend = (units: number): void => account.charge(units, performance.now());
     const { method = '', url: target = '' } = request;
@@ -252,8 +257,10 @@ export class RequestHandler {
   }
 
   /** Only what is sent on to a facilitator needs a second name. */
-  #traceOf({ id, facts }: Exchange): RequestTrace {
-    return { id, sentId: pays(facts) ? this.#ids.sent(id) : id };
+  #traceOf({ id, facts, request }: Exchange): RequestTrace {
+    if (!pays(facts)) return { id, sentId: id };
+    const isAwaited = (): boolean => !request.socket.destroyed;
+    return { id, sentId: this.#ids.sent(id), isAwaited };
   }
 
   #write(exchange: Exchange, made: HttpResponse, from: SentAnswer['from']): void {

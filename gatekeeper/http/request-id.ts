@@ -5,6 +5,8 @@ const PLAIN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export interface RequestTrace {
   readonly id: string;
   readonly sentId: string;
+  /** Whether its client still waits for the answer; without it, it does. */
+  readonly isAwaited?: () => boolean;
 }
 
 /** Makes names of requests; each is unlike all others, also those of other processes. */

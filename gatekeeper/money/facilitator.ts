@@ -46,9 +46,19 @@ export interface NoVerdict {
   /** What kept the call from being made, where it was a setting of ours. */
   readonly setting?: string;
   readonly unsent?: true;
+  /** Besides `unsent`: no buyer waited any more, so it was not to be sent. */
+  readonly abandoned?: true;
   /** Besides `unsent`: our own account could not send it (no gas money, gas above the cap), and nobody is waited for. */
   readonly declined?: true;
 }
+
+/** Money moves only while somebody waits for it. */
+export const ABANDONED: NoVerdict = {
+  verdict: 'none',
+  detail: 'the buyer went away before it was sent',
+  unsent: true,
+  abandoned: true,
+};
 
 export type VerifyOutcome =
   | { readonly verdict: 'valid' }
@@ -109,6 +119,11 @@ export function facilitatorRequest(
 /** What the payer signed. */
 export function authorizationOf({ paymentPayload }: FacilitatorRequest): Authorization {
   return paymentPayload.payload.authorization;
+}
+
+/** Whether a buyer still waits for what becomes of it. */
+export function isAwaited({ trace }: FacilitatorRequest): boolean {
+  return trace?.isAwaited?.() ?? true;
 }
 
 /** What a token takes once. */

@@ -1,5 +1,6 @@
 import type { Outcome } from './payment-reply.ts';
 import type { Binding } from './tender.ts';
+import type { Waiters } from './waiters.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
 export const PURCHASES_IN_FLIGHT_MAX = 10_000;
@@ -9,7 +10,7 @@ export const PURCHASES_PER_PAYER_MAX = 2000;
 export const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
 interface Running {
-  readonly binding: Binding;
+  readonly binding: Binding & { readonly waiters?: Waiters };
   readonly outcome: Promise<Outcome>;
 }
 
@@ -29,7 +30,7 @@ export class InFlight {
   }
 
   /** Binds the key at once and frees it when the outcome is there; `run` must not throw synchronously. */
-  start(binding: Binding, run: () => Promise<Outcome>): Promise<Outcome> {
+  start(binding: Running['binding'], run: () => Promise<Outcome>): Promise<Outcome> {
     const { key, payer } = binding;
     this.#ofPayer.set(payer, (this.#ofPayer.get(payer) ?? 0) + 1);
     const outcome = this.#ended(binding, run());

@@ -24,6 +24,7 @@ import { decodePayment } from './payment-header.ts';
 import { check, look, resume, type Settlers, settle } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
 import type { Money, OfferedOf, Tender, TenderReader } from './tender.ts';
+import { Waiters } from './waiters.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;
@@ -109,6 +110,7 @@ function reportingFor({ id }: RequestTrace, options: PaymentReaderOptions): Paym
 
 function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
   const { payment, resource, refusal } = parts;
+  const waiters = new Waiters(parts.trace?.isAwaited);
   const { network } = options.challenger;
   const { from, value, validBefore } = payment.authorization;
   return {
@@ -120,18 +122,23 @@ function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
     value,
     validBefore: Number(validBefore),
     refusal,
-    money: moneyOf(parts, options),
+    waiters,
+    money: moneyOf(parts, { waiters, options }),
     paidHeader: (transaction) => paidHeader(payment, network, transaction),
     paidBy: from,
   };
 }
 
 /** The settler gets the terms that the payer signed for. */
-function moneyOf({ payment, requirements, trace }: Parts, options: PaymentReaderOptions): Money {
+function moneyOf(
+  { payment, requirements, trace }: Parts,
+  { waiters, options }: { readonly waiters: Waiters; readonly options: PaymentReaderOptions },
+): Money {
   const { verifyFirst = false } = options;
   const terms = asSigned(requirements, payment);
   const made = facilitatorRequest(payment, terms, listingOf(requirements));
-  const request = trace === undefined ? made : { ...made, trace };
+  const request =
+    trace === undefined ? made : { ...made, trace: { ...trace, isAwaited: waiters.isWaiting } };
   const validBefore = Number(payment.authorization.validBefore);
   const key = paymentKey(payment, options.challenger.network);
   const claim = { key, payment, request, validBefore };

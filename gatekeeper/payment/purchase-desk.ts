@@ -183,7 +183,10 @@ function replyTo(outcome: Outcome, asked: Replied, { challenger }: Desk): Purcha
 /** What is known of a tender without its answer; null when it has to be sold. */
 function knownOutcome(tender: Tender, desk: Desk): Promise<Outcome> | null {
   const running = desk.inFlight.get(tender.key);
-  if (running !== undefined && isSame(running.binding, tender)) return running.outcome;
+  if (running !== undefined && isSame(running.binding, tender)) {
+    running.binding.waiters?.join(tender.waiters);
+    return running.outcome;
+  }
   const waitMs = desk.doubts.waitMs(tender, desk.clock());
   if (waitMs > 0) return Promise.resolve({ kind: 'unknown', waitMs });
   const bound = boundInJournal(tender.key, desk);
@@ -347,6 +350,7 @@ async function claim(tender: Tender, delivery: Delivery, desk: Desk): Promise<Ou
         'The facilitator did not say whether the payment is valid. Send the same payment again.',
       );
     }
+    if (!tender.waiters.isWaiting()) return ABANDONED;
     if (await desk.journal.claim(claimOf(tender, delivery))) return null;
     // Another process holds the claim; its outcome will be in the journal.
     return await unlessTaken(tender, UNKNOWN, desk);
@@ -456,6 +460,10 @@ function failed(error: string): Outcome {
   return { kind: 'failed', error };
 }
 
+/** Read by copies alone that came in the instant in which nobody waited. */
+const ABANDONED = failed(
+  'The connection ended before the payment was taken. Send the same payment or receipt again.',
+);
 const UNKNOWN: Outcome = { kind: 'unknown', waitMs: DOUBT_REST_MS };
 const ALREADY_USED: Outcome = {
   kind: 'refused',

@@ -12,6 +12,7 @@ import type { Refusal } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
 import type { Ending } from './settlement.ts';
 import type { Money, OfferedOf, OrderOf, Tender, TenderReader } from './tender.ts';
+import { Waiters } from './waiters.ts';
 
 const KEY = 'receipt|';
 const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
@@ -60,7 +61,7 @@ function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
 
 function tenderOf(
   { receipt }: ParsedReceipt,
-  { endpoint, offered }: OrderOf<'receipt'>,
+  { endpoint, offered, trace }: OrderOf<'receipt'>,
   nowMs: number,
 ): Tender {
   const { id, resource, amount, expires } = receipt;
@@ -77,6 +78,7 @@ function tenderOf(
     validBefore: expires,
     refusal: isLate ? refusalFor('receipt_expired') : isShort ? refusalFor('amount_too_low') : null,
     money: paidAlready(KEY + id),
+    waiters: new Waiters(trace?.isAwaited),
     paidHeader: () => receiptHeader(id),
     paidBy: null,
   };
@@ -94,7 +96,8 @@ export function recallReceipt({
   const payer = KEY;
   const paidHeader = (): Header => receiptHeader(key.slice(KEY.length));
   const sold = { key, payer, resource, signed, version, value, validBefore };
-  return { ...sold, refusal: null, money: paidAlready(key), paidHeader, paidBy: null };
+  const waiters = new Waiters(() => false);
+  return { ...sold, refusal: null, money: paidAlready(key), waiters, paidHeader, paidBy: null };
 }
 
 /** Nobody is asked: the processor had taken the money before the receipt existed. */

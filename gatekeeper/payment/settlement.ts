@@ -1,9 +1,11 @@
 import type { Evidence } from '../money/evidence.ts';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  NoVerdict,
-  SettleOutcome,
+import {
+  ABANDONED,
+  type Facilitator,
+  type FacilitatorRequest,
+  isAwaited,
+  type NoVerdict,
+  type SettleOutcome,
 } from '../money/facilitator.ts';
 import { DEAD_AFTER_S, type Journal } from '../money/journal.ts';
 import type { Payment, Refusal } from '../money/payment.ts';
@@ -98,6 +100,7 @@ export async function look(claim: Claim, by: Settlers, isKept = true): Promise<E
 }
 
 async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promise<SettleOutcome> {
+  if (!isAwaited(claim.request)) return ABANDONED;
   try {
     const outcome = await by.facilitator.settle(claim.request, isFirst);
     return (await isOurs(outcome, claim, by)) ? outcome : ANOTHERS;

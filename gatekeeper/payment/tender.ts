@@ -6,6 +6,7 @@ import type { JournalClaim } from '../money/journal.ts';
 import type { Refusal, X402Version } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
 import type { Ending } from './settlement.ts';
+import type { Waiters } from './waiters.ts';
 
 /** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */
 export type Offered =
@@ -49,6 +50,7 @@ export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' 
   /** Why a tender that the journal does not know is refused; null if it is accepted. */
   readonly refusal: Refusal | null;
   readonly money: Money;
+  readonly waiters: Waiters;
   /** Tells the buyer what moved the money. */
   readonly paidHeader: (transaction: string) => Header;
   /** Who paid, as the request spells it; null for a receipt, which names nobody. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { FAILURES_MAX, REST_MS } from '../../../gatekeeper/facilitator/circuit.ts';
 import { facilitatorPool } from '../../../gatekeeper/facilitator/facilitator-pool.ts';
-import type {
-  Facilitator,
-  FacilitatorRequest,
-  NoVerdict,
-  SettleOutcome,
-  VerifyOutcome,
+import {
+  ABANDONED,
+  type Facilitator,
+  type FacilitatorRequest,
+  type NoVerdict,
+  type SettleOutcome,
+  type VerifyOutcome,
 } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { payer } from '../payer.ts';
@@ -233,6 +234,21 @@ describe('facilitatorPool()', () => {
       expect(await settle(again, true)).toEqual(settled);
     }
     expect(second.calls).toEqual(['settle', 'settle', 'settle']);
+  });
+
+  it('facilitatorPool() holds nothing against a facilitator that was not asked because the buyer had left', async () => {
+    for (const [outcome, asked] of [
+      [ABANDONED, 0],
+      [unsent, FAILURES_MAX],
+    ] as const) {
+      const first = member(outcome);
+      const second = member(outcome);
+      const { settle } = pool([first, second]);
+      for (const buyer of await strangers(FAILURES_MAX)) await settle(buyer, true);
+      await turn();
+      const { length } = second.calls.filter((call) => call === 'canary');
+      expect([outcome.detail, length > 0]).toEqual([outcome.detail, asked > 0]);
+    }
   });
 
   it('facilitatorPool() supports what any of them supports', async () => {

@@ -300,6 +300,24 @@ describe('remoteFacilitator()', () => {
     }
   });
 
+  it('I51: settle() is not sent once its buyer has left, be it while it waits for its headers', async () => {
+    const buyer = { isThere: true };
+    const trace = { id: 'a', sentId: 'a', isAwaited: () => buyer.isThere };
+    const asked = { ...first, trace };
+    const auth = async (): Promise<Record<string, string>> => {
+      buyer.isThere = false;
+      return {};
+    };
+    const leaving = remoteFacilitator({ url, auth });
+    const before = seen;
+    expect(await leaving.settle(asked)).toMatchObject({ unsent: true, abandoned: true });
+    expect(seen).toBe(before);
+    // A check moves no money.
+    handler = (_, response) => response.end('{"isValid":true}');
+    expect(await leaving.verify(asked)).toEqual({ verdict: 'valid' });
+    await leaving.close();
+  });
+
   it('remoteFacilitator() has no verdict when nobody listens', async () => {
     const nobody = remoteFacilitator({ url: 'http://127.0.0.1:9' });
     const none = { verdict: 'none', detail: '/settle: ECONNREFUSED', unsent: true };

@@ -6,6 +6,7 @@ import {
   toldFacilitator,
 } from '../../../gatekeeper/facilitator/told-facilitator.ts';
 import {
+  ABANDONED,
   type Facilitator,
   facilitatorRequest,
   type SettleOutcome,
@@ -46,6 +47,12 @@ describe('toldFacilitator()', () => {
       { call: 'verify', detail, more: 0 },
       { call: 'settle', detail, more: 4 },
     ]);
+  });
+
+  it('has nothing to tell of a buyer who left', async () => {
+    const { silences, asked } = told({ verify: SILENT, settle: ABANDONED });
+    expect(await asked.settle(request)).toEqual(ABANDONED);
+    expect(silences).toEqual([]);
   });
 
   it('has nothing to tell of verdicts, whatever they are', async () => {
