@@ -27,9 +27,11 @@ export function aggregate(digests: readonly Uint8Array[]): Aggregate {
   return {
     tip: top.message,
     complete(position, ofTip) {
-      const digest = digests[position];
-      if (digest === undefined) throw new RangeError(`Cannot complete digest ${position}: none`);
-      return follow(digest, paths[position] ?? [], ofTip);
+      const [digest, path] = [digests[position], paths[position]];
+      if (digest === undefined || path === undefined) {
+        throw new RangeError(`Cannot complete digest ${position}: none`);
+      }
+      return follow(digest, path, ofTip);
     },
   };
 }

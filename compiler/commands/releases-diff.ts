@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../contract/defined.ts';
 import { endpointAt } from '../contract/endpoints.ts';
 import { filePath } from '../contract/path.ts';
 import type { CatalogRow } from '../contract/release.ts';
@@ -47,7 +48,10 @@ export function readingsDiffText(data: string, names: readonly [string, string])
     if (shown !== undefined && shown.length < LINES_SHOWN_MAX) shown.push(change);
   }
   const total = SHOWN_ORDER.reduce((sum, kind) => sum + counts[kind], 0);
-  const shown = SHOWN_ORDER.flatMap((kind) => first.get(kind) ?? []).slice(0, LINES_SHOWN_MAX);
+  const shown = SHOWN_ORDER.flatMap((kind) => defined(first.get(kind), 'the changes')).slice(
+    0,
+    LINES_SHOWN_MAX,
+  );
   const rest = total - shown.length;
   return [
     `${one} -> ${other}: ${total === 0 ? 'no record changed' : changesText(counts)}`,

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../contract/defined.ts';
 import { storedPath } from '../contract/path.ts';
 import { FILES_NAME, type FileEntry, RELEASE_NAME, RELEASES_FOLDER } from '../contract/release.ts';
 import { onlyIn } from '../stages/publish/listed-files.ts';
@@ -125,11 +126,10 @@ function number(value: number): string {
 /** Rows with the first column on the left and numbers on the right. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const width = (column: number): number =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  const widths = (rows[0] ?? []).map((_, column) => width(column));
+    Math.max(...rows.map((row) => defined(row[column], 'the cell').length));
   return rows.map((row) => {
     const line = row.map((cell, column) => {
-      return column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+      return column === 0 ? cell.padEnd(width(0)) : cell.padStart(width(column));
     });
     return line.join('  ');
   });

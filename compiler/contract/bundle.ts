@@ -1,4 +1,5 @@
 import { bundleDecisions } from './decision-points.ts';
+import { defined } from './defined.ts';
 import { freshness, freshnessBasis, freshnessRule } from './freshness.ts';
 import { joinedProvenance } from './joined-provenance.ts';
 import { type LegReading, nameAmong } from './leg.ts';
@@ -80,7 +81,8 @@ function availability(
 /** The newest reading of the other legs, when it is later than every reading of a degraded one. */
 function lastFact(placed: readonly PlacedLeg[], degraded: ReadonlySet<string>) {
   const read = placed.filter((leg) => leg.reading !== undefined);
-  const time = (leg: PlacedLeg): number => Date.parse(leg.reading?.observed_at ?? '');
+  const time = (leg: PlacedLeg): number =>
+    Date.parse(defined(leg.reading, 'a reading').observed_at);
   const late = Math.max(...read.filter((leg) => degraded.has(leg.signal_id)).map(time));
   const sound = read.filter((leg) => !degraded.has(leg.signal_id) && time(leg) > late);
   const [newest] = sound.sort((a, b) => time(b) - time(a));
@@ -108,7 +110,7 @@ export function thinBundle(bundle: Bundle): Record<string, unknown> {
 
 /** The legs of a subject's bundle in causal order, each with its reading where one is stored. */
 export function placeLegs(line: Line, subject: string, find: FindLeg): PlacedLeg[] {
-  return (line.bundle?.legs ?? []).flatMap((leg, index) =>
+  return defined(line.bundle, 'the bundle of the line').legs.flatMap((leg, index) =>
     leg.signals.map((signal_id) => ({
       leg: leg.name,
       position: index + 1,

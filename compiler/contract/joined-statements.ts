@@ -1,5 +1,6 @@
 import type { Statement } from './citation.ts';
 import type { CityReading } from './city-readings.ts';
+import { defined } from './defined.ts';
 import { byTime } from './joined-provenance.ts';
 import type { LegReading } from './leg.ts';
 import type { Line } from './lines.ts';
@@ -7,8 +8,8 @@ import type { Bundle } from './record.ts';
 
 /** What the citation of a bundle says; `more` is the rest of its query. */
 export function bundleStatement(line: Line, bundle: Bundle, legs: readonly LegReading[]) {
-  const { path, param } = line.bundle ?? { path: '', param: 'entity' };
-  const subject = bundle.location ?? bundle.entity ?? '';
+  const { path, param } = defined(line.bundle, 'the bundle of the line');
+  const subject = defined(bundle.location ?? bundle.entity, 'the subject of the bundle');
   return (more: string): Statement => ({
     claim: `${line.title}: joined readings of ${subject}, in causal order`,
     fact: bundle.cross_line_narrative,
@@ -49,5 +50,8 @@ export function lifecycleStatement(entity: string, subjects: readonly LegReading
 function timesOf(legs: readonly LegReading[]): Pick<Statement, 'observed_at' | 'retrieved_at'> {
   const observed = legs.map((leg) => leg.observed_at).sort(byTime);
   const collected = legs.map((leg) => leg.collected_at).sort(byTime);
-  return { observed_at: observed[0] ?? '', retrieved_at: collected.at(-1) ?? '' };
+  return {
+    observed_at: defined(observed[0], 'the oldest leg'),
+    retrieved_at: defined(collected.at(-1), 'the leg collected last'),
+  };
 }

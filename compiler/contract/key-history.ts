@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson } from './canonical.ts';
 import { keyIdOf } from './citation.ts';
+import { defined } from './defined.ts';
 import { parseDidKey } from './did-key.ts';
 
 /** Where a release lists the issuer keys. */
@@ -124,7 +125,7 @@ function isAtOrAfter(time: string, limit: string | null): boolean {
  */
 export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHistory {
   const parsed = keyHistory.safeParse(value);
-  if (!parsed.success) refuse(`"${parsed.error.issues[0]?.path.join('.') ?? ''}" is malformed`);
+  if (!parsed.success) refuse(`"${parsed.error.issues[0]?.path.join('.')}" is malformed`);
   const history = parsed.data;
   const [root] = history.keys;
   const rotations = history.keys.slice(1).map(({ did: subject, statement }) => {
@@ -132,7 +133,7 @@ export function readKeyHistory(value: unknown, isSignedBy: SignatureOf): KeyHist
   });
   checkKeys(history);
   for (const each of [...rotations, ...history.revocations]) checkSignature(each, isSignedBy);
-  const derived = historyOf(root?.did ?? '', rotations, history.revocations);
+  const derived = historyOf(defined(root, 'the first key').did, rotations, history.revocations);
   if (canonicalJson(derived) !== canonicalJson(history)) {
     refuse('its keys do not follow from their statements');
   }
@@ -219,7 +220,7 @@ export function vouchedDids(history: KeyHistory, trusted: readonly string[]): st
 
 /** The key that the history begins with. */
 export function rootDid({ keys }: KeyHistory): string {
-  return keys[0]?.did ?? '';
+  return defined(keys[0], 'the first key').did;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { defined } from './defined.ts';
+
 // Bytes of OpenTimestamps proofs: the one reader that hostile proofs meet, and how numbers and hex are spelled.
 
 /** Most operations and attestations of one proof. */
@@ -42,7 +44,7 @@ export class OtsReader {
   }
 
   byte(): number {
-    return this.take(1)[0] ?? 0;
+    return defined(this.take(1)[0], 'the byte');
   }
 
   /** Seven bits a byte, low ones first; at most VARINT_BITS_MAX of them, in the shortest form. */

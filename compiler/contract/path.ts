@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** Longest encoded path segment in bytes; file systems stop at 255. */
@@ -120,7 +121,7 @@ export function parseFilePath(endpoint: Endpoint, path: string): Values | null {
   if (want.length !== have.length) return null;
   const values: Record<string, string> = {};
   for (const [index, part] of want.entries()) {
-    const found = matchPart(part, have[index] ?? '');
+    const found = matchPart(part, defined(have[index], 'the segment'));
     if (found === null) return null;
     if (found.name !== null && found.value !== ABSENT_SEGMENT) {
       values[found.name] = decodeSegment(found.value);

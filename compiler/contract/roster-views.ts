@@ -1,4 +1,5 @@
 import type { Statement } from './citation.ts';
+import { defined } from './defined.ts';
 import { DAY_MS } from './iso-time.ts';
 import { byTime, joinedProvenance, type LineagePart } from './joined-provenance.ts';
 import type { Provenance } from './record.ts';
@@ -48,9 +49,15 @@ export function rosterStatement(
   rows: readonly RosterRow[],
 ): Statement {
   const { observed_at } = oldestOf(rows);
-  const [newest = ''] = rows.map((row) => row.collected_at).sort((a, b) => byTime(b, a));
+  const [newest] = rows.map((row) => row.collected_at).sort((a, b) => byTime(b, a));
   const fact = `${rows.length} ${member}, the oldest observed at ${observed_at}`;
-  return { claim, fact, target, observed_at, retrieved_at: newest };
+  return {
+    claim,
+    fact,
+    target,
+    observed_at,
+    retrieved_at: defined(newest, 'the newest collection'),
+  };
 }
 
 /** How many rows of a roster carry a hash, and how to check them. */

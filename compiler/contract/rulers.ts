@@ -1,3 +1,5 @@
+import { defined } from './defined.ts';
+
 /** One official class: it begins at `at`, in the ruler's unit. */
 export interface RulerStep {
   readonly band: string;
@@ -56,7 +58,7 @@ export const US_AQI: Ruler = {
 
 function pm25(since: string | undefined, edges: readonly [number, number, number, number, number]) {
   const names = ['moderate', 'unhealthy-sensitive', 'unhealthy', 'very-unhealthy', 'hazardous'];
-  const worse = edges.map((at, index) => ({ band: names[index] ?? '', at }));
+  const worse = edges.map((at, index) => ({ band: defined(names[index], 'the band'), at }));
   const ruler: Ruler = {
     scale: 'US AQI breakpoints for PM2.5, 24 h',
     metric: 'pm25_ugm3',

@@ -1,4 +1,5 @@
 import type { Cutoff } from './cutoff.ts';
+import { defined } from './defined.ts';
 import { type FilingFacts, formFamily, isAmendment } from './filing.ts';
 import { DAY_MS } from './iso-time.ts';
 import { newYorkDayEnd } from './new-york-time.ts';
@@ -239,7 +240,7 @@ function otherListings<Filing extends FilingFacts>(
   selected: Filing,
   { listings }: Sides<Filing>,
 ): Filing[] {
-  const same = listings.get(selected.accession) ?? [];
+  const same = defined(listings.get(selected.accession), 'the listings of a filing');
   return same.filter((filing) => filing !== selected);
 }
 

@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 import { endpointAt } from './endpoints.ts';
 
 /** One argument of a tool, in the JSON Schema words that draft-07 and 2020-12 share. */
@@ -36,6 +37,7 @@ export type ToolName = 'verify_citation' | 'find_signal' | 'get_official_record'
 export const TOOL_ARGUMENT_CHARS_MAX = 200;
 
 const RECORD = endpointAt('/gauge');
+const DIM = defined(RECORD.params.dim, 'the parameter dim');
 
 function text(description: string): ToolArgument {
   return { type: 'string', description, minLength: 1, maxLength: TOOL_ARGUMENT_CHARS_MAX };
@@ -159,8 +161,8 @@ export const TOOLS: readonly Tool[] = [
         ),
         dim: {
           type: 'string',
-          description: RECORD.params.dim?.description ?? '',
-          enum: RECORD.params.dim?.enum ?? [],
+          description: DIM.description,
+          enum: defined(DIM.enum, 'the values of dim'),
         },
       },
       required: ['signal_id', 'entity'],

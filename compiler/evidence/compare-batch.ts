@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
 import { ImportError } from '../import/import-error.ts';
@@ -74,7 +75,7 @@ function numberedRows(path: string, text: string): { line: number; row: BatchRow
   const numbers = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [at + 1]));
   const rows = storedRows(path, text);
   const headers = numbers.length - rows.length;
-  return rows.map((row, at) => ({ line: numbers[at + headers] ?? 1, row }));
+  return rows.map((row, at) => ({ line: defined(numbers[at + headers], 'the line'), row }));
 }
 
 function firstDifference(one: string, other: string): number {

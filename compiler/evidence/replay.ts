@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { defined } from '../contract/defined.ts';
 import type { Evidence } from '../contract/record.ts';
 import { type Archive, type Archived, ArchiveError, notePath } from '../fetch/archive.ts';
 import { ArchiveImport } from '../fetch/archive-import.ts';
@@ -155,7 +156,7 @@ class Replay {
   }
 
   #judge(path: string, replayed: string | null): void {
-    const place = this.#stored.get(path) ?? '';
+    const place = defined(this.#stored.get(path), 'the stored file');
     this.#stored.delete(path);
     const stored = readPlain(place, STORED_BYTES_MAX).toString('utf8');
     this.#note(path, compareFile({ path, stored, replayed }, this.#whyNot));

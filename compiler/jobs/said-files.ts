@@ -1,3 +1,5 @@
+import { defined } from '../contract/defined.ts';
+
 /** Digits of the record hash of a citation that are remembered; its line says the rest. */
 const MARK_DIGITS = 8;
 const HASH_DIGITS = 64;
@@ -18,7 +20,7 @@ function tailOf(record: string): string {
 
 /** Files of an entity, its record first, as one text without white space: the kind of each, and how its hash begins. */
 export function formatSaid(files: readonly SaidFile[]): string {
-  const tail = tailOf(files[0]?.path ?? '');
+  const tail = tailOf(defined(files[0], 'the record').path);
   const cells = files.map(({ path, record_hash = PREFIX }) => {
     if (!path.endsWith(tail)) throw new RangeError(`Cannot remember "${path}": not by its entity`);
     const mark = record_hash.slice(PREFIX.length, PREFIX.length + MARK_DIGITS);
@@ -31,8 +33,8 @@ export function formatSaid(files: readonly SaidFile[]): string {
 export function parseSaid(record: string, said: string): readonly SaidFile[] {
   const tail = tailOf(record);
   return said.split(',').map((cell) => {
-    const [kind = '', mark = ''] = cell.split(':');
-    const record_hash = mark === '' ? undefined : PREFIX + mark.padEnd(HASH_DIGITS, MASK);
-    return { path: kind + tail, record_hash };
+    const [kind, mark] = cell.split(':');
+    const record_hash = mark ? PREFIX + mark.padEnd(HASH_DIGITS, MASK) : undefined;
+    return { path: defined(kind, 'the kind') + tail, record_hash };
   });
 }

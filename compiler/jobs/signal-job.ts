@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { defined } from '../contract/defined.ts';
 import { type Line, lineOf, type Signal, signalOf } from '../contract/lines.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { FileEntry } from '../contract/release.ts';
@@ -164,8 +165,7 @@ class SignalRun {
       const batches = files.map((file) => file.batch);
       for (const group of groups.groups()) {
         for (const entity of this.#known.byShelf([...group.keys()])) {
-          const lines = group.get(entity) ?? [];
-          take(entity, lines, batches);
+          take(entity, defined(group.get(entity), 'the lines of an entity'), batches);
         }
         this.#flush();
       }

@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import { signalOf } from '../contract/lines.ts';
 import { byPlace, type Problem, problemText } from '../stages/intake/compile-error.ts';
 import type { SignalFiles } from '../stages/intake/list-snapshots.ts';
@@ -41,7 +42,7 @@ function effortToEnd(queue: readonly SharedSignal[], workers: number): number {
   const efforts = Array.from({ length: Math.max(1, workers) }, () => 0);
   for (const shared of queue) {
     const free = efforts.indexOf(Math.min(...efforts));
-    efforts[free] = (efforts[free] ?? 0) + shareEffort(shared);
+    efforts[free] = defined(efforts[free], 'the effort') + shareEffort(shared);
   }
   return Math.max(...efforts);
 }
@@ -99,8 +100,9 @@ function eachOnce(problems: readonly Problem[]): Problem[] {
 function fewOfEachFile(problems: readonly Problem[]): Problem[] {
   const told = new Map<string, number>();
   return [...problems].sort(byPlace).filter(({ file }) => {
-    told.set(file, (told.get(file) ?? 0) + 1);
-    return (told.get(file) ?? 0) <= FILE_PROBLEMS_MAX;
+    const count = (told.get(file) ?? 0) + 1;
+    told.set(file, count);
+    return count <= FILE_PROBLEMS_MAX;
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../contract/defined.ts';
 import { HASH_BYTES, leafHash, nodeHash, subtreesOf } from '../../contract/merkle.ts';
 import {
   TILE_HEIGHT,
@@ -109,10 +110,10 @@ function areEntriesHashed(rows: Rows): boolean {
 function peaksOf(rows: Rows, size: number) {
   return subtreesOf({ start: 0, end: size }).map((subtree) => {
     const { tile, height, offset } = tileOfSubtree(subtree, size);
-    const row = rows.get(tile.level);
-    const hashes = Array.from({ length: row === undefined ? 0 : 2 ** height }, (_, at) => {
+    const { bytes } = defined(rows.get(tile.level), 'the row of the level');
+    const hashes = Array.from({ length: 2 ** height }, (_, at) => {
       const start = (offset + at) * HASH_BYTES;
-      return Buffer.from(row?.bytes.subarray(start, start + HASH_BYTES) ?? []);
+      return Buffer.from(bytes.subarray(start, start + HASH_BYTES));
     });
     return { height: tileHeight(tile.level) + height, hash: foldedHash(hashes) };
   });

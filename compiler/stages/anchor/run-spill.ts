@@ -1,3 +1,4 @@
+import { defined } from '../../contract/defined.ts';
 import { type LogRun, logLineText } from '../../contract/log-runs.ts';
 import { byteAt, FIRST_BYTES } from '../publish/hash-lines.ts';
 import { LineSpill } from '../publish/line-spill.ts';
@@ -38,7 +39,7 @@ export class RunSpill implements RunSource {
     let high = this.runs.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if ((this.runs[middle]?.start ?? 0) <= position) low = middle;
+      if (defined(this.runs[middle], 'the run').start <= position) low = middle;
       else high = middle - 1;
     }
     return low;

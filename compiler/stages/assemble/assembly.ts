@@ -6,6 +6,7 @@ import {
   thinBundle,
 } from '../../contract/bundle.ts';
 import { type CityReading, cityBody } from '../../contract/city-readings.ts';
+import { defined } from '../../contract/defined.ts';
 import { CITY_LOCS } from '../../contract/entities.ts';
 import {
   bundleStatement,
@@ -142,8 +143,9 @@ export class Assembly {
     const before = this.#output.memory?.state.bundles ?? {};
     for (const line of LINES as readonly Line<BundlePath>[]) {
       const signals = line.bundle?.legs.flatMap((leg) => leg.signals) ?? [];
+      const known = before[line.id];
       if (signals.some((id) => this.#hasChanged(id))) this.#writeLine(line, press, table);
-      else if (before[line.id] !== undefined) this.bundles[line.id] = before[line.id] ?? 0;
+      else if (known !== undefined) this.bundles[line.id] = known;
     }
   }
 
@@ -221,7 +223,7 @@ export class Assembly {
   #writeCensuses(press: Press, { table, entities }: Material): void {
     for (const id of [...this.#first.keys()].sort()) {
       const before = this.#output.memory?.state.signals[id]?.entities ?? 0;
-      const fits = (entities.get(id) ?? 0) <= CENSUS_ROWS_MAX;
+      const fits = defined(entities.get(id), 'the number of entities') <= CENSUS_ROWS_MAX;
       if (!fits && before > 0 && before <= CENSUS_ROWS_MAX) {
         throw new ForgottenError(`Cannot keep the census of "${id}": it ends here`);
       }
@@ -245,7 +247,9 @@ function legOf(table: LatestTable, signalId: string, entity: string): LegReading
 function subjectsOf(line: Line, table: LatestTable): string[] {
   const subjects = new Set(line.entities);
   if (line.open) {
-    for (const id of line.bundle?.legs.flatMap((leg) => leg.signals) ?? []) {
+    for (const id of defined(line.bundle, 'the bundle of the line').legs.flatMap(
+      (leg) => leg.signals,
+    )) {
       for (const entity of table.whole(id).keys()) subjects.add(entity);
     }
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import { readingStatement } from '../../contract/reading-text.ts';
@@ -24,7 +25,7 @@ export interface PublishedFile {
 
 /** Where the record of a signal and entity stands. */
 export function recordPath(signal_id: string, entity: string): string {
-  return filePath(endpointAt('/gauge'), { signal_id, entity }) ?? '';
+  return defined(filePath(endpointAt('/gauge'), { signal_id, entity }), 'the path of the record');
 }
 
 /** The record of an entity as sold, and every other file that follows from it alone. */
@@ -39,7 +40,7 @@ export function entityFiles(facts: EntityFacts, grown: Grown, sealer: Sealer) {
     return seriesRow(facts.signal, reading, record_hash);
   });
   files.push(at(facts, '/gauge/history-preview', historyPreview(bare, recent)));
-  const rawSignals = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
+  const rawSignals = defined(endpointAt('/gauge/raw').params.signal_id?.enum, 'the signals of raw');
   if (rawSignals.includes(facts.signal.id)) files.push(at(facts, '/gauge/raw', rawBody(bare)));
   return { record: bare, files };
 }

@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../contract/canonical-request.ts';
+import { defined } from '../../contract/defined.ts';
 import { FILING_SOURCE_CLASS } from '../../contract/filing.ts';
 import type { FilerLine } from '../../contract/filing-index.ts';
 import type { Press } from '../publish/press.ts';
@@ -49,7 +50,7 @@ function exampleOf(path: string, filers: readonly FilerLine[]): string | null {
   const filer = filers.find(({ forms }) => forms.length > 0);
   if (filer === undefined) return null;
   const { cik, tickers, forms, collected_at } = filer;
-  const form = forms.find((one) => one === '10-K') ?? forms[0] ?? '';
+  const form = defined(forms.find((one) => one === '10-K') ?? forms[0], 'the form');
   const cutoff = collected_at.slice(0, 10);
   return canonicalTarget(path, { cutoff, entity: tickers[0] ?? cik, form });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../contract/defined.ts';
 import { FILING_COLLECTION, type FilingFacts } from '../../contract/filing.ts';
 import { newestFirst } from '../../contract/settle-filings.ts';
 import type { Problem } from '../intake/compile-error.ts';
@@ -44,11 +45,10 @@ function filerOf(group: readonly Stored[], faults: Problem[]): Filer | null {
   const rows = group.map((stored) => stored.row);
   const listings = rows.filter((row) => row.kind === 'listing');
   const newest = newestListing(listings);
-  const [first] = group;
   if (newest === undefined) {
-    const { cik } = first?.row ?? { cik: '' };
-    const message = `filer ${cik} has no row of kind "listing"; store the list of its filings too`;
-    faults.push({ code: 'bad_field', file: first?.file ?? '', field: 'kind', message });
+    const { row, file } = defined(group[0], 'a row of the filer');
+    const message = `filer ${row.cik} has no row of kind "listing"; store the list of its filings too`;
+    faults.push({ code: 'bad_field', file, field: 'kind', message });
     return null;
   }
   const pages = rows.filter((row) => row.kind === 'page');

@@ -58,11 +58,14 @@ export function isOfficial(signal: Signal, { thresholds_agency }: Reading): bool
 /** A ruler from the thresholds that the snapshot carries, such as the flood stages of a gauge. */
 function ownRuler(signal: Signal, reading: Reading): Ruler | null {
   const given = reading.thresholds;
-  const names = signal.ownThresholds?.filter((name) => given?.[name] !== undefined) ?? [];
-  const actionBand = names[0];
-  if (given === undefined || actionBand === undefined) return null;
+  if (given === undefined) return null;
+  const steps = (signal.ownThresholds ?? []).flatMap((band) => {
+    const at = given[band];
+    return at === undefined ? [] : [{ band, at }];
+  });
+  const actionBand = steps[0]?.band;
+  if (actionBand === undefined) return null;
   const [metric] = signal.metrics;
-  const steps = names.map((band) => ({ band, at: given[band] ?? 0 }));
   return {
     scale: `thresholds of ${reading.entity_name ?? reading.entity}`,
     metric,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
+import { defined } from '../../contract/defined.ts';
 import { type Endpoint, findEndpoint, type Param } from '../../contract/endpoints.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 
@@ -21,7 +22,8 @@ export function bodySchemas(rows: readonly Endpoint[]): BodySchemas {
     names.set(schema, name);
     components[name] = loose(jsonSchemaOf(schema)) as object;
   }
-  const named = ({ schema }: BodyForm): string => names.get(schema) ?? '';
+  const named = ({ schema }: BodyForm): string =>
+    defined(names.get(schema), 'the name of the schema');
   return {
     components,
     nameOf: (endpoint) => plainForms(endpoint).map(named)[0] ?? null,

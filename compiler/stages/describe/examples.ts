@@ -1,3 +1,4 @@
+import { defined } from '../../contract/defined.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import { lineOf } from '../../contract/lines.ts';
 import type { Values } from '../../contract/path.ts';
@@ -43,7 +44,7 @@ export function exampleValues(
 
 function watchValues({ reading }: Examples): Values | null {
   if (reading === null) return null;
-  const industry = lineOf(reading.signal_id)?.industry ?? '';
+  const { industry } = defined(lineOf(reading.signal_id), 'the line of the signal');
   return { items: `${industry}:${reading.entity}` };
 }
 

@@ -138,8 +138,9 @@ export class Notes {
 
   /** Takes over what nobody wrote anew; such files are never changed in place, so both folders may share them. */
   #keepRest(): void {
-    for (const [name, digest] of Object.entries(this.#memory?.state.files ?? {})) {
-      if (this.#files[name] !== undefined || this.#memory === null) continue;
+    if (this.#memory === null) return;
+    for (const [name, digest] of Object.entries(this.#memory.state.files)) {
+      if (this.#files[name] !== undefined) continue;
       this.#link(this.#memory.pathOf(name), name);
       this.#files[name] = digest;
     }

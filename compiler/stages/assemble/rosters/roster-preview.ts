@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
+import { defined } from '../../../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../../../contract/endpoints.ts';
 import { preferredValue } from '../../../contract/path.ts';
 import { type RosterKind, rosterCoreFields } from '../../../contract/roster-core.ts';
@@ -29,8 +30,9 @@ function priceOf(path: EndpointPath) {
 
 /** The legal values of an operation, with a request that one of them answers. */
 export function previewValues(path: EndpointPath, values: readonly string[]) {
-  const [[name = '', param] = []] = Object.entries(endpointAt(path).params);
-  const example = preferredValue(param?.examples ?? [], values);
+  const [first] = Object.entries(endpointAt(path).params);
+  const [name, param] = defined(first, 'a parameter of the operation');
+  const example = preferredValue(param.examples ?? [], values);
   return {
     example_request: example === null ? null : canonicalTarget(path, { [name]: example }),
     values: values.slice(0, PREVIEW_VALUES_MAX),

@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import { type Html, html } from '../../../contract/html.ts';
 import { sitePage } from '../../../contract/site-page.ts';
 import type { Issuer } from '../../seal/sealer.ts';
@@ -19,7 +20,7 @@ export function docsPage(
 ): string {
   const { info, tags, paths, components } = document as Readonly<Record<string, Json>>;
   const { name: issuerName, baseUrl } = issuer;
-  const operations = operationsOf(paths ?? {});
+  const operations = operationsOf(defined(paths, 'the paths'));
   const title = `${issuerName}: API`;
   const description = `${operations.length} operations: what each takes, answers and costs.`;
   const schemas = Object.entries(objectOf(components?.schemas));

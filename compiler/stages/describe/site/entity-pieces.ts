@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { defined } from '../../../contract/defined.ts';
 import type { CatalogRow } from '../../../contract/release.ts';
 import {
   SITE_ROWS_MAX,
@@ -43,7 +44,7 @@ export function entityFiles(
   };
   if (lines.length <= SITE_ROWS_MAX) return [list({ rows: rowsOf(lines), pieces: [] })];
   const cut = piecesOf(lines).map((piece, at, all): [SiteFile, SitePieceRef] => {
-    const first = piece[0]?.entity ?? '';
+    const { entity: first } = defined(piece[0], 'the first line of a piece');
     const path = `${piecesFolder(signal_id)}${hash('sha256', first, 'hex').slice(0, NAME_DIGITS)}.json`;
     const isKept =
       before?.has(path) === true && !isTouched(before.touched, first, all[at + 1]?.[0]?.entity);

@@ -1,5 +1,6 @@
 import { canonicalTarget } from '../../../contract/canonical-request.ts';
 import type { Checkpoint } from '../../../contract/checkpoint.ts';
+import { defined } from '../../../contract/defined.ts';
 import { howToBuy } from '../../../contract/how-to-buy.ts';
 import { type Html, html } from '../../../contract/html.ts';
 import type { KeyHistory } from '../../../contract/key-history.ts';
@@ -100,7 +101,9 @@ function titleOf(id: string): string {
 function signalEntry(signal: SiteSignal, { catalog, shop }: IndexMaterial): Html {
   const { signal_id, measures, entities, sells, sample } = signal;
   const prices = new Map(shop.prices.map(({ path, price_usd }) => [path, price_usd]));
-  const sold = sells.map((path) => html`<li><code>${path}</code> ${prices.get(path) ?? ''}</li>`);
+  const sold = sells.map(
+    (path) => html`<li><code>${path}</code> ${defined(prices.get(path), 'the price')}</li>`,
+  );
   const rest = canonicalTarget('/gauge/catalog', { signal_id });
   const free = canonicalTarget('/gauge/sample', { signal_id });
   return html`<details><summary>${titleOf(measures)} <span class="soft">${signal_id} · ${counted(entities, 'entity', 'entities')}</span></summary>

@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import { type Endpoint, endpointAt } from '../../../contract/endpoints.ts';
 import { needsTokens } from '../../../contract/for-sale.ts';
 import {
@@ -60,20 +61,20 @@ function signalOfSite(
   { shelf, counts, sampleOf }: ShopMaterial,
 ): SiteSignal {
   const { id, measures, cadence, metrics, rulers = [], bands = [] } = signal;
-  const line = lineOf(id);
-  const raw = endpointAt('/gauge/raw').params.signal_id?.enum ?? [];
+  const line = defined(lineOf(id), 'the line of the signal');
+  const raw = defined(endpointAt('/gauge/raw').params.signal_id?.enum, 'the signals of raw');
   const map = mapPath(id);
   return {
     signal_id: id,
-    industry: line?.industry ?? '',
-    line: line?.id ?? '',
-    line_title: line?.title ?? '',
+    industry: line.industry,
+    line: line.id,
+    line_title: line.title,
     measures,
     cadence,
     metrics: metrics.map((name) => ({ name, label: metricUnit(name).label })),
     scales: rulers,
     bands,
-    entities: counts.get(id) ?? 0,
+    entities: defined(counts.get(id), 'the number of entities'),
     sells: productsOf(id)
       .filter((row) => isStocked(row, id, { shelf, sold }))
       .map(({ path }) => path),
