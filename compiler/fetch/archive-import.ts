@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import { readPayload } from '../import/import-command.ts';
 import { ImportError } from '../import/import-error.ts';
@@ -122,7 +123,8 @@ export class ArchiveImport {
     const waiting = this.#waiting.get(source);
     if (waiting === undefined) return;
     for (const one of rows) {
-      const key = factKey(one) ?? '';
+      const key = factKey(one);
+      if (key === null) continue;
       const waits = waiting.rows.get(key);
       if (waits !== undefined && valueText(waits) !== valueText(one)) waiting.rows.delete(key);
     }
@@ -134,7 +136,7 @@ export class ArchiveImport {
     const batch = batchName(isoTime(opensAt));
     const waiting = this.#waiting.get(source) ?? { batch, opensAt, rows: new Map() };
     for (const one of other) {
-      const key = factKey(one) ?? '';
+      const key = defined(factKey(one), 'what the row is about');
       if (!waiting.rows.has(key)) waiting.rows.set(key, one);
     }
     this.#waiting.set(source, waiting);

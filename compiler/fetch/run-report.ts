@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import type { RunStatus, SourceStatus } from '../contract/run-status.ts';
 import { NO_SOURCE_STATUS } from './run-status.ts';
 import type { SourceReport, StepReport } from './sources-runner.ts';
@@ -62,16 +63,11 @@ function stateOf({ last_attempt, consecutive_failures, waiting }: SourceStatus):
 
 /** Columns of text, two blanks between them. */
 export function tableText(rows: readonly (readonly string[])[]): string {
-  const [head = []] = rows;
-  const widths = head.map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
-  return rows
-    .map((row) =>
-      row
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const width = (at: number): number =>
+    Math.max(...rows.map((row) => defined(row[at], 'the cell').length));
+  const line = (row: readonly string[]): string =>
+    row.map((text, at) => text.padEnd(width(at))).join('  ');
+  return rows.map((row) => line(row).trimEnd()).join('\n');
 }
 
 /** 0 when all is well, 3 when some source fails and the others are published, 1 when nothing is. */

@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { defined } from '../contract/defined.ts';
 import { firstTwice } from './grouped.ts';
 import { ImportError } from './import-error.ts';
 import { type Payload, textOf } from './payload.ts';
@@ -26,7 +27,7 @@ export function csvRows(
     throw new ImportError({ subject, state });
   }
   return rows.map((row) =>
-    Object.fromEntries(header.map((name, at) => [name, row[at] ?? ''] as const)),
+    Object.fromEntries(header.map((name, at) => [name, defined(row[at], 'the cell')] as const)),
   );
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import { inclusionRanges, type Range } from '../contract/merkle.ts';
 
 /** One step from a leaf of the log to its root: two subtrees become one. */
@@ -18,7 +19,7 @@ export function logPath(index: number, size: number, proof: readonly string[]): 
   return ranges.map((sibling, at) => {
     const side = sibling.end <= own.start ? 'left' : 'right';
     own = { start: Math.min(own.start, sibling.start), end: Math.max(own.end, sibling.end) };
-    return { sibling, siblingHash: proof[at] ?? '', side, joined: own };
+    return { sibling, siblingHash: defined(proof[at], 'the hash'), side, joined: own };
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import './site.css';
 import './program.css';
 import type { SiteBundle } from '../contract/site.ts';
@@ -28,7 +29,7 @@ void start();
 async function start(): Promise<void> {
   document.documentElement.dataset.program = 'on';
   const verifySection = mount('verify');
-  const panel = verifyPanel(document.body.dataset.issuerDid ?? '');
+  const panel = verifyPanel(defined(document.body.dataset.issuerDid, 'the issuer of the page'));
   verifySection.hidden = false;
   mount('catalogue').hidden = false;
   try {

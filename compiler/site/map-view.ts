@@ -1,6 +1,7 @@
 import { type GeoPermissibleObjects, type GeoProjection, geoNaturalEarth1, geoPath } from 'd3-geo';
 import { feature } from 'topojson-client';
 import type { Topology } from 'topojson-specification';
+import { defined } from '../contract/defined.ts';
 import type { SiteMap, SiteMapRow } from '../contract/site.ts';
 import { el } from './dom.ts';
 import { frameDays, pointOn } from './map-frames.ts';
@@ -278,7 +279,7 @@ function listItem(state: MapState, row: SiteMapRow): HTMLElement {
   const point = pointOn(points, state.day);
   const band = bandOn(state, row);
   const value = point?.[1] ?? null;
-  const unit = signal.metrics[0]?.label ?? '';
+  const unit = defined(signal.metrics[0], 'the main metric').label;
   const text = value === null ? 'no value' : `${figure(value)} ${unit}`.trim();
   return el(
     'li',

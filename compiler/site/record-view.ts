@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import type { SiteBundle } from '../contract/site.ts';
 import { fillBuyTabs } from './buy-tabs.ts';
 import { el } from './dom.ts';
@@ -121,7 +122,7 @@ function members({ metrics }: PageSignal, { current }: PreviewRow): HTMLElement 
 
 function changeText({ metrics }: PageSignal, rows: readonly PreviewRow[]): string {
   const [now, before] = [rows.at(-1), rows.at(-2)];
-  const name = metrics[0]?.name ?? '';
+  const { name } = defined(metrics[0], 'the main metric');
   const [value, old] = [now?.current[name], before?.current[name]];
   if (typeof value !== 'number' || typeof old !== 'number' || !now || !before) {
     return 'There is no earlier reading to compare with.';

@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import { CLASS, type Ruler } from '../contract/rulers.ts';
 import type { SiteSignal } from '../contract/site.ts';
 import { classify, positionOn } from '../stages/derive/ruler.ts';
@@ -99,7 +100,6 @@ export function scalePlace(scale: Ruler, reading: FreeReading): ScalePlace | nul
 
 /** The last class is drawn as wide as the one before it. */
 function edgesOf(edges: readonly number[], cell: number): readonly [number, number] {
-  const low = edges[cell] ?? 0;
-  const next = edges[cell + 1];
-  return [low, next ?? low + (low - (edges[cell - 1] ?? 0))];
+  const low = defined(edges[cell], 'the class of the value');
+  return [low, edges[cell + 1] ?? 2 * low - (edges[cell - 1] ?? 0)];
 }

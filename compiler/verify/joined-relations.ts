@@ -1,6 +1,7 @@
 import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
 import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
 import { cityBody } from '../contract/city-readings.ts';
+import { defined } from '../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
 import { CITY_LOCS } from '../contract/entities.ts';
 import {
@@ -153,5 +154,7 @@ function listedIn(list: FileList, operation: EndpointPath, folder: string): read
 
 const valueIn =
   (operation: EndpointPath) =>
-  (path: string): string =>
-    Object.values(parseFilePath(endpointAt(operation), path) ?? {}).at(-1) ?? '';
+  (path: string): string => {
+    const values = defined(parseFilePath(endpointAt(operation), path), 'the values of the path');
+    return defined(Object.values(values).at(-1), 'the last value of the path');
+  };

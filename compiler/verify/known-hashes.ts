@@ -1,4 +1,5 @@
 import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
+import { defined } from '../contract/defined.ts';
 import { type LogRun, logLineStart, runPaths, runsOf } from '../contract/log-runs.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
@@ -78,7 +79,7 @@ export function sharedDigests(lists: readonly Buffer[]): SharedArrayBuffer {
   const left = [...lists];
   while (left.length > 1) {
     left.sort((a, b) => b.length - a.length);
-    left.push(merged(left.pop() ?? Buffer.alloc(0), left.pop() ?? Buffer.alloc(0)));
+    left.push(merged(defined(left.pop(), 'the smallest'), defined(left.pop(), 'the next one')));
   }
   new Uint8Array(shared).set(left[0] ?? []);
   return shared;

@@ -1,4 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { defined } from '../contract/defined.ts';
 import {
   decodeBundle,
   ENTRY_BYTES,
@@ -70,7 +71,10 @@ export class LogTilesCheck {
   /** Compares what is partial, and names every tile that should not be there. */
   finish(): void {
     for (const [path, { level, width }] of this.#partial) {
-      this.#compare(path, this.#rows.get(level)?.hashes.slice(0, width) ?? []);
+      this.#compare(
+        path,
+        defined(this.#rows.get(level), 'the row of the level').hashes.slice(0, width),
+      );
       if (level === 0) this.#compareBundle(path, width);
     }
     for (const path of this.#source.paths) {

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { RELEASE_NAME, type Release } from '../contract/release.ts';
 import type { Disk } from './disk.ts';
 import type { Faults } from './release-fault.ts';
@@ -69,7 +70,7 @@ export function sequenceOf(name: string): number | null {
 
 /** The name of a release folder, however a caller wrote it: `current/` and `.` mean the folder behind them. */
 export function folderName(disk: Disk, root: string): string {
-  return disk.real(root).split('/').at(-1) ?? '';
+  return posix.basename(disk.real(root));
 }
 
 function isServed(disk: Disk, root: string, name: string): boolean {

@@ -12,6 +12,7 @@
  * Known limits: a fork or a freeze shows only to a reader who remembers an earlier release, and two logs that one publisher
  * signed show only to readers who compare.
  */
+import { defined } from '../contract/defined.ts';
 import { rootDid } from '../contract/key-history.ts';
 import { CATALOG_PATH, FILES_NAME, RELEASE_NAME, type Release } from '../contract/release.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
@@ -250,7 +251,7 @@ class ReleaseRun {
     for (const result of results) faults.addAll(result);
     const sum = (name: 'lines' | 'reading' | 'citation' | 'subject') =>
       results.reduce((total: number, result: IndexResult) => total + result[name], 0);
-    const rows = results[0]?.catalog ?? 0;
+    const rows = defined(results[0], 'the first result').catalog;
     count(this.shares.tally, 'catalog_lines', rows);
     count(this.shares.tally, 'lookup_lines', sum('lines'));
     if (rows !== records) faults.add(CATALOG_PATH, '', `${rows} lines for ${records} records`);

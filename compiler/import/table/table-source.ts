@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../../contract/defined.ts';
 import { isoTime } from '../../contract/iso-time.ts';
 import type { JsonValue } from '../../contract/strict-json.ts';
 import { memberNames } from '../../stages/intake/member-names.ts';
@@ -89,9 +90,13 @@ function currentOf(row: TableRow, { metrics, band }: ReadingsMap): Reading['curr
   });
   if (band === undefined) return Object.fromEntries(measured);
   const word = row.part(band);
-  if (word === undefined) throw row.fault(band.column ?? '', 'its word is not in band.values');
-  const [main = ['', null] as const, ...others] = measured;
-  return Object.fromEntries([main, ['band', word], ...others]);
+  if (word === undefined)
+    throw row.fault(
+      defined(band.column, 'the column of the band'),
+      'its word is not in band.values',
+    );
+  const [main, ...others] = measured;
+  return Object.fromEntries([defined(main, 'the main metric'), ['band', word], ...others]);
 }
 
 interface Of {
@@ -107,7 +112,7 @@ function readingOf(
   const { metrics, entity_name, sources } = map;
   const observed_at = observedAt(row, map);
   const name = entity_name === undefined ? null : row.part(entity_name);
-  const value = current[metrics[0]?.name ?? ''];
+  const value = current[defined(metrics[0], 'the main metric').name];
   const main = typeof value === 'number' ? { value } : {};
   return {
     entity,

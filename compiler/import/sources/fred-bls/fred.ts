@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import { refuseUnasked } from '../../asked-subjects.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
 import { dayTime } from '../../day-time.ts';
@@ -59,7 +60,7 @@ function readTable(payload: Payload): Imported {
 function monthsOf(payload: Payload, rows: readonly CsvRow[], column: Column): Months {
   const months = new Map<number, Figure | null>();
   for (const row of rows) {
-    const at = monthAt(payload, row[column.date] ?? '');
+    const at = monthAt(payload, defined(row[column.date], 'the date'));
     if (months.has(at)) throw fetchAgain(payload, `date "${row[column.date]}" is there twice`);
     months.set(at, figureOf(payload, row, column));
   }
@@ -78,7 +79,7 @@ function monthAt(payload: Payload, text: string): number {
 }
 
 function figureOf(payload: Payload, row: CsvRow, { date, id }: Column): Figure | null {
-  const text = row[id] ?? '';
+  const text = defined(row[id], 'the figure');
   const value = numberOf(text);
   if (value !== null && value >= 0) return { value, isPreliminary: false };
   if (MISSING.includes(text)) return null;

@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { refuseUnasked } from '../../asked-subjects.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
@@ -28,7 +29,7 @@ function readDaily(payload: Payload): Imported {
   const rows = csvRows(payload, []);
   const table = tableOf(payload, rows);
   const list = new ReadingList();
-  const stations = grouped(rows, (row) => row[table.station] ?? '');
+  const stations = grouped(rows, (row) => defined(row[table.station], 'the station'));
   refuseUnasked(payload, 'stations', stations.keys());
   for (const [station, own] of stations) {
     const entity = table.entities.get(station);
@@ -67,7 +68,7 @@ function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
   const { payload, table, station, entity } = city;
   const days = new Map<number, number | null>();
   for (const row of rows) {
-    const day = dayTime(row[table.date] ?? '');
+    const day = dayTime(defined(row[table.date], 'the date'));
     if (day === null || days.has(day)) {
       const fault = day === null ? 'which does not exist' : 'which it names twice';
       throw fetchAgain(payload, `${station} has date "${row[table.date]?.slice(0, 40)}", ${fault}`);
@@ -92,7 +93,7 @@ function addCity(list: ReadingList, city: City, rows: readonly CsvRow[]): void {
 function rainOf(row: CsvRow, city: City): number | null {
   const { payload, station, table } = city;
   const { rain, flags = '', date } = table;
-  const text = (row[rain] ?? '').trim();
+  const text = defined(row[rain], 'the rain').trim();
   const [, check = ''] = (row[flags] ?? '').split(',').map((flag) => flag.trim());
   const value = numberOf(text);
   if (!FLAG.test(check))

@@ -1,4 +1,5 @@
 import { roundDecimal } from '../../../contract/decimal.ts';
+import { defined } from '../../../contract/defined.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, wantedPlaces } from '../../asked-place.ts';
 import { fetchAgain } from '../../fetch-again.ts';
@@ -52,7 +53,7 @@ function readArchive(payload: Payload): Imported {
   const answer = readAnswer(payload, LINES);
   const list = new ReadingList();
   for (const place of answer.places) {
-    const values = READERS.get(place.line)?.read(answer) ?? [];
+    const values = defined(READERS.get(place.line), 'the reader of the line').read(answer);
     if (values.length === 0) list.skips.add(place.entity, `no complete day for ${place.line}`);
     for (const { signal, day: at, current, ours } of values) {
       list.add(signal, modelReading(answer, place, { origin: ORIGIN, at, current, ours }));
@@ -130,6 +131,6 @@ export const openMeteoArchive: Source = {
 
 function addressOf({ line, place }: AskedPlace, now: number): string {
   const [from, to] = [now - DAYS_ASKED * DAY_MS, now].map((at) => isoTime(at).slice(0, 10));
-  const query = READERS.get(line)?.query ?? '';
+  const { query } = defined(READERS.get(line), 'the reader of the line');
   return placeAddress(SERVICE, place, `start_date=${from}&end_date=${to}&${query}`);
 }

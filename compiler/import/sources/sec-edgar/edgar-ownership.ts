@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
+import { defined } from '../../../contract/defined.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { ImportError } from '../../import-error.ts';
 import { observedAt } from '../../measured.ts';
@@ -71,11 +72,8 @@ export function readOwnership(payload: Payload): Imported {
   if (fault !== null) throw new ImportError({ subject, state: fault });
   const { issuerCik, issuerName, issuerTradingSymbol } = form.issuer;
   const trades = form.nonDerivativeTable.nonDerivativeTransaction;
-  const signed =
-    form.ownerSignature
-      .map(({ signatureDate }) => signatureDate)
-      .sort()
-      .at(-1) ?? '';
+  const signatures = form.ownerSignature.map(({ signatureDate }) => signatureDate).sort();
+  const signed = defined(signatures.at(-1), 'the last signature');
   const list = new ReadingList();
   list.add('filing.insider', {
     entity: NO_TICKER.test(issuerTradingSymbol) ? issuerCik : issuerTradingSymbol,

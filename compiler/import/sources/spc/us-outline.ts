@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import type { Position } from '../../ring-in-box.ts';
 
 /**
@@ -116,8 +117,9 @@ function nextLine(at: number, first: OpenLine, open: ReadonlySet<OpenLine>): Ope
 }
 
 function openLine(points: readonly Position[]): OpenLine {
-  const [begin, end] = [points[0], points.at(-1)].map((point) => borderPlace(point ?? [0, 0]));
-  return { points, from: begin?.along ?? 0, to: end?.along ?? 0 };
+  const from = borderPlace(defined(points[0], 'where the line begins')).along;
+  const to = borderPlace(defined(points.at(-1), 'where the line ends')).along;
+  return { points, from, to };
 }
 
 function borderPlace(point: Position): BorderPlace {

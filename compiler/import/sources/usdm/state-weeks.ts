@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
+import { defined } from '../../../contract/defined.ts';
 import { fetchAgain } from '../../fetch-again.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
@@ -63,13 +64,14 @@ export function stateWeeks(payload: Payload, isPercent: boolean): ReadonlyMap<st
 }
 
 function weekOf(row: Row): StateWeek {
-  const [none = 0, ...classes] = written(row).map((value) =>
+  const [none, ...classes] = written(row).map((value) =>
     typeof value === 'number' ? value : Number(value.replaceAll(',', '')),
   );
   const isCumulative = row.statisticFormatID === 1;
   const atLeast = isCumulative ? classes : classes.map((_, from) => sum(classes.slice(from)));
   const day = row.mapDate.slice(0, 10);
-  return { state: row.stateAbbreviation, day, whole: none + (atLeast[0] ?? 0), atLeast };
+  const whole = defined(none, 'the area without drought') + defined(atLeast[0], 'the area of D0');
+  return { state: row.stateAbbreviation, day, whole, atLeast };
 }
 
 function written({ none, d0, d1, d2, d3, d4 }: Row): readonly (number | string)[] {

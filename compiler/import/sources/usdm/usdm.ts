@@ -1,3 +1,4 @@
+import { defined } from '../../../contract/defined.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { ImportError } from '../../import-error.ts';
@@ -92,10 +93,10 @@ interface RegionWeek {
 function readingOf(region: string, { day, found }: RegionWeek, payload: Payload): Reading {
   const whole = sum(found.map((week) => week.whole));
   const shares = BANDS.map(
-    (_, at) => (100 * sum(found.map((week) => week.atLeast[at] ?? 0))) / whole,
+    (_, at) => (100 * sum(found.map((week) => defined(week.atLeast[at], 'the area')))) / whole,
   );
   const classes = shares.map((share, at) => [`d${at}_pct`, hundredths(share)] as const);
-  const band = BANDS.findLast((_, at) => (shares[at] ?? 0) >= 50) ?? 'none';
+  const band = BANDS.findLast((_, at) => defined(shares[at], 'the share') >= 50) ?? 'none';
   return statedReading(ORIGIN, payload, {
     entity: region,
     ...nameOf('drought', region),
@@ -104,7 +105,7 @@ function readingOf(region: string, { day, found }: RegionWeek, payload: Payload)
     current: {
       dsci_index: hundredths(sum(shares)),
       band,
-      none_pct: hundredths(100 - (shares[0] ?? 0)),
+      none_pct: hundredths(100 - defined(shares[0], 'the share of D0')),
       ...Object.fromEntries(classes),
     },
     scope: `area of ${found.map(({ state }) => state).join(', ')}; each class with all that is worse; the choice of states is ours, and so is the band: the worst class on at least half of the area`,
