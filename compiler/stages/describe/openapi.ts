@@ -213,9 +213,9 @@ const RPC_BODY = {
 /** The free sample is a whole body that anybody can send. */
 function recordBody({ schemas, entries }: Parts): object {
   const row = endpointAt('/gauge/sample');
-  const $ref = `#/components/examples/${schemas.nameOf(row)}`;
   const isGiven = entries.some(({ path }) => path === row.path);
-  const shown = isGiven ? { examples: { example: { $ref } } } : {};
+  const example = isGiven && { $ref: `#/components/examples/${schemas.nameOf(row)}` };
+  const shown = example ? { examples: { example } } : {};
   return {
     description: 'a bare record, a whole delivered body, or {"record": …}',
     content: { 'application/json': { schema: { type: 'object' }, ...shown } },

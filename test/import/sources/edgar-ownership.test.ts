@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TICKERS } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
-import { TICKER_CIKS } from '../../../compiler/import/sources/sec-edgar/edgar-tickers.ts';
+import { TICKER_CIKS } from '../../../compiler/import/sources/sec-edgar/edgar-ownership.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { form4 } from '../ownership.ts';
 import { hasRecorded, recorded } from '../recorded.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BALANCING_AUTHORITIES } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
-import { AUTHORITIES } from '../../../compiler/import/sources/eia/balancing-authorities.ts';
+import { AUTHORITIES } from '../../../compiler/import/sources/eia/eia.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { authorityDay, demandAnswer, demandNote, hourRow } from '../demand.ts';
 import { bytesOf } from '../feed.ts';

@@ -4,7 +4,7 @@ import {
   minutesOf,
   noticeOf,
   updateTime,
-} from '../../../compiler/import/sources/faa-nas/nas-words.ts';
+} from '../../../compiler/import/sources/faa-nas/faa-nas.ts';
 import { hasRecorded, readAs, recorded } from '../recorded.ts';
 
 const AT = {

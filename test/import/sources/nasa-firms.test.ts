@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { WILDFIRE_REGIONS } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
-import { FIRE_BOXES } from '../../../compiler/import/sources/nasa-firms/fire-regions.ts';
+import { FIRE_BOXES } from '../../../compiler/import/sources/nasa-firms/nasa-firms.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { FIRES_NOTE, fireList } from '../fires.ts';
 import { hasRecorded, recorded } from '../recorded.ts';

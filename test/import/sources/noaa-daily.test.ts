@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CITY_STATION } from '../../../compiler/import/sources/noaa-daily/noaa-stations.ts';
+import { CITY_STATION } from '../../../compiler/import/sources/noaa-daily/noaa-daily.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
 import { DAILY_URL, daily, stationTable } from '../tables.ts';

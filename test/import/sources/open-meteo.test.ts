@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { signalOf } from '../../../compiler/contract/lines.ts';
 import { placesOf } from '../../../compiler/contract/places.ts';
-import { vapourPressureDeficit } from '../../../compiler/import/sources/open-meteo/fire-weather.ts';
+import { vapourPressureDeficit } from '../../../compiler/import/sources/open-meteo/open-meteo-archive.ts';
 import { disruptionBand } from '../../../compiler/import/sources/open-meteo/open-meteo-marine.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import {

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DRUGS, THERAPEUTIC_CLASSES } from '../../../compiler/contract/entities.ts';
-import {
-  CLASSES,
-  drugOf,
-  isCombined,
-} from '../../../compiler/import/sources/openfda/drug-names.ts';
+import { CLASSES, drugOf, isCombined } from '../../../compiler/import/sources/openfda/openfda.ts';
 import { usDay } from '../../../compiler/import/sources/openfda/shortage-rows.ts';
 import { hasRecorded, readAs, recorded, valuesOf } from '../recorded.ts';
 import { BULK, row, shortages } from '../shortages.ts';

@@ -6,7 +6,7 @@ import type { Imported } from '../../../compiler/import/payload.ts';
 import {
   acceptanceBasis,
   acceptedAt,
-} from '../../../compiler/import/sources/sec-edgar/edgar-clock.ts';
+} from '../../../compiler/import/sources/sec-edgar/edgar-columns.ts';
 import { importSubmissions } from '../../../compiler/import/sources/sec-edgar/sec-edgar.ts';
 import {
   type FilingRow,

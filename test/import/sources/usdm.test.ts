@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DROUGHT_REGIONS } from '../../../compiler/contract/entities.ts';
 import { readPayload } from '../../../compiler/import/import-command.ts';
-import {
-  DROUGHT_STATES,
-  STATE_CODES,
-} from '../../../compiler/import/sources/usdm/drought-regions.ts';
+import { DROUGHT_STATES, STATE_CODES } from '../../../compiler/import/sources/usdm/usdm.ts';
 import { sourceOf } from '../../../compiler/import/sources.ts';
 import { areaNote, areas, shareNote, shares } from '../drought.ts';
 import { bytesOf } from '../feed.ts';

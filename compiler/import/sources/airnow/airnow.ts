@@ -10,7 +10,6 @@ import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';
-import { MEMBERS, POLLUTANTS } from './airnow-words.ts';
 
 const SERVICE = 'https://www.airnowapi.org/aq/observation/latLong/current/';
 const LINES = ['environment'];
@@ -137,3 +136,31 @@ export const airnow: Source = {
     key: { variable: 'SIGNALPRESS_AIRNOW_KEY', parameter: 'API_KEY' },
   },
 };
+
+/** Members that are read, by the two spellings of the service. */
+const MEMBERS: ReadonlyMap<string, string> = new Map([
+  ['DateObserved', 'date'],
+  ['dateObserved', 'date'],
+  ['HourObserved', 'hour'],
+  ['hourObserved', 'hour'],
+  ['LocalTimeZone', 'zone'],
+  ['localTimeZone', 'zone'],
+  ['ReportingArea', 'area'],
+  ['reportingAreaName', 'area'],
+  ['ParameterName', 'pollutant'],
+  ['parameterName', 'pollutant'],
+  ['AQI', 'aqi'],
+  ['nowcastAQI', 'aqi'],
+  ['Latitude', 'latitude'],
+  ['Longitude', 'longitude'],
+]);
+/** Pollutants by their names in upper case; ozone has two. */
+const POLLUTANTS: ReadonlyMap<string, string> = new Map([
+  ['O3', 'O3'],
+  ['OZONE', 'O3'],
+  ['PM2.5', 'PM2.5'],
+  ['PM10', 'PM10'],
+  ['NO2', 'NO2'],
+  ['SO2', 'SO2'],
+  ['CO', 'CO'],
+]);

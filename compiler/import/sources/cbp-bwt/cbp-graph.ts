@@ -6,8 +6,7 @@ import { measuredBy, nameOf, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
-import { CBP, CBP_PAGE } from './cbp-words.ts';
-import { type Crossing, crossingAt, zoneOf } from './crossings.ts';
+import { CBP, CBP_PAGE, type Crossing, crossingAt, zoneOf } from './crossings.ts';
 
 export const UPSTREAM_PRESSURE = 'border-wait.upstream-pressure';
 const wait = z.string().regex(/^\d{0,3}$/);

@@ -55,3 +55,7 @@ export function zoneOf({ entity }: Crossing): string {
   if (zone === undefined) throw new RangeError(`Cannot tell the zone of "${entity}": no place`);
   return zone;
 }
+
+export const CBP = 'US Customs and Border Protection';
+export const CBP_PAGE = 'https://bwt.cbp.gov/';
+export const CBP_API = 'https://bwt.cbp.gov/api/';

@@ -1,4 +1,5 @@
 import { defined } from '../../../contract/defined.ts';
+import type { CITY_LOCS } from '../../../contract/entities.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { refuseUnasked } from '../../asked-subjects.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
@@ -12,15 +13,35 @@ import type { Imported, Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
-import { statedReading } from '../../stated-reading.ts';
-import { AGENCY_TABLE, CLEANED_TABLE, type DailyTable } from './daily-tables.ts';
-import { CITY_STATION } from './noaa-stations.ts';
+import { type Origin, statedReading } from '../../stated-reading.ts';
 
-const SERVICE = 'https://www.ncei.noaa.gov/access/services/data/v1';
+/** The station (GHCN-Daily id) that stands for each city: its airport or city station; the choice is ours. */
+export const CITY_STATION: Readonly<Record<(typeof CITY_LOCS)[number], string>> = {
+  'us-stlouis': 'USW00013994',
+  'us-memphis': 'USW00013893',
+  'us-losangeles': 'USW00093134',
+  'us-fresno': 'USW00093193',
+  'us-phoenix': 'USW00023183',
+  'us-denver': 'USW00003017',
+  'us-saltlakecity': 'USW00024127',
+  'us-houston': 'USW00012960',
+  'us-newyork': 'USW00094728',
+  'us-chicago': 'USW00094846',
+  'us-seattle': 'USW00024233',
+  'us-portland': 'USW00024229',
+};
+/** City names of the cleaned table. */
+const CITY_NAMES: ReadonlyMap<string, string> = new Map([
+  ['Seattle', 'us-seattle'],
+  ['New York', 'us-newyork'],
+]);
+
 /** The 30 days of a sum, and as many more as stations are late and revised. */
 const DAYS_ASKED = 45;
 /** Every day of a US station has ended by noon UTC of the next. */
 const DAY_ENDS_MS = DAY_MS + 12 * HOUR_MS;
+
+const SERVICE = 'https://www.ncei.noaa.gov/access/services/data/v1';
 const MISSING = -9999;
 /** The check that a value failed; most fail none. */
 const FLAG = /^[A-Z]?$/;
@@ -128,4 +149,48 @@ export const noaaDaily: Source = {
     everyMinutes: 24 * 60,
     perMinute: 30,
   },
+};
+
+/** One of the two tables: that of the agency, and one that a carrier cleaned. */
+interface DailyTable {
+  readonly station: string;
+  readonly date: string;
+  readonly rain: string;
+  /** Measurement, quality and source flags. */
+  readonly flags?: string;
+  readonly entities: ReadonlyMap<string, string>;
+  readonly origin: Origin;
+  readonly about: string;
+}
+const MEASURED = { role: 'measurement', independent: true } as const;
+const AGENCY_TABLE: DailyTable = {
+  station: 'STATION',
+  date: 'DATE',
+  rain: 'PRCP',
+  flags: 'PRCP_ATTRIBUTES',
+  entities: new Map(Object.entries(CITY_STATION).map(([city, station]) => [station, city])),
+  origin: {
+    ...MEASURED,
+    name: 'NOAA NCEI GHCN-Daily',
+    page: 'https://www.ncei.noaa.gov/products/land-based-station/global-historical-climatology-network-daily',
+    tier: 'T1',
+    status: 'as published by NOAA NCEI',
+  },
+  about: 'station',
+};
+const CLEANED_TABLE: DailyTable = {
+  station: 'location',
+  date: 'date',
+  rain: 'precipitation',
+  entities: CITY_NAMES,
+  origin: {
+    name: 'cleaned table of daily weather',
+    role: 'relay',
+    independent: false,
+    relay_of: 'NOAA NCEI GHCN-Daily',
+    page: AGENCY_TABLE.origin.page,
+    tier: 'T2',
+    status: 'cleaned and put into mm by a carrier',
+  },
+  about: 'city of a cleaned table,',
 };

@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../../contract/iso-time.ts';
 import { fetchAgain } from '../../fetch-again.ts';
+import { numberOf } from '../../number-text.ts';
 import { type Imported, type Payload, textOf } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';
-import { entityOf, type Province, provincesAsked } from './vhi-provinces.ts';
-import { type Announced, isHeader, weekOf } from './vhi-weeks.ts';
 
 const SERVICE = 'https://www.star.nesdis.noaa.gov/smcd/emb/vci/VH/get_TS_admin.php';
 const ORIGIN: Origin = {
@@ -100,3 +100,111 @@ export const noaaStarVhi: Source = {
     perMinute: 6,
   },
 };
+
+/** A newer form names the columns. */
+const HEADER = 'year,week,smn,smt,vci,tci,vhi';
+const NO_DATA = -1;
+const WEEKS_A_YEAR = 52;
+const COLUMNS = 7;
+
+/** First and last year that a table announces. */
+interface Announced {
+  readonly years: readonly [number, number];
+}
+
+/** Whether a line names the columns, all of them in the order that is read. */
+function isHeader(line: string): boolean {
+  return squeezed(line).replace(/,$/, '') === HEADER;
+}
+
+/** A week of a province. */
+interface Week {
+  /** Its last day at 00:00Z, in epoch milliseconds. */
+  readonly end: number;
+  /** Null where the agency has no data of it. */
+  readonly values: Readonly<Record<string, number>> | null;
+}
+
+/** A row is `year,week, SMN,SMT, VCI, TCI, VHI,`; without data all five are -1. */
+function weekOf(line: string, { years: [from, to] }: Announced, payload: Payload): Week {
+  const cells = squeezed(line).replace(/,$/, '').split(',').map(numberOf);
+  const [year, week, smn, smt, vci, tci, vhi] = cells.map((value) => value ?? Number.NaN) as Cells;
+  const isWeek = Number.isInteger(year) && week >= 1 && week <= WEEKS_A_YEAR && week % 1 === 0;
+  if (cells.length !== COLUMNS || cells.includes(null) || !isWeek || year < from || year > to) {
+    throw fetchAgain(
+      payload,
+      `"${line.slice(0, 60)}" is no week of ${from} to ${to} with five values`,
+    );
+  }
+  const end = weekEnd(year, week);
+  if ([smn, smt, vci, tci, vhi].every((value) => value === NO_DATA)) return { end, values: null };
+  const indices = { vhi_index: vhi, vci_index: vci, tci_index: tci };
+  if (
+    isOdd(smn, -0.2, 1) ||
+    isOdd(smt, 150, 350) ||
+    Object.values(indices).some((value) => isOdd(value, 0, 100))
+  ) {
+    throw fetchAgain(payload, `"${line.slice(0, 60)}" has a value outside of its scale`);
+  }
+  return { end, values: { ...indices, ndvi_smn: smn, bt_smt_k: smt } };
+}
+
+type Cells = [number, number, number, number, number, number, number];
+
+function isOdd(value: number, from: number, to: number): boolean {
+  return value < from || value > to;
+}
+
+function squeezed(line: string): string {
+  return line.replaceAll(' ', '').toLowerCase();
+}
+
+/** Weeks are seven days from 1 January on; the last one takes the rest of the year. */
+function weekEnd(year: number, week: number): number {
+  if (week === WEEKS_A_YEAR) return Date.UTC(year, 11, 31);
+  return Date.UTC(year, 0, 1) + (week * 7 - 1) * DAY_MS;
+}
+
+/** Our regions that are one province, by country and the name that the agency prints. */
+const REGIONS: ReadonlyMap<string, string> = new Map([
+  ['USA Iowa', 'us-iowa'],
+  ['USA Illinois', 'us-illinois'],
+  ['USA Nebraska', 'us-nebraska'],
+  ['USA Kansas', 'us-kansas'],
+  ['BRA Mato Grosso', 'br-matogrosso'],
+  ['AUS New South Wales', 'au-nsw'],
+  ['IND Punjab', 'in-punjab'],
+]);
+/** Provinces that stand for regions of ours, by the numbers that the agency gives those of a country in order of names. */
+const NUMBERS: ReadonlyMap<string, string> = new Map([
+  ['us-iowa', 'usa-16'],
+  ['us-illinois', 'usa-14'],
+  ['us-nebraska', 'usa-28'],
+  ['us-kansas', 'usa-17'],
+]);
+const PROVINCE_ID = /^([a-z]{3})-([1-9]\d{0,2})$/;
+
+/** A province as the agency knows it: ISO code of the country, number and name. */
+interface Province {
+  readonly country: string;
+  readonly number: string;
+  readonly name: string;
+}
+
+/** The entity of a province: our region, or country and number such as `ukr-24`. */
+function entityOf({ country, number, name }: Province): string {
+  return REGIONS.get(`${country} ${name}`) ?? `${country.toLowerCase()}-${number}`;
+}
+
+/** What to ask the agency for; entities that are no province are left out, none at all stand for our own regions. */
+function provincesAsked(
+  entities: readonly string[],
+): readonly Pick<Province, 'country' | 'number'>[] {
+  const wanted = entities.length === 0 ? [...NUMBERS.keys()] : entities;
+  return wanted.flatMap((entity) => {
+    const [, country, number] = PROVINCE_ID.exec(NUMBERS.get(entity) ?? entity) ?? [];
+    return country === undefined || number === undefined
+      ? []
+      : [{ country: country.toUpperCase(), number }];
+  });
+}

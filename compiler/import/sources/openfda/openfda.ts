@@ -1,14 +1,12 @@
-import { isoTime } from '../../../contract/iso-time.ts';
+import { DRUGS } from '../../../contract/entities.ts';
+import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { grouped } from '../../grouped.ts';
 import { measuredBy, observedAt } from '../../measured.ts';
 import type { Imported, Payload, SkipCount } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
-import { classCounts } from './class-counts.ts';
-import { drugCounts } from './drug-counts.ts';
-import { CLASSES, drugOf, isCombined } from './drug-names.ts';
-import { type ShortageRow, shortageList } from './shortage-rows.ts';
+import { isListed, type ShortageRow, type State, shortageList } from './shortage-rows.ts';
 
 const AGENCY = 'US Food and Drug Administration';
 const API = 'https://api.fda.gov/drug/shortages.json';
@@ -141,3 +139,133 @@ export const openfda: Source = {
     perMinute: 4,
   },
 };
+
+/** What a list says of a drug. */
+interface DrugCounts {
+  readonly status: Counts & { readonly packages_count: number; readonly band: string | null };
+  /** Null where no package has the status Current: then the list says nothing of who supplies it. */
+  readonly supply: { readonly companies_count: number; readonly band: string } | null;
+}
+
+function drugCounts(rows: readonly ShortageRow[]): DrugCounts {
+  const counts = {
+    unavailable_count: packages(rows, 'unavailable'),
+    limited_count: packages(rows, 'limited'),
+    available_count: packages(rows, 'available'),
+    discontinued_count: packages(rows, 'discontinued'),
+    companies_count: companies(rows),
+  };
+  const suppliers = companies(
+    rows.filter(({ state }) => state === 'available' || state === 'limited'),
+  );
+  const packages_count = new Set(rows.map(({ ndc }) => ndc)).size;
+  return {
+    status: { packages_count, ...counts, band: bandOf(counts) },
+    supply:
+      isListed(rows) === true ? { companies_count: suppliers, band: supplyBand(suppliers) } : null,
+  };
+}
+
+function packages(rows: readonly ShortageRow[], wanted: State): number {
+  return new Set(rows.filter(({ state }) => state === wanted).map(({ ndc }) => ndc)).size;
+}
+
+function companies(rows: readonly ShortageRow[]): number {
+  return new Set(rows.map(({ company }) => company)).size;
+}
+
+interface Counts {
+  readonly unavailable_count: number;
+  readonly limited_count: number;
+  readonly available_count: number;
+  readonly discontinued_count: number;
+  readonly companies_count: number;
+}
+
+/** Null where all packages are resolved: then the list says only that there was a shortage. */
+function bandOf(counts: Counts): string | null {
+  const { unavailable_count, limited_count, available_count, discontinued_count } = counts;
+  if (unavailable_count + limited_count + available_count === 0) {
+    return discontinued_count > 0 ? 'discontinuing' : null;
+  }
+  if (unavailable_count + limited_count === 0) return 'available';
+  if (limited_count + available_count === 0) return 'severe-shortage';
+  return unavailable_count === 0 && available_count > 0 ? 'limited' : 'in-shortage';
+}
+
+function supplyBand(companies: number): string {
+  const bands = ['none', 'sole-source', 'narrow', 'adequate', 'adequate'];
+  return bands[companies] ?? 'broad';
+}
+
+const NEW_DAYS = 90;
+
+/** What a list says of a class; a name is one generic name with salt and dosage form. */
+interface ClassCounts {
+  readonly activity: { readonly active_count: number | null; readonly listed_count: number | null };
+  readonly incidence: { readonly new_90d_count: number | null };
+}
+
+/** Counts of the names of a class; `lastUpdated` is the day of the batch, in epoch milliseconds. */
+function classCounts(rows: readonly ShortageRow[], lastUpdated: number): ClassCounts {
+  const names = [...grouped(rows, ({ name }) => name).values()];
+  const since = lastUpdated - NEW_DAYS * DAY_MS;
+  return {
+    activity: {
+      active_count: countOf(names.map(isShort)),
+      listed_count: countOf(names.map(isListed)),
+    },
+    incidence: { new_90d_count: countOf(names.map((own) => isNewSince(own, since))) },
+  };
+}
+
+/** Whether a package is limited or unavailable; null where one that cannot be read decides. */
+function isShort(rows: readonly ShortageRow[]): boolean | null {
+  if (rows.some(({ state }) => state === 'limited' || state === 'unavailable')) return true;
+  return rows.some(({ state }) => state === 'unreadable') ? null : false;
+}
+
+/** Whether the first package of status Current was posted since a day; null where what cannot be read decides. */
+function isNewSince(rows: readonly ShortageRow[], since: number): boolean | null {
+  const listed = rows.filter((row) => isListed([row]) === true);
+  if (listed.some(({ posted }) => posted !== null && posted < since)) return false;
+  const isOpen = rows.some(({ state }) => state === 'unreadable');
+  if (isOpen || listed.some(({ posted }) => posted === null)) return null;
+  return listed.length > 0;
+}
+
+function countOf(answers: readonly (boolean | null)[]): number | null {
+  return answers.includes(null) ? null : answers.filter((answer) => answer === true).length;
+}
+
+/** Classes as the list writes them, with the ids of this line; other classes are left out. */
+export const CLASSES: ReadonlyMap<string, string> = new Map([
+  ['Anesthesia', 'anesthesia'],
+  ['Oncology', 'oncology'],
+  ['Psychiatry', 'psychiatry-cns'],
+  ['Analgesia/Addiction', 'analgesia-opioid'],
+  ['Anti-Infective', 'anti-infective'],
+  ['Cardiovascular', 'cardiovascular'],
+  ['Neurology', 'neurology'],
+  ['Gastroenterology', 'gastroenterology'],
+  ['Endocrinology/Metabolism', 'endocrine'],
+  ['Hematology', 'hematology'],
+  ['Pulmonary/Allergy', 'pulmonary-allergy'],
+  ['Ophthalmology', 'ophthalmology'],
+]);
+
+/** Signs of a product of several drugs; a comma also stands before a dosage form. */
+const COMBINED = /[;/]|,(?! (?:for|powder|extended|delayed)\b)|\b(?:and|with|in)\b/;
+
+/** Whether a generic name in lower case names several drugs, and not one in some salt and dosage form. */
+export function isCombined(name: string): boolean {
+  return COMBINED.test(name);
+}
+
+/** The drug of this line that a generic name in lower case begins with, or undefined. */
+export function drugOf(name: string): string | undefined {
+  return DRUGS.find((drug) => {
+    const words = drug.replaceAll('-', ' ');
+    return name.startsWith(words) && !/[a-z]/.test(name.charAt(words.length));
+  });
+}

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { canonicalForm } from '../../../contract/filing.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
+import { newYorkInstant } from '../../../contract/new-york-time.ts';
 import type { StoredFiling } from '../../../stages/intake/filing-row.ts';
-import { type AcceptanceBasis, acceptanceBasis, acceptedAt, isAcceptance } from './edgar-clock.ts';
-import { isKnownForm } from './edgar-forms.ts';
 
 const column = z.array(z.string());
 /** Equal-length columns, newest row first; the same in the main answer and in its older pages. */
@@ -167,4 +166,99 @@ function documentUrl(cik: string, { accession, document }: Row): string {
   const folder = `https://www.sec.gov/Archives/edgar/data/${Number(cik)}/${accession.replaceAll('-', '')}/`;
   const name = document.replace(/^xsl[A-Za-z0-9]+\//, '');
   return /^[\w.()~-]+$/.test(name) ? folder + name : `${folder}${accession}-index.htm`;
+}
+
+/**
+ * Form types of the regulator, without the `/A` of amendments. A type that is missing here may be a new one, or one of these
+ * under another name, as "SC 13D" became "SCHEDULE 13D": a list that holds one is not called whole before it.
+ */
+const FORMS = `
+1-A|1-A POS|1-A-W|1-E|1-E AD|1-K|1-N|1-SA|1-U|1-Z|1-Z-W|2-A|2-AF|2-E|3|4|5|6-K|6B NTC|6B ORDR
+8-A12B|8-A12G|8-B12B|8-B12G|8-K|8-K12B|8-K12G3|8-K15D5|8-M|8F-2 NTC|8F-2 ORDR|9-M
+10-12B|10-12G|10-C|10-D|10-K|10-K405|10-KSB|10-KSB40|10-KT|10-KT405|10-Q|10-QSB|10-QT|11-K|11-KT
+12G3-2B|12G32BR|13F-E|13F-HR|13F-NT|13FCONP|13H|13H-A|13H-I|13H-Q|13H-R|13H-T|144
+15-12B|15-12G|15-15D|15F|15F-12B|15F-12G|15F-15D|17AD-27|18-12B|18-K|19B-4E
+20-F|20FR12B|20FR12G|24F-1|24F-2EL|24F-2NT|24F-2TM|25|25-NSE|253G1|253G2|253G3|253G4
+305B2|34-12H|35-APP|35-CERT|39-304D|39-310B|40-17F1|40-17F2|40-17G|40-17GCS|40-202A|40-203A
+40-205E|40-206A|40-24B2|40-33|40-6B|40-6C|40-8B25|40-8F-2|40-8F-A|40-8F-B|40-8F-L|40-8F-M
+40-APP|40-F|40-OIP|40-RPT|40FR12B|40FR12G|424A|424B1|424B2|424B3|424B4|424B5|424B7|424B8|424H|424I|425
+45B-3|485A24E|485A24F|485APOS|485B24E|485B24F|485BPOS|485BXT|486A24E|486APOS|486B24E|486BPOS|486BXT|487
+497|497AD|497H2|497J|497K|497K1|497K2|497K3A|497K3B|497VPI|497VPU
+ABS-15G|ABS-EE|ADB|ADN-MTL|ADV-E|ADV-H-C|ADV-H-T|ADV-NR|AFDB|ANNLRPT|APP NTC|APP ORDR|APP WD|APP WDG|ARS
+ATS-N|ATS-N-C|ATS-N-W|ATS-N/CA|ATS-N/MA|ATS-N/OFA|ATS-N/UA|AW|AW WD|BDCO|BW-2|BW-3
+C|C-AR|C-AR-W|C-TR|C-TR-W|C-U|C-U-W|C-W|CB|CERT|CERTAMX|CERTARCA|CERTBATS|CERTBSE|CERTCBO|CERTCSE
+CERTNAS|CERTNYS|CERTPAC|CERTPBS|CFPORTAL|CFPORTAL-W|CORRESP|CT ORDER
+D|DEF 14A|DEF 14C|DEF-OC|DEF13E3|DEFA14A|DEFA14C|DEFC14A|DEFC14C|DEFM14A|DEFM14C|DEFN14A|DEFR14A|DEFR14C
+DEFS14A|DEFS14C|DEFT14A|DEL AM|DFAN14A|DFRN14A|DOS|DOSLTR|DRS|DRSLTR|DSTRBRPT|EBRD|EFFECT
+F-1|F-10|F-10EF|F-10MEF|F-10POS|F-1MEF|F-2|F-3|F-3ASR|F-3D|F-3DPOS|F-3MEF|F-4|F-4 POS|F-4EF|F-4MEF
+F-6|F-6 POS|F-6EF|F-7|F-7 POS|F-8|F-8 POS|F-80|F-80POS|F-9|F-9 POS|F-9EF|F-9MEF|F-N|F-X|FOCUSN|FWP
+G-405|G-405N|G-FIN|G-FINW|IADB|ID-NEWCIK|IFC|IRANNOTICE|LETTER|MA|MA-A|MA-I|MA-W|MSD|MSDCO|MSDW
+N-1|N-14|N-14 8C|N-14AE|N-14MEF|N-18F1|N-1A|N-1A EL|N-2|N-2 POSASR|N-23C-1|N-23C-2|N-23C3A|N-23C3B|N-23C3C
+N-27D-1|N-27E-1|N-27F-1|N-27I-1|N-27I-2|N-2ASR|N-2MEF|N-3|N-3 EL|N-30B-2|N-30D|N-4|N-4 EL|N-5|N-54A|N-54C
+N-6|N-6C9|N-6F|N-8A|N-8B-2|N-8B-3|N-8B-4|N-8F|N-8F NTC|N-8F ORDR|N-CEN|N-CR|N-CSR|N-CSRS
+N-MFP|N-MFP1|N-MFP2|N-MFP3|N-PX|N-PX-CR|N-PX-FM|N-PX-NT|N-PX-VR|N-Q|N-RN|N-VP|N-VPFS|NO ACT
+NPORT-EX|NPORT-NP|NPORT-P|NRSRO-CE|NRSRO-UPD|NSAR-A|NSAR-AT|NSAR-B|NSAR-BT|NSAR-U
+NT 10-D|NT 10-K|NT 10-Q|NT 11-K|NT 15D2|NT 20-F|NT N-CEN|NT N-MFP|NT N-MFP1|NT N-MFP2|NT NPORT-EX|NT NPORT-P
+NT-NCEN|NT-NCSR|NT-NSAR|NTFNCEN|NTFNCSR|NTFNSAR|NTN 10D|NTN 10K|NTN 10Q|NTN 11K|NTN 20F|NTN15D2|OIP NTC|OIP ORDR
+POS 8C|POS AM|POS AMC|POS AMI|POS EX|POS462B|POS462C|POSASR|PRE 14A|PRE 14C|PRE13E3|PREA14A|PREC14A|PREC14C
+PREM14A|PREM14C|PREN14A|PRER14A|PRER14C|PRES14A|PRES14C|PRRN14A|PX14A6G|PX14A6N|QRTLYRPT|QUALIF
+REG-NR|REGDEX|REVOKED|RW|RW WD|S-1|S-11|S-11MEF|S-1MEF|S-2|S-20|S-2MEF|S-3|S-3ASR|S-3D|S-3DPOS|S-3MEF
+S-4|S-4 POS|S-4EF|S-4MEF|S-6|S-8|S-8 POS|S-B|S-BMEF|SB-1|SB-1MEF|SB-2|SB-2MEF
+SBSE|SBSE-A|SBSE-BD|SBSE-C|SBSE-CCO-RPT|SBSE-W|SC 13D|SC 13E1|SC 13E3|SC 13E4|SC 13G|SC 14D1|SC 14D1F|SC 14D9
+SC 14D9C|SC 14D9F|SC 14F1|SC 14N|SC 14N-S|SC TO-C|SC TO-I|SC TO-T|SC13E4F|SC14D1F|SC14D9C|SC14D9F
+SCHEDULE 13D|SCHEDULE 13G|SD|SDR|SE|SEC ACTION|SEC STAFF ACTION|SEC STAFF LETTER|SF-1|SF-1MEF|SF-3|SL|SP 15D2
+STOP ORDER|SUPPL|T-1|T-3|T-6|TA-1|TA-2|TA-W|TACO|TH|TTW
+U-1|U-12-IA|U-12-IB|U-13-1|U-13-60|U-33-S|U-3A-2|U-3A3-1|U-57|U-6B-2|U-7D|U-9C-3|U-R-1|U5A|U5B|U5S
+UNDER|UPLOAD|WDL-REQ|X-17A-5
+`;
+
+const KNOWN: ReadonlySet<string> = new Set(FORMS.trim().split(/[|\n]/));
+
+/** Whether the regulator is known to have a form type; `form` is in capitals. */
+function isKnownForm(form: string): boolean {
+  return KNOWN.has(form) || KNOWN.has(form.replace(/\/A$/, ''));
+}
+
+/** What the `Z` of the acceptance times of one answer means. */
+type AcceptanceBasis = 'utc' | 'new-york' | 'undetermined';
+
+/** Forms that are not accepted from filers, so that their hours prove nothing. */
+const NO_PROOF = /^(EFFECT|25-NSE|UPLOAD|CORRESP|CERT.*)$/;
+/** Hours at which a filing can only have been accepted if the times are those of New York, and of UTC. */
+const NEW_YORK_HOURS: readonly number[] = [6, 7, 8, 9];
+const UTC_HOURS: readonly number[] = [23, 0, 1, 2, 3];
+const TIME = /^\d{4}-\d{2}-\d{2}T(\d{2}):\d{2}:\d{2}(\.\d{1,9})?Z$/;
+
+/** A row as far as the clock of its answer shows in it. */
+interface Accepted {
+  readonly form: string;
+  readonly acceptance: string;
+}
+
+/**
+ * Some answers hold New York wall-clock time with a `Z` behind it. Filings are accepted from 06:00 to 22:00 in New
+ * York, so their hours tell which one an answer holds; a tie decides nothing.
+ */
+export function acceptanceBasis(rows: readonly Accepted[]): AcceptanceBasis {
+  const hours = rows.filter(({ form }) => !NO_PROOF.test(form)).map(hourOf);
+  const local = hours.filter((hour) => NEW_YORK_HOURS.includes(hour)).length;
+  const utc = hours.filter((hour) => UTC_HOURS.includes(hour)).length;
+  if (local === utc) return 'undetermined';
+  return local > utc ? 'new-york' : 'utc';
+}
+
+function hourOf({ acceptance }: Accepted): number {
+  return Number(TIME.exec(acceptance)?.[1] ?? Number.NaN);
+}
+
+/** Whether a text is an acceptance time as the source writes it, of a day that exists. */
+function isAcceptance(text: string): boolean {
+  return TIME.test(text) && isRealDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+}
+
+/** The acceptance in UTC; null where the basis leaves it open or the text is no time. */
+export function acceptedAt(acceptance: string, basis: AcceptanceBasis): string | null {
+  if (basis === 'undetermined' || !isAcceptance(acceptance)) return null;
+  const written = Date.parse(acceptance);
+  return isoTime(basis === 'utc' ? written : newYorkInstant(written));
 }

@@ -128,3 +128,25 @@ function traded(transactions: readonly Transaction[], code: 'P' | 'S'): number {
     .reduce((total, { transactionAmounts }) => total + transactionAmounts.transactionShares, 0);
   return Math.round(sum * 10_000) / 10_000;
 }
+
+/** Numbers (CIK) of the listed companies of the line, as `company_tickers.json` has them. */
+export const TICKER_CIKS: ReadonlyMap<string, string> = new Map([
+  ['AAPL', '0000320193'],
+  ['MSFT', '0000789019'],
+  ['NVDA', '0001045810'],
+  ['TSLA', '0001318605'],
+  ['AMZN', '0001018724'],
+  ['META', '0001326801'],
+  ['GOOGL', '0001652044'],
+  ['BA', '0000012927'],
+  ['F', '0000037996'],
+  ['INTC', '0000050863'],
+  ['GME', '0001326380'],
+  ['AMC', '0001411579'],
+  ['CVNA', '0001690820'],
+  ['PLTR', '0001321655'],
+  ['NFLX', '0001065280'],
+  ['DIS', '0001744489'],
+  ['JPM', '0000019617'],
+  ['BAC', '0000070858'],
+]);

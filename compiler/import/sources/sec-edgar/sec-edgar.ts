@@ -17,9 +17,8 @@ import {
   type ReadColumns,
   readColumns,
 } from './edgar-columns.ts';
-import { readOwnership } from './edgar-ownership.ts';
+import { readOwnership, TICKER_CIKS } from './edgar-ownership.ts';
 import { filingReadings, openWindows } from './edgar-signals.ts';
-import { TICKER_CIKS } from './edgar-tickers.ts';
 
 const pageSchema = z.looseObject({
   name: z.string().regex(/^CIK\d{10}-submissions-\d{3}\.json$/),

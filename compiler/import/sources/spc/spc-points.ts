@@ -3,15 +3,19 @@ import { ImportError } from '../../import-error.ts';
 import type { Payload } from '../../payload.ts';
 import type { Position } from '../../ring-in-box.ts';
 import { instantAfter, issueOf, type TextProduct } from '../../text-product.ts';
-import { CATEGORIES, type Category, categoryOf, type Outlook } from './spc-outlook.ts';
 import { closeAtBorder } from './us-outline.ts';
+
+/** Categories of the outlook, mildest first, by their short names. */
+export const CATEGORIES = ['TSTM', 'MRGL', 'SLGT', 'ENH', 'MDT', 'HIGH'] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+/** West of it a longitude has four digits, and one of 100 degrees and more loses its first. */
+const WEST_MIN = 50;
 
 const SYNTHETIC = /^IOWA MESONET SYNTHETIC PRODUCT/;
 const VALID = /^VALID TIME (\d{6})Z - (\d{6})Z$/;
 const ROW = /^(?:([A-Z]+) +)?(\d{8}(?: \d{8})*)$/;
 const BREAK = '99999999';
-/** West of it a longitude has four digits, and one of 100 degrees and more loses its first. */
-const WEST_MIN = 50;
 /** A ring may end this far from where it began, in degrees (seen: 0.03). */
 const CLOSED_MAX = 0.1;
 /** An outlook of one day holds no longer than this. */
@@ -142,4 +146,18 @@ function spokenPoints(words: string): ReadonlyMap<Category, number> {
     counts.set(category, (counts.get(category) ?? 0) + (points.match(SPOKEN)?.length ?? 0));
   }
   return counts;
+}
+
+/** One convective outlook; times in epoch milliseconds. */
+export interface Outlook {
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+  /** Who made the payload, where that is not the agency. */
+  readonly relay: string | null;
+  /** Rings of each category that is drawn: clockwise around an area, the other way around a hole. */
+  readonly areas: ReadonlyMap<Category, readonly (readonly Position[])[]>;
+}
+
+function categoryOf(text: string): Category | null {
+  return CATEGORIES.find((category) => category === text) ?? null;
 }

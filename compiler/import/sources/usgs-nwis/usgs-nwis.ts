@@ -11,10 +11,14 @@ import { refuseOtherEntries, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload, type SkipCount } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
-import { ogcSeries } from './nwis-ogc.ts';
 import { OTHER_FEATURES, OTHER_TEXTS } from './nwis-other-kinds.ts';
-import { type GaugeSeries, NO_DATA, type SeriesPoint } from './nwis-series.ts';
-import { waterMlSeries } from './nwis-waterml.ts';
+import {
+  type GaugeSeries,
+  NO_DATA,
+  ogcSeries,
+  type SeriesPoint,
+  waterMlSeries,
+} from './nwis-series.ts';
 
 interface Parameter {
   readonly signal: string;
