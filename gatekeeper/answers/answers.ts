@@ -1,4 +1,4 @@
-import { BoundedCache } from '../release/bounded-cache.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { gone } from './refuse-method.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question, type Service } from './service.ts';
 import { storedFile } from './stored-file.ts';
@@ -11,7 +11,7 @@ const KEPT_TARGET_CHARS_MAX = 256;
  * Answers of one release that are computed once, because each spelling of a request would otherwise pay for them again.
  * Keyed by canonical target, which unknown parameters do not change.
  */
-const keptAnswers = new WeakMap<Service, BoundedCache<string, Answered>>();
+const keptAnswers = new WeakMap<Service, BoundedMap<string, Answered>>();
 
 /** The answer to a routed request: a stored file, or what the room of its word computes; if it throws, nobody is charged. */
 export async function answer(question: Question, service: Service): Promise<Answered> {
@@ -23,7 +23,9 @@ export async function answer(question: Question, service: Service): Promise<Answ
   if (room.isKept !== true || target.length > KEPT_TARGET_CHARS_MAX) {
     return room.answer(question, service);
   }
-  const kept = keptAnswers.get(service) ?? new BoundedCache<string, Answered>(KEPT_BYTES_MAX);
+  const kept =
+    keptAnswers.get(service) ??
+    new BoundedMap<string, Answered>({ bytes: KEPT_BYTES_MAX, isByUse: true });
   keptAnswers.set(service, kept);
   const known = kept.get(target);
   if (known !== undefined) return known;

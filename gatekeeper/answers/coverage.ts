@@ -7,10 +7,10 @@ import { LINES, type Line, lineOf, SIGNALS, type Signal } from '../../compiler/c
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
-import { BoundedCache } from '../release/bounded-cache.ts';
 import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { catalogRows } from './catalog.ts';
 import { FREE_BYTES_MAX } from './free-bytes.ts';
 import { type Answered, jsonBytes, type Question, type Service } from './service.ts';
@@ -89,9 +89,9 @@ function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void
 interface Answers {
   readonly at: number;
   /** By canonical target, which unknown parameters do not change. */
-  readonly listed: BoundedCache<string, Buffer>;
+  readonly listed: BoundedMap<string, Buffer>;
   /** Apart, for there are many of them. */
-  readonly entities: BoundedCache<string, Buffer>;
+  readonly entities: BoundedMap<string, Buffer>;
 }
 
 const answersOf = new WeakMap<ReleaseIndex, Answers>();
@@ -102,8 +102,8 @@ function answersAt(release: ReleaseIndex, now: number): Answers {
   if (known !== undefined && Math.abs(now - known.at) < COVERAGE_TTL_S * 1000) return known;
   const made = {
     at: now,
-    listed: new BoundedCache<string, Buffer>(KEPT_BYTES_MAX.listed),
-    entities: new BoundedCache<string, Buffer>(KEPT_BYTES_MAX.entities),
+    listed: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.listed, isByUse: true }),
+    entities: new BoundedMap<string, Buffer>({ bytes: KEPT_BYTES_MAX.entities, isByUse: true }),
   };
   answersOf.set(release, made);
   return made;

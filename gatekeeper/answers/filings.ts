@@ -15,11 +15,11 @@ import {
   provenList,
 } from '../../compiler/contract/filing-lists.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
-import { BoundedCache } from '../release/bounded-cache.ts';
 import { sha256 } from '../release/log-files.ts';
 import { oncePerRelease, perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex, ReleaseReader } from '../release/release-index.ts';
 import { storedLines } from '../release/stored-lines.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Bytes of stored lists that are kept parsed for one release. */
 const LISTS_BYTES_MAX = 8 * 1024 * 1024;
@@ -72,7 +72,9 @@ class FilerLists {
   }
 }
 
-const listsIn = oncePerRelease(() => new BoundedCache<string, FilerLists>(LISTS_BYTES_MAX));
+const listsIn = oncePerRelease(
+  () => new BoundedMap<string, FilerLists>({ bytes: LISTS_BYTES_MAX, isByUse: true }),
+);
 
 /** All lists of a filer's stored filings, at the cost of who makes them be parsed. */
 export async function listsOf(cik: string, reader: ReleaseReader): Promise<FilerLists> {

@@ -8,10 +8,10 @@ import {
 } from '../../compiler/contract/series.ts';
 import { type StoredSegment, segmentPath } from '../../compiler/contract/series-segments.ts';
 import { CSV_MEDIA_TYPE, JSON_MEDIA_TYPE, mediaTypeOf } from '../http/media-type.ts';
-import { BoundedCache } from '../release/bounded-cache.ts';
 import type { Body } from '../release/release-index.ts';
 import { requestFile } from '../release/request-file.ts';
 import { spliceRequestTime } from '../release/request-time.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { layoutOf, type SeriesLayout, type Stretch, segmentLayout } from './series-layout.ts';
 import { type Answered, IS_THERE, MISS, type Question, type Service } from './service.ts';
 
@@ -22,7 +22,7 @@ const FORMULA = /^[=+\-@\t\r]/;
 
 /** Bytes of series that are kept as CSV, each about as long as its body. */
 const TABLES_BYTES_MAX = 16 * 1024 * 1024;
-const tables = new BoundedCache<Body, CsvTable>(TABLES_BYTES_MAX);
+const tables = new BoundedMap<Body, CsvTable>({ bytes: TABLES_BYTES_MAX, isByUse: true });
 
 /** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
 export async function series(question: Question, service: Service): Promise<Answered> {

@@ -1,3 +1,5 @@
+import { BoundedMap } from '../system/bounded-map.ts';
+
 /** What a tool call repeats of its body, so that intermediaries need not read it; null when absent. */
 export interface RpcHeaders {
   readonly version: string | null;
@@ -93,8 +95,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 /** Readers by every spelling that was met, so that a name is folded once; bounded, for names are strangers' text. */
-const spellings = new Map<string, Reader | null>();
-const SPELLINGS_MAX = 1000;
+const spellings = new BoundedMap<string, Reader | null>(1000);
 const NO_RPC: RpcHeaders = { version: null, method: null, name: null };
 const HOST = /^[A-Za-z0-9._~%:[\]-]{1,255}$/;
 
@@ -107,7 +108,7 @@ function readerOf(name: string): Reader | null {
   if (known !== undefined) return known;
   const folded = name.toLowerCase();
   const reader = Object.hasOwn(READERS, folded) ? (READERS[folded] ?? null) : null;
-  if (spellings.size < SPELLINGS_MAX) spellings.set(name, reader);
+  spellings.set(name, reader);
   return reader;
 }
 

@@ -1,4 +1,4 @@
-import { AgedMap } from '../system/bounded-map.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** Ready answers kept for one release. */
 export const READY_MAX = 8192;
@@ -21,7 +21,7 @@ export interface ReadyAnswer {
   readonly etag: string | null;
   /** What the log calls it. */
   readonly path: string;
-  /** Milliseconds since the epoch; from then on it is made anew. */
+  /** Milliseconds since the epoch; from then on it is made again. */
   readonly expires: number;
   /** An answer to an unpaid request for something that costs: no use to a request with a payment. */
   readonly unpaid: boolean;
@@ -31,12 +31,10 @@ export interface ReadyAnswer {
 
 /** Ready answers by raw request target, bounded in number and bytes, oldest out first. */
 export class ReadyAnswers {
-  readonly #answers = new AgedMap<string, ReadyAnswer>();
-  readonly #max: number;
-  #bytes = 0;
+  readonly #answers: BoundedMap<string, ReadyAnswer>;
 
   constructor(max = READY_MAX) {
-    this.#max = max;
+    this.#answers = new BoundedMap({ entries: max, bytes: READY_BYTES_MAX });
   }
 
   get size(): number {
@@ -44,7 +42,7 @@ export class ReadyAnswers {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#answers.bytes;
   }
 
   get(target: string): ReadyAnswer | undefined {
@@ -53,17 +51,11 @@ export class ReadyAnswers {
 
   keep(target: string, answer: ReadyAnswer): void {
     if (target.length > KEY_CHARS_MAX || answer.body.length > READY_BODY_BYTES_MAX) return;
-    this.#bytes -= bytesOf(this.#answers.get(target));
-    this.#answers.set(target, answer);
-    this.#bytes += bytesOf(answer);
-    while (this.#answers.size > this.#max || this.#bytes > READY_BYTES_MAX) {
-      this.#bytes -= bytesOf(this.#answers.dropOldest());
-    }
+    this.#answers.set(target, answer, bytesOf(answer));
   }
 }
 
 /** A 402 says its terms in a header too, which is longer than its body. */
-function bytesOf(answer: ReadyAnswer | undefined): number {
-  if (answer === undefined) return 0;
+function bytesOf(answer: ReadyAnswer): number {
   return answer.headers.reduce((sum, text) => sum + text.length, answer.body.length);
 }

@@ -1,5 +1,5 @@
 import type { Reply } from '../http/reply.ts';
-import { BoundedCache } from '../release/bounded-cache.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 
 /** The answer of a tool as the members of a JSON object: content for a model, and the same as data where the call succeeded. */
 export interface ToolResult {
@@ -16,7 +16,10 @@ export function succeeded({ body }: Reply): ToolResult {
 
 /** Bytes of results that are kept, with the bodies that they repeat. */
 const PRINTED_BYTES_MAX = 16 * 1024 * 1024;
-const printed = new BoundedCache<Reply['body'], ToolResult>(PRINTED_BYTES_MAX);
+const printed = new BoundedMap<Reply['body'], ToolResult>({
+  bytes: PRINTED_BYTES_MAX,
+  isByUse: true,
+});
 
 /** The same for a body that is kept and given many times: it is printed once. */
 export function succeededAgain(reply: Reply): ToolResult {

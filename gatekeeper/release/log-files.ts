@@ -21,7 +21,7 @@ import {
 } from '../../compiler/contract/merkle.ts';
 import { tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
-import { BoundedCache } from './bounded-cache.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { firstWhere } from './first-where.ts';
 import { perRelease } from './per-release.ts';
 import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
@@ -51,7 +51,10 @@ export const logOutline = perRelease(async (release: ReleaseIndex): Promise<LogO
 
 /** Bytes of files of batches that are kept parsed. */
 const BATCHES_BYTES_MAX = 8 * 1024 * 1024;
-const parsedBatches = new BoundedCache<Body, readonly LogBatch[]>(BATCHES_BYTES_MAX);
+const parsedBatches = new BoundedMap<Body, readonly LogBatch[]>({
+  bytes: BATCHES_BYTES_MAX,
+  isByUse: true,
+});
 
 async function batchFile(
   number: number,

@@ -2,8 +2,8 @@ import type { Switches } from '../../compiler/contract/for-sale.ts';
 import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
 import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY, type Spend } from '../http/cost.ts';
+import { BoundedMap } from '../system/bounded-map.ts';
 import { StartError } from '../system/start-error.ts';
-import { BoundedCache, MEMORY_BYTES } from './bounded-cache.ts';
 import type { ListedFiles } from './listed-files.ts';
 import { OFFERS_PATH, type Offers, parseOffers } from './offers.ts';
 import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
@@ -41,6 +41,9 @@ export interface OpenOptions extends PlaceTerms {
   readonly source: ReleaseSource;
 }
 
+/** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
+const MEMORY_BYTES = 32 * 1024 * 1024;
+
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
   readonly head: Release;
@@ -51,7 +54,7 @@ export class ReleaseIndex {
   readonly files: ListedFiles;
   /** What is for sale. */
   readonly offers: Offers;
-  readonly #cache: BoundedCache<string, Body>;
+  readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
   readonly #onRead: PlaceTerms['onRead'];
 
@@ -65,7 +68,7 @@ export class ReleaseIndex {
     this.keys = listed.keys;
     this.files = listed.files;
     this.offers = listed.offers;
-    this.#cache = new BoundedCache(options.memoryBytes ?? MEMORY_BYTES);
+    this.#cache = new BoundedMap({ bytes: options.memoryBytes ?? MEMORY_BYTES, isByUse: true });
     this.#onRead = options.onRead;
   }
 
@@ -138,7 +141,7 @@ interface Spliced {
   readonly until: number;
 }
 /** By the hash of the stored body, which alone decides where the members go and what they are made from. */
-const latest = new BoundedCache<string, Spliced>(SPLICED_BYTES_MAX);
+const latest = new BoundedMap<string, Spliced>({ bytes: SPLICED_BYTES_MAX, isByUse: true });
 
 /** The bytes of a body at an instant, the same buffer until a member changes; those of the release when nothing in it depends on time. */
 export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): Buffer {

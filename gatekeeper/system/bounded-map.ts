@@ -1,8 +1,23 @@
 /** How many entries are set before the iterator of a map is renewed. */
 const RENEWED_AFTER = 1024;
 
-/** A map that knows its oldest entry: the one that was set longest ago. */
-export class AgedMap<Key, Value> extends Map<Key, Value> {
+/** What a map may hold; what is left out has no bound. */
+export interface Bounds {
+  readonly entries?: number;
+  /** Sum of the bytes that set() is told. */
+  readonly bytes?: number;
+  /** An entry that is read is the newest again. */
+  readonly isByUse?: true;
+}
+
+/** A map that makes room: the entry that was set longest ago goes first. */
+export class BoundedMap<Key, Value> extends Map<Key, Value> {
+  readonly #entriesMax: number;
+  readonly #bytesMax: number;
+  readonly #isByUse: boolean;
+  /** Of the entries that have some. */
+  readonly #bytesOf = new Map<Key, number>();
+  #bytes = 0;
   /**
    * Kept for a while, because a new iterator steps over all that was deleted before: 25 microseconds in a map of 10,000.
    * Not kept for good, because it holds what the map has given up since it was used.
@@ -10,37 +25,64 @@ export class AgedMap<Key, Value> extends Map<Key, Value> {
   #byAge = this.keys();
   #sets = 0;
 
-  /** An entry that is set again is the newest. */
-  override set(key: Key, value: Value): this {
-    this.#sets += 1;
-    if (this.#sets % RENEWED_AFTER === 0) this.#byAge = this.keys();
-    this.delete(key);
-    return super.set(key, value);
+  /** A number bounds the entries. */
+  constructor(bounds: number | Bounds) {
+    super();
+    const { entries, bytes, isByUse } = typeof bounds === 'number' ? { entries: bounds } : bounds;
+    this.#entriesMax = entries ?? Number.POSITIVE_INFINITY;
+    this.#bytesMax = bytes ?? Number.POSITIVE_INFINITY;
+    this.#isByUse = isByUse ?? false;
   }
 
-  /** Removes the oldest entry and gives its value; undefined when there is none. */
-  dropOldest(): Value | undefined {
-    // An iterator that has come to an end stays there.
-    if (this.size === 0) return undefined;
-    const key = this.#byAge.next().value as Key;
-    const value = this.get(key);
-    this.delete(key);
+  /** Sum of all entries. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  override get(key: Key): Value | undefined {
+    const value = super.get(key);
+    if (this.#isByUse && value !== undefined) this.#setLast(key, value);
     return value;
   }
-}
 
-/** A map of at most `max` entries: what was set longest ago makes room. */
-export class BoundedMap<Key, Value> extends AgedMap<Key, Value> {
-  readonly #max: number;
-
-  constructor(max: number) {
-    super();
-    this.#max = max;
+  /** An entry that is set again is the newest; one that alone is beyond the bound is not kept. */
+  override set(key: Key, value: Value, bytes = 0): this {
+    if (bytes > this.#bytesMax) return this;
+    this.#forgetBytes(key);
+    this.#setLast(key, value);
+    if (bytes > 0) this.#bytesOf.set(key, bytes);
+    this.#bytes += bytes;
+    while (this.size > this.#entriesMax || this.#bytes > this.#bytesMax) this.#dropOldest();
+    return this;
   }
 
-  override set(key: Key, value: Value): this {
+  override delete(key: Key): boolean {
+    this.#forgetBytes(key);
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    this.#bytesOf.clear();
+    this.#bytes = 0;
+    super.clear();
+  }
+
+  #setLast(key: Key, value: Value): void {
+    this.#sets += 1;
+    if (this.#sets % RENEWED_AFTER === 0) this.#byAge = this.keys();
+    super.delete(key);
     super.set(key, value);
-    while (this.size > this.#max) this.dropOldest();
-    return this;
+  }
+
+  #dropOldest(): void {
+    // An iterator that has come to an end stays there; the entry that was just set keeps it from that.
+    const { value: key } = this.#byAge.next();
+    this.delete(key as Key);
+  }
+
+  #forgetBytes(key: Key): void {
+    if (this.#bytes === 0) return;
+    this.#bytes -= this.#bytesOf.get(key) ?? 0;
+    this.#bytesOf.delete(key);
   }
 }

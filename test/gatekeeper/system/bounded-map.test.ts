@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AgedMap, BoundedMap } from '../../../gatekeeper/system/bounded-map.ts';
+import { BoundedMap } from '../../../gatekeeper/system/bounded-map.ts';
 
 /** A map of at most three, and these set in it one after another. */
 function holding(...keys: readonly string[]): string[] {
@@ -19,29 +19,45 @@ describe('BoundedMap', () => {
     expect(holding('a', 'b', 'c', 'a')).toEqual(['b1', 'c2', 'a3']);
     expect(holding('a', 'b', 'c', 'a', 'd')).toEqual(['c2', 'a3', 'd4']);
   });
-});
 
-describe('AgedMap', () => {
   it('drops what was set longest ago, however entries came and went before', () => {
-    const map = new AgedMap<string, number>();
-    for (const [at, key] of [...'abcdef'].entries()) map.set(key, at);
+    const map = new BoundedMap<string, number>(5);
+    for (const [at, key] of [...'abcde'].entries()) map.set(key, at);
     map.delete('b');
     map.set('a', 6);
-    expect([map.dropOldest(), map.dropOldest()]).toEqual([2, 3]);
-    map.set('e', 7);
-    expect([...map.keys()]).toEqual(['f', 'a', 'e']);
-    expect([map.dropOldest(), map.dropOldest(), map.dropOldest()]).toEqual([5, 6, 7]);
+    for (const key of 'fgh') map.set(key, 7);
+    expect([...map.keys()]).toEqual(['e', 'a', 'f', 'g', 'h']);
+    map.clear();
+    for (const key of 'ijklmn') map.set(key, 8);
+    expect([...map.keys()].join('')).toBe('jklmn');
   });
 
-  it('drops nothing where nothing is, and works on afterwards', () => {
-    const map = new AgedMap<string, number>();
-    expect(map.dropOldest()).toBeUndefined();
-    map.set('a', 1);
-    expect([map.dropOldest(), map.dropOldest()]).toEqual([1, undefined]);
-    for (const key of 'bc') map.set(key, 2);
+  it('keeps what is used where use counts, and what is young where it does not', () => {
+    const left = (isByUse: { isByUse?: true }): string => {
+      const map = new BoundedMap<string, string>({ bytes: 10, ...isByUse });
+      map.set('a', 'A', 4).set('b', 'B', 4);
+      map.get('a');
+      map.set('c', 'C', 4);
+      expect(map.bytes).toBe(8);
+      return [...map.keys()].join('');
+    };
+    expect([left({ isByUse: true }), left({})]).toEqual(['ac', 'bc']);
+  });
+
+  it('never holds more bytes than its bound, also for one huge or one repeated key', () => {
+    const map = new BoundedMap<string, string>({ bytes: 10 });
+    map.set('huge', 'H', 11);
+    expect(map.get('huge')).toBeUndefined();
+    for (let at = 0; at < 100; at += 1) {
+      map.set(`k${at % 7}`, 'K', at % 11);
+      expect(map.bytes).toBeLessThanOrEqual(10);
+    }
+    for (const key of [...map.keys()]) map.delete(key);
+    expect([map.size, map.bytes]).toEqual([0, 0]);
+    map.set('whole', 'W', 10);
+    expect([...map.keys()]).toEqual(['whole']);
     map.clear();
-    map.set('d', 3);
-    expect([map.dropOldest(), map.size]).toEqual([3, 0]);
+    expect(map.bytes).toBe(0);
   });
 
   it('finds the oldest as fast in a large map as in a small one', () => {
