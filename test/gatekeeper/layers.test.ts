@@ -5,24 +5,35 @@ import { describe, expect, it } from 'vitest';
 const GATEKEEPER = join(import.meta.dirname, '../../gatekeeper');
 
 /**
- * The folders of money and those below them, from the ground up, with what each may import. Types count: who reads a
- * file has to read what it names.
+ * The folders of the gatekeeper, from the ground up, with what each may import. Types count: who reads a file has to read
+ * what it names. Its root starts it, and stands above all.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: [],
+  http: ['system'],
+  log: ['system', 'http'],
   money: ['http'],
+  config: ['system', 'http', 'log', 'money'],
+  release: ['system', 'http'],
+  remote: ['system', 'http', 'log', 'config', 'release'],
   chain: ['system', 'config', 'money'],
   facilitator: ['system', 'http', 'money'],
+  metrics: ['system', 'http', 'money', 'config', 'facilitator'],
   journal: ['system', 'config', 'log', 'release', 'money'],
   offer: ['http', 'release', 'money'],
   payment: [
     ...['system', 'http', 'log', 'config', 'metrics'],
     ...['money', 'chain', 'facilitator', 'journal', 'offer'],
   ],
+  answers: ['system', 'http', 'config', 'money', 'release', 'offer', 'payment'],
+  mcp: ['system', 'http', 'answers'],
+  dashboard: ['system', 'http', 'journal'],
+  doctor: [
+    ...['system', 'http', 'config', 'money'],
+    ...['chain', 'release', 'remote', 'facilitator', 'journal'],
+  ],
+  workers: ['system', 'http', 'log'],
 };
-
-/** Folders that stand above money; nothing in the table imports them. */
-const ABOVE = ['answers', 'mcp', 'dashboard', 'doctor', 'workers', 'remote'];
 
 const IMPORT = /(?:\bfrom|\bimport\(|^import) ?'(\.[^']+)'/gm;
 
@@ -55,15 +66,28 @@ const sources = readdirSync(GATEKEEPER, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => ({ path, text: readFileSync(join(GATEKEEPER, path), 'utf8') }));
 
-describe('the folders of money', () => {
+/** The files that a source loads with itself: neither types nor what is loaded late. */
+const LOADED = /^import (?!type )[^']*? from '(\.[^']+)';$/gms;
+
+/** A file with all that it loads. */
+function loadedBy(path: string, seen = new Set<string>()): ReadonlySet<string> {
+  const text = sources.find((source) => source.path === path)?.text;
+  if (text === undefined || seen.has(path)) return seen;
+  seen.add(path);
+  for (const [, name = ''] of text.matchAll(LOADED)) {
+    loadedBy(normalize(join(dirname(path), name)), seen);
+  }
+  return seen;
+}
+
+describe('the folders of the gatekeeper', () => {
   it('import only what stands below them', () => {
     expect(sources.flatMap(({ path, text }) => wrongArrows(path, text))).toEqual([]);
   });
 
   it('are all there, and are read', () => {
-    for (const folder of Object.keys(MAY_IMPORT)) {
-      expect(sources.filter(({ path }) => folderOf(path) === folder).length, folder).not.toBe(0);
-    }
+    const folders = new Set(sources.map(({ path }) => folderOf(path)));
+    expect([...folders].sort()).toEqual([...Object.keys(MAY_IMPORT), 'the root'].sort());
     const imported = sources.flatMap(({ path, text }) =>
       folderOf(path) === 'payment' ? foldersOf(path, text) : [],
     );
@@ -73,7 +97,7 @@ describe('the folders of money', () => {
   it('stand in one order, so that no circle of them can be written down', () => {
     const order = Object.keys(MAY_IMPORT);
     for (const [at, folder] of order.entries()) {
-      const above = [...order.slice(at), ...ABOVE, 'the root'];
+      const above = [...order.slice(at), 'the root'];
       expect(MAY_IMPORT[folder]?.filter((name) => above.includes(name))).toEqual([]);
     }
   });
@@ -88,5 +112,28 @@ describe('the folders of money', () => {
       'payment/tender.ts imports the root',
     ]);
     expect(wrongArrows('payment/tender.ts', late)).toEqual([]);
+  });
+});
+
+describe('the way from a socket to a file and its price', () => {
+  const way = new Set([...loadedBy('http/server.ts'), ...loadedBy('answers/respond.ts')]);
+  const rooms = [...loadedBy('rooms.ts')].filter((path) => !way.has(path));
+
+  it('loads nothing of the rooms beside it', () => {
+    const named = [
+      ...(sources.find(({ path }) => path === 'rooms.ts')?.text ?? '').matchAll(LOADED),
+    ]
+      .map(([, name = '']) => normalize(name))
+      .filter((path) => path !== 'answers/stored-file.ts');
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter((path) => way.has(path))).toEqual([]);
+    const folders = new Set([...way].map(folderOf));
+    const beside = ['mcp', 'metrics', 'remote', 'dashboard', 'doctor', 'workers', 'journal'];
+    expect(beside.filter((folder) => folders.has(folder))).toEqual([]);
+  });
+
+  it('is read whole, and the rooms are loaded with what they need', () => {
+    expect([...way]).toEqual(expect.arrayContaining(['http/request-handler.ts', 'http/reply.ts']));
+    expect(rooms).toEqual(expect.arrayContaining(['mcp/json-rpc.ts', 'answers/watch-index.ts']));
   });
 });

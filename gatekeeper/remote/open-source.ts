@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { dataUrl, isRemote } from '../config/data-url.ts';
-import { folderSource } from './folder-source.ts';
-import type { ReadFile } from './read-body.ts';
-import type { ReleaseSource } from './release-source.ts';
+import { folderSource } from '../release/folder-source.ts';
+import type { ReadFile } from '../release/read-body.ts';
+import type { ReleaseSource } from '../release/release-source.ts';
 
 /** What a source needs beside its settings. */
 export interface SourceOptions {
@@ -18,7 +18,7 @@ export async function openSource(config: Config, by: SourceOptions): Promise<Rel
   const { dataDir, dataAuth: auth, cacheDir, cacheMb } = config;
   if (!isRemote(dataDir)) return folderSource(dataDir, by.read);
   // Only who names a host waits for what talks to it to load.
-  const { remoteSource } = await import('../remote/remote-source.ts');
+  const { remoteSource } = await import('./remote-source.ts');
   const cacheBytesMax = cacheMb * 1024 * 1024;
   return remoteSource({ url: dataUrl(dataDir), auth, cacheDir, cacheBytesMax, ...by });
 }
