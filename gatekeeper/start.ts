@@ -20,13 +20,13 @@ import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockIsBehind, clockTrouble } from './money/clock-guard.ts';
 import { type TokenService, tokenSecrets, tokenService } from './money/token.ts';
 import { type Challenger, challenger } from './offer/challenge.ts';
-import { meteredDesk } from './payment/metered.ts';
+import { meteredPurchases } from './payment/metered.ts';
 import {
   openPaymentServices,
   type PaymentServiceOptions,
   type PaymentServices,
 } from './payment/open-payment-services.ts';
-import { purchaseDesk } from './payment/purchase-desk.ts';
+import { purchaseService } from './payment/purchase-service.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
 import { isRepeat } from './payment/repeat.ts';
 import type { SignaturePool } from './payment/signature-pool.ts';
@@ -176,16 +176,16 @@ interface Setting {
   readonly metrics: OpenMetrics | null;
 }
 
-/** The first service, whose desk all later ones share. */
+/** The first service, whose purchases all later ones share. */
 interface FirstService extends Service {
-  readonly desk: ReturnType<typeof purchaseDesk>;
+  readonly purchases: ReturnType<typeof purchaseService>;
 }
 
 type ServerTerms = Omit<GateServerOptions, 'responder' | 'health'>;
 
 async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper> {
   const { config, by, payments, source } = setting;
-  const { desk } = first;
+  const { purchases } = first;
   const warnings = settlementWarnings(config);
   let service: Service = first;
   let responder = responderOf(first);
@@ -201,7 +201,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
   });
   let isStopping = false;
   const options = {
-    ...serverTerms(setting, desk),
+    ...serverTerms(setting, purchases),
     responder: () => responder,
     health: () =>
       healthReport(service, {
@@ -222,7 +222,7 @@ async function listen(setting: Setting, first: FirstService): Promise<Gatekeeper
     connections: () => server.connections(),
   });
   const isFirst = (by.place ?? 0) === 0;
-  const reconciler = isFirst ? reconcileInBackground({ ...by, ...payments, desk }) : null;
+  const reconciler = isFirst ? reconcileInBackground({ ...by, ...payments, purchases }) : null;
   return {
     url,
     facilitatorTrouble: payments.trouble(),
@@ -292,7 +292,10 @@ function placeOf({ host, port, drainSeconds }: Config, { fd = null }: StartOptio
 }
 
 /** Who is let in, and who is told of it. */
-function serverTerms({ config, by, metrics }: Setting, desk: FirstService['desk']): ServerTerms {
+function serverTerms(
+  { config, by, metrics }: Setting,
+  purchases: FirstService['purchases'],
+): ServerTerms {
   const { rateLimit: perSecond, logRequests: requests } = config;
   const { log, meters } = by;
   const proxies = trustedProxies(config.trustedProxy);
@@ -302,7 +305,7 @@ function serverTerms({ config, by, metrics }: Setting, desk: FirstService['desk'
       limit: rateLimit(perSecond),
       repeats: rateLimit(perSecond, REPEAT_BURST_S),
       proxies,
-      isRepeat: (arrival) => isRepeat(arrival, desk),
+      isRepeat: (arrival) => isRepeat(arrival, purchases),
     }),
     proxies,
     log,
@@ -406,7 +409,7 @@ function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTe
   return { issuerDid: issuerDid ?? rootDid(release.keys), baseUrl };
 }
 
-/** The service at its start; later releases take the place of the first, the desk stays. */
+/** The service at its start; later releases take the place of the first, the purchases stay. */
 function firstService(
   config: Config,
   { clock, log, signatures, meters }: StartOptions,
@@ -428,11 +431,11 @@ function firstService(
   const beside = signatures === undefined ? {} : { signatures };
   const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
   const limited = meters === undefined ? {} : { limited: meters.refused };
-  const plain = purchaseDesk({ ...payments, ...terms, ...limited });
-  const desk = meters === undefined ? plain : meteredDesk(plain, meters);
+  const plain = purchaseService({ ...payments, ...terms, ...limited });
+  const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
   const targets = new SoldTargets();
   const shared = { targets, rooms: ROOMS, sold: payments.journal, clock, log };
-  return { release, baseUrl, operator, challenger: asked, desk, ...shared };
+  return { release, baseUrl, operator, challenger: asked, purchases, ...shared };
 }
 
 /** Each release has a responder of its own, which its ready answers belong to. */

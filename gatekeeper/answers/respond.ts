@@ -11,8 +11,8 @@ import { type HttpRequest, type HttpResponse, plainResponse } from '../http/requ
 import { wantsPage } from '../http/wants-page.ts';
 import { challengeReply } from '../offer/challenge.ts';
 import { noCharge } from '../offer/no-charge.ts';
-import type { PurchaseReply } from '../payment/purchase-desk.ts';
-import { type Offered, offeredBy } from '../payment/tender.ts';
+import type { PurchaseReply } from '../payment/purchase-service.ts';
+import { type PaymentHeader, paymentHeaders } from '../payment/tender.ts';
 import { DamagedFileError, isLogged, UnreachableFileError } from '../release/read-body.ts';
 import { staticFile } from '../release/static-file.ts';
 import { messageOf } from '../system/message-of.ts';
@@ -249,8 +249,8 @@ function missReply(
 async function paid(call: Call, service: Service): Promise<HttpResponse> {
   const { asked, request, routed } = call;
   const path = shortPath(request);
-  const [offered, ...others] = offeredBy(asked.facts);
-  if (asked.method !== 'GET' || offered === undefined) return unpaid(call, service);
+  const [paymentHeader, ...others] = paymentHeaders(asked.facts);
+  if (asked.method !== 'GET' || paymentHeader === undefined) return unpaid(call, service);
   const { endpoint, target, trouble } = routed;
   if (trouble !== null) return plainResponse(noCharge(routed, service.release), path);
   if (others.length > 0) {
@@ -260,7 +260,7 @@ async function paid(call: Call, service: Service): Promise<HttpResponse> {
       path,
     );
   }
-  const reply = await bought(call, offered, service);
+  const reply = await bought(call, paymentHeader, service);
   const { payer } = reply;
   return payer === undefined
     ? plainResponse(reply, path)
@@ -268,12 +268,22 @@ async function paid(call: Call, service: Service): Promise<HttpResponse> {
 }
 
 /** What is known is answered as it was; anything else must have an answer before money is looked at. */
-async function bought(call: Call, offered: Offered, service: Service): Promise<PurchaseReply> {
+async function bought(
+  call: Call,
+  paymentHeader: PaymentHeader,
+  service: Service,
+): Promise<PurchaseReply> {
   const { asked, routed } = call;
   const { endpoint, target } = routed;
   const { method, trace } = asked;
   const named = trace === undefined ? {} : { trace };
-  const opened = await service.desk.open({ endpoint, target, method, offered, ...named });
+  const opened = await service.purchases.open({
+    endpoint,
+    target,
+    method,
+    paymentHeader,
+    ...named,
+  });
   if (!('sell' in opened)) return opened;
   const answered = await answer(questionOf(routed, asked), service);
   if (answered.kind !== 'content') return missReply(answered, routed, service);

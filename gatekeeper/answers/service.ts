@@ -9,7 +9,7 @@ import type { SoldCitations } from '../money/journal.ts';
 import type { Network } from '../money/networks.ts';
 import type { TokenService } from '../money/token.ts';
 import type { Challenger } from '../offer/challenge.ts';
-import type { PurchaseDesk } from '../payment/purchase-desk.ts';
+import type { PurchaseService } from '../payment/purchase-service.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import type { SoldTargets } from './sold-targets.ts';
 
@@ -32,7 +32,7 @@ export interface Service {
   readonly baseUrl: string;
   readonly operator: Operator;
   readonly challenger: Challenger;
-  readonly desk: PurchaseDesk;
+  readonly purchases: Pick<PurchaseService, 'open'>;
   readonly sold: SoldCitations;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

@@ -17,9 +17,9 @@ export interface JsonCall {
   readonly isWanted?: () => boolean;
 }
 /** A JSON value with a status below 300 or from 400 to 499, or what came instead of one. */
-export type JsonAnswer = { readonly json: unknown; readonly status: number } | Silence;
+export type JsonAnswer = { readonly json: unknown; readonly status: number } | NoAnswer;
 /** No answer. */
-export interface Silence {
+export interface NoAnswer {
   readonly detail: string;
   /** Of what came in place of an answer. */
   readonly status?: number;
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const UNWANTED: Silence = { detail: 'not wanted any more', unsent: true, abandoned: true };
+const UNWANTED: NoAnswer = { detail: 'not wanted any more', unsent: true, abandoned: true };
 const ENDED = new Error('The call was aborted');
 
 function parsed(text: string, status: number): JsonAnswer {

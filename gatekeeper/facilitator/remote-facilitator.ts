@@ -12,7 +12,7 @@ import {
 import { findNetwork } from '../money/networks.ts';
 import { facilitatorUrl } from '../money/remote-url.ts';
 import { inTime } from '../system/in-time.ts';
-import { type JsonAnswer, jsonCaller, type Silence } from './json-call.ts';
+import { type JsonAnswer, jsonCaller, type NoAnswer } from './json-call.ts';
 
 export const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 60_000;
@@ -143,7 +143,7 @@ interface Call {
   /** Value of `X-Request-Id`, so that its operator and ours speak of the same call. */
   readonly id?: string | undefined;
 }
-type Answered = Exclude<JsonAnswer, Silence>;
+type Answered = Exclude<JsonAnswer, NoAnswer>;
 type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
 function caller(options: RemoteFacilitatorOptions): Caller {
@@ -192,8 +192,8 @@ async function headersOf(
   }
 }
 
-function noVerdict(silence: Silence): NoVerdict {
-  return { verdict: 'none', ...silence };
+function noVerdict(none: NoAnswer): NoVerdict {
+  return { verdict: 'none', ...none };
 }
 
 /** JSON that is not what the call asks for. */

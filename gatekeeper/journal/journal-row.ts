@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
 import {
+  type Claim,
   DEAD_AFTER_S,
   JOURNAL_RETENTION_DAYS,
-  type JournalClaim,
   type JournalEntry,
 } from '../money/journal.ts';
 import { soldBytes, soldHash } from './body-store.ts';
@@ -49,7 +49,7 @@ export interface ClaimValues {
   readonly purgeAt: number;
 }
 
-export function claimValues(claim: JournalClaim, now: number): ClaimValues {
+export function claimValues(claim: Claim, now: number): ClaimValues {
   const { key, resource, version, signed, value, validBefore, body, contentType } = claim;
   // A body must outlive its authorization, or a payment that can still settle could not be delivered.
   const retention = now + JOURNAL_RETENTION_DAYS * DAY_MS;

@@ -4,7 +4,7 @@ import type { X402Version } from './payment.ts';
 export type PaymentState = 'settling' | 'settled' | 'refused' | 'unknown';
 
 /** What is promised for a payment before anybody is asked to move money. */
-export interface JournalClaim {
+export interface Claim {
   /** `network|asset|payer|nonce`, lower-case. */
   readonly key: string;
   /** Method and canonical `path?query` that the payment is bound to. */
@@ -22,7 +22,7 @@ export interface JournalClaim {
 }
 
 /** The row of one payment key: what was promised for it and what came of it. */
-export interface JournalEntry extends Omit<JournalClaim, 'body'> {
+export interface JournalEntry extends Omit<Claim, 'body'> {
   readonly state: PaymentState;
   /** Null once the retention is over: the sale stays in the ledger, its bytes do not. */
   readonly body: Buffer | null;
@@ -33,7 +33,7 @@ export interface JournalEntry extends Omit<JournalClaim, 'body'> {
 }
 
 /** The request that a payment is bound to, and what a repeat of it must carry. */
-export type PaymentBinding = Pick<JournalClaim, 'resource' | 'signed'>;
+export type PaymentBinding = Pick<Claim, 'resource' | 'signed'>;
 
 /** How an open payment ends, or that its end is not known. */
 export interface Conclusion {
@@ -99,7 +99,7 @@ export interface Journal extends SoldCitations {
    */
   bindingOf(key: string): PaymentBinding | null;
   /** Claims a key as `settling`; false when another claim stands. A refused payment may be claimed again. */
-  claim(claim: JournalClaim): Promise<boolean>;
+  claim(claim: Claim): Promise<boolean>;
   /**
    * Takes a transaction for the one that settled a payment; false when it stands for another one, in the journal or
    * since an earlier call. For settlements that only a facilitator's word proves.

@@ -1,6 +1,7 @@
+import type { PaymentBinding } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { UNKNOWN_RETRY_S } from './payment-reply.ts';
-import type { Binding } from './tender.ts';
+import type { TenderBinding } from './tender.ts';
 
 /** Doubts that are remembered; the oldest make room, which only means that somebody is asked earlier. */
 export const DOUBTS_MAX = 20_000;
@@ -9,7 +10,7 @@ export const DOUBTS_MAX = 20_000;
 export const DOUBT_REST_MS = UNKNOWN_RETRY_S * 1000;
 
 /** No more of a payment than tells it from another: there are many. */
-type Doubt = Pick<Binding, 'resource' | 'signed'> & { readonly askedMs: number };
+type Doubt = PaymentBinding & { readonly askedMs: number };
 
 /**
  * Settlements that were asked about a moment ago and are still in doubt. Until the time that the buyer was told to wait
@@ -19,7 +20,7 @@ export class Doubts {
   readonly #doubts = new BoundedMap<string, Doubt>(DOUBTS_MAX);
 
   /** Milliseconds until the key may be asked about again; 0 when it may be now. */
-  waitMs({ key, resource, signed }: Binding, nowMs: number): number {
+  waitMs({ key, resource, signed }: TenderBinding, nowMs: number): number {
     const doubt = this.#doubts.get(key);
     if (doubt === undefined) return 0;
     const { askedMs } = doubt;
@@ -31,7 +32,7 @@ export class Doubts {
   }
 
   /** Remembers that somebody was asked about the key just now. */
-  note({ key, resource, signed }: Binding, askedMs: number): void {
+  note({ key, resource, signed }: TenderBinding, askedMs: number): void {
     this.#doubts.set(key, { resource, signed, askedMs });
   }
 }

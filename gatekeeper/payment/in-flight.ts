@@ -1,5 +1,5 @@
-import type { Outcome } from './payment-reply.ts';
-import type { Binding } from './tender.ts';
+import type { PurchaseOutcome } from './payment-reply.ts';
+import type { TenderBinding } from './tender.ts';
 import type { Waiters } from './waiters.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
@@ -10,8 +10,8 @@ export const PURCHASES_PER_PAYER_MAX = 2000;
 export const WAITING_BYTES_MAX = 256 * 1024 * 1024;
 
 interface Running {
-  readonly binding: Binding & { readonly waiters?: Waiters };
-  readonly outcome: Promise<Outcome>;
+  readonly binding: TenderBinding & { readonly waiters?: Waiters };
+  readonly outcome: Promise<PurchaseOutcome>;
 }
 
 /** Purchases under way in this process: the first one of a key binds it, and copies share its outcome. */
@@ -30,7 +30,10 @@ export class InFlight {
   }
 
   /** Binds the key at once and frees it when the outcome is there; `run` must not throw synchronously. */
-  start(binding: Running['binding'], run: () => Promise<Outcome>): Promise<Outcome> {
+  start(
+    binding: Running['binding'],
+    run: () => Promise<PurchaseOutcome>,
+  ): Promise<PurchaseOutcome> {
     const { key, payer } = binding;
     this.#ofPayer.set(payer, (this.#ofPayer.get(payer) ?? 0) + 1);
     const outcome = this.#ended(binding, run());
@@ -49,7 +52,10 @@ export class InFlight {
     this.#waitingBytes -= bytes;
   }
 
-  async #ended(binding: Binding, outcome: Promise<Outcome>): Promise<Outcome> {
+  async #ended(
+    binding: TenderBinding,
+    outcome: Promise<PurchaseOutcome>,
+  ): Promise<PurchaseOutcome> {
     try {
       return await outcome;
     } finally {
@@ -58,7 +64,7 @@ export class InFlight {
   }
 
   /** A later purchase of the same key stays. */
-  #free(binding: Binding): void {
+  #free(binding: TenderBinding): void {
     const { key, payer } = binding;
     if (this.#running.get(key)?.binding === binding) this.#running.delete(key);
     const left = (this.#ofPayer.get(payer) ?? 1) - 1;

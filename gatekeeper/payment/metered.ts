@@ -1,7 +1,7 @@
 import type { FacilitatorCall, Meters, Stage } from '../metrics/meters.ts';
 import type { Facilitator } from '../money/facilitator.ts';
 import type { Journal } from '../money/journal.ts';
-import type { PurchaseDesk } from './purchase-desk.ts';
+import type { PurchaseService } from './purchase-service.ts';
 
 /** Runs something and tells how long it took, however it ends. */
 async function timed<T>(run: () => Promise<T>, note: (ms: number) => void): Promise<T> {
@@ -61,13 +61,13 @@ export function meteredFacilitator(
   };
 }
 
-/** A desk that tells how long its check takes, and how long an answer is made before it is sold. */
-export function meteredDesk<Desk extends PurchaseDesk>(desk: Desk, meters: Meters): Desk {
+/** A purchase service that tells how long its check takes, and how long an answer is made before it is sold. */
+export function meteredPurchases(purchases: PurchaseService, meters: Meters): PurchaseService {
   return {
-    ...desk,
-    async open(order) {
+    ...purchases,
+    async open(request) {
       const started = performance.now();
-      const opened = await desk.open(order);
+      const opened = await purchases.open(request);
       if (!('sell' in opened)) return opened;
       const checked = performance.now();
       meters.stage('check', checked - started);

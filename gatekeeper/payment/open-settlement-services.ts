@@ -16,10 +16,10 @@ import { depthMs } from '../money/settlement-time.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { meteredFacilitator } from './metered.ts';
-import type { Settlers } from './settlement.ts';
+import type { SettlementContext } from './settlement.ts';
 
 /** Who settles, as the settings say, and what the chain says about it. */
-export interface SettlementServices extends Pick<Settlers, 'facilitator' | 'evidence'> {
+export interface SettlementServices extends Pick<SettlementContext, 'facilitator' | 'evidence'> {
   /** What keeps somebody from settling for us; null when nothing does. Never rejects. */
   trouble(): Promise<string | null>;
   /** Whether facilitators are asked at this moment; empty where there are none to choose from. */
@@ -140,7 +140,7 @@ function provenBy(facilitator: Facilitator, { chain, waitMs }: Omit<Parts, 'cloc
   return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
 }
 
-function evidenceBy(evidence: ChainEvidence): NonNullable<Settlers['evidence']> {
+function evidenceBy(evidence: ChainEvidence): NonNullable<SettlementContext['evidence']> {
   return async ({ authorization }) => {
     const finding = await evidence.find(authorization);
     return finding.state === 'unconfirmed' ? { state: 'unknown' } : finding;

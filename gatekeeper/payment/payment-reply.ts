@@ -1,7 +1,7 @@
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
-import type { Offered, Order, Tender } from './tender.ts';
+import type { PaymentHeader, PurchaseRequest, Tender } from './tender.ts';
 
 /** The complete 200 body of a request, in hand before anybody is charged. */
 export interface Delivery {
@@ -10,7 +10,7 @@ export interface Delivery {
 }
 
 /** What came of a payment or receipt. */
-export type Outcome =
+export type PurchaseOutcome =
   | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
   /** Nobody was charged, and the authorization is still unused. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
@@ -25,28 +25,33 @@ export const UNKNOWN_RETRY_S = 5;
 const FAILED_RETRY_S = 2;
 
 /** The request that gets the reply. */
-export interface Asked extends Pick<Order, 'endpoint' | 'target' | 'offered'> {
+export interface RepliedRequest
+  extends Pick<PurchaseRequest, 'endpoint' | 'target' | 'paymentHeader'> {
   /** Null for what could not be read: nobody has paid with it. */
   readonly tender: Pick<Tender, 'paidHeader'> | null;
 }
 
 /** Turns an outcome into the reply of one request; copies of a payment are each answered in their own spelling. */
-export function paymentReply(outcome: Outcome, asked: Asked, challenger: Challenger): Reply {
+export function paymentReply(
+  outcome: PurchaseOutcome,
+  asked: RepliedRequest,
+  challenger: Challenger,
+): Reply {
   switch (outcome.kind) {
     case 'paid':
       return paidReply(outcome, asked);
     case 'refused':
       return refusalReply(outcome.refusal, asked, challenger);
     case 'unknown':
-      return unknownReply(asked.offered, outcome.waitMs);
+      return unknownReply(asked.paymentHeader, outcome.waitMs);
     case 'failed':
       return failedReply(outcome.error);
   }
 }
 
 function paidReply(
-  { delivery, transaction }: Extract<Outcome, { kind: 'paid' }>,
-  { tender }: Asked,
+  { delivery, transaction }: Extract<PurchaseOutcome, { kind: 'paid' }>,
+  { tender }: RepliedRequest,
 ): Reply {
   if (tender === null) throw new TypeError('Cannot tell of a payment that was not read');
   const { body, contentType } = delivery;
@@ -55,7 +60,7 @@ function paidReply(
 }
 
 /** The challenge again, with the reason of the refusal first. */
-function refusalReply(refusal: Refusal, asked: Asked, challenger: Challenger): Reply {
+function refusalReply(refusal: Refusal, asked: RepliedRequest, challenger: Challenger): Reply {
   const error = `${refusal.reason}: ${refusal.error}`;
   return challengeReply(challenger.challenge(asked.endpoint, asked.target, error));
 }
@@ -66,15 +71,15 @@ function failedReply(error: string): Reply {
   return jsonReply(503, body, [['retry-after', String(FAILED_RETRY_S)]]);
 }
 
-function unknownReply(offered: Offered, waitMs: number): Reply {
-  const header = headerName(offered);
+function unknownReply(paymentHeader: PaymentHeader, waitMs: number): Reply {
+  const header = headerName(paymentHeader);
   const error = `The outcome of your payment is not known yet. Send the same ${header} again; do not sign a new one, or you may pay twice.`;
   const waitS = Math.max(1, Math.ceil(waitMs / 1000));
   const body = { error, retryable: true, retry_after_s: waitS };
   return jsonReply(503, body, [['retry-after', String(waitS)]]);
 }
 
-function headerName(offered: Offered): string {
-  if (offered.kind === 'receipt') return 'X-RECEIPT';
-  return offered.version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
+function headerName(paymentHeader: PaymentHeader): string {
+  if (paymentHeader.kind === 'receipt') return 'X-RECEIPT';
+  return paymentHeader.version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE';
 }

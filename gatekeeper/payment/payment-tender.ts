@@ -21,15 +21,15 @@ import { BoundedMap } from '../system/bounded-map.ts';
 import { oncePer } from '../system/once-per.ts';
 import { checkPayment, checkSignature, type Terms } from './payment-check.ts';
 import { decodePayment } from './payment-header.ts';
-import { check, look, resume, type Settlers, settle } from './settlement.ts';
+import { check, look, resume, type SettlementContext, settle } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
-import type { Money, OfferedOf, Tender, TenderReader } from './tender.ts';
+import type { PaymentHeaderOf, Tender, TenderReader, TenderSettlement } from './tender.ts';
 import { Waiters } from './waiters.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;
 
-export interface PaymentReaderOptions extends Settlers {
+export interface PaymentReaderOptions extends SettlementContext {
   readonly challenger: Challenger;
   /** Asks `/verify` before the claim; without it the facilitator checks when it settles. */
   readonly verifyFirst?: boolean;
@@ -48,11 +48,11 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   const { network } = challenger;
   const termsOf = cachedTerms(challenger);
   return {
-    async read({ endpoint, target, method, offered, trace }) {
-      const payment = paymentIn(offered);
+    async read({ endpoint, target, method, paymentHeader, trace }) {
+      const payment = paymentIn(paymentHeader);
       if (isRefusal(payment)) return payment;
       await signatures?.judge(payment, network);
-      const requirements = termsOf(endpoint, target, offered.version);
+      const requirements = termsOf(endpoint, target, paymentHeader.version);
       const terms: Terms = { network, requirements };
       const refusal = checkPayment(payment, terms, clock() / 1000);
       if (refusal !== null && !mayBeKnown(payment, terms)) return refusal;
@@ -62,8 +62,8 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
         ? tenderOf(parts, options)
         : tenderOf({ ...parts, trace }, reportingFor(trace, options));
     },
-    identify(offered) {
-      const payment = paymentIn(offered);
+    identify(paymentHeader) {
+      const payment = paymentIn(paymentHeader);
       if (isRefusal(payment)) return null;
       return { key: paymentKey(payment, network), signed: signedText(payment) };
     },
@@ -79,7 +79,7 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   };
 }
 
-const paymentIn = oncePer(({ header, version }: OfferedOf<'payment'>) =>
+const paymentIn = oncePer(({ header, version }: PaymentHeaderOf<'payment'>) =>
   decodePayment(header, version),
 );
 
@@ -123,17 +123,17 @@ function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
     validBefore: Number(validBefore),
     refusal,
     waiters,
-    money: moneyOf(parts, { waiters, options }),
+    settlement: tenderSettlement(parts, { waiters, options }),
     paidHeader: (transaction) => paidHeader(payment, network, transaction),
     paidBy: from,
   };
 }
 
 /** The settler gets the terms that the payer signed for. */
-function moneyOf(
+function tenderSettlement(
   { payment, requirements, trace }: Parts,
   { waiters, options }: { readonly waiters: Waiters; readonly options: PaymentReaderOptions },
-): Money {
+): TenderSettlement {
   const { verifyFirst = false } = options;
   const terms = asSigned(requirements, payment);
   const made = facilitatorRequest(payment, terms, listingOf(requirements));
@@ -141,12 +141,12 @@ function moneyOf(
     trace === undefined ? made : { ...made, trace: { ...trace, isAwaited: waiters.isWaiting } };
   const validBefore = Number(payment.authorization.validBefore);
   const key = paymentKey(payment, options.challenger.network);
-  const claim = { key, payment, request, validBefore };
+  const due = { key, payment, request, validBefore };
   return {
-    check: async () => (verifyFirst ? check(claim, options) : null),
-    settle: () => settle(claim, options),
-    resume: () => resume(claim, options),
-    look: (isKept) => look(claim, options, isKept),
+    check: async () => (verifyFirst ? check(due, options) : null),
+    settle: () => settle(due, options),
+    resume: () => resume(due, options),
+    look: (isKept) => look(due, options, isKept),
   };
 }
 

@@ -10,8 +10,14 @@ import type { Header } from '../http/reply.ts';
 import type { JournalEntry } from '../money/journal.ts';
 import type { Refusal } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { Ending } from './settlement.ts';
-import type { Money, OfferedOf, OrderOf, Tender, TenderReader } from './tender.ts';
+import type { SettlementResult } from './settlement.ts';
+import type {
+  PaymentHeaderOf,
+  PurchaseRequestOf,
+  Tender,
+  TenderReader,
+  TenderSettlement,
+} from './tender.ts';
 import { Waiters } from './waiters.ts';
 
 const KEY = 'receipt|';
@@ -36,22 +42,22 @@ export function isReceiptKey(key: string): boolean {
 export function receiptReader({ processor, clock }: ReceiptReaderOptions): TenderReader<'receipt'> {
   const isSigned = processor === null ? null : signatureCheck(processor);
   return {
-    async read(order) {
+    async read(request) {
       if (isSigned === null) return NO_PROCESSOR;
-      const parsed = receiptIn(order.offered);
+      const parsed = receiptIn(request.paymentHeader);
       if (parsed === null || !isSigned(parsed)) return refusalFor('invalid_receipt');
-      const resource = `${order.method} ${order.target}`;
+      const resource = `${request.method} ${request.target}`;
       if (parsed.receipt.resource !== resource) return refusalFor('other_request');
-      return tenderOf(parsed, order, clock());
+      return tenderOf(parsed, request, clock());
     },
-    identify(offered) {
-      const receipt = receiptIn(offered)?.receipt;
-      return receipt === undefined ? null : { key: KEY + receipt.id, signed: offered.header };
+    identify(paymentHeader) {
+      const receipt = receiptIn(paymentHeader)?.receipt;
+      return receipt === undefined ? null : { key: KEY + receipt.id, signed: paymentHeader.header };
     },
   };
 }
 
-const receiptIn = oncePer(({ header }: OfferedOf<'receipt'>) => parseReceipt(header));
+const receiptIn = oncePer(({ header }: PaymentHeaderOf<'receipt'>) => parseReceipt(header));
 
 function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
   const der = Buffer.concat([SPKI_ED25519, Buffer.from(parseDidKey(processor))]);
@@ -61,7 +67,7 @@ function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
 
 function tenderOf(
   { receipt }: ParsedReceipt,
-  { endpoint, offered, trace }: OrderOf<'receipt'>,
+  { endpoint, paymentHeader, trace }: PurchaseRequestOf<'receipt'>,
   nowMs: number,
 ): Tender {
   const { id, resource, amount, expires } = receipt;
@@ -72,12 +78,12 @@ function tenderOf(
     // A receipt names nobody, so all of them share the room of one payer.
     payer: KEY,
     resource,
-    signed: offered.header,
+    signed: paymentHeader.header,
     version: 1,
     value: amount,
     validBefore: expires,
     refusal: isLate ? refusalFor('receipt_expired') : isShort ? refusalFor('amount_too_low') : null,
-    money: paidAlready(KEY + id),
+    settlement: paidAlready(KEY + id),
     waiters: new Waiters(trace?.isAwaited),
     paidHeader: () => receiptHeader(id),
     paidBy: null,
@@ -97,12 +103,19 @@ export function recallReceipt({
   const paidHeader = (): Header => receiptHeader(key.slice(KEY.length));
   const sold = { key, payer, resource, signed, version, value, validBefore };
   const waiters = new Waiters(() => false);
-  return { ...sold, refusal: null, money: paidAlready(key), waiters, paidHeader, paidBy: null };
+  return {
+    ...sold,
+    refusal: null,
+    settlement: paidAlready(key),
+    waiters,
+    paidHeader,
+    paidBy: null,
+  };
 }
 
 /** Nobody is asked: the processor had taken the money before the receipt existed. */
-function paidAlready(key: string): Money {
-  const settled = async (): Promise<Ending> => ({ kind: 'settled', transaction: key });
+function paidAlready(key: string): TenderSettlement {
+  const settled = async (): Promise<SettlementResult> => ({ kind: 'settled', transaction: key });
   return { check: async () => null, settle: settled, resume: settled, look: settled };
 }
 

@@ -1,7 +1,7 @@
 import type { Journal, OpenPayment } from '../money/journal.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { messageOf } from '../system/message-of.ts';
-import type { Lookout } from './purchase-desk.ts';
+import type { PurchaseService } from './purchase-service.ts';
 
 /** Open payments that one pass sees; the next pass goes on behind them. */
 export const RECONCILE_ROWS_MAX = 10_000;
@@ -20,7 +20,7 @@ export const RECONCILE_RESTS_MAX = 20_000;
 
 export interface ReconcilerOptions {
   readonly journal: Pick<Journal, 'unresolved'>;
-  readonly desk: Lookout;
+  readonly purchases: Pick<PurchaseService, 'look'>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -90,7 +90,7 @@ export class Reconciler {
   async #ask(key: string, errors: unknown[]): Promise<boolean> {
     let isKnown = false;
     try {
-      isKnown = await this.#options.desk.look(key);
+      isKnown = await this.#options.purchases.look(key);
     } catch (error) {
       errors.push(error);
     }

@@ -1,11 +1,11 @@
 import { canonicalRequest } from '../../compiler/contract/canonical-request.ts';
 import { route } from '../../compiler/contract/route.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
-import type { PurchaseMemory } from './purchase-desk.ts';
-import { offeredBy } from './tender.ts';
+import type { PurchaseService } from './purchase-service.ts';
+import { paymentHeaders } from './tender.ts';
 
 /** What is looked at of a request before it is answered. */
-export interface AskedAgain {
+export interface RepeatedRequest {
   readonly method: string;
   /** The raw request target. */
   readonly target: string;
@@ -16,10 +16,13 @@ export interface AskedAgain {
  * Whether a request fetches again what its own payment or receipt bought, or is buying now. Never waits: a payment that
  * is new, as most are, costs no look-up; who only knows the nonce of somebody's payment repeats nothing.
  */
-export function isRepeat({ method, target, facts }: AskedAgain, desk: PurchaseMemory): boolean {
-  const [offered, ...others] = offeredBy(facts);
-  if (method !== 'GET' || offered === undefined || others.length > 0) return false;
-  const bought = desk.boughtBy(offered);
+export function isRepeat(
+  { method, target, facts }: RepeatedRequest,
+  purchases: Pick<PurchaseService, 'boughtBy'>,
+): boolean {
+  const [paymentHeader, ...others] = paymentHeaders(facts);
+  if (method !== 'GET' || paymentHeader === undefined || others.length > 0) return false;
+  const bought = purchases.boughtBy(paymentHeader);
   return bought !== null && bought === resourceOf(target);
 }
 

@@ -12,7 +12,7 @@ import type { Payment, Refusal } from '../money/payment.ts';
 import { facilitatorRefusal, isDefinite } from './facilitator-refusal.ts';
 
 /** What a settlement needs. */
-export interface Settlers {
+export interface SettlementContext {
   readonly journal: Pick<Journal, 'takeTransaction'>;
   readonly facilitator: Facilitator;
   /** Milliseconds since the epoch. */
@@ -24,7 +24,7 @@ export interface Settlers {
 }
 
 /** What is known of the money of one payment or receipt. */
-export type Ending =
+export type SettlementResult =
   | { readonly kind: 'settled'; readonly transaction: string }
   /** No money moved and none will. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
@@ -34,7 +34,7 @@ export type Ending =
   | { readonly kind: 'unknown'; readonly detail: string };
 
 /** A payment under its journal key, with the one request that both calls send. */
-export interface Claim {
+export interface DuePayment {
   /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;
@@ -44,7 +44,10 @@ export interface Claim {
 }
 
 /** Asks `/verify`, which moves no money; null if the payment is valid. */
-export async function check({ request }: Claim, { facilitator }: Settlers): Promise<Ending | null> {
+export async function check(
+  { request }: DuePayment,
+  { facilitator }: SettlementContext,
+): Promise<SettlementResult | null> {
   const outcome = await facilitator.verify(request);
   if (outcome.verdict === 'valid') return null;
   if (outcome.verdict === 'none') return { kind: 'unsent', detail: outcome.detail };
@@ -52,8 +55,8 @@ export async function check({ request }: Claim, { facilitator }: Settlers): Prom
 }
 
 /** The first settlement of a claim that is durably `settling`; never throws. */
-export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
-  const outcome = await askToSettle(claim, by, true);
+export async function settle(due: DuePayment, by: SettlementContext): Promise<SettlementResult> {
+  const outcome = await askToSettle(due, by, true);
   if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
   if (outcome.verdict === 'refused' && isDefinite(outcome)) {
     return refused(facilitatorRefusal(outcome.reason));
@@ -62,7 +65,7 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
     const { detail, declined } = outcome;
     return declined === true ? refused(notSent(detail)) : { kind: 'unsent', detail };
   }
-  const proof = endingOf(await evidenceOf(claim, by));
+  const proof = resultOf(await evidenceOf(due, by));
   if (proof !== null) return proof;
   return unknown(outcome.verdict === 'refused' ? outcome.reason : outcome.detail);
 }
@@ -74,15 +77,15 @@ export async function settle(claim: Claim, by: Settlers): Promise<Ending> {
  * closes the payment. It ends when the chain shows the nonce used, when the chain shows a dead authorization unused, or,
  * where nobody can ask the chain, once the authorization is dead, since nothing better can ever be learnt.
  */
-export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
-  const before = await look(claim, by);
+export async function resume(due: DuePayment, by: SettlementContext): Promise<SettlementResult> {
+  const before = await look(due, by);
   if (before.kind !== 'unknown') return before;
-  const outcome = await askToSettle(claim, by, false);
+  const outcome = await askToSettle(due, by, false);
   if (outcome.verdict === 'settled') return { kind: 'settled', transaction: outcome.transaction };
   if (outcome.verdict === 'none') return unknown(outcome.detail);
-  const proof = endingOf(await evidenceOf(claim, by));
+  const proof = resultOf(await evidenceOf(due, by));
   if (proof !== null) return proof;
-  const isUnprovable = isDead(claim, by) && by.evidence === undefined;
+  const isUnprovable = isDead(due, by) && by.evidence === undefined;
   return isUnprovable ? refused(EXPIRED_UNPROVEN) : unknown(outcome.reason);
 }
 
@@ -90,20 +93,28 @@ export async function resume(claim: Claim, by: Settlers): Promise<Ending> {
  * What became of a payment, by the chain alone; moves no money and never throws. Where nobody can ask the chain, a dead
  * payment is closed once its answer is gone too: until then the buyer's own repeat may still learn better.
  */
-export async function look(claim: Claim, by: Settlers, isKept = true): Promise<Ending> {
-  const evidence = await evidenceOf(claim, by);
-  const proof = endingOf(evidence);
+export async function look(
+  due: DuePayment,
+  by: SettlementContext,
+  isKept = true,
+): Promise<SettlementResult> {
+  const evidence = await evidenceOf(due, by);
+  const proof = resultOf(evidence);
   if (proof !== null) return proof;
-  if (evidence.state === 'unused' && isDead(claim, by)) return refused(EXPIRED);
-  const isLost = by.evidence === undefined && isDead(claim, by) && !isKept;
+  if (evidence.state === 'unused' && isDead(due, by)) return refused(EXPIRED);
+  const isLost = by.evidence === undefined && isDead(due, by) && !isKept;
   return isLost ? refused(EXPIRED_UNPROVEN) : unknown('the chain does not show it');
 }
 
-async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promise<SettleOutcome> {
-  if (!isAwaited(claim.request)) return ABANDONED;
+async function askToSettle(
+  due: DuePayment,
+  by: SettlementContext,
+  isFirst: boolean,
+): Promise<SettleOutcome> {
+  if (!isAwaited(due.request)) return ABANDONED;
   try {
-    const outcome = await by.facilitator.settle(claim.request, isFirst);
-    return (await isOurs(outcome, claim, by)) ? outcome : ANOTHERS;
+    const outcome = await by.facilitator.settle(due.request, isFirst);
+    return (await isOurs(outcome, due, by)) ? outcome : ANOTHERS;
   } catch (error) {
     by.report(error);
     return { verdict: 'none', detail: 'the call failed' };
@@ -111,36 +122,40 @@ async function askToSettle(claim: Claim, by: Settlers, isFirst: boolean): Promis
 }
 
 /** A transaction recorded for another payment does not prove this one, unless the chain shows this one in it. */
-async function isOurs(outcome: SettleOutcome, { key }: Claim, by: Settlers): Promise<boolean> {
+async function isOurs(
+  outcome: SettleOutcome,
+  { key }: DuePayment,
+  by: SettlementContext,
+): Promise<boolean> {
   if (outcome.verdict !== 'settled' || outcome.isProven === true) return true;
   if (await by.journal.takeTransaction(key, outcome.transaction)) return true;
   by.report(new Error(`Cannot take a settlement: ${ANOTHERS.detail}; ${HOW_TO_TAKE_IT}`));
   return false;
 }
 
-async function evidenceOf(claim: Claim, by: Settlers): Promise<Evidence> {
+async function evidenceOf(due: DuePayment, by: SettlementContext): Promise<Evidence> {
   try {
-    return (await by.evidence?.(claim.payment)) ?? { state: 'unknown' };
+    return (await by.evidence?.(due.payment)) ?? { state: 'unknown' };
   } catch (error) {
     by.report(error);
     return { state: 'unknown' };
   }
 }
 
-function endingOf(evidence: Evidence): Ending | null {
+function resultOf(evidence: Evidence): SettlementResult | null {
   if (evidence.state === 'paid') return { kind: 'settled', transaction: evidence.transaction };
   return evidence.state === 'cancelled' ? refused(CANCELLED) : null;
 }
 
-function isDead({ validBefore }: Claim, { clock }: Settlers): boolean {
+function isDead({ validBefore }: DuePayment, { clock }: SettlementContext): boolean {
   return clock() / 1000 > validBefore + DEAD_AFTER_S;
 }
 
-function refused(refusal: Refusal): Ending {
+function refused(refusal: Refusal): SettlementResult {
   return { kind: 'refused', refusal };
 }
 
-function unknown(detail: string): Ending {
+function unknown(detail: string): SettlementResult {
   return { kind: 'unknown', detail };
 }
 

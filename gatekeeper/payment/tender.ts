@@ -2,14 +2,14 @@ import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { HeaderFacts } from '../http/header-facts.ts';
 import type { Header } from '../http/reply.ts';
 import type { RequestTrace } from '../http/request-id.ts';
-import type { JournalClaim } from '../money/journal.ts';
+import type { Claim, PaymentBinding } from '../money/journal.ts';
 import type { Refusal, X402Version } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
-import type { Ending } from './settlement.ts';
+import type { SettlementResult } from './settlement.ts';
 import type { Waiters } from './waiters.ts';
 
 /** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */
-export type Offered =
+export type PaymentHeader =
   | { readonly kind: 'payment'; readonly version: X402Version; readonly header: string }
   | { readonly kind: 'receipt'; readonly header: string };
 
@@ -19,8 +19,8 @@ type OfferHeaders = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
  * Everything that a request offers; more than one is refused. The same objects when it comes in and when it pays, between
  * which nothing is waited for, so that each header is read once.
  */
-export const offeredBy = oncePer(
-  ({ paymentV1, paymentV2, receipt }: OfferHeaders): readonly Offered[] => [
+export const paymentHeaders = oncePer(
+  ({ paymentV1, paymentV2, receipt }: OfferHeaders): readonly PaymentHeader[] => [
     ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, header: paymentV1 } as const]),
     ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, header: paymentV2 } as const]),
     ...(receipt === null ? [] : [{ kind: 'receipt', header: receipt } as const]),
@@ -28,28 +28,27 @@ export const offeredBy = oncePer(
 );
 
 /** A request that offers something for its answer. */
-export interface Order {
+export interface PurchaseRequest {
   readonly endpoint: Endpoint;
   /** Canonical `path?query`. */
   readonly target: string;
   readonly method: string;
-  readonly offered: Offered;
+  readonly paymentHeader: PaymentHeader;
   /** What the request is called, in the log and towards facilitators. */
   readonly trace?: RequestTrace;
 }
 
-/** What a payment or receipt is bound to. */
-export interface Binding {
+/** What a payment or receipt is bound to, under its journal key. */
+export interface TenderBinding extends PaymentBinding {
   readonly key: string;
   readonly payer: string;
-  readonly resource: string;
-  readonly signed: string;
 }
+
 /** What is bound to one request: the same for a payment and for a receipt, whatever moves the money. */
-export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' | 'validBefore'> {
+export interface Tender extends TenderBinding, Pick<Claim, 'version' | 'value' | 'validBefore'> {
   /** Why a tender that the journal does not know is refused; null if it is accepted. */
   readonly refusal: Refusal | null;
-  readonly money: Money;
+  readonly settlement: TenderSettlement;
   readonly waiters: Waiters;
   /** Tells the buyer what moved the money. */
   readonly paidHeader: (transaction: string) => Header;
@@ -58,30 +57,33 @@ export interface Tender extends Binding, Pick<JournalClaim, 'version' | 'value' 
 }
 
 /** How the money of one tender moves; nothing here throws. */
-export interface Money {
+export interface TenderSettlement {
   /** The objection of a check before the claim, or null. Moves no money. */
-  readonly check: () => Promise<Ending | null>;
+  readonly check: () => Promise<SettlementResult | null>;
   /** The first settlement, of a claim that is durable. */
-  readonly settle: () => Promise<Ending>;
+  readonly settle: () => Promise<SettlementResult>;
   /** The buyer asks again for a claim whose end nobody noted: the money may be asked for again. */
-  readonly resume: () => Promise<Ending>;
+  readonly resume: () => Promise<SettlementResult>;
   /** Learns what became of a claim and never moves money; `isKept` while its answer can still be delivered. */
-  readonly look: (isKept: boolean) => Promise<Ending>;
+  readonly look: (isKept: boolean) => Promise<SettlementResult>;
 }
 
 /** The key of a tender and the text that a repeat must carry, read without checking anything. */
-export type Identity = Pick<Binding, 'key' | 'signed'>;
+export type Identity = Pick<TenderBinding, 'key' | 'signed'>;
 
-export type OfferedOf<Kind extends Offered['kind']> = Extract<Offered, { kind: Kind }>;
+export type PaymentHeaderOf<Kind extends PaymentHeader['kind']> = Extract<
+  PaymentHeader,
+  { kind: Kind }
+>;
 
 /** Reads one kind of header. */
-export interface TenderReader<Kind extends Offered['kind']> {
+export interface TenderReader<Kind extends PaymentHeader['kind']> {
   /** Never throws for what a header holds. */
-  read(order: OrderOf<Kind>): Promise<Tender | Refusal>;
+  read(request: PurchaseRequestOf<Kind>): Promise<Tender | Refusal>;
   /** Null for what is malformed; never waits. */
-  identify(offered: OfferedOf<Kind>): Identity | null;
+  identify(paymentHeader: PaymentHeaderOf<Kind>): Identity | null;
 }
 
-export type OrderOf<Kind extends Offered['kind']> = Order & {
-  readonly offered: OfferedOf<Kind>;
+export type PurchaseRequestOf<Kind extends PaymentHeader['kind']> = PurchaseRequest & {
+  readonly paymentHeader: PaymentHeaderOf<Kind>;
 };

@@ -6,7 +6,7 @@ import { folderSource } from '../../gatekeeper/release/folder-source.ts';
 import { openRelease } from '../../gatekeeper/release/release-index.ts';
 import { tinyService } from './tiny-service.ts';
 
-/** A service over a compiled data folder, without a server; its desk takes no payment. */
+/** A service over a compiled data folder, without a server; its purchases take no payment. */
 export async function compiledService(dataDir: string, now: string): Promise<Service> {
   const release = await openRelease({
     source: folderSource(dataDir),

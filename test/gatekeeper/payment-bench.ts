@@ -17,11 +17,11 @@ import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/payment/payment-reply.ts';
 import {
-  type PurchaseDesk,
-  type PurchaseDeskOptions,
-  purchaseDesk,
-} from '../../gatekeeper/payment/purchase-desk.ts';
-import type { Order } from '../../gatekeeper/payment/tender.ts';
+  type PurchaseService,
+  type PurchaseServiceOptions,
+  purchaseService,
+} from '../../gatekeeper/payment/purchase-service.ts';
+import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
 import { NOW_MS, payer } from './payer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desk-'));
@@ -51,7 +51,7 @@ interface Script {
   deliver: () => Promise<Delivery>;
 }
 /** A request with a payment header, and what makes its answer. */
-export interface Bought extends Partial<Omit<Order, 'offered'>> {
+export interface Bought extends Partial<Omit<PurchaseRequest, 'paymentHeader'>> {
   readonly header: string;
   readonly version?: 1 | 2;
   readonly deliver: () => Promise<Delivery>;
@@ -59,12 +59,12 @@ export interface Bought extends Partial<Omit<Order, 'offered'>> {
 
 /** Buys in the two steps of respond(): who is known is answered, anything else is made and sold. */
 export async function buy(
-  desk: PurchaseDesk,
+  desk: PurchaseService,
   { header: value, version = 1, deliver, ...order }: Bought,
 ): Promise<Reply> {
-  const offered = { kind: 'payment', version, header: value } as const;
+  const paymentHeader = { kind: 'payment', version, header: value } as const;
   const usual = { endpoint: gauge, target: TARGET, method: 'GET' };
-  const opened = await desk.open({ ...usual, ...order, offered });
+  const opened = await desk.open({ ...usual, ...order, paymentHeader });
   if (!('sell' in opened)) return opened;
   const made = async (): Promise<Delivery> => deliver();
   const delivery = await made().catch(() => null);
@@ -78,7 +78,7 @@ export interface Bench {
   readonly calls: { verify: FacilitatorRequest[]; settle: FacilitatorRequest[]; deliver: number };
   readonly script: Script;
   journal(): Journal;
-  desk(): ReturnType<typeof purchaseDesk>;
+  desk(): ReturnType<typeof purchaseService>;
   pay(order: Omit<Bought, 'deliver'>): Promise<Reply>;
   /** Lets the time pass that a buyer in doubt is told to wait. */
   wait(): void;
@@ -102,7 +102,7 @@ export function freshJournal(): ReturnType<typeof sqliteJournal> {
 }
 
 /** A desk over a real journal and a scripted facilitator. */
-export function bench(overrides: Partial<PurchaseDeskOptions> = {}): Bench {
+export function bench(overrides: Partial<PurchaseServiceOptions> = {}): Bench {
   files += 1;
   const path = join(folder, `${files}.db`);
   const calls: Bench['calls'] = { verify: [], settle: [], deliver: 0 };
@@ -135,7 +135,7 @@ export function bench(overrides: Partial<PurchaseDeskOptions> = {}): Bench {
     const clock = () => script.now;
     const journal = sqliteJournal({ path, clock });
     const usual = { facilitator, challenger: shop, clock, verifyFirst: true };
-    const desk = purchaseDesk({ journal, ...usual, ...overrides });
+    const desk = purchaseService({ journal, ...usual, ...overrides });
     return { journal, desk };
   };
   let open = opened();

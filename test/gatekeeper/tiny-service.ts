@@ -18,7 +18,7 @@ import {
   writeTinyRelease,
 } from './tiny-release.ts';
 
-/** A service over a tiny release, without a server; its desk takes no payment. */
+/** A service over a tiny release, without a server; its purchases take no payment. */
 export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Promise<Service> {
   const dataDir = tinyDataDir();
   writeTinyRelease(dataDir, options);
@@ -35,7 +35,7 @@ export async function tinyService(options: TinyOptions = {}, now = TINY_NOW): Pr
       settlement: 'test',
     },
     challenger: challenger(terms),
-    desk: { open: async () => jsonReply(503, {}) },
+    purchases: { open: async () => jsonReply(503, {}) },
     sold: { citations: async () => [] },
     clock: () => now,
     log: () => undefined,

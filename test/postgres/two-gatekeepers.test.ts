@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepingSettlements } from '../../gatekeeper/journal/kept-settlements.ts';
 import { postgresJournal } from '../../gatekeeper/journal/postgres/postgres-journal.ts';
 import type { SettleOutcome } from '../../gatekeeper/money/facilitator.ts';
-import { purchaseDesk } from '../../gatekeeper/payment/purchase-desk.ts';
+import { purchaseService } from '../../gatekeeper/payment/purchase-service.ts';
 import { Reconciler } from '../../gatekeeper/payment/reconcile.ts';
 import { headerOf, NOW_MS } from '../gatekeeper/payer.ts';
 import {
@@ -58,7 +58,7 @@ async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ s
   const clock = (): number => script.now;
   const inner = await postgresJournal({ url, clock, log: () => {} });
   const journal = keepingSettlements(inner);
-  const desk = purchaseDesk({
+  const desk = purchaseService({
     journal,
     challenger: shop,
     clock,
@@ -103,7 +103,7 @@ async function two(evidence?: () => Promise<{ state: 'unused' }>) {
 const paid = async () => headerOf(v1, await alice.sign(PAY_TO, '10000'));
 const OTHER = '/gauge?entity=us-boise&signal_id=airquality.aqi';
 
-describe('purchaseDesk() of two gatekeepers over one journal', () => {
+describe('purchaseService() of two gatekeepers over one journal', () => {
   it('I3: settles one payment once that is sent to both at once, and both deliver the same bytes', async () => {
     const { by, one, other } = await two();
     by.script.settle = () => tick(300).then(settled);
@@ -231,7 +231,8 @@ describe('purchaseDesk() of two gatekeepers over one journal', () => {
     by.script.settle = async () => ({ verdict: 'none', detail: 'timeout' });
     expect((await one.pay(await paid())).status).toBe(503);
     const reconciler = [one, other].map(
-      ({ journal, desk, script }) => new Reconciler({ journal, desk, clock: () => script.now }),
+      ({ journal, desk, script }) =>
+        new Reconciler({ journal, purchases: desk, clock: () => script.now }),
     );
     const passes = [await reconciler[0]?.pass(), await reconciler[1]?.pass()];
     expect(passes.map((pass) => pass?.open)).toEqual([1, 0]);

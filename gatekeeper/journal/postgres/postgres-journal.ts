@@ -18,11 +18,11 @@ import { z } from 'zod';
 import { DAY_MS } from '../../../compiler/contract/iso-time.ts';
 import { clockIsBehind } from '../../money/clock-guard.ts';
 import {
+  type Claim,
   type Conclusion,
   DEAD_AFTER_S,
   JOURNAL_RETENTION_DAYS,
   type Journal,
-  type JournalClaim,
   type JournalEntry,
   OPEN_COUNTED_MAX,
   type OpenSummary,
@@ -282,7 +282,7 @@ class Claimer {
     this.#purgedMs = base.clock();
   }
 
-  async claim(claim: JournalClaim): Promise<boolean> {
+  async claim(claim: Claim): Promise<boolean> {
     const { session, bindings, clock, held } = this.#base;
     const now = clock();
     held.delete(claim.key);

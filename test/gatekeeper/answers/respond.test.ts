@@ -6,8 +6,11 @@ import { FOR_EVERYBODY } from '../../../gatekeeper/http/cost.ts';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import { jsonReply } from '../../../gatekeeper/http/reply.ts';
 import type { HttpResponse } from '../../../gatekeeper/http/request.ts';
-import type { PurchaseDesk, PurchaseReply } from '../../../gatekeeper/payment/purchase-desk.ts';
-import type { Order } from '../../../gatekeeper/payment/tender.ts';
+import type {
+  PurchaseReply,
+  PurchaseService,
+} from '../../../gatekeeper/payment/purchase-service.ts';
+import type { PurchaseRequest } from '../../../gatekeeper/payment/tender.ts';
 import { DamagedFileError } from '../../../gatekeeper/release/read-body.ts';
 import { tinyService } from '../tiny-service.ts';
 import { tinyTokens } from '../tiny-tokens.ts';
@@ -33,8 +36,11 @@ async function status(target: string, ask: Ask = {}): Promise<number> {
   return (await served(target, ask)).reply.status;
 }
 
-/** A desk that remembers what it was asked. */
-function deskOf(orders: Order[], open: PurchaseDesk['open']): PurchaseDesk {
+/** Purchases that remember what they were asked. */
+function purchasesOf(
+  orders: PurchaseRequest[],
+  open: PurchaseService['open'],
+): Pick<PurchaseService, 'open'> {
   return {
     open(order) {
       orders.push(order);
@@ -44,16 +50,16 @@ function deskOf(orders: Order[], open: PurchaseDesk['open']): PurchaseDesk {
 }
 
 /** Sells to everybody. */
-const generous: PurchaseDesk['open'] = async () => ({
+const generous: PurchaseService['open'] = async () => ({
   sell: async ({ body }) => ({ status: 200, headers: [], body }),
 });
 /** Knows everybody already. */
 const knows =
-  (reply: PurchaseReply): PurchaseDesk['open'] =>
+  (reply: PurchaseReply): PurchaseService['open'] =>
   async () =>
     reply;
 /** Sells to nobody. */
-const refuses: PurchaseDesk['open'] = async () => ({
+const refuses: PurchaseService['open'] = async () => ({
   sell: async () => jsonReply(402, { error: 'invalid_payload' }),
 });
 
@@ -141,9 +147,9 @@ describe('respond() without a payment', () => {
 });
 
 describe('respond() with a payment', () => {
-  it('hands the desk the canonical target, the version and a complete body', async () => {
-    const orders: Order[] = [];
-    const service = { ...(await tinyService()), desk: deskOf(orders, generous) };
+  it('hands the purchases the canonical target, the version and a complete body', async () => {
+    const orders: PurchaseRequest[] = [];
+    const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
     const target = '/gauge?utm=1&signal_id=airquality.aqi&issuer=us-denver&dim=gauge';
     const v1 = await served(target, { headers: PAY, service });
     const v2 = await served(target, { headers: ['Payment-Signature', 'BBBB'], service });
@@ -152,11 +158,11 @@ describe('respond() with a payment', () => {
       {
         target: '/gauge?entity=us-denver&signal_id=airquality.aqi',
         method: 'GET',
-        offered: { kind: 'payment', version: 1, header: 'AAAA' },
+        paymentHeader: { kind: 'payment', version: 1, header: 'AAAA' },
       },
       {
         target: '/gauge?entity=us-denver&signal_id=airquality.aqi',
-        offered: { kind: 'payment', version: 2, header: 'BBBB' },
+        paymentHeader: { kind: 'payment', version: 2, header: 'BBBB' },
       },
     ]);
     expect(JSON.parse(v1.reply.body.toString())).toMatchObject({ entity: 'us-denver' });
@@ -173,27 +179,27 @@ describe('respond() with a payment', () => {
   ])('I1: answers %s with 422 and never with a body', async (target) => {
     const service = await tinyService();
     for (const open of [generous, refuses]) {
-      const asked = { ...service, desk: { open } };
+      const asked = { ...service, purchases: { open } };
       expect(await status(target, { headers: PAY, service: asked })).toBe(422);
     }
   });
 
   it('delivers again what was settled, whatever is stored now', async () => {
-    const desk = { open: knows({ status: 200, headers: [], body: 'bought' }) };
-    const service = { ...(await tinyService()), desk };
+    const purchases = { open: knows({ status: 200, headers: [], body: 'bought' }) };
+    const service = { ...(await tinyService()), purchases };
     const target = '/gauge?signal_id=airquality.aqi&entity=nobody';
     expect((await served(target, { headers: PAY, service })).reply.body).toBe('bought');
   });
 
   it('keeps a refused payment a 402 where there is something to buy', async () => {
-    const desk = { open: refuses };
-    const service = { ...(await tinyService()), desk };
+    const purchases = { open: refuses };
+    const service = { ...(await tinyService()), purchases };
     expect(await status(PAID, { headers: PAY, service })).toBe(402);
   });
 
   it('refuses two payments at once', async () => {
-    const orders: Order[] = [];
-    const service = { ...(await tinyService()), desk: deskOf(orders, generous) };
+    const orders: PurchaseRequest[] = [];
+    const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
     const headers = [...PAY, 'PAYMENT-SIGNATURE', 'BBBB'];
     const { reply } = await served(PAID, { headers, service });
     expect(reply.status).toBe(402);
@@ -202,8 +208,8 @@ describe('respond() with a payment', () => {
   });
 
   it('I6: takes no payment with another method', async () => {
-    const orders: Order[] = [];
-    const service = { ...(await tinyService()), desk: deskOf(orders, generous) };
+    const orders: PurchaseRequest[] = [];
+    const service = { ...(await tinyService()), purchases: purchasesOf(orders, generous) };
     expect(await status(PAID, { method: 'HEAD', headers: PAY, service })).toBe(402);
     expect(await status(PAID, { method: 'POST', headers: PAY, service })).toBe(405);
     expect(await status(PAID, { method: 'OPTIONS', headers: PAY, service })).toBe(204);
@@ -212,8 +218,8 @@ describe('respond() with a payment', () => {
 
   it('names the payer for the log', async () => {
     const paid = { status: 200, headers: [], body: 'x', payer: '0xabc' };
-    const desk = { open: knows(paid) };
-    const service = { ...(await tinyService()), desk };
+    const purchases = { open: knows(paid) };
+    const service = { ...(await tinyService()), purchases };
     expect((await served(PAID, { headers: PAY, service })).payer).toBe('0xabc');
   });
 });
@@ -238,9 +244,9 @@ describe('respond() when something throws', () => {
         body,
         has: () => true,
       });
-      const desk = { open: generous };
+      const purchases = { open: generous };
       for (const headers of [[], PAY]) {
-        const service = { ...whole, release, desk };
+        const service = { ...whole, release, purchases };
         const { reply } = await served(one.target, { headers, service });
         expect(reply.status).toBe(one.want);
         expect(JSON.parse(reply.body.toString())).toMatchObject({ retryable: true });
@@ -249,14 +255,14 @@ describe('respond() when something throws', () => {
     },
   );
 
-  it('I7: fails closed when the desk or the challenger throws', async () => {
+  it('I7: fails closed when the purchases or the challenger throws', async () => {
     const service = await tinyService();
     const thrower = (): never => {
       throw new Error('x');
     };
-    const desk = { open: thrower };
+    const purchases = { open: thrower };
     const challenger = { ...service.challenger, challenge: thrower };
-    expect(await status(PAID, { headers: PAY, service: { ...service, desk } })).toBe(500);
+    expect(await status(PAID, { headers: PAY, service: { ...service, purchases } })).toBe(500);
     expect(await status(PAID, { service: { ...service, challenger } })).toBe(500);
   });
 });

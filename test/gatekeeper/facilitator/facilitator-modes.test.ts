@@ -8,7 +8,7 @@ import {
 } from '../../../gatekeeper/facilitator/remote-facilitator.ts';
 import type { Facilitator } from '../../../gatekeeper/money/facilitator.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
-import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
 import { NOW_MS } from '../payer.ts';
 import { alice, buy, freshJournal, header, json, shop, TX, v1 } from '../payment-bench.ts';
 
@@ -136,7 +136,7 @@ function desk() {
   const journal = freshJournal();
   let now = NOW_MS;
   const terms = { challenger: shop, clock: () => now, verifyFirst: true };
-  const bought = purchaseDesk({ journal, facilitator, ...terms });
+  const bought = purchaseService({ journal, facilitator, ...terms });
   const deliver = async () => ({ body: Buffer.from(SECRET), contentType: 'text/plain' });
   const wait = (): void => {
     now += UNKNOWN_RETRY_S * 1000;

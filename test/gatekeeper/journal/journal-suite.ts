@@ -1,11 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { GZIP_BYTES_MIN, PURGE_INTERVAL_MS } from '../../../gatekeeper/journal/body-store.ts';
 import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/money/clock-guard.ts';
-import {
-  DEAD_AFTER_S,
-  type Journal,
-  type JournalClaim,
-} from '../../../gatekeeper/money/journal.ts';
+import { type Claim, DEAD_AFTER_S, type Journal } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS, NOW_S } from '../payer.ts';
 
 const YEAR_MS = 365 * 86_400_000;
@@ -25,7 +21,7 @@ export interface Engine {
 
 export const clock = (): number => NOW_MS;
 
-export const claimOf = (key: string, overrides: Partial<JournalClaim> = {}): JournalClaim => ({
+export const claimOf = (key: string, overrides: Partial<Claim> = {}): Claim => ({
   key,
   resource: 'GET /gauge?entity=a',
   version: 1,

@@ -3,11 +3,11 @@ import {
   KEPT_SETTLEMENTS_MAX,
   keepingSettlements,
 } from '../../../gatekeeper/journal/kept-settlements.ts';
-import type { Conclusion, JournalClaim } from '../../../gatekeeper/money/journal.ts';
+import type { Claim, Conclusion } from '../../../gatekeeper/money/journal.ts';
 import { NOW_S } from '../payer.ts';
 import { freshJournal, TX } from '../payment-bench.ts';
 
-const claimOf = (key: string): JournalClaim => ({
+const claimOf = (key: string): Claim => ({
   key,
   resource: 'GET /gauge',
   version: 1,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { WRITE_FAILURE_MS, watchingWrites } from '../../../gatekeeper/journal/watched-writes.ts';
-import type { JournalClaim } from '../../../gatekeeper/money/journal.ts';
+import type { Claim } from '../../../gatekeeper/money/journal.ts';
 import { NOW_MS } from '../payer.ts';
 import { freshJournal } from '../payment-bench.ts';
 
-const CLAIM: JournalClaim = {
+const CLAIM: Claim = {
   key: 'a',
   resource: 'GET /',
   version: 1,
@@ -19,7 +19,7 @@ describe('watchingWrites()', () => {
   it('tells that a claim failed until one succeeds, or for a while', async () => {
     const by = { isFull: false, now: NOW_MS };
     const inner = freshJournal();
-    const claim = (one: JournalClaim): Promise<boolean> =>
+    const claim = (one: Claim): Promise<boolean> =>
       by.isFull ? Promise.reject(new Error('full')) : inner.claim(one);
     const { journal, isFailing } = watchingWrites({ ...inner, claim }, () => by.now);
     expect(await journal.claim(CLAIM)).toBe(true);

@@ -5,11 +5,11 @@ import {
   PURCHASES_PER_PAYER_MAX,
   WAITING_BYTES_MAX,
 } from '../../../gatekeeper/payment/in-flight.ts';
-import type { Outcome } from '../../../gatekeeper/payment/payment-reply.ts';
+import type { PurchaseOutcome } from '../../../gatekeeper/payment/payment-reply.ts';
 
 function deferred() {
-  let resolve: (outcome: Outcome) => void = () => {};
-  const promise = new Promise<Outcome>((done) => {
+  let resolve: (outcome: PurchaseOutcome) => void = () => {};
+  const promise = new Promise<PurchaseOutcome>((done) => {
     resolve = done;
   });
   return { resolve, promise };

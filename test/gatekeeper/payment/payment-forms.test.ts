@@ -16,7 +16,7 @@ import type {
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { priceOf } from '../../../gatekeeper/money/requirements.ts';
 import type { Authorization } from '../../../gatekeeper/money/signature.ts';
-import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
 import { NOW_S, payer } from '../payer.ts';
 import { alice, bench, v1 } from '../payment-bench.ts';
 import { TINY_NOW } from '../tiny-release.ts';
@@ -206,8 +206,8 @@ describe('I1: a property of every request', () => {
       supported: async () => ({ verdict: 'none', detail: '' }),
     };
     const terms = { challenger: base.challenger, clock, facilitator, verifyFirst: true };
-    const desk = purchaseDesk({ journal, ...terms });
-    return { service: { ...base, desk }, state };
+    const desk = purchaseService({ journal, ...terms });
+    return { service: { ...base, purchases: desk }, state };
   }
 
   it(`${CASES} seeded requests: money moves with a paid 200 and with nothing else`, async () => {

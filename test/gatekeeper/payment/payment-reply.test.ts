@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type Asked,
-  type Outcome,
+  type PurchaseOutcome,
   paymentReply,
+  type RepliedRequest,
 } from '../../../gatekeeper/payment/payment-reply.ts';
 import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
 
 const usual = { endpoint: gauge, target: TARGET };
-const asked = (version: 1 | 2): Asked => ({
+const asked = (version: 1 | 2): RepliedRequest => ({
   ...usual,
-  offered: { kind: 'payment', version, header: '' },
+  paymentHeader: { kind: 'payment', version, header: '' },
   tender: { paidHeader: (transaction) => ['x-payment-response', transaction] },
 });
-const byReceipt: Asked = { ...asked(1), offered: { kind: 'receipt', header: '' } };
-const unknown: Outcome = { kind: 'unknown', waitMs: 4001 };
+const byReceipt: RepliedRequest = { ...asked(1), paymentHeader: { kind: 'receipt', header: '' } };
+const unknown: PurchaseOutcome = { kind: 'unknown', waitMs: 4001 };
 const body = Buffer.from('a,b\n');
-const paid: Outcome = {
+const paid: PurchaseOutcome = {
   kind: 'paid',
   delivery: { body, contentType: 'text/csv' },
   transaction: TX,
@@ -33,7 +33,7 @@ describe('paymentReply()', () => {
 
   it('I12: paymentReply() gives no receipt and no cache time to anything but a 200', () => {
     const refusal = { reason: 'insufficient_funds', error: 'too little' };
-    const outcomes: [Outcome, number][] = [
+    const outcomes: [PurchaseOutcome, number][] = [
       [{ kind: 'refused', refusal }, 402],
       [unknown, 503],
       [{ kind: 'failed', error: 'x' }, 503],

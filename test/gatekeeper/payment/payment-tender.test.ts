@@ -72,10 +72,10 @@ describe('recall()', () => {
     const entry = { ...entryOf('us-denver'), version: 2 } as const;
     const cheap = { ...entry, signed: entry.signed.replace('|10000|', '|1|') };
     for (const one of [entry, cheap]) {
-      await recallV2(one)?.money.resume();
+      await recallV2(one)?.settlement.resume();
       expect(settled.at(-1)?.paymentPayload).toMatchObject({ ...listing });
     }
-    await recall('us-denver')?.money.resume();
+    await recall('us-denver')?.settlement.resume();
     expect(reader.settled[0]?.paymentPayload).not.toHaveProperty('resource');
   });
 

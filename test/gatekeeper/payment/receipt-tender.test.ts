@@ -17,7 +17,7 @@ import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
 import { CLOCK_BACK_MS_MAX } from '../../../gatekeeper/money/clock-guard.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { PURCHASES_PER_PAYER_MAX } from '../../../gatekeeper/payment/in-flight.ts';
-import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
 import { isReceiptKey } from '../../../gatekeeper/payment/receipt-tender.ts';
 import { payer } from '../payer.ts';
 import { freshJournal, shop } from '../payment-bench.ts';
@@ -203,7 +203,7 @@ describe('receiptReader()', () => {
     expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
     const asked = { settle: unasked, verify: unasked, supported: unasked };
     const by = { journal, challenger: shop, clock: () => TINY_NOW, facilitator: asked };
-    expect(isReceiptKey(key) && (await purchaseDesk(by).look(key))).toBe(true);
+    expect(isReceiptKey(key) && (await purchaseService(by).look(key))).toBe(true);
     expect(await journal.unresolved(0, 10)).toEqual([]);
     expect((await journal.find(key))?.state).toBe('settled');
     journal.close();
@@ -245,11 +245,11 @@ describe('receipts in flight', () => {
     const claim = (): Promise<never> => new Promise(() => {});
     const facilitator = { settle: unasked, verify: unasked, supported: unasked };
     const by = { challenger: shop, clock: () => TINY_NOW, facilitator, processor: PROCESSOR };
-    const desk = purchaseDesk({ ...by, journal: { ...inner, claim } });
+    const desk = purchaseService({ ...by, journal: { ...inner, claim } });
     const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
     const sell = async (header: string) => {
-      const offered = { kind: 'receipt', header } as const;
-      const opened = await desk.open({ endpoint, target: TARGET, method, offered });
+      const paymentHeader = { kind: 'receipt', header } as const;
+      const opened = await desk.open({ endpoint, target: TARGET, method, paymentHeader });
       if (!('sell' in opened)) throw new Error('known');
       return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });
     };

@@ -5,7 +5,7 @@ import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
 import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
-import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
 import {
   type Pass,
   RECONCILE_ASKS_MAX,
@@ -19,7 +19,7 @@ import {
   type ReconcilerOptions,
   reconcileInBackground,
 } from '../../../gatekeeper/payment/reconcile.ts';
-import type { Settlers } from '../../../gatekeeper/payment/settlement.ts';
+import type { SettlementContext } from '../../../gatekeeper/payment/settlement.ts';
 import { NOW_MS } from '../payer.ts';
 import {
   alice,
@@ -51,7 +51,7 @@ function withoutBody(entry: JournalEntry | null): JournalEntry | null {
 }
 
 /** A desk with one payment in doubt, and a second desk over its journal, as after a crash. */
-async function afterCrash(evidence?: Settlers['evidence']) {
+async function afterCrash(evidence?: SettlementContext['evidence']) {
   const first = bench();
   const header = await alice.header(v1);
   first.script.settle = none;
@@ -59,7 +59,7 @@ async function afterCrash(evidence?: Settlers['evidence']) {
   const journal = first.journal();
   const calls: string[] = [];
   const script = { now: NOW_MS, settle: settled as () => Promise<SettleOutcome> };
-  const desk = purchaseDesk({
+  const purchases = purchaseService({
     journal,
     challenger: shop,
     clock: () => script.now,
@@ -73,7 +73,7 @@ async function afterCrash(evidence?: Settlers['evidence']) {
     },
     ...(evidence === undefined ? {} : { evidence }),
   });
-  return { first, header, key: keyOf(header), journal, desk, calls, script };
+  return { first, header, key: keyOf(header), journal, purchases, calls, script };
 }
 
 /** The first pass, as after a start. */
@@ -83,8 +83,8 @@ function reconcileOnce(options: Omit<ReconcilerOptions, 'clock'>): Promise<Pass>
 
 describe('pass()', () => {
   it('I51: asks nobody to settle what is open, after a start or ever; the same payment does', async () => {
-    const { journal, desk, key, header, calls, script } = await afterCrash();
-    const reconciler = new Reconciler({ journal, desk, clock: () => script.now });
+    const { journal, purchases, key, header, calls, script } = await afterCrash();
+    const reconciler = new Reconciler({ journal, purchases, clock: () => script.now });
     expect(await journal.unresolved(0, 10)).toMatchObject([{ key }]);
     for (let hour = 0; hour < 48; hour++) {
       expect(await reconciler.pass()).toMatchObject({ open: 1, resolved: 0, errors: [] });
@@ -92,7 +92,7 @@ describe('pass()', () => {
     }
     expect(calls).toEqual([]);
     script.now = NOW_MS + UNKNOWN_RETRY_S * 1000;
-    expect((await buy(desk, { header, deliver: unasked })).status).toBe(200);
+    expect((await buy(purchases, { header, deliver: unasked })).status).toBe(200);
     const { payload } = JSON.parse(Buffer.from(header, 'base64').toString());
     expect(calls).toEqual([payload.signature]);
     expect(await journal.find(key)).toMatchObject({ state: 'settled' });
@@ -100,21 +100,21 @@ describe('pass()', () => {
   });
 
   it('I51: a buyer who was answered 503 and bought anew is charged once, whatever the background does', async () => {
-    const desk = bench({ verifyFirst: false });
-    const books = localFacilitator({ clock: () => desk.script.now });
+    const purchases = bench({ verifyFirst: false });
+    const books = localFacilitator({ clock: () => purchases.script.now });
     const transfers = new Set<string>();
-    desk.script.settle = none;
+    purchases.script.settle = none;
     const first = await alice.header(v1);
-    expect((await desk.pay({ header: first })).status).toBe(503);
-    desk.script.settle = async (request) => {
+    expect((await purchases.pay({ header: first })).status).toBe(503);
+    purchases.script.settle = async (request) => {
       transfers.add(request.paymentPayload.payload.signature);
       return books.settle(request);
     };
-    expect((await desk.pay({ header: await alice.header(v1) })).status).toBe(200);
+    expect((await purchases.pay({ header: await alice.header(v1) })).status).toBe(200);
     for (let pass = 0; pass < 50; pass++) {
-      desk.script.now += RECONCILE_INTERVAL_MS;
-      await reconcileOnce({ journal: desk.journal(), desk: desk.desk() });
-      if (pass % 10 === 0) desk.restart();
+      purchases.script.now += RECONCILE_INTERVAL_MS;
+      await reconcileOnce({ journal: purchases.journal(), purchases: purchases.desk() });
+      if (pass % 10 === 0) purchases.restart();
     }
     expect(transfers.size).toBe(1);
   });
@@ -125,44 +125,50 @@ describe('pass()', () => {
       [{ state: 'cancelled' }, 'refused', 402],
     ];
     for (const [evidence, state, status] of cases) {
-      const { journal, desk, key, calls, header } = await afterCrash(async () => evidence);
-      expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
+      const { journal, purchases, key, calls, header } = await afterCrash(async () => evidence);
+      expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 1 });
       expect(await journal.find(key)).toMatchObject({ state });
       expect(calls).toEqual([]);
       if (status !== 200) continue;
-      const reply = await buy(desk, { header, deliver: unasked });
+      const reply = await buy(purchases, { header, deliver: unasked });
       expect([reply.status, json(reply)]).toEqual([200, { body: 1 }]);
     }
   });
 
   it('I9: leaves a doubt a doubt until it can be proved, and closes what is dead and unused', async () => {
     let evidence: Evidence = { state: 'unknown' };
-    const { journal, desk, key, script } = await afterCrash(async () => evidence);
+    const { journal, purchases, key, script } = await afterCrash(async () => evidence);
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
-    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 0 });
+    expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 0 });
     evidence = { state: 'unused' };
-    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 1 });
+    expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 1 });
     expect(await journal.find(key)).toMatchObject({ state: 'refused' });
   });
 
   it('I9: where nobody can ask the chain, closes what is dead once its answer is no longer kept', async () => {
-    const { journal, desk, key, script } = await afterCrash();
+    const { journal, purchases, key, script } = await afterCrash();
     const gone = { ...journal, find: async () => withoutBody(await journal.find(key)) };
-    const poor = purchaseDesk({ ...unaskedTerms, journal: gone, clock: () => script.now });
-    expect(await reconcileOnce({ journal, desk: poor })).toMatchObject({ open: 1, resolved: 0 });
+    const poor = purchaseService({ ...unaskedTerms, journal: gone, clock: () => script.now });
+    expect(await reconcileOnce({ journal, purchases: poor })).toMatchObject({
+      open: 1,
+      resolved: 0,
+    });
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
-    expect(await reconcileOnce({ journal, desk })).toMatchObject({ open: 1, resolved: 0 });
-    expect(await reconcileOnce({ journal, desk: poor })).toMatchObject({ open: 1, resolved: 1 });
+    expect(await reconcileOnce({ journal, purchases })).toMatchObject({ open: 1, resolved: 0 });
+    expect(await reconcileOnce({ journal, purchases: poor })).toMatchObject({
+      open: 1,
+      resolved: 1,
+    });
     expect(await journal.find(key)).toMatchObject({ state: 'refused' });
   });
 
   it('I3: a payment that is sent again while it is looked into shares what is found', async () => {
-    const { journal, desk, header, calls } = await afterCrash(() =>
+    const { journal, purchases, header, calls } = await afterCrash(() =>
       tick(5).then(() => ({ state: 'paid', transaction: '0xaa' })),
     );
-    const pass = reconcileOnce({ journal, desk });
+    const pass = reconcileOnce({ journal, purchases });
     await tick(1);
-    const reply = await buy(desk, { header, deliver: unasked });
+    const reply = await buy(purchases, { header, deliver: unasked });
     expect([reply.status, (await pass).open, calls.length]).toEqual([200, 1, 0]);
   });
 
@@ -178,7 +184,7 @@ describe('pass()', () => {
       const deliver = async () => ({ body: Buffer.from('{}'), contentType: 'application/json' });
       const header = await alice.header(terms);
       const order = { version, deliver, target: '/gauge', header } as const;
-      const lost = purchaseDesk({
+      const lost = purchaseService({
         journal,
         challenger: shop,
         clock,
@@ -191,9 +197,9 @@ describe('pass()', () => {
         network,
         serviceName: 'New',
       });
-      const desk = purchaseDesk({ journal, challenger: dearer, clock, facilitator: books });
+      const purchases = purchaseService({ journal, challenger: dearer, clock, facilitator: books });
       now += UNKNOWN_RETRY_S * 1000;
-      const again = await buy(desk, order);
+      const again = await buy(purchases, order);
       expect([again.status, again.body.toString()]).toEqual([200, '{}']);
       journal.close();
     }
@@ -225,7 +231,7 @@ function openBook(count: number) {
           .slice(0, limit)
           .map((place) => ({ place, key: `key ${place}` })),
     },
-    desk: {
+    purchases: {
       look: async (key: string) => {
         const place = Number(key.slice(4));
         book.asked.push(place);
@@ -356,7 +362,7 @@ describe('pass() after pass()', () => {
   });
 
   it('I9: closes dead payments that the chain shows as unused, and none that it does not show', async () => {
-    const { journal, desk, key, script } = await afterCrash(async ({ authorization }) => ({
+    const { journal, purchases, key, script } = await afterCrash(async ({ authorization }) => ({
       state: /[02468ace]$/.test(authorization.nonce) ? 'unused' : 'unknown',
     }));
     const template = await journal.find(key);
@@ -373,7 +379,7 @@ describe('pass() after pass()', () => {
       });
     }
     await journal.conclude({ key, state: 'refused' });
-    const reconciler = new Reconciler({ journal, desk, clock: () => script.now });
+    const reconciler = new Reconciler({ journal, purchases, clock: () => script.now });
     expect(await reconciler.pass()).toMatchObject({ asked: 100, resolved: 0, errors: [] });
     script.now = NOW_MS + (300 + DEAD_AFTER_S + 1) * 1000;
     expect(await reconciler.pass()).toMatchObject({ asked: 100, resolved: 50, errors: [] });
@@ -394,10 +400,10 @@ describe('reconcileInBackground()', () => {
         return [{ place: passes, key: `key ${passes}` }];
       },
     };
-    const desk = { look: async () => true };
+    const purchases = { look: async () => true };
     const background = reconcileInBackground({
       journal,
-      desk,
+      purchases,
       clock: () => NOW_MS,
       log: (entry) => logged.push(entry),
       intervalMs: 1,

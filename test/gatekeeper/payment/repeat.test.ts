@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import type { Journal } from '../../../gatekeeper/money/journal.ts';
-import { purchaseDesk } from '../../../gatekeeper/payment/purchase-desk.ts';
+import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
 import { isRepeat } from '../../../gatekeeper/payment/repeat.ts';
 import { headerOf, NOW_MS } from '../payer.ts';
 import {
@@ -21,7 +21,7 @@ import {
 /** A desk that takes one payment, whose facilitator says what it is told to. */
 async function oneBuyer(journal: Journal = freshJournal()) {
   const script: { settle: () => Promise<SettleOutcome> } = { settle: settled };
-  const desk = purchaseDesk({
+  const desk = purchaseService({
     journal,
     challenger: shop,
     clock: () => NOW_MS,

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { headerFacts } from '../../../gatekeeper/http/header-facts.ts';
-import { type Offered, offeredBy } from '../../../gatekeeper/payment/tender.ts';
+import { type PaymentHeader, paymentHeaders } from '../../../gatekeeper/payment/tender.ts';
 import { alice, bench, gauge, TARGET, v1 } from '../payment-bench.ts';
 
 const PAYMENT = await alice.header(v1);
 const PROCESSOR = 'did:key:z6MkiTBz1ymuepAQ4HEHYSF1H8quG5GLVVQR3djdX3mDooWp';
 
 /** How often the header of what is offered is looked at, from the entry of a request to its answer. */
-async function readsOf(kind: Offered['kind'], header: string): Promise<number> {
+async function readsOf(kind: PaymentHeader['kind'], header: string): Promise<number> {
   let reads = 0;
-  const offered = {
+  const paymentHeader = {
     kind,
     version: 1 as const,
     get header() {
@@ -18,23 +18,23 @@ async function readsOf(kind: Offered['kind'], header: string): Promise<number> {
     },
   };
   const desk = bench({ processor: PROCESSOR }).desk();
-  desk.boughtBy(offered);
-  const opened = await desk.open({ endpoint: gauge, target: TARGET, method: 'GET', offered });
+  desk.boughtBy(paymentHeader);
+  const opened = await desk.open({ endpoint: gauge, target: TARGET, method: 'GET', paymentHeader });
   expect(opened).toHaveProperty('sell');
   return reads;
 }
 
-describe('offeredBy()', () => {
+describe('paymentHeaders()', () => {
   it('gives what a request offers, and the same objects each time', () => {
     const facts = headerFacts(['X-PAYMENT', 'a', 'PAYMENT-SIGNATURE', 'b', 'X-RECEIPT', 'c']);
-    expect(offeredBy(facts)).toEqual([
+    expect(paymentHeaders(facts)).toEqual([
       { kind: 'payment', version: 1, header: 'a' },
       { kind: 'payment', version: 2, header: 'b' },
       { kind: 'receipt', header: 'c' },
     ]);
-    expect(offeredBy(facts)[0]).toBe(offeredBy(facts)[0]);
-    expect(offeredBy(headerFacts(['X-PAYMENT', 'a']))[0]).not.toBe(offeredBy(facts)[0]);
-    expect(offeredBy(headerFacts([]))).toEqual([]);
+    expect(paymentHeaders(facts)[0]).toBe(paymentHeaders(facts)[0]);
+    expect(paymentHeaders(headerFacts(['X-PAYMENT', 'a']))[0]).not.toBe(paymentHeaders(facts)[0]);
+    expect(paymentHeaders(headerFacts([]))).toEqual([]);
   });
 });
 

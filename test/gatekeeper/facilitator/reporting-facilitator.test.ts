@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import {
-  type Silence,
-  TOLD_EVERY_MS,
-  toldFacilitator,
-} from '../../../gatekeeper/facilitator/told-facilitator.ts';
+  type Outage,
+  REPORT_EVERY_MS,
+  reportingFacilitator,
+} from '../../../gatekeeper/facilitator/reporting-facilitator.ts';
 import {
   ABANDONED,
   type Facilitator,
@@ -24,23 +24,27 @@ if (isRefusal(payment)) throw new Error(payment.error);
 const request = facilitatorRequest(payment, terms);
 const SILENT = { verdict: 'none', detail: '/verify: status 500' } as const;
 
-function told(says: { verify: VerifyOutcome; settle: SettleOutcome }) {
+function reported(says: { verify: VerifyOutcome; settle: SettleOutcome }) {
   const by = { now: 0 };
-  const silences: Silence[] = [];
+  const silences: Outage[] = [];
   const facilitator: Facilitator = {
     verify: async () => says.verify,
     settle: async () => says.settle,
     supported: async () => ({ verdict: 'supported', kinds: [] }),
   };
-  const tell = (silence: Silence) => void silences.push(silence);
-  return { by, silences, asked: toldFacilitator({ facilitator, tell, clock: () => by.now }) };
+  const report = (outage: Outage) => void silences.push(outage);
+  return {
+    by,
+    silences,
+    asked: reportingFacilitator({ facilitator, report, clock: () => by.now }),
+  };
 }
 
-describe('toldFacilitator()', () => {
-  it('tells what brought no verdict, now and then, and counts the rest', async () => {
-    const { by, silences, asked } = told({ verify: SILENT, settle: SILENT });
+describe('reportingFacilitator()', () => {
+  it('reports what brought no verdict, now and then, and counts the rest', async () => {
+    const { by, silences, asked } = reported({ verify: SILENT, settle: SILENT });
     for (let times = 0; times < 5; times++) expect(await asked.verify(request)).toEqual(SILENT);
-    by.now += TOLD_EVERY_MS;
+    by.now += REPORT_EVERY_MS;
     expect(await asked.settle(request)).toEqual(SILENT);
     const { detail } = SILENT;
     expect(silences).toEqual([
@@ -49,16 +53,16 @@ describe('toldFacilitator()', () => {
     ]);
   });
 
-  it('has nothing to tell of a buyer who left', async () => {
-    const { silences, asked } = told({ verify: SILENT, settle: ABANDONED });
+  it('reports nothing of a buyer who left', async () => {
+    const { silences, asked } = reported({ verify: SILENT, settle: ABANDONED });
     expect(await asked.settle(request)).toEqual(ABANDONED);
     expect(silences).toEqual([]);
   });
 
-  it('has nothing to tell of verdicts, whatever they are', async () => {
+  it('reports nothing of verdicts, whatever they are', async () => {
     const verify = { verdict: 'invalid', reason: 'x' } as const;
     const settle = { verdict: 'refused', reason: 'x' } as const;
-    const { silences, asked } = told({ verify, settle });
+    const { silences, asked } = reported({ verify, settle });
     expect([await asked.verify(request), await asked.settle(request)]).toEqual([verify, settle]);
     expect(await asked.supported()).toMatchObject({ verdict: 'supported' });
     expect(silences).toEqual([]);

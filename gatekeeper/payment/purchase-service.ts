@@ -22,17 +22,23 @@
 
 import type { Reply } from '../http/reply.ts';
 import { clockTrouble } from '../money/clock-guard.ts';
-import type { Conclusion, Journal, JournalClaim, JournalEntry } from '../money/journal.ts';
+import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
 import { DOUBT_REST_MS, Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
-import { type Delivery, type Outcome, paymentReply } from './payment-reply.ts';
+import { type Delivery, type PurchaseOutcome, paymentReply } from './payment-reply.ts';
 import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
 import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts';
-import type { Ending } from './settlement.ts';
-import type { Binding, Identity, Offered, Order, OrderOf, Tender } from './tender.ts';
+import type { SettlementResult } from './settlement.ts';
+import type {
+  Identity,
+  PaymentHeader,
+  PurchaseRequest,
+  PurchaseRequestOf,
+  Tender,
+} from './tender.ts';
 
-export interface PurchaseDeskOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
+export interface PurchaseServiceOptions extends Omit<PaymentReaderOptions, 'report' | 'journal'> {
   readonly journal: Journal;
   /** `did:key` of the operator's payment processor; without one no receipt is taken. */
   readonly processor?: string | null;
@@ -53,70 +59,67 @@ export interface Sale {
   readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
 }
 
-/** Takes payments and receipts; a journal that is not shared belongs to one desk. */
-export interface PurchaseDesk {
+/** Sells for payments and receipts; a journal that is not shared belongs to one service. */
+export interface PurchaseService {
   /** The reply to a known payment or receipt, or the sale of an answer that is still to be made; never throws. */
-  open(order: Order): Promise<PurchaseReply | Sale>;
-}
-
-/** Remembers what was paid for; never waits and never throws. */
-export interface PurchaseMemory {
-  /** The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null. */
-  boughtBy(offered: Offered): string | null;
-}
-
-/** Finds out what its journal does not know, without moving money. */
-export interface Lookout {
-  /** Learns what became of a purchase whose end nobody noted; true when it is known now. */
+  open(request: PurchaseRequest): Promise<PurchaseReply | Sale>;
+  /**
+   * The request that exactly this payment or receipt paid for, or is in flight or in doubt for; else null. Never waits and
+   * never throws.
+   */
+  boughtBy(paymentHeader: PaymentHeader): string | null;
+  /**
+   * Learns what became of a purchase whose end nobody noted, without moving money; true when it is known now.
+   */
   look(key: string): Promise<boolean>;
 }
 
-interface Desk extends Required<Pick<PurchaseDeskOptions, 'journal' | 'clock' | 'challenger'>> {
+interface Context
+  extends Required<Pick<PurchaseServiceOptions, 'journal' | 'clock' | 'challenger'>> {
   readonly inFlight: InFlight;
   readonly doubts: Doubts;
-  readonly read: (order: Order) => Promise<Tender | Refusal>;
-  readonly identify: (offered: Offered) => Identity | null;
+  readonly read: (request: PurchaseRequest) => Promise<Tender | Refusal>;
+  readonly identify: (paymentHeader: PaymentHeader) => Identity | null;
   readonly recall: (entry: JournalEntry) => Tender | null;
   readonly report: Report;
-  readonly limited: NonNullable<PurchaseDeskOptions['limited']>;
+  readonly limited: NonNullable<PurchaseServiceOptions['limited']>;
 }
 
 /** The one way from a header to a sold answer. */
-export function purchaseDesk(
-  options: PurchaseDeskOptions,
-): PurchaseDesk & PurchaseMemory & Lookout {
-  const desk = deskOf(options);
+export function purchaseService(options: PurchaseServiceOptions): PurchaseService {
+  const context = contextOf(options);
   return {
-    async open(order) {
-      const own = deskFor(order, desk);
+    async open(request) {
+      const own = contextFor(request, context);
       try {
-        return await opened(order, own);
+        return await opened(request, own);
       } catch (error) {
         own.report(error);
         const outcome = failed(
           'The payment could not be checked. Send the same payment or receipt again.',
         );
-        return replyTo(outcome, { ...order, tender: null }, own);
+        return replyTo(outcome, { ...request, tender: null }, own);
       }
     },
-    boughtBy(offered) {
-      const identity = desk.identify(offered);
-      const bound = identity === null ? null : bindingOf(identity.key, desk);
+    boughtBy(paymentHeader) {
+      const identity = context.identify(paymentHeader);
+      const bound = identity === null ? null : bindingOf(identity.key, context);
       return bound !== null && bound.signed === identity?.signed ? bound.resource : null;
     },
     async look(key) {
-      const entry = await desk.journal.find(key);
+      const entry = await context.journal.find(key);
       // The buyer may have been faster than the pass that noted the row as open.
       if (entry?.state === 'settled' || entry?.state === 'refused') return true;
-      const tender = entry === null ? null : desk.recall(entry);
-      if (entry === null || tender === null || desk.inFlight.get(key) !== undefined) return false;
-      const { kind } = await desk.inFlight.start(tender, () => lookInto(tender, entry, desk));
+      const tender = entry === null ? null : context.recall(entry);
+      if (entry === null || tender === null || context.inFlight.get(key) !== undefined)
+        return false;
+      const { kind } = await context.inFlight.start(tender, () => lookInto(tender, entry, context));
       return kind === 'paid' || kind === 'refused';
     },
   };
 }
 
-function deskOf(options: PurchaseDeskOptions): Desk {
+function contextOf(options: PurchaseServiceOptions): Context {
   const { journal, clock, challenger, processor = null, limited = () => {} } = options;
   const report = quiet(options.report);
   const payments = paymentReader({ ...options, report });
@@ -129,23 +132,27 @@ function deskOf(options: PurchaseDeskOptions): Desk {
     limited,
     inFlight: new InFlight(),
     doubts: new Doubts(),
-    read: (order) =>
-      order.offered.kind === 'payment'
-        ? payments.read(order as OrderOf<'payment'>)
-        : receipts.read(order as OrderOf<'receipt'>),
-    identify: (offered) =>
-      offered.kind === 'payment' ? payments.identify(offered) : receipts.identify(offered),
+    read: (request) =>
+      request.paymentHeader.kind === 'payment'
+        ? payments.read(request as PurchaseRequestOf<'payment'>)
+        : receipts.read(request as PurchaseRequestOf<'receipt'>),
+    identify: (paymentHeader) =>
+      paymentHeader.kind === 'payment'
+        ? payments.identify(paymentHeader)
+        : receipts.identify(paymentHeader),
     recall: (entry) => (isReceiptKey(entry.key) ? recallReceipt(entry) : payments.recall(entry)),
   };
 }
 
-/** The desk as one request meets it: what fails for it is reported under its name. */
-function deskFor({ trace }: Order, desk: Desk): Desk {
-  return trace === undefined ? desk : { ...desk, report: (error) => desk.report(error, trace.id) };
+/** What fails for one request is reported under its name. */
+function contextFor({ trace }: PurchaseRequest, context: Context): Context {
+  return trace === undefined
+    ? context
+    : { ...context, report: (error) => context.report(error, trace.id) };
 }
 
 /** A log that fails must not turn a settled payment into a failed one. */
-function quiet(report: PurchaseDeskOptions['report']): Desk['report'] {
+function quiet(report: PurchaseServiceOptions['report']): Context['report'] {
   return (error, requestId) => {
     try {
       report?.(error, requestId);
@@ -155,135 +162,147 @@ function quiet(report: PurchaseDeskOptions['report']): Desk['report'] {
   };
 }
 
-async function opened(order: Order, desk: Desk): Promise<PurchaseReply | Sale> {
-  const tender = await desk.read(order);
+async function opened(request: PurchaseRequest, context: Context): Promise<PurchaseReply | Sale> {
+  const tender = await context.read(request);
   // A request without data must hear that first, so a refusal waits for the answer too.
   if (isRefusal(tender)) {
-    const reply = replyTo(refused(tender), { ...order, tender: null }, desk);
+    const reply = replyTo(refused(tender), { ...request, tender: null }, context);
     return { sell: async () => reply };
   }
-  const asked = { ...order, tender };
+  const asked = { ...request, tender };
   // By a wrong clock a good window looks bad, even if the clock is right again when the answer is there.
-  const wrong = tender.refusal === null ? null : clockFailure(desk);
-  const known = knownOutcome(tender, desk) ?? knownElsewhere(tender, desk);
+  const wrong = tender.refusal === null ? null : clockFailure(context);
+  const known = knownOutcome(tender, context) ?? knownElsewhere(tender, context);
   const outcome = known === null ? null : await known;
-  if (outcome !== null) return replyTo(outcome, asked, desk);
-  if (wrong !== null) return { sell: async () => replyTo(wrong, asked, desk) };
-  return { sell: async (delivery) => replyTo(await sold(tender, delivery, desk), asked, desk) };
+  if (outcome !== null) return replyTo(outcome, asked, context);
+  if (wrong !== null) return { sell: async () => replyTo(wrong, asked, context) };
+  return {
+    sell: async (delivery) => replyTo(await sold(tender, delivery, context), asked, context),
+  };
 }
 
-type Replied = Order & { readonly tender: Tender | null };
+type TenderedRequest = PurchaseRequest & { readonly tender: Tender | null };
 
-function replyTo(outcome: Outcome, asked: Replied, { challenger }: Desk): PurchaseReply {
+function replyTo(
+  outcome: PurchaseOutcome,
+  asked: TenderedRequest,
+  { challenger }: Context,
+): PurchaseReply {
   const reply = paymentReply(outcome, asked, challenger);
   const payer = asked.tender?.paidBy ?? null;
   return outcome.kind === 'paid' && payer !== null ? { ...reply, payer } : reply;
 }
 
 /** What is known of a tender without its answer; null when it has to be sold. */
-function knownOutcome(tender: Tender, desk: Desk): Promise<Outcome> | null {
-  const running = desk.inFlight.get(tender.key);
+function knownOutcome(tender: Tender, context: Context): Promise<PurchaseOutcome> | null {
+  const running = context.inFlight.get(tender.key);
   if (running !== undefined && isSame(running.binding, tender)) {
     running.binding.waiters?.join(tender.waiters);
     return running.outcome;
   }
-  const waitMs = desk.doubts.waitMs(tender, desk.clock());
+  const waitMs = context.doubts.waitMs(tender, context.clock());
   if (waitMs > 0) return Promise.resolve({ kind: 'unknown', waitMs });
-  const bound = boundInJournal(tender.key, desk);
+  const bound = boundInJournal(tender.key, context);
   if (bound === undefined) return Promise.resolve(UNKNOWN);
-  return bound !== null && isSame(bound, tender) ? repeat(tender, desk) : null;
+  return bound !== null && isSame(bound, tender) ? repeat(tender, context) : null;
 }
 
 /** The same, once it is learnt what other gatekeepers noted; null at once where there are none. */
-function knownElsewhere(tender: Tender, desk: Desk): Promise<Outcome | null> | null {
-  const { shared } = desk.journal;
+function knownElsewhere(tender: Tender, context: Context): Promise<PurchaseOutcome | null> | null {
+  const { shared } = context.journal;
   if (shared === undefined) return null;
-  const unread = (error: unknown): Outcome => {
+  const unread = (error: unknown): PurchaseOutcome => {
     // It may be paid already, so nobody is told that it is not.
-    desk.report(error);
+    context.report(error);
     return UNKNOWN;
   };
-  return shared.learn(tender.key).then(() => knownOutcome(tender, desk), unread);
+  return shared.learn(tender.key).then(() => knownOutcome(tender, context), unread);
 }
 
 /** No wait from here to the binding: whatever was learnt about the key still holds when it is bound. */
-function sold(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
-  const known = knownOutcome(tender, desk);
+function sold(tender: Tender, delivery: Delivery, context: Context): Promise<PurchaseOutcome> {
+  const known = knownOutcome(tender, context);
   if (known !== null) return known;
-  const { inFlight } = desk;
-  if (bindingOf(tender.key, desk) !== null) return Promise.resolve(ALREADY_USED);
+  const { inFlight } = context;
+  if (bindingOf(tender.key, context) !== null) return Promise.resolve(ALREADY_USED);
   if (inFlight.isFull(tender.payer)) {
-    desk.limited('purchases');
+    context.limited('purchases');
     return Promise.resolve(
       failed('Too many payments at once. Send the same payment or receipt again.'),
     );
   }
-  return inFlight.start(tender, () => withDoubt(tender, () => sell(tender, delivery, desk), desk));
+  return inFlight.start(tender, () =>
+    withDoubt(tender, () => sell(tender, delivery, context), context),
+  );
 }
 
 /** The same tender for the same request again: what it bought, or what became of it. */
-function repeat(tender: Tender, desk: Desk): Promise<Outcome> {
-  if (desk.inFlight.isFull(tender.payer)) {
-    desk.limited('purchases');
+function repeat(tender: Tender, context: Context): Promise<PurchaseOutcome> {
+  if (context.inFlight.isFull(tender.payer)) {
+    context.limited('purchases');
     return Promise.resolve(UNKNOWN);
   }
-  return desk.inFlight.start(tender, () => withDoubt(tender, () => again(tender, desk), desk));
+  return context.inFlight.start(tender, () =>
+    withDoubt(tender, () => again(tender, context), context),
+  );
 }
 
 /** Notes a doubt, so that the next one who asks is answered from memory; never throws. */
 async function withDoubt(
   tender: Tender,
-  run: () => Promise<Outcome>,
-  desk: Desk,
-): Promise<Outcome> {
-  const outcome = await run().catch((error: unknown): Outcome => {
-    desk.report(error);
+  run: () => Promise<PurchaseOutcome>,
+  context: Context,
+): Promise<PurchaseOutcome> {
+  const outcome = await run().catch((error: unknown): PurchaseOutcome => {
+    context.report(error);
     return UNKNOWN;
   });
-  if (outcome.kind === 'unknown') desk.doubts.note(tender, desk.clock());
+  if (outcome.kind === 'unknown') context.doubts.note(tender, context.clock());
   return outcome;
 }
 
-type Bound = Pick<Binding, 'resource' | 'signed'>;
-
-function isSame(left: Bound, right: Bound): boolean {
+function isSame(left: PaymentBinding, right: PaymentBinding): boolean {
   return left.resource === right.resource && left.signed === right.signed;
 }
 
 /** What a key is bound to, by the journal or else by a purchase in flight; null also when that cannot be read. */
-function bindingOf(key: string, desk: Desk): Bound | null {
-  return boundInJournal(key, desk) ?? desk.inFlight.get(key)?.binding ?? null;
+function bindingOf(key: string, context: Context): PaymentBinding | null {
+  return boundInJournal(key, context) ?? context.inFlight.get(key)?.binding ?? null;
 }
 
 /** Undefined when the journal cannot be read. */
-function boundInJournal(key: string, desk: Desk): Bound | null | undefined {
+function boundInJournal(key: string, context: Context): PaymentBinding | null | undefined {
   try {
-    return desk.journal.bindingOf(key);
+    return context.journal.bindingOf(key);
   } catch (error) {
-    desk.report(error);
+    context.report(error);
     return undefined;
   }
 }
 
 /** A tender that the journal holds. A throw means that it could not be read: it may be paid already. */
-async function again(tender: Tender, desk: Desk): Promise<Outcome> {
-  const known = await desk.journal.find(tender.key);
+async function again(tender: Tender, context: Context): Promise<PurchaseOutcome> {
+  const known = await context.journal.find(tender.key);
   // Another gatekeeper may have noted a refusal a moment ago: the next repeat is a new purchase.
-  return known === null || known.state === 'refused' ? UNKNOWN : recorded(tender, known, desk);
+  return known === null || known.state === 'refused' ? UNKNOWN : recorded(tender, known, context);
 }
 
-async function recorded(tender: Tender, known: JournalEntry, desk: Desk): Promise<Outcome> {
+async function recorded(
+  tender: Tender,
+  known: JournalEntry,
+  context: Context,
+): Promise<PurchaseOutcome> {
   const end = endOf(tender, known);
   if (end !== null) return end;
-  const { shared } = desk.journal;
-  if (shared === undefined) return resumed(tender, known, desk);
-  if (await shared.take(tender.key, tender)) return resumed(tender, known, desk);
-  const now = await desk.journal.findOnDisk(tender.key);
+  const { shared } = context.journal;
+  if (shared === undefined) return resumed(tender, known, context);
+  if (await shared.take(tender.key, tender)) return resumed(tender, known, context);
+  const now = await context.journal.findOnDisk(tender.key);
   return (now === null || now.state === 'refused' ? null : endOf(tender, now)) ?? UNKNOWN;
 }
 
 /** What a repeat is answered without asking anybody; null when the end of the payment is not known. */
-function endOf(tender: Tender, known: JournalEntry): Outcome | null {
+function endOf(tender: Tender, known: JournalEntry): PurchaseOutcome | null {
   if (!isSame(known, tender)) return ALREADY_USED;
   const { body, contentType, state, transaction } = known;
   if (body === null) return NO_LONGER_KEPT;
@@ -291,59 +310,75 @@ function endOf(tender: Tender, known: JournalEntry): Outcome | null {
   return isPaid ? paid({ body, contentType }, transaction) : null;
 }
 
-async function resumed(tender: Tender, known: JournalEntry, desk: Desk): Promise<Outcome> {
-  const ending = await tender.money.resume();
-  if (ending.kind === 'unknown' && desk.journal.shared !== undefined) {
-    await note({ key: tender.key, state: 'unknown', detail: ending.detail }, desk);
+async function resumed(
+  tender: Tender,
+  known: JournalEntry,
+  context: Context,
+): Promise<PurchaseOutcome> {
+  const result = await tender.settlement.resume();
+  if (result.kind === 'unknown' && context.journal.shared !== undefined) {
+    await note({ key: tender.key, state: 'unknown', detail: result.detail }, context);
   }
-  return concluded(ending, { tender, delivery: known }, desk);
+  return concluded(result, { tender, delivery: known }, context);
 }
 
 /** Null while the clock may be right. */
-function clockFailure(desk: Desk): Outcome | null {
-  const trouble = clockTrouble(desk.clock(), desk.journal.newestMs());
+function clockFailure(context: Context): PurchaseOutcome | null {
+  const trouble = clockTrouble(context.clock(), context.journal.newestMs());
   if (trouble === null) return null;
-  desk.report(trouble);
+  context.report(trouble);
   return failed("The server's clock is wrong. Send the same payment or receipt again later.");
 }
 
 /** The answer is in hand, the claim is durable before the money is asked for, the ending is noted before the 200. */
-async function sell(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
-  const wrong = clockFailure(desk);
+async function sell(
+  tender: Tender,
+  delivery: Delivery,
+  context: Context,
+): Promise<PurchaseOutcome> {
+  const wrong = clockFailure(context);
   if (wrong !== null) return wrong;
-  if (tender.refusal !== null) return unlessTaken(tender, refused(tender.refusal), desk);
-  const { inFlight } = desk;
+  if (tender.refusal !== null) return unlessTaken(tender, refused(tender.refusal), context);
+  const { inFlight } = context;
   const bytes = delivery.body.length;
   if (!inFlight.hold(bytes)) {
-    desk.limited('waiting_bytes');
+    context.limited('waiting_bytes');
     return failed(
       'Too many answers are waiting to be paid for. Send the same payment or receipt again.',
     );
   }
   try {
-    return await charge(tender, delivery, desk);
+    return await charge(tender, delivery, context);
   } finally {
     inFlight.release(bytes);
   }
 }
 
-async function charge(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome> {
-  const claimed = await claim(tender, delivery, desk);
+async function charge(
+  tender: Tender,
+  delivery: Delivery,
+  context: Context,
+): Promise<PurchaseOutcome> {
+  const claimed = await claim(tender, delivery, context);
   if (claimed !== null) return claimed;
-  const ending = await tender.money.settle();
-  const outcome = await concluded(ending, { tender, delivery }, desk);
-  if (ending.kind === 'unknown') {
-    await note({ key: tender.key, state: 'unknown', detail: ending.detail }, desk);
+  const result = await tender.settlement.settle();
+  const outcome = await concluded(result, { tender, delivery }, context);
+  if (result.kind === 'unknown') {
+    await note({ key: tender.key, state: 'unknown', detail: result.detail }, context);
   }
   return outcome;
 }
 
 /** Null once the claim is durable; until then nobody was asked for money, so a failure charges nobody. */
-async function claim(tender: Tender, delivery: Delivery, desk: Desk): Promise<Outcome | null> {
+async function claim(
+  tender: Tender,
+  delivery: Delivery,
+  context: Context,
+): Promise<PurchaseOutcome | null> {
   try {
-    const objection = await tender.money.check();
+    const objection = await tender.settlement.check();
     if (objection?.kind === 'refused') {
-      return await unlessTaken(tender, refused(objection.refusal), desk);
+      return await unlessTaken(tender, refused(objection.refusal), context);
     }
     if (objection !== null) {
       return failed(
@@ -351,46 +386,57 @@ async function claim(tender: Tender, delivery: Delivery, desk: Desk): Promise<Ou
       );
     }
     if (!tender.waiters.isWaiting()) return ABANDONED;
-    if (await desk.journal.claim(claimOf(tender, delivery))) return null;
+    if (await context.journal.claim(claimOf(tender, delivery))) return null;
     // Another process holds the claim; its outcome will be in the journal.
-    return await unlessTaken(tender, UNKNOWN, desk);
+    return await unlessTaken(tender, UNKNOWN, context);
   } catch (error) {
-    desk.report(error);
+    context.report(error);
     return failed('The payment could not be recorded. Send the same payment or receipt again.');
   }
 }
 
 /** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
-async function unlessTaken(tender: Tender, otherwise: Outcome, desk: Desk): Promise<Outcome> {
-  const known = await readFromDisk(tender.key, desk);
+async function unlessTaken(
+  tender: Tender,
+  otherwise: PurchaseOutcome,
+  context: Context,
+): Promise<PurchaseOutcome> {
+  const known = await readFromDisk(tender.key, context);
   if (known === undefined) return UNKNOWN;
   if (known === null || known.state === 'refused') return otherwise;
   const isElsewhere = otherwise.kind === 'unknown' && known.state !== 'settled';
-  return isElsewhere && desk.journal.shared === undefined
+  return isElsewhere && context.journal.shared === undefined
     ? otherwise
-    : recorded(tender, known, desk);
+    : recorded(tender, known, context);
 }
 
 /** Undefined when the journal could not be read. */
-async function readFromDisk(key: string, desk: Desk): Promise<JournalEntry | null | undefined> {
+async function readFromDisk(
+  key: string,
+  context: Context,
+): Promise<JournalEntry | null | undefined> {
   try {
-    return await desk.journal.findOnDisk(key);
+    return await context.journal.findOnDisk(key);
   } catch (error) {
-    desk.report(error);
+    context.report(error);
     return undefined;
   }
 }
 
-function claimOf(tender: Tender, { body, contentType }: Delivery): JournalClaim {
+function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
   const { key, resource, version, signed, value, validBefore } = tender;
   return { key, resource, version, signed, value, validBefore, body, contentType };
 }
 
 /** For the background: nobody waits for an answer, so nobody is asked for money. */
-async function lookInto(tender: Tender, entry: JournalEntry, desk: Desk): Promise<Outcome> {
+async function lookInto(
+  tender: Tender,
+  entry: JournalEntry,
+  context: Context,
+): Promise<PurchaseOutcome> {
   const { body, contentType } = entry;
-  const ending = await tender.money.look(body !== null);
-  return concluded(ending, { tender, delivery: { body, contentType } }, desk);
+  const result = await tender.settlement.look(body !== null);
+  return concluded(result, { tender, delivery: { body, contentType } }, context);
 }
 
 interface Concluded {
@@ -400,24 +446,24 @@ interface Concluded {
 
 /** Notes how the money ended; a doubt stays as open as it was. */
 async function concluded(
-  ending: Ending,
+  result: SettlementResult,
   { tender, delivery }: Concluded,
-  desk: Desk,
-): Promise<Outcome> {
+  context: Context,
+): Promise<PurchaseOutcome> {
   const { key } = tender;
-  switch (ending.kind) {
+  switch (result.kind) {
     case 'settled': {
-      const { transaction } = ending;
-      await note({ key, state: 'settled', transaction }, desk);
+      const { transaction } = result;
+      await note({ key, state: 'settled', transaction }, context);
       const { body, contentType } = delivery;
       return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
     }
     case 'refused':
-      return (await isClosed({ key, detail: ending.refusal.reason }, desk))
-        ? refused(ending.refusal)
+      return (await isClosed({ key, detail: result.refusal.reason }, context))
+        ? refused(result.refusal)
         : UNKNOWN;
     case 'unsent':
-      return (await isClosed({ key, detail: ending.detail }, desk))
+      return (await isClosed({ key, detail: result.detail }, context))
         ? failed('The payment could not be sent for settlement. Send the same payment again.')
         : UNKNOWN;
     case 'unknown':
@@ -431,32 +477,32 @@ async function concluded(
  */
 async function isClosed(
   { key, detail }: { readonly key: string; readonly detail: string },
-  desk: Desk,
+  context: Context,
 ): Promise<boolean> {
-  const isNoted = await note({ key, state: 'refused', detail }, desk);
-  return isNoted || desk.journal.shared === undefined;
+  const isNoted = await note({ key, state: 'refused', detail }, context);
+  return isNoted || context.journal.shared === undefined;
 }
 
 /** Whether it is noted; a row that stays open only means that a repeat asks again. */
-async function note(conclusion: Conclusion, desk: Desk): Promise<boolean> {
+async function note(conclusion: Conclusion, context: Context): Promise<boolean> {
   try {
-    await desk.journal.conclude(conclusion);
+    await context.journal.conclude(conclusion);
     return true;
   } catch (error) {
-    desk.report(error);
+    context.report(error);
     return false;
   }
 }
 
-function paid(delivery: Delivery, transaction: string): Outcome {
+function paid(delivery: Delivery, transaction: string): PurchaseOutcome {
   return { kind: 'paid', delivery, transaction };
 }
 
-function refused(refusal: Refusal): Outcome {
+function refused(refusal: Refusal): PurchaseOutcome {
   return { kind: 'refused', refusal };
 }
 
-function failed(error: string): Outcome {
+function failed(error: string): PurchaseOutcome {
   return { kind: 'failed', error };
 }
 
@@ -464,8 +510,8 @@ function failed(error: string): Outcome {
 const ABANDONED = failed(
   'The connection ended before the payment was taken. Send the same payment or receipt again.',
 );
-const UNKNOWN: Outcome = { kind: 'unknown', waitMs: DOUBT_REST_MS };
-const ALREADY_USED: Outcome = {
+const UNKNOWN: PurchaseOutcome = { kind: 'unknown', waitMs: DOUBT_REST_MS };
+const ALREADY_USED: PurchaseOutcome = {
   kind: 'refused',
   refusal: {
     reason: 'payment_already_used',
@@ -473,7 +519,7 @@ const ALREADY_USED: Outcome = {
       'this payment or receipt was already used for another request, or with another signature; send a new one',
   },
 };
-const NO_LONGER_KEPT: Outcome = {
+const NO_LONGER_KEPT: PurchaseOutcome = {
   kind: 'refused',
   refusal: {
     reason: 'paid_answer_no_longer_kept',

@@ -6,39 +6,43 @@ import type {
 } from '../money/facilitator.ts';
 
 /** An outage is reported at most this often, however many payments it affects. */
-export const TOLD_EVERY_MS = 1000;
+export const REPORT_EVERY_MS = 1000;
 
 /** A call that brought no verdict. */
-export interface Silence {
+export interface Outage {
   /** The request that it was for. */
   readonly id?: string;
   readonly call: 'verify' | 'settle';
   readonly detail: string;
-  /** Calls that came to nothing since this was told last. */
+  /** Calls that came to nothing since one was reported last. */
   readonly more: number;
 }
 
-export interface ToldFacilitatorOptions {
+export interface ReportingFacilitatorOptions {
   readonly facilitator: Facilitator;
-  readonly tell: (silence: Silence) => void;
+  readonly report: (outage: Outage) => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
 /** A facilitator whose missing verdicts are reported to the operator; buyers are only told to try again. */
-export function toldFacilitator({ facilitator, tell, clock }: ToldFacilitatorOptions): Facilitator {
-  let toldAt = Number.NEGATIVE_INFINITY;
+export function reportingFacilitator({
+  facilitator,
+  report,
+  clock,
+}: ReportingFacilitatorOptions): Facilitator {
+  let reportedAtMs = Number.NEGATIVE_INFINITY;
   let more = 0;
   const note = (
-    call: Silence['call'],
+    call: Outage['call'],
     { trace }: FacilitatorRequest,
     outcome: VerifyOutcome | SettleOutcome,
   ): void => {
     if (outcome.verdict !== 'none' || outcome.abandoned === true) return;
-    const isNew = Math.abs(clock() - toldAt) >= TOLD_EVERY_MS;
+    const isNew = Math.abs(clock() - reportedAtMs) >= REPORT_EVERY_MS;
     const named = trace === undefined ? {} : { id: trace.id };
-    if (isNew) tell({ ...named, call, detail: outcome.detail, more });
-    if (isNew) toldAt = clock();
+    if (isNew) report({ ...named, call, detail: outcome.detail, more });
+    if (isNew) reportedAtMs = clock();
     more = isNew ? 0 : more + 1;
   };
   return {
