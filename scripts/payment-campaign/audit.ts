@@ -1,8 +1,9 @@
 import { parseAbiItem } from 'viem';
 import type { Purchase } from '../../test/chain/buyer.ts';
 import type { Chain } from '../../test/chain/chain.ts';
+import type { SettleCall } from '../../test/chain/chain-facilitator.ts';
 import { PAYEE, type Row } from '../../test/chain/stall.ts';
-import type { Story } from './client.ts';
+import type { Left, Story } from './client.ts';
 
 /** The figures that a campaign must show; all of them but the first four are to be 0. */
 export interface Audit {
@@ -83,12 +84,19 @@ export function authorizationOf({ key }: Row): string {
   return key.split('|').slice(2).join('|');
 }
 
+/** Where to ask what happened to a payment. */
+interface Asked {
+  readonly chain: Chain;
+  /** Calls that were made to settle a nonce. */
+  readonly settlements: (nonce: string) => readonly SettleCall[];
+}
+
 /** Offenders that are named. */
 const NAMED_MAX = 20;
 
 /** The purchases behind figures that are not 0, each with what the journal says of it, for whoever looks for the cause. */
 export async function offenders(
-  chain: Chain,
+  { chain, settlements }: Asked,
   stories: readonly Story[],
   journal: readonly Row[],
 ): Promise<readonly string[]> {
@@ -100,14 +108,24 @@ export async function offenders(
     const transaction = transactions.get(keyOf(payment)) ?? 'none';
     return `${words}: purchase ${index} (${manner}), journal: ${state}, chain: ${transaction}`;
   };
+  const callsAfter = ({ purchase, leftMs, boughtAnewMs }: Left): string => {
+    const calls = settlements(purchase.payment.authorization.nonce).map(
+      ({ askedMs, doneMs }) =>
+        `${Math.round(askedMs - leftMs)} to ${doneMs === null ? 'never' : Math.round(doneMs - leftMs)}`,
+    );
+    return `left at 0, bought anew at ${Math.round(boughtAnewMs - leftMs)}, settled from ${calls.join('; from ')} ms`;
+  };
   const found = stories.flatMap((story) => {
-    const { delivered, finished, left, purchase } = story;
+    const { delivered, finished, heard, left, purchase } = story;
+    const said = `heard: ${JSON.stringify(heard)}`;
     const isPaid = transactions.has(keyOf(purchase.payment));
     const late = left !== null && !left.isPaid && transactions.has(keyOf(left.purchase.payment));
     return [
-      ...(isPaid && delivered.length === 0 ? [named('charged without data', story, purchase)] : []),
-      ...(finished ? [] : [named('without an end', story, purchase)]),
-      ...(late ? [named('charged late', story, left.purchase)] : []),
+      ...(isPaid && delivered.length === 0
+        ? [`${named('charged without data', story, purchase)}, ${said}`]
+        : []),
+      ...(finished ? [] : [`${named('without an end', story, purchase)}, ${said}`]),
+      ...(late ? [`${named('charged late', story, left.purchase)}, ${callsAfter(left)}`] : []),
     ];
   });
   return found.slice(0, NAMED_MAX);

@@ -29,8 +29,13 @@ const HANG_UPS_MAX = 3;
 const RETRY_MS = 150;
 /** Refusals after which a client gives up; each time the same payment was sent. */
 const REFUSALS_MAX = 3;
-/** Time for calls that were under way when a buyer left: what moves after it was asked for without a request. */
+/**
+ * Time after which a buyer who left buys anew, once the calls that were under way for it are done: what moves after it was
+ * asked for without a request. A facilitator without processor time takes longer than this pause.
+ */
 const LEAVE_MS = 2000;
+/** Longest wait for those calls. */
+const UNDER_WAY_MS = 90_000;
 /** Far longer than anything that a purchase waits for. */
 const PURCHASE_TIMEOUT_MS = 180_000;
 
@@ -47,7 +52,17 @@ export interface Story {
   readonly openedAnother: boolean;
   readonly finished: boolean;
   /** The payment that the client walked away from, and whether it had been charged by then. */
-  readonly left: { readonly purchase: Purchase; readonly isPaid: boolean } | null;
+  readonly left: Left | null;
+  /** How often each answer came, in its own words. */
+  readonly heard: Readonly<Record<string, number>>;
+}
+
+export interface Left {
+  readonly purchase: Purchase;
+  readonly isPaid: boolean;
+  /** When the buyer went away, and when it bought anew: by `performance.now()`. */
+  readonly leftMs: number;
+  readonly boughtAnewMs: number;
 }
 
 export interface ClientOptions {
@@ -60,6 +75,8 @@ export interface ClientOptions {
   readonly other: string;
   /** Whether the transfer is on chain: then the client goes on whatever it is told. */
   readonly isPaid: (purchase: Purchase) => Promise<boolean>;
+  /** Whether somebody still works on a call that settles the payment. */
+  readonly isUnderWay: (purchase: Purchase) => boolean;
   /** Signs another payment for the same request. */
   readonly signAnew: () => Promise<Purchase>;
 }
@@ -67,18 +84,21 @@ export interface ClientOptions {
 /** Buys in the manner of the client; whoever leaves signs anew, as a client does that was told too little. */
 export async function buy(options: ClientOptions): Promise<Story> {
   if (options.manner !== 'leave') return insist(options, null);
-  const { url, purchase, isPaid, signAnew } = options;
+  const { url, purchase, isPaid, isUnderWay, signAnew } = options;
   const first = await send(url, purchase);
   if (first?.status === 200) return insist(options, null);
+  const leftMs = performance.now();
   await pause(LEAVE_MS);
-  const left = { purchase, isPaid: await isPaid(purchase) };
+  while (isUnderWay(purchase) && performance.now() < leftMs + UNDER_WAY_MS) await pause(100);
+  const boughtAnewMs = performance.now();
+  const left = { purchase, isPaid: await isPaid(purchase), leftMs, boughtAnewMs };
   return insist({ ...options, purchase: await signAnew() }, left);
 }
 
 /** Sends one payment until it is answered or given up, then tries to get more than it paid for. */
 async function insist(options: ClientOptions, left: Story['left']): Promise<Story> {
   const { index, manner, purchase, url, other } = options;
-  const seen = { delivered: [] as Answer[], refusals: 0, outages: 0, hangUps: 0 };
+  const seen = { delivered: [] as Answer[], refusals: 0, outages: 0, hangUps: 0, heard: {} };
   const deadline = performance.now() + PURCHASE_TIMEOUT_MS;
   while (seen.delivered.length === 0 && performance.now() < deadline) {
     for (const answer of await sendOnce(options, seen)) note(answer, seen);
@@ -90,9 +110,9 @@ async function insist(options: ClientOptions, left: Story['left']): Promise<Stor
   const isBound = seen.delivered.length > 0;
   const stolen = isBound ? await send(url, { ...purchase, target: other }) : null;
   if (isBound) note(await send(url, purchase), seen);
-  const { delivered, refusals, outages } = seen;
+  const { delivered, refusals, outages, heard } = seen;
   const openedAnother = stolen?.status === 200;
-  const seenSo = { delivered, refusals, outages, openedAnother, finished };
+  const seenSo = { delivered, refusals, outages, openedAnother, finished, heard };
   return { index, manner, purchase, left, ...seenSo };
 }
 
@@ -101,6 +121,7 @@ interface Seen {
   refusals: number;
   outages: number;
   hangUps: number;
+  heard: Record<string, number>;
 }
 
 async function sendOnce(
@@ -116,10 +137,20 @@ async function sendOnce(
   return [await send(url, purchase, AbortSignal.timeout(Math.max(1, Math.round(afterMs))))];
 }
 
+/** Characters of an answer that tell it from others. */
+const HEARD_CHARS = 60;
+
 function note(answer: Answer | null, seen: Seen): void {
+  const words = answer === null ? 'no answer' : wordsOf(answer);
+  seen.heard[words] = (seen.heard[words] ?? 0) + 1;
   if (answer === null || answer.status >= 500) seen.outages += 1;
   else if (answer.status === 200) seen.delivered.push(answer);
   else seen.refusals += 1;
+}
+
+function wordsOf({ status, body }: Answer): string {
+  const [, error = ''] = /"error":"([^"]*)/.exec(body) ?? [];
+  return `${status} ${error.slice(0, HEARD_CHARS)}`.trim();
 }
 
 /** The manner of a client by its number. */

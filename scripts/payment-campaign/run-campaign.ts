@@ -8,6 +8,7 @@ import {
   type ChainFacilitator,
   chainFacilitator,
   type Fault,
+  type SettleCall,
 } from '../../test/chain/chain-facilitator.ts';
 import { openStall, type Row, type Stall, type StallOptions } from '../../test/chain/stall.ts';
 import { tinyFiles, writeTinyRelease } from '../../test/gatekeeper/tiny-release.ts';
@@ -109,7 +110,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
     const seconds = (performance.now() - started) / 1000;
     const { faults, releases } = ground;
     const figures = await audit(ground.chain, stories, journal);
-    const named = await offenders(ground.chain, stories, journal);
+    const named = await offenders(ground, stories, journal);
     return {
       ...figures,
       stories,
@@ -133,6 +134,7 @@ interface Ground {
   readonly database: PostgresServer | null;
   readonly faults: Record<string, number>;
   releases: number;
+  readonly settlements: Settling['settlements'];
   /** Ends all faults. */
   calm(): void;
   close(): Promise<void>;
@@ -169,11 +171,14 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     await chain.close();
     await database?.close();
   };
-  return { options, chain, stall, database, faults, releases: 1, calm, close };
+  const { settlements } = settling;
+  return { options, chain, stall, database, faults, releases: 1, settlements, calm, close };
 }
 
 interface Settling {
   readonly stall: { readonly facilitatorUrl?: string; readonly env?: Record<string, string> };
+  /** Calls that were made to settle a nonce. */
+  settlements(nonce: string): readonly SettleCall[];
   calm(): void;
   close(): Promise<void>;
 }
@@ -197,6 +202,7 @@ async function facilitated(
   }
   return {
     stall: { facilitatorUrl: both.map(({ url }) => url).join(',') },
+    settlements: (nonce) => both.flatMap((one) => one.settlements.get(nonce) ?? []),
     calm() {
       for (const one of both) one.fault = () => null;
     },
@@ -217,6 +223,7 @@ async function relayed({ seed }: CampaignOptions, chain: Chain, given: Given): P
   node.fault = (question) => given(choose(draw(seed, `node ${question}`), NODE_FAULTS));
   return {
     stall: { env: { SIGNALPRESS_RPC_URL: node.url, SIGNALPRESS_RELAYER_KEY: key } },
+    settlements: () => [],
     calm() {
       node.fault = () => null;
     },
@@ -244,7 +251,10 @@ async function buyAll(ground: Ground): Promise<readonly Story[]> {
   return stories;
 }
 
-async function buyOne({ options, chain, stall }: Ground, index: number): Promise<Story> {
+async function buyOne(
+  { options, chain, stall, settlements }: Ground,
+  index: number,
+): Promise<Story> {
   const { seed } = options;
   const [first = '', second = ''] =
     draw(seed, `target ${index}`) < 0.5 ? TARGETS : [...TARGETS].reverse();
@@ -256,8 +266,11 @@ async function buyOne({ options, chain, stall }: Ground, index: number): Promise
   const manner = mannerOf(seed, index);
   const isPaid = async ({ payment }: Purchase): Promise<boolean> =>
     manner !== 'cancel' && (await chain.isUsed(payment));
+  const isUnderWay = ({ payment }: Purchase): boolean =>
+    settlements(payment.authorization.nonce).some(({ doneMs }) => doneMs === null);
   const signAnew = (): Promise<Purchase> => sign(`${index} anew`);
-  const buying = buy({ seed, index, url, manner, purchase, other: second, isPaid, signAnew });
+  const asks = { isPaid, isUnderWay, signAnew };
+  const buying = buy({ seed, index, url, manner, purchase, other: second, ...asks });
   await pause(draw(seed, `meanwhile ${index}`) * 30);
   // Whoever comes second fails; which one that is, is what the campaign is about.
   if (manner === 'front-run') await chain.submit(purchase.payment).catch(() => {});

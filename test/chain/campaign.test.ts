@@ -64,10 +64,11 @@ describe('audit()', () => {
     openedAnother: false,
     finished: true,
     left: null,
+    heard: {},
     ...over,
   });
   const leaving = (payment: SignedPayment, isPaid: boolean): Partial<Story> => ({
-    left: { purchase: story(payment).purchase, isPaid },
+    left: { purchase: story(payment).purchase, isPaid, leftMs: 0, boughtAnewMs: 2000 },
   });
   const row = (
     { authorization: { from, nonce } }: SignedPayment,

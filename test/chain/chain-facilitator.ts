@@ -34,12 +34,19 @@ export type Fault =
   | 'lie-refusal';
 
 export const SLOW_MS = 300;
+/** When a call came, and when everything that it did was done: by `performance.now()`. */
+export interface SettleCall {
+  readonly askedMs: number;
+  doneMs: number | null;
+}
 type CallName = 'verify' | 'settle' | 'supported';
 
 /** A facilitator over HTTP on the published facilitator packages, which settles on our own chain. */
 export interface ChainFacilitator {
   readonly url: string;
   readonly calls: Record<CallName, number>;
+  /** Calls of `/settle` by nonce, in the order in which they came. */
+  readonly settlements: ReadonlyMap<string, readonly SettleCall[]>;
   /** Decides what goes wrong with each call; the nonce is empty for `supported`. */
   fault: (name: CallName, nonce: string) => Fault;
   close(): Promise<void>;
@@ -53,16 +60,23 @@ type Call = z.infer<typeof callSchema>;
 
 export async function chainFacilitator(chain: Chain): Promise<ChainFacilitator> {
   const published = await publishedFacilitator(chain);
+  const settlements = new Map<string, SettleCall[]>();
   const server = createServer(async (request, response) => {
+    const call: SettleCall = { askedMs: performance.now(), doneMs: null };
     const name = (request.url ?? '').slice(1) as CallName;
     one.calls[name] += 1;
     const text = await textOf(request);
-    await answer({ name, text, fault: one.fault(name, nonceOf(text)), published }, response);
+    const nonce = nonceOf(text);
+    if (name === 'settle') settlements.set(nonce, [...(settlements.get(nonce) ?? []), call]);
+    await answer({ name, text, fault: one.fault(name, nonce), published }, response).finally(() => {
+      call.doneMs = performance.now();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const one: ChainFacilitator = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: { verify: 0, settle: 0, supported: 0 },
+    settlements,
     fault: () => null,
     async close() {
       server.closeAllConnections();
