@@ -4,12 +4,12 @@ import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
 import { positionOf } from '../../compiler/contract/places.ts';
 import { productsOf } from '../../compiler/contract/products.ts';
-import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../compiler/contract/release.ts';
+import { CATALOG_PATH } from '../../compiler/contract/release.ts';
 import { FOR_EVERYBODY } from '../http/cost.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
-import { storedLines } from '../release/stored-lines.ts';
+import { CatalogTable, type RowList } from './catalog-table.ts';
 import { FREE_BYTES_MAX } from './free-bytes.ts';
 import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from './service.ts';
 
@@ -21,36 +21,22 @@ const CATALOG_FRAME_BYTES = 10_000;
 const CATALOG_PAGE_BYTES = FREE_BYTES_MAX - CATALOG_FRAME_BYTES;
 
 /** Latest readings by signal id, in the order of the table; a signal without readings is missing. */
-export type CatalogRows = ReadonlyMap<string, readonly CatalogRow[]>;
+export type CatalogRows = ReadonlyMap<string, RowList>;
 
 /** The compiled list of latest readings; empty when the release has none. */
-export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
-  const rows = new Map<string, CatalogRow[]>(SIGNALS.map((signal) => [signal.id, []]));
-  const texts = new Map<string, string>();
-  for (const line of await storedLines(CATALOG_PATH, { release, spend: FOR_EVERYBODY })) {
-    const row = withSharedTexts(parseCatalogRow(line), texts);
-    rows.get(row.signal_id)?.push(row);
-  }
-  return new Map([...rows].filter(([, list]) => list.length > 0));
+export const catalogTable = perRelease(async (release: ReleaseIndex): Promise<CatalogTable> => {
+  if (!release.has(CATALOG_PATH)) return new CatalogTable(Buffer.alloc(0));
+  return new CatalogTable((await release.body(CATALOG_PATH, FOR_EVERYBODY)).bytes);
 });
 
-/** A row whose texts are those of earlier rows where they say the same: 100,000 rows take 20 MB instead of 45. */
-function withSharedTexts(row: CatalogRow, texts: Map<string, string>): CatalogRow {
-  const shared = (text: string): string => {
-    const known = texts.get(text);
-    if (known === undefined) texts.set(text, text);
-    return known ?? text;
-  };
-  return {
-    signal_id: shared(row.signal_id),
-    entity: shared(row.entity),
-    entity_name: row.entity_name === null ? null : shared(row.entity_name),
-    observed_at: shared(row.observed_at),
-    band: row.band === null ? null : shared(row.band),
-    record_hash: row.record_hash,
-    last_looked_at: shared(row.last_looked_at),
-  };
-}
+/** The same by signal. */
+export const catalogRows = perRelease(async (release: ReleaseIndex): Promise<CatalogRows> => {
+  const table = await catalogTable(release);
+  const numbers = new Map<string, number[]>(SIGNALS.map((signal) => [signal.id, []]));
+  for (let row = 0; row < table.size; row += 1) numbers.get(table.signalOf(row))?.push(row);
+  const held = [...numbers].filter(([, list]) => list.length > 0);
+  return new Map(held.map(([id, list]) => [id, table.list(list)]));
+});
 
 /** What is stored, in the words of every list that counts it; counted once. */
 export const catalogCounts = perRelease(async (release: ReleaseIndex) => {
@@ -59,17 +45,23 @@ export const catalogCounts = perRelease(async (release: ReleaseIndex) => {
     signal_ids: all.length,
     industries: new Set(all.map(([id]) => lineOf(id)?.industry)).size,
     pairs: all.reduce((sum, [, list]) => sum + list.length, 0),
-    distinct_entities: new Set(all.flatMap(([, list]) => list.map(({ entity }) => entity))).size,
+    distinct_entities: distinctEntities(all.map(([, list]) => list)),
   };
 });
+
+/** Entities that have a reading, each counted once. */
+export function distinctEntities(lists: Iterable<RowList>): number {
+  const entities = new Set<string>();
+  for (const rows of lists) for (const { entity } of rows) entities.add(entity);
+  return entities.size;
+}
 
 /** A signal of the catalog, or a part of a long one, its JSON made once: the whole list is free. */
 interface CatalogPiece {
   readonly signalId: string;
   readonly industry: string;
   readonly pairs: number;
-  readonly json: string;
-  readonly bytes: number;
+  readonly json: Buffer;
 }
 
 const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogPiece[]> => {
@@ -85,8 +77,7 @@ export async function catalog(question: Question, release: ReleaseIndex): Promis
     .filter((piece) => signalId === undefined || piece.signalId === signalId)
     .filter((piece) => industry === undefined || piece.industry === industry);
   const pages = paged(pieces, Object.keys(filters).length > 0 ? Infinity : CATALOG_PAGE_PAIRS);
-  const body = Buffer.from(catalogPage(pages, Number(page), filters), 'utf8');
-  return jsonBytes(body, KEEP_FOR_RELEASE);
+  return jsonBytes(catalogPage(pages, Number(page), filters), KEEP_FOR_RELEASE);
 }
 
 interface SignalHead {
@@ -111,7 +102,7 @@ function isStocked(row: Endpoint, signalId: string, release: ReleaseIndex): bool
 }
 
 /** The pairs of a signal; a signal longer than a page is cut between two pairs. */
-function piecesOf(signal: SignalHead, list: readonly CatalogRow[]): CatalogPiece[] {
+function piecesOf(signal: SignalHead, list: RowList): CatalogPiece[] {
   const pieces: string[][] = [];
   let room = 0;
   for (const { entity, entity_name: name } of list) {
@@ -132,8 +123,8 @@ function piecesOf(signal: SignalHead, list: readonly CatalogRow[]): CatalogPiece
   const { signal_id: signalId, industry } = signal;
   const head = JSON.stringify(signal).slice(0, -1);
   return pieces.map((entities) => {
-    const json = `${head},"entities":[${entities.join(',')}]}`;
-    return { signalId, industry, pairs: entities.length, json, bytes: Buffer.byteLength(json) };
+    const json = Buffer.from(`${head},"entities":[${entities.join(',')}]}`, 'utf8');
+    return { signalId, industry, pairs: entities.length, json };
   });
 }
 
@@ -143,14 +134,14 @@ function paged(pieces: readonly CatalogPiece[], pairsMax: number): CatalogPiece[
   let pairs = Infinity;
   let bytes = 0;
   for (const piece of pieces) {
-    if (pairs >= pairsMax || bytes + piece.bytes > CATALOG_PAGE_BYTES) {
+    if (pairs >= pairsMax || bytes + piece.json.length > CATALOG_PAGE_BYTES) {
       pages.push([]);
       pairs = 0;
       bytes = 0;
     }
     pages.at(-1)?.push(piece);
     pairs += piece.pairs;
-    bytes += piece.bytes;
+    bytes += piece.json.length;
   }
   return pages;
 }
@@ -159,7 +150,7 @@ function catalogPage(
   pages: readonly (readonly CatalogPiece[])[],
   page: number,
   filters: Values,
-): string {
+): Buffer {
   const listed = pages.flat();
   const next = canonicalTarget('/gauge/catalog', { ...filters, page: String(page + 1) });
   const rest = JSON.stringify({
@@ -170,6 +161,11 @@ function catalogPage(
     next: page < pages.length ? next : null,
     all: '/gauge/catalog?all=1',
   });
-  const signals = (pages[page - 1] ?? []).map((piece) => piece.json);
-  return `{"signals":[${signals.join(',')}],${rest.slice(1)}`;
+  const signals = (pages[page - 1] ?? []).flatMap(({ json }, at) =>
+    at === 0 ? json : [COMMA, json],
+  );
+  return Buffer.concat([SIGNALS_START, ...signals, Buffer.from(`],${rest.slice(1)}`, 'utf8')]);
 }
+
+const SIGNALS_START = Buffer.from('{"signals":[');
+const COMMA = Buffer.from(',');

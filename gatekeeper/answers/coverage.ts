@@ -11,7 +11,8 @@ import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { catalogRows } from './catalog.ts';
+import { catalogRows, catalogTable, distinctEntities } from './catalog.ts';
+import type { RowList } from './catalog-table.ts';
 import { FREE_BYTES_MAX } from './free-bytes.ts';
 import { type Answered, jsonBytes, type Question, type Service } from './service.ts';
 
@@ -31,7 +32,7 @@ const NATURE = 'What is stored and how fresh it is; descriptive only, no forecas
 /** What a release holds of one signal, oldest reading first. */
 interface Stock {
   readonly signal: Signal;
-  readonly rows: readonly CatalogRow[];
+  readonly rows: RowList;
   readonly punctual: Punctuality;
 }
 
@@ -43,47 +44,38 @@ interface Punctuality {
 
 /** Readings by age: where the stale ones end and the fresh ones begin follows from two searches. */
 const stocks = perRelease(async (release: ReleaseIndex): Promise<readonly Stock[]> => {
-  const rows = await catalogRows(release);
-  return SIGNALS.map((signal) => stockOf(signal, oldestFirst(rows.get(signal.id) ?? [])));
+  const [table, rows] = [await catalogTable(release), await catalogRows(release)];
+  return SIGNALS.map((signal) => stockOf(signal, rows.get(signal.id) ?? table.list([])));
 });
 
-function stockOf(signal: Signal, rows: readonly CatalogRow[]): Stock {
+function stockOf(signal: Signal, rows: RowList): Stock {
   let [lateUntil, knownUntil] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const row of rows) {
     const { state, until } = knownOf({ ...row, official_cadence: signal.cadence });
     if (state === 'overdue') lateUntil = Math.max(lateUntil, until);
     knownUntil = Math.min(knownUntil, until);
   }
-  return { signal, rows, punctual: { lateUntil, knownUntil } };
-}
-
-function oldestFirst(rows: readonly CatalogRow[]): CatalogRow[] {
-  const timed = rows.map((row) => ({ row, at: Date.parse(row.observed_at) }));
-  return timed.sort((a, b) => a.at - b.at).map(({ row }) => row);
+  const oldestFirst = rows.sortedBy(({ observed_at }) => Date.parse(observed_at));
+  return { signal, rows: oldestFirst, punctual: { lateUntil, knownUntil } };
 }
 
 /** Entities of the whole release, counted once. */
 const entityCount = perRelease(async (release: ReleaseIndex): Promise<number> => {
-  return distinctEntities(await stocks(release));
+  return distinctEntities((await catalogRows(release)).values());
 });
 
-/** What is stored of each entity, by its id in lower case: a stranger's text must not cost a look at every reading. */
-const stocksByEntity = perRelease(
-  async (release: ReleaseIndex): Promise<ReadonlyMap<string, readonly Stock[]>> => {
-    const byEntity = new Map<string, Stock[]>();
-    for (const { signal, rows } of await stocks(release)) {
-      const own = new Map<string, CatalogRow[]>();
-      for (const row of rows) pushTo(own, row.entity.toLowerCase(), row);
-      for (const [entity, list] of own) pushTo(byEntity, entity, stockOf(signal, list));
-    }
-    return byEntity;
-  },
-);
-
-function pushTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
+/** What is stored of an entity in any spelling: a stranger's text must not cost a look at every reading. */
+async function stocksOf(entity: string, release: ReleaseIndex): Promise<readonly Stock[]> {
+  const table = await catalogTable(release);
+  const numbers = new Map<string, number[]>();
+  for (const number of table.numbersOf(entity.toLowerCase())) {
+    const id = table.signalOf(number);
+    numbers.set(id, [...(numbers.get(id) ?? []), number]);
+  }
+  return SIGNALS.flatMap((signal) => {
+    const own = numbers.get(signal.id);
+    return own === undefined ? [] : [stockOf(signal, table.list(own))];
+  });
 }
 
 interface Answers {
@@ -130,7 +122,8 @@ export async function coverage(question: Question, service: Service): Promise<An
 async function isKnown(values: Values, release: ReleaseIndex): Promise<boolean> {
   const { entity, signal_id: id, industry } = values;
   const isStored =
-    entity === undefined || (await stocksByEntity(release)).has(entity.toLowerCase());
+    entity === undefined ||
+    (await catalogTable(release)).numbersOf(entity.toLowerCase()).length > 0;
   if (!isStored) return false;
   const isSignal = id === undefined || lineOf(id) !== undefined;
   return isSignal && (industry === undefined || INDUSTRIES.has(industry));
@@ -140,24 +133,19 @@ const INDUSTRIES = new Set(LINES.map((line: Line) => line.industry));
 
 async function coverageBytes(values: Values, release: ReleaseIndex, now: number): Promise<Buffer> {
   const { entity: asked } = values;
-  const stored =
-    asked === undefined
-      ? await stocks(release)
-      : ((await stocksByEntity(release)).get(asked.toLowerCase()) ?? []);
+  const stored = asked === undefined ? await stocks(release) : await stocksOf(asked, release);
   const covered = stored.filter(({ signal }) => meets(signal, values));
   const { signal_id, industry, entity } = values;
   const filtered = signal_id !== undefined || industry !== undefined || entity !== undefined;
-  const distinct = filtered ? distinctEntities(covered) : await entityCount(release);
+  const distinct = filtered
+    ? distinctEntities(covered.map(({ rows }) => rows))
+    : await entityCount(release);
   const compact = values.summary === '1';
   const rows = covered.reduce((sum, one) => sum + one.rows.length, 0);
   const form = { compact, listed: !compact && rows <= COVERAGE_ROWS_MAX, distinct, now };
   const body = bytesOf(coverageBody(covered, form));
   if (body.length <= FREE_BYTES_MAX) return body;
   return bytesOf(coverageBody(covered, { ...form, listed: false }));
-}
-
-function distinctEntities(covered: readonly Stock[]): number {
-  return new Set(covered.flatMap(({ rows }) => rows.map((row) => row.entity))).size;
 }
 
 function bytesOf(body: object): Buffer {
@@ -229,19 +217,19 @@ function fullRow(covered: Covered, { listed, now }: { listed: boolean; now: numb
     measures: signal.measures,
     cadence: signal.cadence,
     sells_now: rows.length > 0,
-    ...(listed ? { entities: byEntity(rows).map((row) => entityRow(row, signal, now)) } : {}),
+    ...(listed
+      ? { entities: Array.from(byEntity(rows), (row) => entityRow(row, signal, now)) }
+      : {}),
   };
 }
 
-const sorted = new WeakMap<Stock['rows'], Stock['rows']>();
+const sorted = new WeakMap<RowList, RowList>();
 
 /** Rows in the order in which they are listed, sorted once for a release. */
-function byEntity(rows: Stock['rows']): Stock['rows'] {
-  const known = sorted.get(rows);
-  if (known !== undefined) return known;
-  const made = [...rows].sort((a, b) => (a.entity < b.entity ? -1 : 1));
-  sorted.set(rows, made);
-  return made;
+function byEntity(rows: RowList): RowList {
+  const known = sorted.get(rows) ?? rows.sortedBy(({ entity }) => entity);
+  sorted.set(rows, known);
+  return known;
 }
 
 function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
@@ -254,7 +242,7 @@ function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
 /** Counts by two searches, since a younger reading is never staler than an older one. */
 function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
   const word = (at: number): FreshnessClass =>
-    freshness(signal.cadence, rows[at]?.observed_at ?? '', now).freshness;
+    freshness(signal.cadence, rows.at(at)?.observed_at ?? '', now).freshness;
   const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
   const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
   return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };

@@ -15,6 +15,7 @@ import type { Spend } from '../http/cost.ts';
 import { noCharge } from '../offer/no-charge.ts';
 import { bytesAt, type ReleaseIndex, type ReleaseReader } from '../release/release-index.ts';
 import { catalogRows } from './catalog.ts';
+import type { RowList } from './catalog-table.ts';
 import { type Answered, jsonContent, type Question, type Service } from './service.ts';
 import { readingsOf, type WatchItem } from './watch-index.ts';
 
@@ -152,8 +153,9 @@ async function rowOf(row: CatalogRow, { release, spend, now }: Moment): Promise<
 }
 
 async function sweep({ values }: Route, release: ReleaseIndex): Promise<Answered> {
-  const rows = [...(await catalogRows(release)).values()].flat();
-  const pages = Math.max(1, Math.ceil(rows.length / SWEEP_PAGE_ROWS));
+  const lists = [...(await catalogRows(release)).values()];
+  const total = lists.reduce((sum, { length }) => sum + length, 0);
+  const pages = Math.max(1, Math.ceil(total / SWEEP_PAGE_ROWS));
   const page = Number(values.page ?? '1');
   const from = (page - 1) * SWEEP_PAGE_ROWS;
   const body = {
@@ -161,11 +163,26 @@ async function sweep({ values }: Route, release: ReleaseIndex): Promise<Answered
     as_of: release.head.as_of,
     page,
     pages,
-    total: rows.length,
+    total,
     next: page < pages ? `/gauge/manifest-sweep?page=${page + 1}` : null,
-    rows: rows.slice(from, from + SWEEP_PAGE_ROWS).map(sweepRow),
+    rows: rowsFrom(lists, from).map(sweepRow),
   };
   return jsonContent(body, 0);
+}
+
+/** The rows of a page, of lists that follow each other. */
+function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
+  const rows: CatalogRow[] = [];
+  let skipped = 0;
+  for (const list of lists) {
+    for (let at = Math.max(0, from - skipped); rows.length < SWEEP_PAGE_ROWS; at += 1) {
+      const row = list.at(at);
+      if (row === undefined) break;
+      rows.push(row);
+    }
+    skipped += list.length;
+  }
+  return rows;
 }
 
 function sweepRow({ signal_id, entity, observed_at, record_hash }: CatalogRow): object {
