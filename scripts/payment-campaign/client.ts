@@ -53,6 +53,8 @@ export interface Story {
   readonly finished: boolean;
   /** The payment that the client walked away from, and whether it had been charged by then. */
   readonly left: Left | null;
+  /** It stopped while parts were killed, and came back afterwards. */
+  readonly cameBack?: true;
   /** How often each answer came, in its own words. */
   readonly heard: Readonly<Record<string, number>>;
 }
@@ -93,6 +95,20 @@ export async function buy(options: ClientOptions): Promise<Story> {
   const boughtAnewMs = performance.now();
   const left = { purchase, isPaid: await isPaid(purchase), leftMs, boughtAnewMs };
   return insist({ ...options, purchase: await signAnew() }, left);
+}
+
+/**
+ * Who was told to come again for so long that it stopped comes back with the same payment once nothing is killed any more:
+ * what it paid for is still to be had.
+ */
+export async function comeBack(story: Story, options: ClientOptions): Promise<Story> {
+  const { purchase, left, manner } = story;
+  const again = await insist({ ...options, purchase, manner: 'plain' }, left);
+  const outages = story.outages + again.outages;
+  const heard = { ...story.heard };
+  for (const [words, times] of Object.entries(again.heard))
+    heard[words] = (heard[words] ?? 0) + times;
+  return { ...again, manner, outages, heard, cameBack: true };
 }
 
 /** Sends one payment until it is answered or given up, then tries to get more than it paid for. */

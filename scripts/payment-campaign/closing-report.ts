@@ -31,7 +31,7 @@ export function closingReport(
     `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, journal ${journal}, ${report.seconds.toFixed(0)} s`,
     `  delivered ${report.delivered}, refused ${report.refused}, transfers on chain ${report.transfers}`,
     `  gatekeepers killed ${report.kills} times, its database ${report.databaseKills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
-    `  buyers who went away and bought anew ${report.left}`,
+    `  buyers who went away and bought anew ${report.left}, who came back after the last kill ${report.stories.filter(({ cameBack }) => cameBack).length}`,
     `  clients: ${listed(manners)}`,
     `  faults: ${listed(report.faults)}`,
     ...ZEROS.map(([words, figure]) => `  ${words}: ${figure(report)}`),

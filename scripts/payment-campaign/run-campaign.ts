@@ -21,7 +21,7 @@ import {
   offenders,
   paidAuthorizations,
 } from './audit.ts';
-import { buy, mannerOf, pause, type Story } from './client.ts';
+import { buy, type ClientOptions, comeBack, mannerOf, pause, type Story } from './client.ts';
 import { choose, draw } from './draw.ts';
 import { type FaultyNode, faultyNode, type NodeFault } from './faulty-node.ts';
 
@@ -102,9 +102,10 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
   const ground = await prepare(options);
   try {
     const killers = [killAtRandom(ground), killDatabaseAtRandom(ground)];
-    const stories = await buyAll(ground);
+    const bought = await buyAll(ground);
     const [kills = 0, databaseKills = 0] = await Promise.all(killers.map((one) => one.stop()));
     ground.calm();
+    const stories = await Promise.all(bought.map((story) => ended(story, ground)));
     await ground.stall.afterwards?.();
     const journal = await settledJournal(ground);
     const seconds = (performance.now() - started) / 1000;
@@ -134,6 +135,8 @@ interface Ground {
   readonly database: PostgresServer | null;
   readonly faults: Record<string, number>;
   releases: number;
+  /** What each purchase was begun with, by its number. */
+  readonly clients: Map<number, ClientOptions>;
   readonly settlements: Settling['settlements'];
   /** Ends all faults. */
   calm(): void;
@@ -172,7 +175,8 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     await database?.close();
   };
   const { settlements } = settling;
-  return { options, chain, stall, database, faults, releases: 1, settlements, calm, close };
+  const opening = { options, chain, stall, database, faults, releases: 1, clients: new Map() };
+  return { ...opening, settlements, calm, close };
 }
 
 interface Settling {
@@ -252,7 +256,7 @@ async function buyAll(ground: Ground): Promise<readonly Story[]> {
 }
 
 async function buyOne(
-  { options, chain, stall, settlements }: Ground,
+  { options, chain, stall, settlements, clients }: Ground,
   index: number,
 ): Promise<Story> {
   const { seed } = options;
@@ -270,7 +274,9 @@ async function buyOne(
     settlements(payment.authorization.nonce).some(({ doneMs }) => doneMs === null);
   const signAnew = (): Promise<Purchase> => sign(`${index} anew`);
   const asks = { isPaid, isUnderWay, signAnew };
-  const buying = buy({ seed, index, url, manner, purchase, other: second, ...asks });
+  const client = { seed, index, url, manner, purchase, other: second, ...asks };
+  clients.set(index, client);
+  const buying = buy(client);
   await pause(draw(seed, `meanwhile ${index}`) * 30);
   // Whoever comes second fails; which one that is, is what the campaign is about.
   if (manner === 'front-run') await chain.submit(purchase.payment).catch(() => {});
@@ -301,6 +307,11 @@ async function signed(
       await pause(100);
     }
   }
+}
+
+function ended(story: Story, { clients }: Ground): Story | Promise<Story> {
+  const options = clients.get(story.index);
+  return story.finished || options === undefined ? story : comeBack(story, options);
 }
 
 /** A new release with other bodies, while payments for the old one are on their way. */
