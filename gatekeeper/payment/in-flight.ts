@@ -1,4 +1,4 @@
-import type { PurchaseOutcome } from './payment-reply.ts';
+import type { PurchaseOutcome } from './purchase-outcome.ts';
 import type { TenderBinding } from './tender.ts';
 import type { Waiters } from './waiters.ts';
 

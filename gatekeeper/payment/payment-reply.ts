@@ -1,26 +1,9 @@
 import { jsonReply, PRIVATE_NO_STORE, type Reply } from '../http/reply.ts';
 import type { Refusal } from '../money/payment.ts';
 import { type Challenger, challengeReply } from '../offer/challenge.ts';
+import type { PurchaseOutcome } from './purchase-outcome.ts';
 import type { PaymentHeader, PurchaseRequest, Tender } from './tender.ts';
 
-/** The complete 200 body of a request, in hand before anybody is charged. */
-export interface Delivery {
-  readonly body: Buffer;
-  readonly contentType: string;
-}
-
-/** What came of a payment or receipt. */
-export type PurchaseOutcome =
-  | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
-  /** Nobody was charged, and the authorization is still unused. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-  /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
-  | { readonly kind: 'unknown'; readonly waitMs: number }
-  /** We failed before any settlement was asked for, or nobody could be reached. */
-  | { readonly kind: 'failed'; readonly error: string };
-
-/** Seconds after which a payment without an outcome is worth sending again. */
-export const UNKNOWN_RETRY_S = 5;
 /** Seconds after which a request that failed on our side is worth repeating. */
 const FAILED_RETRY_S = 2;
 

@@ -4,8 +4,8 @@
  *  1. `open()` reads the header and looks for what is known: a copy in flight, a doubt that was asked about a moment
  *     ago, a row of the journal. Whoever paid already gets the same bytes again; a doubt is asked about again.
  *  2. The caller makes the whole answer. Only a 200 goes on.
- *  3. `sell()` binds the key to the request, with no wait between the last look and the binding. It makes the claim
- *     durable, asks for the money, notes how that ended, and only then lets the bytes go.
+ *  3. `sell()` binds the key to the request, with no wait between the last look and the binding. A `Purchase` makes the
+ *     claim durable, asks for the money, notes how that ended, and only then lets the bytes go.
  *
  * Money moves inside `open()` and `sell()` alone, so only while a request waits for it. `look()` serves the background
  * and only learns. The token takes each nonce once (EIP-3009), so asking again for the same payment is safe.
@@ -19,17 +19,23 @@
  * Known limit: an answer that was paid for is kept for 30 days (`JOURNAL_RETENTION_DAYS`). A repeat after that is refused
  * and charges nothing.
  */
-
 import type { Reply } from '../http/reply.ts';
-import { clockTrouble } from '../money/clock-guard.ts';
-import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
+import type { Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
 import { isRefusal, type Refusal } from '../money/payment.ts';
-import { DOUBT_REST_MS, Doubts } from './doubts.ts';
+import { Doubts } from './doubts.ts';
 import { InFlight } from './in-flight.ts';
-import { type Delivery, type PurchaseOutcome, paymentReply } from './payment-reply.ts';
+import { paymentReply } from './payment-reply.ts';
 import { type PaymentReaderOptions, paymentReader } from './payment-tender.ts';
+import { clockFailure, isSameBinding, Purchase, type PurchaseContext } from './purchase.ts';
+import {
+  ALREADY_USED,
+  type Delivery,
+  failed,
+  type PurchaseOutcome,
+  refused,
+  UNKNOWN,
+} from './purchase-outcome.ts';
 import { isReceiptKey, recallReceipt, receiptReader } from './receipt-tender.ts';
-import type { SettlementResult } from './settlement.ts';
 import type {
   Identity,
   PaymentHeader,
@@ -74,15 +80,13 @@ export interface PurchaseService {
   look(key: string): Promise<boolean>;
 }
 
-interface Context
-  extends Required<Pick<PurchaseServiceOptions, 'journal' | 'clock' | 'challenger'>> {
-  readonly inFlight: InFlight;
+interface Context extends Omit<PurchaseContext, 'report'> {
+  readonly challenger: PurchaseServiceOptions['challenger'];
   readonly doubts: Doubts;
   readonly read: (request: PurchaseRequest) => Promise<Tender | Refusal>;
   readonly identify: (paymentHeader: PaymentHeader) => Identity | null;
   readonly recall: (entry: JournalEntry) => Tender | null;
   readonly report: Report;
-  readonly limited: NonNullable<PurchaseServiceOptions['limited']>;
 }
 
 /** The one way from a header to a sold answer. */
@@ -113,7 +117,9 @@ export function purchaseService(options: PurchaseServiceOptions): PurchaseServic
       const tender = entry === null ? null : context.recall(entry);
       if (entry === null || tender === null || context.inFlight.get(key) !== undefined)
         return false;
-      const { kind } = await context.inFlight.start(tender, () => lookInto(tender, entry, context));
+      const { kind } = await context.inFlight.start(tender, () =>
+        new Purchase(tender, context).look(entry),
+      );
       return kind === 'paid' || kind === 'refused';
     },
   };
@@ -196,7 +202,7 @@ function replyTo(
 /** What is known of a tender without its answer; null when it has to be sold. */
 function knownOutcome(tender: Tender, context: Context): Promise<PurchaseOutcome> | null {
   const running = context.inFlight.get(tender.key);
-  if (running !== undefined && isSame(running.binding, tender)) {
+  if (running !== undefined && isSameBinding(running.binding, tender)) {
     running.binding.waiters?.join(tender.waiters);
     return running.outcome;
   }
@@ -204,7 +210,7 @@ function knownOutcome(tender: Tender, context: Context): Promise<PurchaseOutcome
   if (waitMs > 0) return Promise.resolve({ kind: 'unknown', waitMs });
   const bound = boundInJournal(tender.key, context);
   if (bound === undefined) return Promise.resolve(UNKNOWN);
-  return bound !== null && isSame(bound, tender) ? repeat(tender, context) : null;
+  return bound !== null && isSameBinding(bound, tender) ? repeat(tender, context) : null;
 }
 
 /** The same, once it is learnt what other gatekeepers noted; null at once where there are none. */
@@ -232,7 +238,7 @@ function sold(tender: Tender, delivery: Delivery, context: Context): Promise<Pur
     );
   }
   return inFlight.start(tender, () =>
-    withDoubt(tender, () => sell(tender, delivery, context), context),
+    withDoubt(tender, () => new Purchase(tender, context).sell(delivery), context),
   );
 }
 
@@ -243,7 +249,7 @@ function repeat(tender: Tender, context: Context): Promise<PurchaseOutcome> {
     return Promise.resolve(UNKNOWN);
   }
   return context.inFlight.start(tender, () =>
-    withDoubt(tender, () => again(tender, context), context),
+    withDoubt(tender, () => new Purchase(tender, context).repeat(), context),
   );
 }
 
@@ -261,10 +267,6 @@ async function withDoubt(
   return outcome;
 }
 
-function isSame(left: PaymentBinding, right: PaymentBinding): boolean {
-  return left.resource === right.resource && left.signed === right.signed;
-}
-
 /** What a key is bound to, by the journal or else by a purchase in flight; null also when that cannot be read. */
 function bindingOf(key: string, context: Context): PaymentBinding | null {
   return boundInJournal(key, context) ?? context.inFlight.get(key)?.binding ?? null;
@@ -279,251 +281,3 @@ function boundInJournal(key: string, context: Context): PaymentBinding | null | 
     return undefined;
   }
 }
-
-/** A tender that the journal holds. A throw means that it could not be read: it may be paid already. */
-async function again(tender: Tender, context: Context): Promise<PurchaseOutcome> {
-  const known = await context.journal.find(tender.key);
-  // Another gatekeeper may have noted a refusal a moment ago: the next repeat is a new purchase.
-  return known === null || known.state === 'refused' ? UNKNOWN : recorded(tender, known, context);
-}
-
-async function recorded(
-  tender: Tender,
-  known: JournalEntry,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const end = endOf(tender, known);
-  if (end !== null) return end;
-  const { shared } = context.journal;
-  if (shared === undefined) return resumed(tender, known, context);
-  if (await shared.take(tender.key, tender)) return resumed(tender, known, context);
-  const now = await context.journal.findOnDisk(tender.key);
-  return (now === null || now.state === 'refused' ? null : endOf(tender, now)) ?? UNKNOWN;
-}
-
-/** What a repeat is answered without asking anybody; null when the end of the payment is not known. */
-function endOf(tender: Tender, known: JournalEntry): PurchaseOutcome | null {
-  if (!isSame(known, tender)) return ALREADY_USED;
-  const { body, contentType, state, transaction } = known;
-  if (body === null) return NO_LONGER_KEPT;
-  const isPaid = state === 'settled' && transaction !== null;
-  return isPaid ? paid({ body, contentType }, transaction) : null;
-}
-
-async function resumed(
-  tender: Tender,
-  known: JournalEntry,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const result = await tender.settlement.resume();
-  if (result.kind === 'unknown' && context.journal.shared !== undefined) {
-    await note({ key: tender.key, state: 'unknown', detail: result.detail }, context);
-  }
-  return concluded(result, { tender, delivery: known }, context);
-}
-
-/** Null while the clock may be right. */
-function clockFailure(context: Context): PurchaseOutcome | null {
-  const trouble = clockTrouble(context.clock(), context.journal.newestMs());
-  if (trouble === null) return null;
-  context.report(trouble);
-  return failed("The server's clock is wrong. Send the same payment or receipt again later.");
-}
-
-/** The answer is in hand, the claim is durable before the money is asked for, the ending is noted before the 200. */
-async function sell(
-  tender: Tender,
-  delivery: Delivery,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const wrong = clockFailure(context);
-  if (wrong !== null) return wrong;
-  if (tender.refusal !== null) return unlessTaken(tender, refused(tender.refusal), context);
-  const { inFlight } = context;
-  const bytes = delivery.body.length;
-  if (!inFlight.hold(bytes)) {
-    context.limited('waiting_bytes');
-    return failed(
-      'Too many answers are waiting to be paid for. Send the same payment or receipt again.',
-    );
-  }
-  try {
-    return await charge(tender, delivery, context);
-  } finally {
-    inFlight.release(bytes);
-  }
-}
-
-async function charge(
-  tender: Tender,
-  delivery: Delivery,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const claimed = await claim(tender, delivery, context);
-  if (claimed !== null) return claimed;
-  const result = await tender.settlement.settle();
-  const outcome = await concluded(result, { tender, delivery }, context);
-  if (result.kind === 'unknown') {
-    await note({ key: tender.key, state: 'unknown', detail: result.detail }, context);
-  }
-  return outcome;
-}
-
-/** Null once the claim is durable; until then nobody was asked for money, so a failure charges nobody. */
-async function claim(
-  tender: Tender,
-  delivery: Delivery,
-  context: Context,
-): Promise<PurchaseOutcome | null> {
-  try {
-    const objection = await tender.settlement.check();
-    if (objection?.kind === 'refused') {
-      return await unlessTaken(tender, refused(objection.refusal), context);
-    }
-    if (objection !== null) {
-      return failed(
-        'The facilitator did not say whether the payment is valid. Send the same payment again.',
-      );
-    }
-    if (!tender.waiters.isWaiting()) return ABANDONED;
-    if (await context.journal.claim(claimOf(tender, delivery))) return null;
-    // Another process holds the claim; its outcome will be in the journal.
-    return await unlessTaken(tender, UNKNOWN, context);
-  } catch (error) {
-    context.report(error);
-    return failed('The payment could not be recorded. Send the same payment or receipt again.');
-  }
-}
-
-/** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
-async function unlessTaken(
-  tender: Tender,
-  otherwise: PurchaseOutcome,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const known = await readFromDisk(tender.key, context);
-  if (known === undefined) return UNKNOWN;
-  if (known === null || known.state === 'refused') return otherwise;
-  const isElsewhere = otherwise.kind === 'unknown' && known.state !== 'settled';
-  return isElsewhere && context.journal.shared === undefined
-    ? otherwise
-    : recorded(tender, known, context);
-}
-
-/** Undefined when the journal could not be read. */
-async function readFromDisk(
-  key: string,
-  context: Context,
-): Promise<JournalEntry | null | undefined> {
-  try {
-    return await context.journal.findOnDisk(key);
-  } catch (error) {
-    context.report(error);
-    return undefined;
-  }
-}
-
-function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
-  const { key, resource, version, signed, value, validBefore } = tender;
-  return { key, resource, version, signed, value, validBefore, body, contentType };
-}
-
-/** For the background: nobody waits for an answer, so nobody is asked for money. */
-async function lookInto(
-  tender: Tender,
-  entry: JournalEntry,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const { body, contentType } = entry;
-  const result = await tender.settlement.look(body !== null);
-  return concluded(result, { tender, delivery: { body, contentType } }, context);
-}
-
-interface Concluded {
-  readonly tender: Tender;
-  readonly delivery: { readonly body: Buffer | null; readonly contentType: string };
-}
-
-/** Notes how the money ended; a doubt stays as open as it was. */
-async function concluded(
-  result: SettlementResult,
-  { tender, delivery }: Concluded,
-  context: Context,
-): Promise<PurchaseOutcome> {
-  const { key } = tender;
-  switch (result.kind) {
-    case 'settled': {
-      const { transaction } = result;
-      await note({ key, state: 'settled', transaction }, context);
-      const { body, contentType } = delivery;
-      return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
-    }
-    case 'refused':
-      return (await isClosed({ key, detail: result.refusal.reason }, context))
-        ? refused(result.refusal)
-        : UNKNOWN;
-    case 'unsent':
-      return (await isClosed({ key, detail: result.detail }, context))
-        ? failed('The payment could not be sent for settlement. Send the same payment again.')
-        : UNKNOWN;
-    case 'unknown':
-      return UNKNOWN;
-  }
-}
-
-/**
- * Notes that no money moved; false where somebody else may be asking for it. That is so in a shared journal that was not
- * written: while this gatekeeper had no session, another one may have taken the payment over.
- */
-async function isClosed(
-  { key, detail }: { readonly key: string; readonly detail: string },
-  context: Context,
-): Promise<boolean> {
-  const isNoted = await note({ key, state: 'refused', detail }, context);
-  return isNoted || context.journal.shared === undefined;
-}
-
-/** Whether it is noted; a row that stays open only means that a repeat asks again. */
-async function note(conclusion: Conclusion, context: Context): Promise<boolean> {
-  try {
-    await context.journal.conclude(conclusion);
-    return true;
-  } catch (error) {
-    context.report(error);
-    return false;
-  }
-}
-
-function paid(delivery: Delivery, transaction: string): PurchaseOutcome {
-  return { kind: 'paid', delivery, transaction };
-}
-
-function refused(refusal: Refusal): PurchaseOutcome {
-  return { kind: 'refused', refusal };
-}
-
-function failed(error: string): PurchaseOutcome {
-  return { kind: 'failed', error };
-}
-
-/** Read by copies alone that came in the instant in which nobody waited. */
-const ABANDONED = failed(
-  'The connection ended before the payment was taken. Send the same payment or receipt again.',
-);
-const UNKNOWN: PurchaseOutcome = { kind: 'unknown', waitMs: DOUBT_REST_MS };
-const ALREADY_USED: PurchaseOutcome = {
-  kind: 'refused',
-  refusal: {
-    reason: 'payment_already_used',
-    error:
-      'this payment or receipt was already used for another request, or with another signature; send a new one',
-  },
-};
-const NO_LONGER_KEPT: PurchaseOutcome = {
-  kind: 'refused',
-  refusal: {
-    reason: 'paid_answer_no_longer_kept',
-    error:
-      'the answer that this payment or receipt bought is no longer stored; to buy it again, send a new one',
-  },
-};

@@ -15,7 +15,7 @@ import {
 import type { Journal } from '../../gatekeeper/money/journal.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
-import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/payment/payment-reply.ts';
+import { type Delivery, UNKNOWN_RETRY_S } from '../../gatekeeper/payment/purchase-outcome.ts';
 import {
   type PurchaseService,
   type PurchaseServiceOptions,

@@ -5,7 +5,7 @@ import {
   PURCHASES_PER_PAYER_MAX,
   WAITING_BYTES_MAX,
 } from '../../../gatekeeper/payment/in-flight.ts';
-import type { PurchaseOutcome } from '../../../gatekeeper/payment/payment-reply.ts';
+import type { PurchaseOutcome } from '../../../gatekeeper/payment/purchase-outcome.ts';
 
 function deferred() {
   let resolve: (outcome: PurchaseOutcome) => void = () => {};

@@ -4,7 +4,7 @@ import type { Evidence } from '../../../gatekeeper/money/evidence.ts';
 import type { SettleOutcome } from '../../../gatekeeper/money/facilitator.ts';
 import { DEAD_AFTER_S, type JournalEntry } from '../../../gatekeeper/money/journal.ts';
 import { challenger } from '../../../gatekeeper/offer/challenge.ts';
-import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/payment-reply.ts';
+import { UNKNOWN_RETRY_S } from '../../../gatekeeper/payment/purchase-outcome.ts';
 import { purchaseService } from '../../../gatekeeper/payment/purchase-service.ts';
 import {
   type Pass,

@@ -1,0 +1,54 @@
+import type { Refusal } from '../money/payment.ts';
+
+/** The complete 200 body of a request, in hand before anybody is charged. */
+export interface Delivery {
+  readonly body: Buffer;
+  readonly contentType: string;
+}
+
+/** What came of a payment or receipt. */
+export type PurchaseOutcome =
+  | { readonly kind: 'paid'; readonly delivery: Delivery; readonly transaction: string }
+  /** Nobody was charged, and the authorization is still unused. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** Money may have moved: only the same payment may be sent again, and it is asked about after the wait. */
+  | { readonly kind: 'unknown'; readonly waitMs: number }
+  /** We failed before any settlement was asked for, or nobody could be reached. */
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** Seconds after which a payment without an outcome is worth sending again. */
+export const UNKNOWN_RETRY_S = 5;
+
+export function paid(delivery: Delivery, transaction: string): PurchaseOutcome {
+  return { kind: 'paid', delivery, transaction };
+}
+
+export function refused(refusal: Refusal): PurchaseOutcome {
+  return { kind: 'refused', refusal };
+}
+
+export function failed(error: string): PurchaseOutcome {
+  return { kind: 'failed', error };
+}
+
+/** Read by copies alone that came in the instant in which nobody waited. */
+export const ABANDONED = failed(
+  'The connection ended before the payment was taken. Send the same payment or receipt again.',
+);
+export const UNKNOWN: PurchaseOutcome = { kind: 'unknown', waitMs: UNKNOWN_RETRY_S * 1000 };
+export const ALREADY_USED: PurchaseOutcome = {
+  kind: 'refused',
+  refusal: {
+    reason: 'payment_already_used',
+    error:
+      'this payment or receipt was already used for another request, or with another signature; send a new one',
+  },
+};
+export const NO_LONGER_KEPT: PurchaseOutcome = {
+  kind: 'refused',
+  refusal: {
+    reason: 'paid_answer_no_longer_kept',
+    error:
+      'the answer that this payment or receipt bought is no longer stored; to buy it again, send a new one',
+  },
+};

@@ -1,0 +1,224 @@
+import { clockTrouble } from '../money/clock-guard.ts';
+import type { Claim, Conclusion, Journal, JournalEntry, PaymentBinding } from '../money/journal.ts';
+import type { InFlight } from './in-flight.ts';
+import {
+  ABANDONED,
+  ALREADY_USED,
+  type Delivery,
+  failed,
+  NO_LONGER_KEPT,
+  type PurchaseOutcome,
+  paid,
+  refused,
+  UNKNOWN,
+} from './purchase-outcome.ts';
+import type { SettlementResult } from './settlement.ts';
+import type { Tender } from './tender.ts';
+
+export interface PurchaseContext {
+  readonly journal: Journal;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Told about failures of our own parts; never throws. */
+  readonly report: (error: unknown) => void;
+  /** Told of a purchase that has to wait until others are done. */
+  readonly limited: (limit: 'purchases' | 'waiting_bytes') => void;
+  readonly inFlight: InFlight;
+}
+
+/** A body that was bought, or null once it is no longer kept. */
+interface Bought {
+  readonly body: Buffer | null;
+  readonly contentType: string;
+}
+
+export function isSameBinding(left: PaymentBinding, right: PaymentBinding): boolean {
+  return left.resource === right.resource && left.signed === right.signed;
+}
+
+/** Null while the clock may be right. */
+export function clockFailure({
+  clock,
+  journal,
+  report,
+}: Pick<PurchaseContext, 'clock' | 'journal' | 'report'>): PurchaseOutcome | null {
+  const trouble = clockTrouble(clock(), journal.newestMs());
+  if (trouble === null) return null;
+  report(trouble);
+  return failed("The server's clock is wrong. Send the same payment or receipt again later.");
+}
+
+/** What is done for one tender, whose key is bound to its request: claim, settlement and conclusion. */
+export class Purchase {
+  readonly #tender: Tender;
+  readonly #context: PurchaseContext;
+
+  constructor(tender: Tender, context: PurchaseContext) {
+    this.#tender = tender;
+    this.#context = context;
+  }
+
+  /** The answer is in hand, the claim is durable before the money is asked for, the end is noted before the 200. */
+  async sell(delivery: Delivery): Promise<PurchaseOutcome> {
+    const wrong = clockFailure(this.#context);
+    if (wrong !== null) return wrong;
+    const { refusal } = this.#tender;
+    if (refusal !== null) return this.#unlessTaken(refused(refusal));
+    const { inFlight, limited } = this.#context;
+    const bytes = delivery.body.length;
+    if (!inFlight.hold(bytes)) {
+      limited('waiting_bytes');
+      return failed(
+        'Too many answers are waiting to be paid for. Send the same payment or receipt again.',
+      );
+    }
+    try {
+      return (await this.#claim(delivery)) ?? (await this.#settle(delivery));
+    } finally {
+      inFlight.release(bytes);
+    }
+  }
+
+  /** A tender that the journal holds. A throw means that it could not be read: it may be paid already. */
+  async repeat(): Promise<PurchaseOutcome> {
+    const entry = await this.#context.journal.find(this.#tender.key);
+    // Another gatekeeper may have noted a refusal a moment ago: the next repeat is a new purchase.
+    return entry === null || entry.state === 'refused' ? UNKNOWN : this.#recorded(entry);
+  }
+
+  /** For the background: nobody waits for an answer, so nobody is asked for money. */
+  async look(entry: JournalEntry): Promise<PurchaseOutcome> {
+    return this.#concluded(await this.#tender.settlement.look(entry.body !== null), entry);
+  }
+
+  /** Null once the claim is durable; until then nobody was asked for money, so a failure charges nobody. */
+  async #claim(delivery: Delivery): Promise<PurchaseOutcome | null> {
+    const { settlement, waiters } = this.#tender;
+    try {
+      const objection = await settlement.check();
+      if (objection?.kind === 'refused') {
+        return await this.#unlessTaken(refused(objection.refusal));
+      }
+      if (objection !== null) {
+        return failed(
+          'The facilitator did not say whether the payment is valid. Send the same payment again.',
+        );
+      }
+      if (!waiters.isWaiting()) return ABANDONED;
+      if (await this.#context.journal.claim(claimOf(this.#tender, delivery))) return null;
+      // Another process holds the claim; its outcome will be in the journal.
+      return await this.#unlessTaken(UNKNOWN);
+    } catch (error) {
+      this.#context.report(error);
+      return failed('The payment could not be recorded. Send the same payment or receipt again.');
+    }
+  }
+
+  async #settle(delivery: Delivery): Promise<PurchaseOutcome> {
+    const { key, settlement } = this.#tender;
+    const result = await settlement.settle();
+    const outcome = await this.#concluded(result, delivery);
+    if (result.kind === 'unknown') {
+      await this.#note({ key, state: 'unknown', detail: result.detail });
+    }
+    return outcome;
+  }
+
+  /** What is in the journal: its end, or else the money is asked for again by whoever may. */
+  async #recorded(entry: JournalEntry): Promise<PurchaseOutcome> {
+    const end = endOf(this.#tender, entry);
+    if (end !== null) return end;
+    const { journal } = this.#context;
+    if (journal.shared === undefined) return this.#resume(entry);
+    const { key } = this.#tender;
+    if (await journal.shared.take(key, this.#tender)) return this.#resume(entry);
+    const now = await journal.findOnDisk(key);
+    return (now === null || now.state === 'refused' ? null : endOf(this.#tender, now)) ?? UNKNOWN;
+  }
+
+  async #resume(entry: JournalEntry): Promise<PurchaseOutcome> {
+    const { key, settlement } = this.#tender;
+    const result = await settlement.resume();
+    if (result.kind === 'unknown' && this.#context.journal.shared !== undefined) {
+      await this.#note({ key, state: 'unknown', detail: result.detail });
+    }
+    return this.#concluded(result, entry);
+  }
+
+  /** Notes how the money ended; a doubt stays as open as it was. */
+  async #concluded(
+    result: SettlementResult,
+    { body, contentType }: Bought,
+  ): Promise<PurchaseOutcome> {
+    switch (result.kind) {
+      case 'settled': {
+        const { transaction } = result;
+        await this.#note({ key: this.#tender.key, state: 'settled', transaction });
+        return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
+      }
+      case 'refused':
+        return (await this.#isClosed(result.refusal.reason)) ? refused(result.refusal) : UNKNOWN;
+      case 'unsent':
+        return (await this.#isClosed(result.detail))
+          ? failed('The payment could not be sent for settlement. Send the same payment again.')
+          : UNKNOWN;
+      case 'unknown':
+        return UNKNOWN;
+    }
+  }
+
+  /**
+   * Notes that no money moved; false where somebody else may be asking for it. That is so in a shared journal that was not
+   * written: while this gatekeeper had no session, another one may have taken the payment over.
+   */
+  async #isClosed(detail: string): Promise<boolean> {
+    const isNoted = await this.#note({ key: this.#tender.key, state: 'refused', detail });
+    return isNoted || this.#context.journal.shared === undefined;
+  }
+
+  /** Whether it is noted; a row that stays open only means that a repeat asks again. */
+  async #note(conclusion: Conclusion): Promise<boolean> {
+    try {
+      await this.#context.journal.conclude(conclusion);
+      return true;
+    } catch (error) {
+      this.#context.report(error);
+      return false;
+    }
+  }
+
+  /** A process beside this one, such as the one that it takes over from, may have sold under the key: that is delivered. */
+  async #unlessTaken(otherwise: PurchaseOutcome): Promise<PurchaseOutcome> {
+    const entry = await this.#readFromDisk();
+    if (entry === undefined) return UNKNOWN;
+    if (entry === null || entry.state === 'refused') return otherwise;
+    const isElsewhere = otherwise.kind === 'unknown' && entry.state !== 'settled';
+    return isElsewhere && this.#context.journal.shared === undefined
+      ? otherwise
+      : this.#recorded(entry);
+  }
+
+  /** Undefined when the journal could not be read. */
+  async #readFromDisk(): Promise<JournalEntry | null | undefined> {
+    try {
+      return await this.#context.journal.findOnDisk(this.#tender.key);
+    } catch (error) {
+      this.#context.report(error);
+      return undefined;
+    }
+  }
+}
+
+function claimOf(tender: Tender, { body, contentType }: Delivery): Claim {
+  const { key, resource, version, signed, value, validBefore } = tender;
+  return { key, resource, version, signed, value, validBefore, body, contentType };
+}
+
+/** What a repeat is answered without asking anybody; null when the end of the payment is not known. */
+function endOf(tender: Tender, entry: JournalEntry): PurchaseOutcome | null {
+  if (!isSameBinding(entry, tender)) return ALREADY_USED;
+  const { body, contentType, state, transaction } = entry;
+  if (body === null) return NO_LONGER_KEPT;
+  const isPaid = state === 'settled' && transaction !== null;
+  return isPaid ? paid({ body, contentType }, transaction) : null;
+}
