@@ -2,8 +2,7 @@ import { defined } from '../contract/defined.ts';
 import { FILING_COLLECTION } from '../contract/filing.ts';
 import { type Evidence, evidenceSchema } from '../contract/record.ts';
 import { ImportError } from '../import/import-error.ts';
-import { sortText, storedRows } from '../import/merge-batch.ts';
-import type { BatchRow } from '../import/write-batch.ts';
+import { type BatchRow, sortText, storedRows } from '../import/merge-batch.ts';
 
 /** A stored file beside what the archive gives for it. */
 export interface ComparedFile {

@@ -4,7 +4,7 @@ import type { Evidence } from '../contract/record.ts';
 import { type Archive, type Archived, ArchiveError, notePath } from '../fetch/archive.ts';
 import { ArchiveImport } from '../fetch/archive-import.ts';
 import { ImportError } from '../import/import-error.ts';
-import { type BatchDisk, batchName } from '../import/write-batch.ts';
+import { type BatchDisk, batchName } from '../import/merge-batch.ts';
 import { listSnapshots } from '../stages/intake/list-snapshots.ts';
 import { readPlain, STORED_BYTES_MAX } from '../verify/plain-file.ts';
 import { compareFile, type FileVerdict, type WhyNot } from './compare-batch.ts';

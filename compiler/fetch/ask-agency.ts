@@ -4,9 +4,8 @@ import { ImportError } from '../import/import-error.ts';
 import type { FetchPlan, Source } from '../import/source.ts';
 import type { AgencyClient, Answer, Question } from './agency-client.ts';
 import type { Archive, Look } from './archive.ts';
-import type { Clock } from './clock.ts';
+import type { Clock, Pace } from './clock.ts';
 import { FetchError } from './fetch-error.ts';
-import type { Pace } from './pace.ts';
 
 /** Addresses that one source may ask at a time, pages included. */
 const ADDRESSES_MAX = 2000;

@@ -1,7 +1,13 @@
 import { grouped } from '../import/grouped.ts';
-import { sortText, storedRows } from '../import/merge-batch.ts';
+import {
+  type BatchDisk,
+  type BatchFile,
+  type BatchRow,
+  batchText,
+  sortText,
+  storedRows,
+} from '../import/merge-batch.ts';
 import type { Imported } from '../import/payload.ts';
-import { type BatchDisk, type BatchFile, type BatchRow, batchText } from '../import/write-batch.ts';
 
 /** A row of a signal or collection. */
 export interface IdRow {

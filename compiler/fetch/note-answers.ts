@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
 import { withoutKeys } from '../import/fetch-note.ts';
-import { batchName } from '../import/write-batch.ts';
+import { batchName } from '../import/merge-batch.ts';
 import { type Archive, type Archived, type Look, notePath } from './archive.ts';
 import type { Answered, Asked, FetchBy, SourceRun } from './ask-agency.ts';
 

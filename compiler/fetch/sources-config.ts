@@ -3,7 +3,7 @@ import { HOUR_MS } from '../contract/iso-time.ts';
 import { nearest } from '../contract/nearest.ts';
 import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
 import type { Source } from '../import/source.ts';
-import { DURATION_WORDS, durationMs } from './duration.ts';
+import { DURATION_WORDS, durationMs } from './clock.ts';
 
 /** The file that says what `run` fetches, where no other is named. */
 export const SOURCES_FILE = 'signalpress.sources.json';

@@ -1,18 +1,6 @@
-/**
- * One step of an unattended shop: fetch what is due, import it, publish it.
- *
- *  1. `resume()`, once: imports again what was fetched since the hour of the last step, so that a process that was cut short
- *     loses nothing, and so that revisions which wait for the next hour are known.
- *  2. `fetchDue()`: asks the sources that are due, a few at a time. Each is alone: whatever fails, fails that source.
- *  3. `importAll()`: turns what came into batches, in the order of the notes, whoever answered first. What had waited for an
- *     hour is stored when the first fetch of that hour is imported, not before: an earlier one may take it back.
- *  4. The status file is written, then a release is published if there is anything new, then the status is written again.
- *
- * A step in which nothing is due writes nothing.
- */
 import { HOUR_MS, isoTime } from '../contract/iso-time.ts';
 import type { RunStatus } from '../contract/run-status.ts';
-import type { BatchDisk } from '../import/write-batch.ts';
+import type { BatchDisk } from '../import/merge-batch.ts';
 import { type Archived, byFetch } from './archive.ts';
 import { ArchiveImport, type TakenFetch } from './archive-import.ts';
 import type { FetchBy } from './ask-agency.ts';
@@ -28,6 +16,19 @@ import {
   writeStatus,
 } from './run-status.ts';
 import type { WantedSource } from './sources-config.ts';
+
+/**
+ * One step of an unattended shop: fetch what is due, import it, publish it.
+ *
+ *  1. `resume()`, once: imports again what was fetched since the hour of the last step, so that a process that was cut short
+ *     loses nothing, and so that revisions which wait for the next hour are known.
+ *  2. `fetchDue()`: asks the sources that are due, a few at a time. Each is alone: whatever fails, fails that source.
+ *  3. `importAll()`: turns what came into batches, in the order of the notes, whoever answered first. What had waited for an
+ *     hour is stored when the first fetch of that hour is imported, not before: an earlier one may take it back.
+ *  4. The status file is written, then a release is published if there is anything new, then the status is written again.
+ *
+ * A step in which nothing is due writes nothing.
+ */
 
 /** How many sources are asked at a time: one that is slow does not hold up the others. */
 const SOURCES_AT_A_TIME = 6;

@@ -1,8 +1,8 @@
 import { LINES, type Line } from '../contract/lines.ts';
 import { type Place, placesOf } from '../contract/places.ts';
 import { ImportError } from './import-error.ts';
-import { numberOf } from './number-text.ts';
 import type { Payload } from './payload.ts';
+import { numberOf } from './shape.ts';
 
 /** A place of ours that a payload speaks of. */
 export interface AskedPlace {
@@ -71,4 +71,20 @@ function isNear(a: Position, b: Position): boolean {
   const east = Math.abs(a.longitude - b.longitude);
   const apart = [a.latitude - b.latitude, Math.min(east, 360 - east)];
   return apart.every((degrees) => Math.abs(degrees) <= APART_DEGREES_MAX);
+}
+
+/**
+ * Throws an ImportError for a subject that the address of a payload does not ask for. `parameter` of its query holds
+ * the list of those it asks for; an address without one asks for none by name.
+ */
+export function refuseUnasked(
+  { note, subject }: Payload,
+  parameter: string,
+  found: Iterable<string>,
+): void {
+  const asked = new URL(note.url).searchParams.get(parameter)?.split(',') ?? [];
+  const foreign = [...found].find((id) => !asked.includes(id));
+  if (asked.length === 0 || foreign === undefined) return;
+  const state = `it holds "${foreign.slice(0, 40)}", which its address does not ask for; correct the fetch note`;
+  throw new ImportError({ subject, state });
 }

@@ -1,18 +1,19 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { CollectionId } from '../contract/collections.ts';
+import { FILING_COLLECTION } from '../contract/filing.ts';
 import { isoTime } from '../contract/iso-time.ts';
+import type { Evidence } from '../contract/record.ts';
 import { parseReading } from '../stages/intake/reading.ts';
 import { ROW_SCHEMAS } from '../stages/intake/row-schemas.ts';
 import { wordFaults } from '../stages/intake/stored-words.ts';
-import { evidenceOf, withEvidence } from './evidence-of.ts';
-import { parseFetchNote } from './fetch-note.ts';
+import { parseFetchNote, withoutKeys } from './fetch-note.ts';
 import type { ImportDisk } from './import-disk.ts';
 import { ImportError } from './import-error.ts';
-import { mergeBatch } from './merge-batch.ts';
+import { type BatchFile, batchName, mergeBatch } from './merge-batch.ts';
 import type { Imported, Payload, Skipped } from './payload.ts';
 import type { Source } from './source.ts';
 import { sourceOf } from './sources.ts';
-import { type BatchFile, batchName } from './write-batch.ts';
 
 export interface ImportOptions {
   /** Name of the source, or the source itself where it is no official one. */
@@ -28,7 +29,7 @@ export interface ImportOptions {
 }
 
 /** What an import did. */
-export interface ImportSummary {
+interface ImportSummary {
   readonly source: string;
   readonly batch: string;
   readonly fetchedAt: string;
@@ -184,4 +185,34 @@ export function importSummaryText(summary: ImportSummary): string {
     ...summary.skipped.map((item) => `  skipped   ${item.count} × ${item.subject}: ${item.reason}`),
     ...summary.remarks.map((remark) => `  note      ${remark}`),
   ].join('\n');
+}
+
+/** Names a payload and who reads it, so that a reading can be led back to the bytes that the agency answered. */
+function evidenceOf(
+  { id, version }: Pick<Source, 'id' | 'version'>,
+  { bytes, note }: Pick<Payload, 'bytes' | 'note'>,
+): Evidence {
+  return {
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    url: withoutKeys(note.url),
+    fetched_at: note.fetched_at,
+    importer: id,
+    importer_version: version,
+  };
+}
+
+/**
+ * Every reading and row with its evidence, except filings: what is sold of one has no lineage that could carry it, and a
+ * list repeats each filing every time, so that each repeat would be another row.
+ */
+function withEvidence(imported: Imported, evidence: Evidence): Imported {
+  const readings = [...imported.readings].map(
+    ([signal, list]) => [signal, list.map((reading) => ({ ...reading, evidence }))] as const,
+  );
+  const rows = [...(imported.rows ?? [])].map(
+    ([id, list]) =>
+      [id, id === FILING_COLLECTION ? list : list.map((row) => ({ ...row, evidence }))] as const,
+  );
+  const all = { ...imported, readings: new Map(readings) };
+  return imported.rows === undefined ? all : { ...all, rows: new Map(rows) };
 }

@@ -1,5 +1,5 @@
 /** What an import stumbled over: the file or address, and its state with what to do next. */
-export interface ImportFault {
+interface ImportFault {
   readonly subject: string;
   readonly state: string;
 }
@@ -10,4 +10,9 @@ export class ImportError extends Error {
     super(`Cannot import "${subject}": ${state}`, options);
     this.name = 'ImportError';
   }
+}
+
+/** A payload that is not what its source documents; another fetch may be. */
+export function fetchAgain({ subject }: { readonly subject: string }, state: string): ImportError {
+  return new ImportError({ subject, state: `${state}; fetch it again` });
 }

@@ -1,6 +1,8 @@
+import { isoTime } from '../contract/iso-time.ts';
+import { placesOf } from '../contract/places.ts';
 import type { Source as Body } from '../contract/record.ts';
 import type { Reading } from '../stages/intake/reading.ts';
-import { observedAt } from './measured.ts';
+import { ImportError } from './import-error.ts';
 import type { Payload } from './payload.ts';
 
 /** Who stands behind the readings of a payload. */
@@ -13,7 +15,7 @@ export interface Origin extends Pick<Body, 'name' | 'role' | 'independent' | 're
 }
 
 /** What a payload says of one entity at one time, in epoch milliseconds; the first metric is the main one. */
-export type Said = { readonly at: number } & Pick<Reading, 'entity' | 'current' | 'scope'> &
+type Said = { readonly at: number } & Pick<Reading, 'entity' | 'current' | 'scope'> &
   Partial<Pick<Reading, 'entity_name' | 'grade' | 'qualifiers'>>;
 
 /** A reading of a source with one measuring body; throws an ImportError for a time after the fetch. */
@@ -32,4 +34,27 @@ export function statedReading(origin: Origin, payload: Payload, { at, ...said }:
     validation_status: status,
     uncertainty: 'not stated in the payload',
   };
+}
+
+/** The one body that measured a value; `as_of` is an ISO-8601 UTC time. */
+export function measuredBy(
+  name: string,
+  value: number | string | null,
+  as_of: string,
+): Reading['sources'] {
+  return [{ name, value, weight: 1, as_of, role: 'measurement', independent: true }];
+}
+
+/** The name of an entity of a line, as a member to spread; empty where the table of places has none. */
+export function nameOf(lineId: string, entity: string): { readonly entity_name?: string } {
+  const name = placesOf(lineId).get(entity)?.name;
+  return name === undefined ? {} : { entity_name: name };
+}
+
+/** An instant of a payload as ISO-8601 text; throws an ImportError for one after the fetch. */
+export function observedAt(epochMs: number, { note, subject }: Payload): string {
+  const time = isoTime(epochMs);
+  if (epochMs <= Date.parse(note.fetched_at)) return time;
+  const state = `it speaks of ${time}, after its fetch at ${note.fetched_at}; correct the fetch note`;
+  throw new ImportError({ subject, state });
 }

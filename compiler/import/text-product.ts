@@ -1,8 +1,8 @@
 import { DAY_MS, HOUR_MS } from '../contract/iso-time.ts';
 import { ImportError } from './import-error.ts';
 import { zoneOffset } from './local-time.ts';
-import { observedAt } from './measured.ts';
 import { type Payload, textOf } from './payload.ts';
+import { observedAt } from './stated-reading.ts';
 
 /** A text product of the US weather service: its heading and its lines, without control characters and trailing spaces. */
 export interface TextProduct {

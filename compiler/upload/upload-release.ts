@@ -1,14 +1,3 @@
-/**
- * Publishes the current release of a data folder to another place, so that nobody who reads there ever sees half of it:
- *
- *  1. The head at the destination and its list tell what is there already. The destination is not believed further: what
- *     is newer there, or another release of the same number, ends the upload.
- *  2. Bodies that it does not list are read here, checked, and written there. Their names hold their hashes, so nothing
- *     that is being read changes. What was written is noted, so that a killed upload goes on where it was.
- *  3. The list and the head are written into the folder of the release. The list and some bodies are read back.
- *  4. The head is written where readers look, last, and read back.
- *  5. On request, files are removed that only releases list which are no longer kept here.
- */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +26,18 @@ import { readPlain } from '../verify/plain-file.ts';
 import { type Destination, type LocalFile, UploadError } from './destination.ts';
 import { POINTER_PATH } from './http-destination.ts';
 import type { UploadNotes } from './upload-notes.ts';
+
+/**
+ * Publishes the current release of a data folder to another place, so that nobody who reads there ever sees half of it:
+ *
+ *  1. The head at the destination and its list tell what is there already. The destination is not believed further: what
+ *     is newer there, or another release of the same number, ends the upload.
+ *  2. Bodies that it does not list are read here, checked, and written there. Their names hold their hashes, so nothing
+ *     that is being read changes. What was written is noted, so that a killed upload goes on where it was.
+ *  3. The list and the head are written into the folder of the release. The list and some bodies are read back.
+ *  4. The head is written where readers look, last, and read back.
+ *  5. On request, files are removed that only releases list which are no longer kept here.
+ */
 
 /** File at the destination that holds the word of an upload. */
 const MARKER_PATH = 'publishing.txt';

@@ -6,7 +6,7 @@ import {
   openArchive,
 } from '../../compiler/fetch/archive.ts';
 import { ArchiveImport } from '../../compiler/fetch/archive-import.ts';
-import type { BatchDisk } from '../../compiler/import/write-batch.ts';
+import type { BatchDisk } from '../../compiler/import/merge-batch.ts';
 import { compileFolder, makeFolder, removeFolders, writeSnapshots } from '../snapshot-folder.ts';
 import { gaugeAnswer } from './agency-payloads.ts';
 

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type AgencyClient, agencyClient } from '../../compiler/fetch/agency-client.ts';
 import { type Archive, notePath, openArchive } from '../../compiler/fetch/archive.ts';
 import type { FetchBy } from '../../compiler/fetch/ask-agency.ts';
+import { Pace } from '../../compiler/fetch/clock.ts';
 import { fetchSource } from '../../compiler/fetch/fetch-source.ts';
 import { refuseLook } from '../../compiler/fetch/note-answers.ts';
-import { Pace } from '../../compiler/fetch/pace.ts';
 import type { FetchPlan, Source } from '../../compiler/import/source.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 import { Agency, BROKEN_MOODS, type BrokenMood } from './agency.ts';

@@ -4,7 +4,7 @@ import { compile } from '../../compiler/compile.ts';
 import { isoTime } from '../../compiler/contract/iso-time.ts';
 import { agencyClient } from '../../compiler/fetch/agency-client.ts';
 import { archiveFolder, openArchive } from '../../compiler/fetch/archive.ts';
-import { Pace } from '../../compiler/fetch/pace.ts';
+import { Pace } from '../../compiler/fetch/clock.ts';
 import { exitCodeOf, stepText } from '../../compiler/fetch/run-report.ts';
 import { readStatus } from '../../compiler/fetch/run-status.ts';
 import type { WantedSource } from '../../compiler/fetch/sources-config.ts';

@@ -3,9 +3,9 @@ import {
   APART_DEGREES_MAX,
   askedPlaces,
   knownPlaces,
+  refuseUnasked,
   wantedPlaces,
 } from '../../compiler/import/asked-place.ts';
-import { refuseUnasked } from '../../compiler/import/asked-subjects.ts';
 
 const payloadOf = (url: string) => ({
   bytes: new Uint8Array(),

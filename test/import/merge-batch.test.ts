@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mergeBatch } from '../../compiler/import/merge-batch.ts';
+import { type BatchDisk, mergeBatch } from '../../compiler/import/merge-batch.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
-import type { BatchDisk } from '../../compiler/import/write-batch.ts';
 import { filingRow, listingRow } from '../filing-rows.ts';
 import { ndjson, reading } from '../snapshot-folder.ts';
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { regionBox } from '../../compiler/import/region-box.ts';
-import { clockwiseArea, type Position, ringInBox } from '../../compiler/import/ring-in-box.ts';
+import {
+  clockwiseArea,
+  type Position,
+  regionBox,
+  ringInBox,
+} from '../../compiler/import/region-box.ts';
 
 const BOX = regionBox([30, 40], [-100, -90]);
 const ring = (...points: readonly Position[]): readonly Position[] => points;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchName, batchText } from '../../compiler/import/write-batch.ts';
+import { batchName, batchText } from '../../compiler/import/merge-batch.ts';
 import { parseHeader, parseReading, type Reading } from '../../compiler/stages/intake/reading.ts';
 
 const reading = (entity: string, over: Partial<Reading> = {}): Reading => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isZone, zoneInstants } from '../../compiler/import/zone-time.ts';
+import { isZone, zoneInstants } from '../../compiler/import/local-time.ts';
 
 const at = (wall: string, zone: string) =>
   zoneInstants(Date.parse(`${wall}Z`), zone).map((instant) => new Date(instant).toISOString());

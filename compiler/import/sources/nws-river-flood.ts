@@ -3,10 +3,10 @@ import { assertingWord } from '../../contract/neutral-text.ts';
 import type { Reading } from '../../stages/intake/reading.ts';
 import { ImportError } from '../import-error.ts';
 import { zoneOffset } from '../local-time.ts';
-import { measuredBy } from '../measured.ts';
 import type { Imported, Payload } from '../payload.ts';
 import { ReadingList } from '../reading-list.ts';
 import type { Source } from '../source.ts';
+import { measuredBy } from '../stated-reading.ts';
 import {
   type Issue,
   issueOf,

@@ -1,7 +1,7 @@
 import { csvRows } from '../csv.ts';
 import { ImportError } from '../import-error.ts';
-import { numberOf } from '../number-text.ts';
 import { type Payload, parsePayload } from '../payload.ts';
+import { numberOf } from '../shape.ts';
 import type { Part, TableMap } from './table-map.ts';
 
 type Cell = string | number | boolean | null;

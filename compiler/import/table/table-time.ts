@@ -1,6 +1,6 @@
 import { isRealDay } from '../../contract/cutoff.ts';
 import { hasIsoYear } from '../../contract/iso-time.ts';
-import { zoneInstants } from '../zone-time.ts';
+import { zoneInstants } from '../local-time.ts';
 
 /** Ways to write a time that need no pattern. */
 const TIME_WORDS = ['iso', 'epoch-seconds', 'epoch-milliseconds'] as const;

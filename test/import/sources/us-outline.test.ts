@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { regionBox } from '../../../compiler/import/region-box.ts';
-import { type Position, ringInBox } from '../../../compiler/import/ring-in-box.ts';
+import { type Position, regionBox, ringInBox } from '../../../compiler/import/region-box.ts';
 import { closeAtBorder } from '../../../compiler/import/sources/spc/us-outline.ts';
 
 const KANSAS = regionBox([37.5, 39.5], [-100, -97]);

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { askedPlaces, wantedPlaces } from '../../asked-place.ts';
-import { dayTime } from '../../day-time.ts';
-import { fetchAgain } from '../../fetch-again.ts';
 import { grouped } from '../../grouped.ts';
-import { zoneOffset } from '../../local-time.ts';
+import { fetchAgain } from '../../import-error.ts';
+import { dayTime, zoneOffset } from '../../local-time.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';

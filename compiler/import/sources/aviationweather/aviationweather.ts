@@ -1,10 +1,10 @@
 import { AIRPORTS } from '../../../contract/entities.ts';
 import { grouped } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
-import { measuredBy, nameOf, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
+import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { flightCategory, type Metar } from './metar.ts';
 import { type Report, reportsOf } from './metar-reports.ts';
 

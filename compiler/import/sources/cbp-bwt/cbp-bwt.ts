@@ -3,11 +3,11 @@ import { isoTime } from '../../../contract/iso-time.ts';
 import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { usWallClock } from '../../local-time.ts';
-import { measuredBy, nameOf } from '../../measured.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
 import type { Source, Wanted } from '../../source.ts';
+import { measuredBy, nameOf } from '../../stated-reading.ts';
 import { readGraph, UPSTREAM_PRESSURE } from './cbp-graph.ts';
 import {
   CBP,

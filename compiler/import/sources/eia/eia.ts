@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { isRealDay } from '../../../contract/cutoff.ts';
 import { HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { ImportError } from '../../import-error.ts';
-import { refuseOtherEntries } from '../../other-kinds.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import { refuseOtherEntries, shaped } from '../../shape.ts';
 import type { Source, Wanted } from '../../source.ts';
 import { type Hours, stressReadings } from './grid-stress.ts';
 

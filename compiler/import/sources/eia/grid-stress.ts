@@ -1,8 +1,7 @@
 import { HOUR_MS } from '../../../contract/iso-time.ts';
-import { nameOf } from '../../measured.ts';
 import type { Payload } from '../../payload.ts';
 import type { ReadingList } from '../../reading-list.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
+import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 /** Values in MW by hour, in epoch milliseconds of its end; null where the publisher has none yet. */
 type Series = ReadonlyMap<number, number | null>;

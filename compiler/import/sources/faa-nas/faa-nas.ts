@@ -3,10 +3,10 @@ import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
-import { measuredBy, nameOf, observedAt } from '../../measured.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';
+import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { nasDocument, PROGRAMMES, type Programme } from './nas-document.ts';
 
 const SIGNAL = 'nas.ground_ops';

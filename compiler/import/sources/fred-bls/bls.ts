@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { fetchAgain } from '../../fetch-again.ts';
-import { numberOf } from '../../number-text.ts';
+import { fetchAgain } from '../../import-error.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import { numberOf, shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import type { Origin } from '../../stated-reading.ts';
 import { addMonths, type Figure, type Measure, type Months, monthOf } from './monthly-series.ts';

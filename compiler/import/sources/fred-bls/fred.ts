@@ -1,11 +1,11 @@
 import { defined } from '../../../contract/defined.ts';
-import { refuseUnasked } from '../../asked-subjects.ts';
+import { refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
-import { dayTime } from '../../day-time.ts';
-import { fetchAgain } from '../../fetch-again.ts';
-import { numberOf } from '../../number-text.ts';
+import { fetchAgain } from '../../import-error.ts';
+import { dayTime } from '../../local-time.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
+import { numberOf } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import type { Origin } from '../../stated-reading.ts';
 import { addMonths, type Figure, type Measure, type Months, monthOf } from './monthly-series.ts';

@@ -1,10 +1,9 @@
 import { roundDecimal, subtractDecimal } from '../../../contract/decimal.ts';
 import { GRID_LOCS } from '../../../contract/entities.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
-import { nameOf } from '../../measured.ts';
 import type { Payload } from '../../payload.ts';
 import type { ReadingList } from '../../reading-list.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
+import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 /** A series that becomes readings; its unit follows from its id. */
 export type Measure =

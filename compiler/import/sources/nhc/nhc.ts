@@ -4,11 +4,11 @@ import { SAFFIR_SIMPSON } from '../../../contract/rulers.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
 import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
-import { measuredBy, nameOf, observedAt } from '../../measured.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
+import { measuredBy, nameOf, observedAt } from '../../stated-reading.ts';
 import { productIn, refuseProduct } from '../../text-product.ts';
 
 const CURRENT_STORMS = 'https://www.nhc.noaa.gov/CurrentStorms.json';

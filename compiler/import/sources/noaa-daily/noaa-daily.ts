@@ -1,19 +1,17 @@
 import { defined } from '../../../contract/defined.ts';
 import type { CITY_LOCS } from '../../../contract/entities.ts';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
-import { refuseUnasked } from '../../asked-subjects.ts';
+import { refuseUnasked } from '../../asked-place.ts';
 import { type CsvRow, csvRows } from '../../csv.ts';
-import { dayTime } from '../../day-time.ts';
-import { fetchAgain } from '../../fetch-again.ts';
 import { grouped } from '../../grouped.ts';
-import { ImportError } from '../../import-error.ts';
-import { nameOf } from '../../measured.ts';
-import { numberOf } from '../../number-text.ts';
+import { fetchAgain, ImportError } from '../../import-error.ts';
+import { dayTime } from '../../local-time.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { RAIN_SCOPE, rainValues } from '../../rain-readings.ts';
 import { ReadingList } from '../../reading-list.ts';
+import { numberOf } from '../../shape.ts';
 import type { Source } from '../../source.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
+import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 /** The station (GHCN-Daily id) that stands for each city: its airport or city station; the choice is ours. */
 export const CITY_STATION: Readonly<Record<(typeof CITY_LOCS)[number], string>> = {

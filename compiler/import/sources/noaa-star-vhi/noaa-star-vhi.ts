@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../../contract/iso-time.ts';
-import { fetchAgain } from '../../fetch-again.ts';
-import { numberOf } from '../../number-text.ts';
+import { fetchAgain } from '../../import-error.ts';
 import { type Imported, type Payload, textOf } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
+import { numberOf } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';
 

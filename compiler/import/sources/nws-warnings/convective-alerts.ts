@@ -4,7 +4,7 @@ import { firstTwice } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
-import { askedStates } from './asked-states.ts';
+import { askedStates } from './region-reading.ts';
 
 /** What a region is under, by the event code of the alert: phenomenon and significance. */
 const KINDS = {

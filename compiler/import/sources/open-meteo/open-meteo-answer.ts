@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS, isoTime } from '../../../contract/iso-time.ts';
 import { type AskedPlace, askedPlaces } from '../../asked-place.ts';
-import { dayTime } from '../../day-time.ts';
-import { fetchAgain } from '../../fetch-again.ts';
+import { fetchAgain } from '../../import-error.ts';
+import { dayTime } from '../../local-time.ts';
 import { type Payload, parsePayload } from '../../payload.ts';
 import { shaped } from '../../shape.ts';
 import { type Origin, statedReading } from '../../stated-reading.ts';

@@ -1,5 +1,5 @@
 import { wantedPlaces } from '../../asked-place.ts';
-import { fetchAgain } from '../../fetch-again.ts';
+import { fetchAgain } from '../../import-error.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';

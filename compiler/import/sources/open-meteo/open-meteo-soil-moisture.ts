@@ -2,7 +2,7 @@ import { roundDecimal } from '../../../contract/decimal.ts';
 import { DAY_MS, isoTime } from '../../../contract/iso-time.ts';
 import { percentileOf, sameDayInYear } from '../../../stages/derive/season.ts';
 import { wantedPlaces } from '../../asked-place.ts';
-import { fetchAgain } from '../../fetch-again.ts';
+import { fetchAgain } from '../../import-error.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import type { Source } from '../../source.ts';

@@ -3,11 +3,10 @@ import { isRealDay } from '../../../contract/cutoff.ts';
 import { defined } from '../../../contract/defined.ts';
 import { assertingWord } from '../../../contract/neutral-text.ts';
 import { ImportError } from '../../import-error.ts';
-import { observedAt } from '../../measured.ts';
-import { numberOf } from '../../number-text.ts';
 import type { Imported, Payload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
-import { shaped } from '../../shape.ts';
+import { numberOf, shaped } from '../../shape.ts';
+import { observedAt } from '../../stated-reading.ts';
 import { xmlDocument } from '../../xml.ts';
 import { EDGAR_SOURCE } from './edgar-columns.ts';
 

@@ -5,8 +5,8 @@ import { newestFirst } from '../../../contract/settle-filings.ts';
 import type { FilingRow, StoredFiling } from '../../../stages/intake/filing-row.ts';
 import type { FetchNote } from '../../fetch-note.ts';
 import { ImportError } from '../../import-error.ts';
-import { type OtherKind, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload } from '../../payload.ts';
+import { type OtherKind, refuseOtherKinds } from '../../shape.ts';
 import type { Source } from '../../source.ts';
 import {
   type Columns,

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../../contract/iso-time.ts';
 import { ImportError } from '../../import-error.ts';
 import type { Payload } from '../../payload.ts';
-import type { Position } from '../../ring-in-box.ts';
+import type { Position } from '../../region-box.ts';
 import { instantAfter, issueOf, type TextProduct } from '../../text-product.ts';
 import { closeAtBorder } from './us-outline.ts';
 

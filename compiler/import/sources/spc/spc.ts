@@ -7,12 +7,12 @@ import {
   convectionScope,
 } from '../../convection-regions.ts';
 import { ImportError } from '../../import-error.ts';
-import { nameOf, observedAt } from '../../measured.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
-import { clockwiseArea, type Position, ringInBox } from '../../ring-in-box.ts';
+import { clockwiseArea, type Position, ringInBox } from '../../region-box.ts';
 import { shaped } from '../../shape.ts';
 import type { Source } from '../../source.ts';
+import { nameOf, observedAt } from '../../stated-reading.ts';
 import { productIn, refuseProduct } from '../../text-product.ts';
 import { CATEGORIES, type Category, type Outlook, pointsOutlook } from './spc-points.ts';
 

@@ -1,5 +1,5 @@
 import { defined } from '../../../contract/defined.ts';
-import type { Position } from '../../ring-in-box.ts';
+import type { Position } from '../../region-box.ts';
 
 /**
  * The border of the 48 states in short, clockwise from the north-west corner (ours; about a quarter of a degree exact). The

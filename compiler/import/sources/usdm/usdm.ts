@@ -3,14 +3,12 @@ import { isRealDay } from '../../../contract/cutoff.ts';
 import { defined } from '../../../contract/defined.ts';
 import { DAY_MS } from '../../../contract/iso-time.ts';
 import type { Reading } from '../../../stages/intake/reading.ts';
-import { fetchAgain } from '../../fetch-again.ts';
-import { ImportError } from '../../import-error.ts';
-import { nameOf } from '../../measured.ts';
+import { fetchAgain, ImportError } from '../../import-error.ts';
 import { type Imported, type Payload, parsePayload } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
 import { shaped } from '../../shape.ts';
 import type { Source, Wanted } from '../../source.ts';
-import { type Origin, statedReading } from '../../stated-reading.ts';
+import { nameOf, type Origin, statedReading } from '../../stated-reading.ts';
 
 const HOST = 'usdmdataservices.unl.edu';
 const SERVICE = `https://${HOST}/api/StateStatistics/GetDroughtSeverityStatisticsByArea`;

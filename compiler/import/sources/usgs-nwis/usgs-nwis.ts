@@ -7,14 +7,15 @@ import type { Reading } from '../../../stages/intake/reading.ts';
 import type { FetchNote } from '../../fetch-note.ts';
 import { grouped } from '../../grouped.ts';
 import { ImportError } from '../../import-error.ts';
-import { refuseOtherEntries, refuseOtherKinds } from '../../other-kinds.ts';
 import { type Imported, parsePayload, type SkipCount } from '../../payload.ts';
 import { ReadingList } from '../../reading-list.ts';
+import { refuseOtherEntries, refuseOtherKinds } from '../../shape.ts';
 import type { Source } from '../../source.ts';
-import { OTHER_FEATURES, OTHER_TEXTS } from './nwis-other-kinds.ts';
 import {
   type GaugeSeries,
   NO_DATA,
+  OTHER_FEATURES,
+  OTHER_TEXTS,
   ogcSeries,
   type SeriesPoint,
   waterMlSeries,
