@@ -12,7 +12,7 @@ import {
   SIGNALS,
   snapshotFile,
 } from './compile-bench/generated-snapshots.ts';
-import { median } from './median.ts';
+import { median } from './serve-bench/table.ts';
 
 /**
  * Times a whole compile beside its floor in the same run: hash, sign and write of the same bytes with node:crypto and nothing

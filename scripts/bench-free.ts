@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { costOfReading, costOfSending } from '../gatekeeper/http/cost.ts';
-import { compileSample } from './compile-sample.ts';
-import { allCases, type FreeCase, type FreeSubject } from './free-bench/free-cases.ts';
-import { longestRow } from './free-bench/longest-row.ts';
-import { median } from './median.ts';
+import { allCases, type FreeCase, type FreeSubject, longestRow } from './free-bench/free-cases.ts';
+import { compileSample } from './sample/write-sample.ts';
 import type { Child } from './serve-bench/child.ts';
 import { startGate } from './serve-bench/gate.ts';
 import { load } from './serve-bench/load.ts';
+import { median } from './serve-bench/table.ts';
 
 /**
  * CPU of the shipped program, its log and its journal on, for everything that can be asked without paying, each request

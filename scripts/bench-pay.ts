@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileSample } from './compile-sample.ts';
 import { crowdRun } from './pay-bench/crowd-run.ts';
 import { latencyRun } from './pay-bench/latency-run.ts';
 import { ratioRun } from './pay-bench/ratio-run.ts';
 import { slowRun } from './pay-bench/slow-run.ts';
+import { compileSample } from './sample/write-sample.ts';
 
 /**
  * Purchases at the shipped program, its log and its journal on, in interleaved rounds of one run, each server on one core,

@@ -15,7 +15,7 @@ import { HOUR_MS } from '../compiler/contract/iso-time.ts';
 import { storedPath } from '../compiler/contract/path.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../compiler/contract/release.ts';
 import { runFloor } from './compile-bench/floor.ts';
-import { median } from './median.ts';
+import { median } from './serve-bench/table.ts';
 import { USAGE_FILE, type Usage } from './year-bench/usage.ts';
 
 /**

@@ -2,6 +2,7 @@ import { defined } from '../contract/defined.ts';
 import type { SiteBundle } from '../contract/site.ts';
 import { fillBuyTabs } from './buy-tabs.ts';
 import { el } from './dom.ts';
+import { hashedJson } from './hashed-json.ts';
 import { logTree } from './log-tree.ts';
 import {
   addressOf,
@@ -9,17 +10,16 @@ import {
   type Preview,
   type PreviewRow,
   previewOf,
+  previewUrl,
   textAt,
 } from './page-data.ts';
 import { bandBadge, freeLinks, freshBadge, priceTable, routeLink, trouble } from './page-parts.ts';
 import { ageText, figure, shown, timeText, words } from './page-words.ts';
-import { recordJson } from './record-json.ts';
-import { scaleBar } from './scale-bar.ts';
-import { bandFor } from './scale-place.ts';
+import { bandFor, scaleFor, scalePlace, shadeOf } from './scale-place.ts';
 import { sparkline, valueText } from './sparkline.ts';
 import type { VerifyPanel } from './verify-panel.ts';
 
-export interface RecordAsked {
+interface RecordAsked {
   readonly signal: PageSignal;
   readonly entity: string;
   readonly bundle: SiteBundle | null;
@@ -190,5 +190,112 @@ function fill(place: HTMLElement, made: Promise<HTMLElement>): void {
   made.then(
     (one) => place.replaceChildren(one),
     (error: unknown) => place.replaceChildren(trouble(error)),
+  );
+}
+
+/** A reading on its official scale; null where no agency publishes one for it. */
+function scaleBar(signal: PageSignal, row: PreviewRow): HTMLElement | null {
+  const scale = scaleFor(signal, row);
+  const place = scale === null ? null : scalePlace(scale, row);
+  if (scale === null || place === null) return null;
+  const cells = place.cells.map(({ band, at }, index) => {
+    const marker = el('span', { class: 'marker', 'aria-hidden': 'true' });
+    marker.style.setProperty('--at', `${place.inside * 100}%`);
+    const isHere = index === place.cell;
+    return el(
+      'li',
+      {
+        class: `cell shade-${shadeOf(signal, band) ?? 0}`,
+        ...(isHere ? { 'aria-current': 'true' } : {}),
+      },
+      isHere ? marker : null,
+      el('span', { class: 'cell-name' }, words(band)),
+      el(
+        'span',
+        { class: 'cell-from' },
+        at === null || index === 0 ? '' : fromText(scale.direction, at),
+      ),
+    );
+  });
+  const note = `${scale.scale}; ${scale.provenance}. Classes are drawn equally wide.`;
+  return el(
+    'figure',
+    { class: 'scale' },
+    el('ol', { class: 'scale-cells', 'aria-label': scale.scale }, ...cells),
+    el('figcaption', { class: 'soft' }, note),
+  );
+}
+
+function fromText(direction: 'up' | 'down', at: number): string {
+  return `${direction === 'up' ? 'from' : 'up to'} ${figure(at)}`;
+}
+
+/** The free JSON that says most about an entity. */
+interface FreeBody {
+  readonly url: string;
+  readonly note: string;
+}
+
+/** What may be shown: the sample where it is of this entity, the bare record of a gauge, else the free last seven. */
+function freeBody({ signal_id, sample, raw }: PageSignal, entity: string): FreeBody {
+  if (sample === entity) {
+    const note = 'The whole record, signed; it is the free sample of this signal.';
+    return { url: addressOf('/gauge/sample', { signal_id }), note };
+  }
+  if (raw) {
+    const note =
+      'The bare record, free. A bought record adds the official class, statistics and a signature.';
+    return { url: addressOf('/gauge/raw', { signal_id, entity }), note };
+  }
+  const note =
+    'The free last seven. A bought record holds all hashed members of the newest one, and a signature.';
+  return { url: previewUrl(signal_id, entity), note };
+}
+
+/** The JSON with the hashed part marked, and a button that checks it. */
+async function recordJson(
+  signal: PageSignal,
+  entity: string,
+  panel: VerifyPanel,
+): Promise<HTMLElement> {
+  const { url, note } = freeBody(signal, entity);
+  const text = await textAt(url);
+  const parts = hashedJson(JSON.parse(text) as unknown);
+  const marked = parts.map(({ text: part, isHashed }) => (isHashed ? el('mark', {}, part) : part));
+  const isMarked = parts.some(({ isHashed }) => isHashed);
+  const check = (): void => {
+    document.getElementById('verify')?.scrollIntoView();
+    document.getElementById('verify-input')?.focus({ preventScroll: true });
+    panel.judge(text, `${url}`);
+  };
+  const pre = el(
+    'pre',
+    { class: 'json', tabindex: '0', role: 'region', 'aria-label': 'JSON of this record' },
+    ...marked,
+  );
+  // The newest of the last seven stands at the end.
+  if (url.startsWith('/gauge/history-preview')) {
+    requestAnimationFrame(() => {
+      pre.scrollTop = pre.scrollHeight;
+    });
+  }
+  return el(
+    'div',
+    {},
+    el(
+      'p',
+      {},
+      note,
+      isMarked ? ' What the record hash covers is ' : null,
+      isMarked ? el('mark', {}, 'marked') : null,
+      isMarked ? '.' : null,
+    ),
+    pre,
+    el(
+      'p',
+      { class: 'actions' },
+      el('button', { type: 'button', click: check }, 'Check this body'),
+      el('a', { href: url }, 'Open it'),
+    ),
   );
 }

@@ -10,7 +10,6 @@ import {
 import { type Disk, nodeDisk } from '../../compiler/verify/disk.ts';
 import { FAULTS_MAX } from '../../compiler/verify/release-fault.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
-import { BYTE_CLASSES, type ByteClass, byteClasses } from './byte-classes.ts';
 
 /** Files that are harmed at once; a report names no more than FAULTS_MAX. */
 const AT_ONCE = Math.floor(FAULTS_MAX * 0.8);
@@ -21,7 +20,7 @@ export interface FlipRelease {
   readonly did: string;
 }
 
-export interface FlipOptions {
+interface FlipOptions {
   readonly random: (below: number) => number;
   /** Classes to sample; all by default. */
   readonly classes?: readonly ByteClass[];
@@ -29,7 +28,7 @@ export interface FlipOptions {
   readonly own: number;
 }
 
-export interface FlipResult {
+interface FlipResult {
   readonly byClass: Partial<Record<ByteClass | 'head' | 'list', number>>;
   readonly flips: number;
   /** Files with a changed byte that the report did not name, and files named without one. */
@@ -126,4 +125,49 @@ function changedDisk(changeOf: (path: string) => Change | undefined): Disk {
       return [bytes];
     },
   };
+}
+
+/** Kinds of bytes that a careless reader might pass over. */
+const BYTE_CLASSES = [
+  'signature',
+  'hash',
+  'key',
+  'digit',
+  'letter',
+  'structure',
+  'whitespace',
+  'other',
+] as const;
+type ByteClass = (typeof BYTE_CLASSES)[number];
+
+/** Earlier ones take what later ones would also match. */
+const PATTERNS: readonly (readonly [ByteClass, RegExp])[] = [
+  ['signature', /(?<="signature":\s*")[A-Za-z0-9_-]+/g],
+  ['hash', /[0-9a-f]{64}/g],
+  ['key', /(?<=")[A-Za-z_$@][\w$@-]*(?="\s*:)/g],
+  ['digit', /[0-9]/g],
+  ['letter', /[A-Za-z]/g],
+  ['structure', /[{}[\]:,"]/g],
+  ['whitespace', /\s/g],
+];
+
+/** Positions of the bytes of a file by class; classes that it lacks are absent. */
+export function byteClasses(bytes: Uint8Array): ReadonlyMap<ByteClass, readonly number[]> {
+  const text = Buffer.from(bytes).toString('latin1');
+  const taken = new Uint8Array(bytes.length);
+  const found = new Map<ByteClass, number[]>();
+  const take = (name: ByteClass, at: number): void => {
+    if (taken[at] === 1) return;
+    taken[at] = 1;
+    const places = found.get(name);
+    if (places === undefined) found.set(name, [at]);
+    else places.push(at);
+  };
+  for (const [name, pattern] of PATTERNS) {
+    for (const { index, 0: match } of text.matchAll(pattern)) {
+      for (let at = index; at < index + match.length; at += 1) take(name, at);
+    }
+  }
+  for (let at = 0; at < bytes.length; at += 1) take('other', at);
+  return found;
 }

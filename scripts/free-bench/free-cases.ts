@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
+import { storedPath } from '../../compiler/contract/path.ts';
+import { FILES_NAME, parseFiles, parseVerifyEntry } from '../../compiler/contract/release.ts';
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { siteAssets } from '../../compiler/stages/describe/site/assets.ts';
 import { checkCost, judgingCost } from '../../gatekeeper/answers/check-cost.ts';
+import { RECOMPUTED_BYTES_MAX } from '../../gatekeeper/answers/verify-hash.ts';
 import { costOfParsing, costOfReading, REQUEST_COST } from '../../gatekeeper/http/cost.ts';
-import type { LookedUpRow } from './longest-row.ts';
 
 /** What is asked about: pairs of the catalog as queries, record hashes of the log, a whole record, a row of a long file. */
 export interface FreeSubject {
@@ -246,4 +250,26 @@ export function allCases(subject: FreeSubject): readonly FreeCase[] {
     ...rowCases(subject),
     ...postCases(subject),
   ];
+}
+
+/** A row of a stored file: looking its hash up parses the whole file. */
+interface LookedUpRow {
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+/** A row of the longest file of a data folder that a free look-up parses. */
+export function longestRow(data: string): LookedUpRow {
+  const files = parseFiles(readFileSync(join(data, 'current', FILES_NAME), 'utf8'));
+  const sizes = new Map(files.map(({ path, size }) => [path, size]));
+  let longest: LookedUpRow = { hash: '', bytes: 0 };
+  for (const { path, sha256 } of files.filter((file) => file.path.startsWith('verify/'))) {
+    const lines = readFileSync(join(data, storedPath(path, sha256)), 'utf8').split('\n');
+    for (const { kind, file, record_hash } of lines.slice(0, -1).map(parseVerifyEntry)) {
+      const bytes = (file === null ? undefined : sizes.get(file)) ?? 0;
+      const isParsed = kind !== 'citation' && bytes <= RECOMPUTED_BYTES_MAX;
+      if (isParsed && bytes > longest.bytes) longest = { hash: record_hash, bytes };
+    }
+  }
+  return longest;
 }

@@ -2,8 +2,7 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { currentName } from '../../compiler/stages/publish/release-folders.ts';
-import { expectVerified } from './expect-verified.ts';
-import { optionsOf, writeBatch } from './kill-work.ts';
+import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
 
 export interface FullDisk {
   /** A folder on a small disk of its own. */

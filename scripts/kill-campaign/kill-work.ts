@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CompileOptions, compile } from '../../compiler/compile.ts';
 import { HOUR_MS } from '../../compiler/contract/iso-time.ts';
+import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 
 const ENTITIES = 60;
 const AS_OF = '2026-11-20T12:00:00Z';
@@ -61,4 +62,10 @@ export function writeBatch(root: string, round: number): void {
     }),
   );
   writeFileSync(join(folder, 'crypto.spot.ndjson'), `${lines.join('\n')}\n`);
+}
+
+/** Says the first two faults of the release that is current in a data folder. */
+export async function expectVerified(data: string, wrong: (what: string) => void): Promise<void> {
+  const { faults } = await verifyRelease(data, { trust: 'any' });
+  for (const { file, detail } of faults.slice(0, 2)) wrong(`${file} ${detail}`);
 }

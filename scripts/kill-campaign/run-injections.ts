@@ -3,8 +3,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from '../../compiler/compile.ts';
 import { currentName } from '../../compiler/stages/publish/release-folders.ts';
-import { expectVerified } from './expect-verified.ts';
-import { optionsOf, writeBatch } from './kill-work.ts';
+import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
 import { CALLS, callsOn, type Injection, injectArgs, type TracedCall } from './traced-calls.ts';
 
 export interface InjectionCampaign {

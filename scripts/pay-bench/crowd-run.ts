@@ -1,8 +1,7 @@
-import { median } from '../median.ts';
-import { type Child, startChild } from '../serve-bench/child.ts';
-import { CORES, pin } from '../serve-bench/cores.ts';
+import { type Child, CORES, pin, startChild } from '../serve-bench/child.ts';
 import { startGate } from '../serve-bench/gate.ts';
 import { load } from '../serve-bench/load.ts';
+import { median } from '../serve-bench/table.ts';
 import { percentile, signerFor } from './stage.ts';
 
 const LOAD_MS = 60_000;

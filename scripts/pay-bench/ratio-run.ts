@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { median } from '../median.ts';
-import { type Child, startChild } from '../serve-bench/child.ts';
-import { CORES, pin } from '../serve-bench/cores.ts';
+import { type Child, CORES, pin, startChild } from '../serve-bench/child.ts';
 import { type GateOptions, startGate } from '../serve-bench/gate.ts';
 import { load } from '../serve-bench/load.ts';
-import { rate, ratio, ratioText, thrift } from '../serve-bench/table.ts';
+import { median, rate, ratio, ratioText, thrift } from '../serve-bench/table.ts';
 import { boughtBody, type Signer, signerFor } from './stage.ts';
 
 const PEER_MANIFEST = resolve('test/interop/package.json');

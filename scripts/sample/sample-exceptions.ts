@@ -1,4 +1,4 @@
-import type { SampleBatches, SampleReading } from './sample-reading.ts';
+import type { SampleBatches, SampleReading } from './sample-recipe.ts';
 
 type Edit = (reading: SampleReading) => SampleReading | null;
 

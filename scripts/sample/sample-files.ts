@@ -3,7 +3,7 @@ import { placesOf } from '../../compiler/contract/places.ts';
 import { SAMPLE_EXCEPTIONS } from './sample-exceptions.ts';
 import { sampleFilings } from './sample-filings.ts';
 import { lifecycleReading } from './sample-lifecycle.ts';
-import type { SampleBatches, SampleReading } from './sample-reading.ts';
+import type { SampleBatches, SampleReading } from './sample-recipe.ts';
 import { sampleRosterFiles } from './sample-rosters.ts';
 import { type Moment, recentMoments, seasonMoments } from './sample-times.ts';
 import { sampleThresholds, sampleValues } from './sample-values.ts';

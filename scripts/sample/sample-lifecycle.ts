@@ -1,6 +1,6 @@
 import { DAY_MS, isoTime } from '../../compiler/contract/iso-time.ts';
 import type { Line, Signal } from '../../compiler/contract/lines.ts';
-import type { SampleSubject } from './sample-reading.ts';
+import type { SampleSubject } from './sample-recipe.ts';
 import { monthCollectedAt } from './sample-times.ts';
 import { fixedNumber, sampleValues } from './sample-values.ts';
 

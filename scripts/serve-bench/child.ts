@@ -1,7 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Usage, usageOf } from './process-usage.ts';
 import type { Report, Role } from './server.ts';
 
 /** How long a server may take to listen. */
@@ -53,4 +53,39 @@ function report(child: ChildProcess, name: string): Promise<Report> {
       resolve(message as Report);
     });
   });
+}
+
+/** One core for the server under load, the other for everything else. */
+export const CORES = { server: '0', rest: '1' } as const;
+
+/** Moves all threads of a process to one core; needs Linux's taskset. */
+export function pin(pid: number, core: string): void {
+  execFileSync('taskset', ['-a', '-c', '-p', core, String(pid)], { stdio: 'ignore' });
+}
+
+/** What a process of this machine has taken so far. */
+interface Usage {
+  /** CPU time of all its threads, user and system. */
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+const PAGE_BYTES = 4096;
+
+/** Asks Linux, so that the measured program runs as it is shipped and knows nothing of it. */
+function usageOf(pid: number): Usage {
+  const [, resident = ''] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+  const tasks = `/proc/${pid}/task`;
+  const nanos = readdirSync(tasks).map((task) => nanosOf(`${tasks}/${task}/schedstat`));
+  const sum = nanos.reduce((left, right) => left + right, 0);
+  return { cpuMs: sum / 1e6, rssBytes: Number(resident) * PAGE_BYTES };
+}
+
+/** The time that one thread has run; a thread that has ended since counts nothing. */
+function nanosOf(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8').split(' ')[0]);
+  } catch {
+    return 0;
+  }
 }

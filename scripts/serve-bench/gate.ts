@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type Child, childOf, START_MS } from './child.ts';
-import { PAYEE } from './payee.ts';
+import { PAYEE } from './payer.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../gatekeeper/signalpress-gate.js', import.meta.url));
 /** The limit stays on, as it is shipped, and is never reached. */

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-
 import secp256k1 from 'secp256k1';
 import { checksumAddress } from '../../gatekeeper/money/address.ts';
 import { keccak256 } from '../../gatekeeper/money/keccak.ts';
@@ -18,7 +17,7 @@ export interface Payer {
   /** The value of `X-PAYMENT` that meets one `accepts[]` entry; every call has its own nonce. */
   signPayment(requirements: PayableTerms): string;
 }
-export type PayableTerms = Pick<RequirementsV1, 'network' | 'payTo' | 'maxAmountRequired'>;
+type PayableTerms = Pick<RequirementsV1, 'network' | 'payTo' | 'maxAmountRequired'>;
 
 /** Signs with the native library: a bench needs thousands, and viem takes a millisecond for each. */
 export function throwAwayPayer(nowMs: number): Payer {
@@ -57,3 +56,6 @@ function signed(key: Uint8Array, name: string, authorization: Authorization): st
   const { signature, recid } = secp256k1.ecdsaSign(transferDigest(network, authorization), key);
   return `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}`;
 }
+
+/** Whom both sellers are paid to. Any address will do: nothing is ever settled. */
+export const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { type FloorOptions, floor } from './floor.ts';
-import { PAYEE } from './payee.ts';
+import { PAYEE } from './payer.ts';
 
 /** What one child process serves. Ports come back in the same order. */
 export type Role =

@@ -1,4 +1,3 @@
-import { median } from '../median.ts';
 import { type Case, LEAST_OF_BARE, type ServerName } from './cases.ts';
 
 /** One load on one server. */
@@ -9,7 +8,7 @@ export interface Sample {
   /** Share of the time that the load generator's own thread was busy, 0..1. */
   readonly generatorBusy: number;
 }
-export type Samples = ReadonlyMap<ServerName, readonly Sample[]>;
+type Samples = ReadonlyMap<ServerName, readonly Sample[]>;
 
 const WIDTHS = [22, 14, 9, 10, 9, 12, 9, 11];
 
@@ -88,4 +87,10 @@ function verdict({ name }: Case, samples: Samples): string {
   const word = reached.every((value) => value >= LEAST_OF_BARE) ? 'reached' : 'MISSED';
   const shown = reached.map((value) => value.toFixed(2)).join(', by CPU time ');
   return `  ${name}: target ${LEAST_OF_BARE} x bare ${word} with ${shown}`;
+}
+
+/** The middle of some values; of an even number of them the upper of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

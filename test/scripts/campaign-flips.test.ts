@@ -4,10 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles } from '../../compiler/contract/release.ts';
 import { seeded } from '../../scripts/campaign-flips.ts';
-import { byteClasses } from '../../scripts/flip-campaign/byte-classes.ts';
 import { runBits } from '../../scripts/flip-campaign/run-bits.ts';
 import { runBodyBits } from '../../scripts/flip-campaign/run-body-bits.ts';
-import { runFlips } from '../../scripts/flip-campaign/run-flips.ts';
+import { byteClasses, runFlips } from '../../scripts/flip-campaign/run-flips.ts';
 import { runHarms } from '../../scripts/flip-campaign/run-harms.ts';
 import {
   compileFolder,
