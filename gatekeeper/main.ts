@@ -14,6 +14,7 @@ import {
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { type Log, lineLog } from './log/line-log.ts';
 import { LogOutput } from './log/log-output.ts';
+import { slowSignatures } from './money/slow-signatures.ts';
 import { type SignaturePool, signaturePool } from './payment/signature-pool.ts';
 import { COMMANDS, ON_DEMAND } from './rooms.ts';
 import { startGatekeeper } from './start.ts';
@@ -192,6 +193,8 @@ async function serve(
   if (role === null) announce(config, gatekeeper.url);
   else (await ON_DEMAND.workers()).joinWorkers(gatekeeper.url, stop);
   if (place > 0) return;
+  const slow = await slowSignatures();
+  if (slow !== null) console.error(`WARNING: ${slow}`);
   const trouble = await gatekeeper.facilitatorTrouble;
   for (const line of trouble?.split('\n') ?? []) console.error(`WARNING: ${line}`);
 }
