@@ -19,7 +19,10 @@ import { hashPrefix } from './verify-hash.ts';
 /** Batches of one answer; `day` reaches the older ones, and the files of the log hold all. */
 export const BATCHES_SHOWN_MAX = 200;
 
-/** `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. */
+/**
+ * `/gauge/anchor`: the batches of the log, those of a day, or the inclusion of a hash. Computed, because any hash of the log
+ * and any day may be asked for.
+ */
 export async function anchor({ route, spend }: Question, service: Service): Promise<Answered> {
   const { day, hash } = route.values;
   if (day !== undefined && !isRealDay(day))

@@ -10,8 +10,13 @@ import { sellsNow } from '../offer/example-request.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { CatalogTable, type RowList } from './catalog-table.ts';
-import { FREE_BYTES_MAX } from './free-bytes.ts';
-import { type Answered, jsonBytes, KEEP_FOR_RELEASE, type Question } from './service.ts';
+import {
+  type Answered,
+  FREE_BYTES_MAX,
+  jsonBytes,
+  KEEP_FOR_RELEASE,
+  type Question,
+} from './service.ts';
 
 /** Pairs after which a page of the catalog ends, at the end of a signal. */
 const CATALOG_PAGE_PAIRS = 500;
@@ -69,7 +74,10 @@ const catalogPieces = perRelease(async (release: ReleaseIndex): Promise<CatalogP
   return [...rows].flatMap(([id, list]) => piecesOf(headOf(id, release), list));
 });
 
-/** `/gauge/catalog`: the legal pairs, filtered, in one answer if they fit, or page by page. */
+/**
+ * `/gauge/catalog`: the legal pairs, filtered, in one answer if they fit, or page by page. Computed, because filters and pages
+ * combine freely.
+ */
 export async function catalog(question: Question, release: ReleaseIndex): Promise<Answered> {
   const { page = '1', ...filters } = question.route.values;
   const { signal_id: signalId, industry } = filters;

@@ -32,7 +32,10 @@ function channel(configured: boolean, how: object): object {
   return { configured, available: configured, ...(configured ? how : {}) };
 }
 
-/** `/gauge/channels`: the ways to pay and to connect that this operator offers. */
+/**
+ * `/gauge/channels`: the ways to pay and to connect that this operator offers. Computed, because the compiler does not know the
+ * operator's settings.
+ */
 export async function channels({ baseUrl, operator, clock }: Service): Promise<Answered> {
   const { network, payTo, tokens, settlement } = operator;
   const testOnly = settlement === 'test';

@@ -23,7 +23,10 @@ const USAGE = 'POST a record, a whole delivered body, or {"record": …} as JSON
 
 type Outcome = CheckBody['checks']['hash'];
 
-/** `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. */
+/**
+ * `POST /verify`: judges what the caller holds, with the judge of the command line; nothing of it is kept. Computed, because the
+ * caller brings the body.
+ */
 export async function check({ body, spend }: Question, service: Service): Promise<Answered> {
   if (body === null) throw new TypeError('Cannot judge a body: none was read');
   const read = readBody(body);

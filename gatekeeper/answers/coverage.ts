@@ -13,8 +13,13 @@ import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
 import { catalogRows, catalogTable, distinctEntities } from './catalog.ts';
 import type { RowList } from './catalog-table.ts';
-import { FREE_BYTES_MAX } from './free-bytes.ts';
-import { type Answered, jsonBytes, type Question, type Service } from './service.ts';
+import {
+  type Answered,
+  FREE_BYTES_MAX,
+  jsonBytes,
+  type Question,
+  type Service,
+} from './service.ts';
 
 /** Seconds that a coverage answer may be repeated. */
 export const COVERAGE_TTL_S = 60;
@@ -101,7 +106,10 @@ function answersAt(release: ReleaseIndex, now: number): Answers {
   return made;
 }
 
-/** `/gauge/coverage`: counts and freshness of every line; an empty list if nothing matches the filter. */
+/**
+ * `/gauge/coverage`: counts and freshness of every line; an empty list if nothing matches the filter. Computed, because
+ * freshness follows the clock and filters combine freely.
+ */
 export async function coverage(question: Question, service: Service): Promise<Answered> {
   const { release, clock } = service;
   const { values, target } = question.route;

@@ -3,7 +3,7 @@ import { type Answered, jsonContent, KEEP_FOR_RELEASE, type Service } from './se
 
 /**
  * `/.well-known/x402`: every operation that can be bought now, as the compiled manifest describes it, with the payment
- * terms accepted here.
+ * terms accepted here. Computed, because the compiler does not know the payee and the network.
  */
 export function paymentManifest({ baseUrl, challenger, release }: Service): Answered {
   const { offers } = release;

@@ -31,7 +31,10 @@ const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly st
   return paths.flatMap((path) => parseFilePath(PRECHECK, path)?.service ?? []);
 });
 
-/** `/trust/preview?q=`: the services whose id holds the text; always a 200, also for no match. */
+/**
+ * `/trust/preview?q=`: the services whose id holds the text; always a 200, also for no match. Computed, because the text is the
+ * caller's.
+ */
 export async function previewSearch(
   { route, spend }: Question,
   { release }: Service,

@@ -8,10 +8,10 @@ import type { Release } from '../../compiler/contract/release.ts';
 import { sellsNow } from '../offer/example-request.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { catalogCounts } from './catalog.ts';
-import { FREE_BYTES_MAX } from './free-bytes.ts';
 import {
   type Answered,
   type ContentAnswer,
+  FREE_BYTES_MAX,
   jsonContent,
   KEEP_FOR_RELEASE,
   MISS,
@@ -28,7 +28,10 @@ const LIST_NAMES: Readonly<Record<string, string>> = {
   '/gauge/filing-company': 'filing_watchlist',
 };
 
-/** `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. */
+/**
+ * `/gauge/preview`: counts, the price menu, one list of legal values per bundle, and the stored documents. Computed, because
+ * what is sold follows from what the operator has switched on.
+ */
 export async function preview({ release }: Service): Promise<Answered> {
   const counts = await catalogCounts(release);
   const answers = LIST_LENGTHS.map(

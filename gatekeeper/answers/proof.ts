@@ -1,9 +1,18 @@
+import { CITATION_SEAL_FIELDS, citationSchema } from '../../compiler/contract/citation.ts';
+import { FILING_CORE_FIELDS } from '../../compiler/contract/filing.ts';
+import { CORE_FIELDS } from '../../compiler/contract/record-hash.ts';
+import type { VerifyEntry } from '../../compiler/contract/release.ts';
+import {
+  DEMAND_FIELDS,
+  ROSTER_CORES,
+  type RosterKind,
+  rosterCoreFields,
+} from '../../compiler/contract/roster-core.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import { inclusionOf } from '../release/inclusion.ts';
 import { findLeaf } from '../release/log-index.ts';
 import type { ReleaseReader } from '../release/release-index.ts';
 import { ABSENT_NOTES } from './anchor.ts';
-import { coreMembers } from './core-members.ts';
 import { freeFacts, isFreeReading } from './free-facts.ts';
 import {
   type Answered,
@@ -23,6 +32,7 @@ import {
 
 /**
  * `/proof/:record_hash`: what a hash stands for, what its core is made of, and its place in the log with the timestamp.
+ * Computed, because every hash of the log has one, and each grows with the log.
  */
 export async function proof({ route, spend }: Question, service: Service): Promise<Answered> {
   const digits = hashPrefix(route.values.record_hash ?? '');
@@ -128,3 +138,19 @@ const SUPERSEDED =
 const LONG =
   'its file is too large for a free look-up: this release lists the hash, and the core is in the body that is sold';
 const BROKEN = 'the stored record does not have this hash; do not rely on it';
+
+const STATEMENT_FIELDS = Object.keys(citationSchema.shape).filter(
+  (name) => !(CITATION_SEAL_FIELDS as readonly string[]).includes(name),
+);
+
+/** Names of the members that the hash of an entry is taken of; those of a row that was captured by demand with those of demand. */
+export function coreMembers({ kind, signal_id }: VerifyEntry): readonly string[] {
+  if (kind === 'citation') return STATEMENT_FIELDS;
+  if (kind === 'reading') return CORE_FIELDS;
+  // Filings belong to no signal and to no roster.
+  if (signal_id === null) return FILING_CORE_FIELDS;
+  // A leg of a document has the core of a reading.
+  if (!Object.hasOwn(ROSTER_CORES, signal_id)) return CORE_FIELDS;
+  const { fields } = rosterCoreFields(signal_id as RosterKind);
+  return signal_id === 'trust.service' ? [...fields, ...DEMAND_FIELDS] : fields;
+}

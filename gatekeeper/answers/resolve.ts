@@ -49,7 +49,7 @@ interface Asked {
 
 /**
  * `/resolve` and `/resolve/proposer`: settled from the stored lists, and delivered as the stored bytes with their
- * citation.
+ * citation. Computed, because the caller names the cutoff.
  */
 export async function resolve(question: Question, service: Service): Promise<Answered> {
   const { route, spend } = question;

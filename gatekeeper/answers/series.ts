@@ -24,7 +24,10 @@ const FORMULA = /^[=+\-@\t\r]/;
 const TABLES_BYTES_MAX = 16 * 1024 * 1024;
 const tables = new BoundedMap<Body, CsvTable>({ bytes: TABLES_BYTES_MAX, isByUse: true });
 
-/** `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. */
+/**
+ * `/gauge/history-series`: the end of the stored rows, as long as `days` reach, as JSON or CSV. Computed, because a look-back is cut
+ * from segments that all releases share.
+ */
 export async function series(question: Question, service: Service): Promise<Answered> {
   const { route, isProbe, spend } = question;
   const { values, endpoint, target } = route;

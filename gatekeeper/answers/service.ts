@@ -134,3 +134,6 @@ export function jsonBytes(body: Buffer, keepMs: number): ContentAnswer {
 
 /** For content that changes with the release alone. */
 export const KEEP_FOR_RELEASE = Number.POSITIVE_INFINITY;
+
+/** Most bytes of one free answer; what may be longer has pages or asks for a narrower filter. */
+export const FREE_BYTES_MAX = 1_000_000;

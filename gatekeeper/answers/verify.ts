@@ -38,7 +38,10 @@ export interface Verification {
   readonly statement: string;
 }
 
-/** `/gauge/verify` and `/v/:record_hash`: whether a hash is one of ours, recomputed from what is stored. */
+/**
+ * `/gauge/verify` and `/v/:record_hash`: whether a hash is one of ours, recomputed from what is stored. Computed, because any hash
+ * may be asked for.
+ */
 export async function verify(question: Question, service: Service): Promise<Answered> {
   const { hash, record_hash: segment } = question.route.values;
   const digits = hashPrefix(hash ?? segment ?? '');

@@ -1,21 +1,22 @@
+import { createServer, type ServerResponse } from 'node:http';
 import { Command } from 'commander';
 import { DAY_MS } from '../../compiler/contract/iso-time.ts';
+import { isLoopback } from '../http/loopback.ts';
 import type { JournalPlace } from '../journal/open-journal.ts';
 import { dayStart, placeOf, STATE_OPTION, withLedger } from '../journal/with-journal.ts';
 import { messageOf } from '../system/message-of.ts';
 import { replaceFile } from '../system/replace-file.ts';
 import { StartError } from '../system/start-error.ts';
 import { readAnswers } from './answers-log.ts';
-import { dashboardPage } from './dashboard-page.ts';
+import { DASHBOARD_POLICY, dashboardPage } from './dashboard-page.ts';
 import { readRunStatus } from './read-run-status.ts';
 import { readSales } from './sales.ts';
-import { serveDashboard } from './serve-dashboard.ts';
 
 const DAYS_SHOWN = 30;
 const EXIT_CODES =
   'Exit codes: 0 done, or stopped on request; 1 refused, nothing was changed, and the error says why';
 
-export interface DashboardSurroundings {
+interface DashboardCommandOptions {
   /** Where the journal lies unless `--state` names a folder. */
   readonly place: JournalPlace;
   /** Prints a line for people. */
@@ -26,7 +27,7 @@ export interface DashboardSurroundings {
   readonly onListen: (stop: () => Promise<void>) => void;
 }
 
-interface DashboardOptions {
+interface DashboardFlags {
   readonly state?: string;
   readonly log: readonly string[];
   readonly status?: string;
@@ -37,7 +38,7 @@ interface DashboardOptions {
 }
 
 /** `signalpress-gate dashboard`: one page for the operator, beside the gatekeeper that writes the journal. */
-export function dashboardCommand(by: DashboardSurroundings): Command {
+export function dashboardCommand(by: DashboardCommandOptions): Command {
   return new Command('dashboard')
     .description('write a page with sales, open payments and the health of sources')
     .option('--state <folder>', STATE_OPTION)
@@ -48,7 +49,7 @@ export function dashboardCommand(by: DashboardSurroundings): Command {
     .option('--out <file>', 'file to write, readable by its owner alone', 'dashboard.html')
     .option('--serve [port]', 'serve the page on 127.0.0.1 instead, made anew for each visit', port)
     .addHelpText('after', `\n${EXIT_CODES}`)
-    .action(async (options: DashboardOptions) => {
+    .action(async (options: DashboardFlags) => {
       const make = (): Promise<string> => pageOf(options, by);
       const page = await make();
       // What is wrong with the files is told at once, not to the first visitor.
@@ -69,8 +70,8 @@ function port(text: string): number {
 }
 
 async function pageOf(
-  { state, log, status, since, until }: DashboardOptions,
-  by: DashboardSurroundings,
+  { state, log, status, since, until }: DashboardFlags,
+  by: DashboardCommandOptions,
 ): Promise<string> {
   const nowMs = by.clock();
   const untilMs = until ?? Math.floor(nowMs / DAY_MS + 1) * DAY_MS;
@@ -87,7 +88,7 @@ async function pageOf(
   });
 }
 
-function written(file: string, page: string, { note }: DashboardSurroundings): void {
+function written(file: string, page: string, { note }: DashboardCommandOptions): void {
   try {
     replaceFile(file, page);
   } catch (cause) {
@@ -95,4 +96,55 @@ function written(file: string, page: string, { note }: DashboardSurroundings): v
     throw new StartError(`Cannot write "${file}": ${why}`, { cause });
   }
   note(`wrote ${file}\n`);
+}
+
+const HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': `${DASHBOARD_POLICY}; frame-ancestors 'none'`,
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Serves a page on this machine alone; `make` makes it anew for each visit. */
+async function serveDashboard(
+  port: number,
+  make: () => Promise<string>,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const server = createServer(({ method = '', url = '', headers }, response) => {
+    // A name of the web that points here must not let a page of the web read this one.
+    if (!isOwnHost(headers.host ?? ''))
+      return send(response, 403, 'Open the address that was printed');
+    if (url !== '/') return send(response, 404, 'There is one page, at /');
+    if (method !== 'GET' && method !== 'HEAD') return send(response, 405, 'Only GET is answered');
+    make().then(
+      (page) => send(response, 200, page),
+      (error: unknown) => send(response, 503, messageOf(error)),
+    );
+  });
+  await new Promise<void>((done, fail) => {
+    server.once('error', (cause) => {
+      const why = `${messageOf(cause)}; choose another port`;
+      fail(new StartError(`Cannot serve on port "${port}": ${why}`, { cause }));
+    });
+    server.listen(port, '127.0.0.1', done);
+  });
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const stop = (): Promise<void> => {
+    const closed = new Promise<void>((done) => server.close(() => done()));
+    server.closeAllConnections();
+    return closed;
+  };
+  return { url: `http://127.0.0.1:${bound}/`, stop };
+}
+
+function isOwnHost(host: string): boolean {
+  return isLoopback(host.replace(/:[0-9]+$/, ''));
+}
+
+function send(response: ServerResponse, status: number, text: string): void {
+  const type = status === 200 ? 'text/html' : 'text/plain';
+  response.writeHead(status, { ...HEADERS, 'content-type': `${type}; charset=utf-8` });
+  response.end(text);
 }

@@ -1,9 +1,8 @@
 import { type LedgerRow, type Revenue, RevenueSum, settledDay } from '../journal/ledger.ts';
 import type { Ledger } from '../journal/with-journal.ts';
-import { type DurationSummary, Durations } from './durations.ts';
 
 /** Open payments that the page lists; the oldest come first. */
-export const OPEN_LISTED_MAX = 50;
+const OPEN_LISTED_MAX = 50;
 
 /** First and last instant of what is shown, in milliseconds since the epoch; the last is not part of it. */
 export interface Period {
@@ -83,4 +82,43 @@ async function openPayments(ledger: Ledger): Promise<OpenPayments> {
   }
   oldest.sort((left, right) => (left.created_at < right.created_at ? -1 : 1));
   return { total, listed: oldest.slice(0, OPEN_LISTED_MAX) };
+}
+
+/** How long something took, in milliseconds; null where nothing was measured. */
+interface DurationSummary {
+  readonly count: number;
+  readonly medianMs: number | null;
+  readonly p95Ms: number | null;
+  readonly maxMs: number | null;
+}
+
+/** Collects durations in whole milliseconds. A clock that was set back between two instants counts as 0. */
+class Durations {
+  readonly #counts = new Map<number, number>();
+  #count = 0;
+
+  add(ms: number): void {
+    const whole = Math.max(0, Math.round(ms));
+    this.#counts.set(whole, (this.#counts.get(whole) ?? 0) + 1);
+    this.#count += 1;
+  }
+
+  summary(): DurationSummary {
+    const sorted = [...this.#counts].sort(([left], [right]) => left - right);
+    const at = (share: number): number | null => nth(sorted, Math.ceil(this.#count * share));
+    return { count: this.#count, medianMs: at(0.5), p95Ms: at(0.95), maxMs: at(1) };
+  }
+}
+
+/** The value at a place, from 1 on, among sorted values with their counts. */
+function nth(
+  sorted: readonly (readonly [ms: number, count: number])[],
+  place: number,
+): number | null {
+  let before = 0;
+  for (const [ms, count] of sorted) {
+    before += count;
+    if (before >= place) return ms;
+  }
+  return null;
 }

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { trustedProxies } from '../http/client-address.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { HEALTH_PATH } from '../http/own-paths.ts';
@@ -6,7 +8,6 @@ import { messageOf } from '../system/message-of.ts';
 import type { Answer, NoAnswer } from './ask.ts';
 import type { Examined } from './check.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
-import { type Arrival, PROBE_HEADER, type ProbeServer, probeServer } from './probe-server.ts';
 
 /** Headers that a proxy must leave alone; no shop takes these values for a payment. */
 const KEPT_HEADERS = ['x-payment', 'payment-signature', 'x-receipt', 'authorization'] as const;
@@ -168,4 +169,51 @@ function proxyFinding({ from, headers }: Arrival, { config }: Examined): Finding
     );
   }
   return ok(`requests come from ${from}, without X-Forwarded-For`);
+}
+
+/** What a request of ours looked like when it arrived. */
+export interface Arrival {
+  /** Address of the connection. */
+  readonly from: string;
+  readonly target: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** Listens in place of the gatekeeper for a moment, and notes what arrives. */
+interface ProbeServer {
+  readonly port: number;
+  /** Requests that carry the mark, oldest first. */
+  arrivals(mark: string): readonly Arrival[];
+  close(): Promise<void>;
+}
+
+/** Header that a request of ours is known by. */
+const PROBE_HEADER = 'x-signalpress-probe';
+const ARRIVALS_MAX = 100;
+/** Strangers are told to come back once the gatekeeper runs. */
+const NOT_YET = JSON.stringify({ error: 'Not started yet; ask again', retryable: true });
+
+/** Rejects with the error of the socket. */
+async function probeServer(host: string, port: number): Promise<ProbeServer> {
+  const arrived: Arrival[] = [];
+  const server = createServer((request, response) => {
+    const { url: target = '', headers, socket } = request;
+    if (arrived.length < ARRIVALS_MAX) {
+      arrived.push({ from: socket.remoteAddress ?? '', target, headers });
+    }
+    const fixed = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+    response.writeHead(503, { ...fixed, 'retry-after': '5' }).end(NOT_YET);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    arrivals: (mark) => arrived.filter(({ headers }) => headers[PROBE_HEADER] === mark),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

@@ -16,12 +16,11 @@ import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';
 import { ask } from './ask.ts';
 import type { Examined } from './check.ts';
-import { isHealthy, reportJson, reportText } from './doctor-report.ts';
 import { examine, type Reported } from './examine.ts';
-import { failed } from './finding.ts';
+import { failed, type State } from './finding.ts';
 import type { TokenNode } from './token-node.ts';
 
-export const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
+const DOCTOR_HELP = `Usage: signalpress-gate doctor [flags] [--format text|json]
 
 Checks everything that a start depends on, before anything is started: settings, secrets, release, journal, disk,
 clock, facilitator, chain node, payee, and the public address with the proxies in front of it. It takes the settings
@@ -34,7 +33,7 @@ Examples:
 
 Exit codes: 0 nothing failed; 1 something failed, and the report says what to do`;
 
-export interface DoctorSurroundings {
+interface DoctorOptions {
   readonly env: ConfigSources['env'];
   readonly fileText: string | null;
   readonly write: (text: string) => unknown;
@@ -43,10 +42,7 @@ export interface DoctorSurroundings {
 }
 
 /** `signalpress-gate doctor`: returns the exit code; throws a StartError for arguments that it does not know. */
-export async function doctorCommand(
-  args: readonly string[],
-  by: DoctorSurroundings,
-): Promise<number> {
+export async function doctorCommand(args: readonly string[], by: DoctorOptions): Promise<number> {
   const { format, rest } = formatOf(args);
   const { wants, options } = commandLine(rest);
   if (wants !== 'start') {
@@ -78,7 +74,7 @@ function formatOf(args: readonly string[]): { readonly format: Format; readonly 
 
 /** Settings that cannot be read leave nothing to examine: their problems are the report. */
 async function findingsOf(
-  sources: ConfigSources & Pick<DoctorSurroundings, 'clock'>,
+  sources: ConfigSources & Pick<DoctorOptions, 'clock'>,
 ): Promise<readonly Reported[]> {
   let config: Config;
   try {
@@ -103,7 +99,7 @@ function settingFault(problem: string) {
 
 function examinedOf(
   config: Config,
-  { env, clock }: ConfigSources & Pick<DoctorSurroundings, 'clock'>,
+  { env, clock }: ConfigSources & Pick<DoctorOptions, 'clock'>,
 ): Examined {
   return {
     config,
@@ -138,4 +134,41 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make();
     return made;
   };
+}
+
+const STATES: readonly State[] = ['ok', 'warning', 'failed', 'skipped'];
+
+/** Whether the gatekeeper should be started: warnings do not keep it from that. */
+function isHealthy(findings: readonly Reported[]): boolean {
+  return findings.every(({ state }) => state !== 'failed');
+}
+
+/** One line for each finding, and under it what to do. */
+export function reportText(findings: readonly Reported[]): string {
+  const stateWidth = Math.max(...STATES.map(({ length }) => length));
+  const nameWidth = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.flatMap(({ state, check, detail, remedy }) => {
+    const start = `${state.padEnd(stateWidth)}  ${check.padEnd(nameWidth)}  `;
+    const todo = remedy === undefined ? [] : [`${' '.repeat(start.length)}-> ${remedy}`];
+    return [start + detail, ...todo].map(printable);
+  });
+  return `${[...lines, '', sumText(findings)].join('\n')}\n`;
+}
+
+function sumText(findings: readonly Reported[]): string {
+  const counts = STATES.map((state) => {
+    return `${findings.filter((finding) => finding.state === state).length} ${state}`;
+  });
+  const verdict = isHealthy(findings) ? 'ready to start' : 'not ready to start';
+  return `${verdict}: ${counts.join(', ')}`;
+}
+
+/** Details repeat what other services said. */
+function printable(line: string): string {
+  return line.replace(/[^\x20-\x7e]/g, '?');
+}
+
+/** The same for programs. */
+function reportJson(findings: readonly Reported[]): string {
+  return `${JSON.stringify({ ready: isHealthy(findings), findings }, null, 2)}\n`;
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
 import { TOOLS } from '../../compiler/contract/tools.ts';
-import { FREE_BYTES_MAX } from '../answers/free-bytes.ts';
 import type { Answered, Question, RpcContext, Service } from '../answers/service.ts';
+import { FREE_BYTES_MAX } from '../answers/service.ts';
 import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { callTool, findTool, tooLong } from './call-tool.ts';
 import {
@@ -34,7 +34,9 @@ const DESCRIPTION_TTL_MS = 60_000;
 const INSTRUCTIONS =
   'Official readings, signed and sold one by one over x402. These tools are free and take no payment: find_signal says what is covered, get_official_record returns the payment challenge of one record, verify_citation checks a record hash. To buy, send GET to accepts[0].resource with an X-PAYMENT header.';
 
-/** `POST /mcp`: one stateless JSON answer to one message or to a batch of them. */
+/**
+ * `POST /mcp`: one stateless JSON answer to one message or to a batch of them. Computed, because the caller brings the messages.
+ */
 export async function mcp({ body, rpc, spend }: Question, service: Service): Promise<Answered> {
   if (body === null || rpc === null) throw new TypeError('Cannot answer a call: no body was read');
   const parsed = bodyValue(body);
@@ -65,13 +67,13 @@ function accepted(): Reply {
 }
 
 /** An answer with the HTTP status of its own reply; a batch has 200 for all. */
-type Told = RpcAnswer & { readonly status?: number };
+type StatusAnswer = RpcAnswer & { readonly status?: number };
 
-function malformed(name: RpcErrorName, message: string, id: RpcId | null = null): Told {
+function malformed(name: RpcErrorName, message: string, id: RpcId | null = null): StatusAnswer {
   return { id, name, message, status: 400 };
 }
 
-function answerReply(answer: Told): Reply {
+function answerReply(answer: StatusAnswer): Reply {
   const { status = 200 } = answer;
   const headers = status < 400 ? [NO_STORE] : [];
   return jsonReply(status, Buffer.from(rpcText(answer), 'utf8'), headers);
@@ -103,7 +105,7 @@ async function batchReply(values: readonly JsonValue[], talk: Talk): Promise<Rep
 }
 
 /** The answer to one message; null for what asks for none. */
-async function answerTo(value: JsonValue, talk: Talk): Promise<Told | null> {
+async function answerTo(value: JsonValue, talk: Talk): Promise<StatusAnswer | null> {
   const message = rpcMessage(value);
   switch (message.kind) {
     case 'notification':
@@ -122,7 +124,7 @@ async function answerTo(value: JsonValue, talk: Talk): Promise<Told | null> {
 }
 
 /** Every result of the stateless revision says that it is whole and who speaks. */
-function statelessAnswer(answer: RpcAnswer, service: Service): Told {
+function statelessAnswer(answer: RpcAnswer, service: Service): StatusAnswer {
   if ('name' in answer)
     return answer.name === 'methodNotFound' ? { ...answer, status: 404 } : answer;
   const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(service) };

@@ -101,10 +101,10 @@ function mismatch(request: RpcRequest, header: string, member: string): RpcAnswe
 
 function nameTrouble(request: RpcRequest, { name }: RpcHeaders): RpcAnswer | null {
   const member = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
-  const said = member === undefined ? undefined : request.params[member];
+  const sent = member === undefined ? undefined : request.params[member];
   // A value that is not a string is refused with the parameters.
-  if (member === undefined || typeof said !== 'string') return null;
-  return headerText(name) === said ? null : mismatch(request, 'Mcp-Name', `params.${member}`);
+  if (member === undefined || typeof sent !== 'string') return null;
+  return headerText(name) === sent ? null : mismatch(request, 'Mcp-Name', `params.${member}`);
 }
 
 /** The text of a header that carries what is no ASCII as base64. */

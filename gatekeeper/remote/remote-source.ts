@@ -101,9 +101,9 @@ class RemoteSource implements ReleaseSource {
     this.#log = log;
     this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline: deadlineMs });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
-    const told = { clock, log, ends: { event: 'data_host_back' } };
-    this.#outage = new Outage({ ...told, begins: { event: 'data_host_unreachable' } });
-    this.#headless = new Outage({ ...told, begins: { event: 'data_host_without_head' } });
+    const common = { clock, log, ends: { event: 'data_host_back' } };
+    this.#outage = new Outage({ ...common, begins: { event: 'data_host_unreachable' } });
+    this.#headless = new Outage({ ...common, begins: { event: 'data_host_without_head' } });
     const [host, cache, outage] = [this.#host, this.#cache, this.#outage];
     const suspect = (): void => void this.mark();
     this.#files = new RemoteFiles({ host, cache, outage, suspect, log });

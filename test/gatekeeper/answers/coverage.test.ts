@@ -8,8 +8,8 @@ import {
   COVERAGE_TTL_S,
   coverage,
 } from '../../../gatekeeper/answers/coverage.ts';
-import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/free-bytes.ts';
 import type { Service } from '../../../gatekeeper/answers/service.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/service.ts';
 import { TINY_NOW } from '../tiny-release.ts';
 import { jsonOf, question, tinyService } from '../tiny-service.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VerifyEntry } from '../../../compiler/contract/release.ts';
-import { coreMembers } from '../../../gatekeeper/answers/core-members.ts';
 import { freeFacts } from '../../../gatekeeper/answers/free-facts.ts';
+import { coreMembers } from '../../../gatekeeper/answers/proof.ts';
 
 const entry = (more: Partial<VerifyEntry>): VerifyEntry => ({
   record_hash: `sha256:${'0'.repeat(64)}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LINES, type Line } from '../../../compiler/contract/lines.ts';
-import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/free-bytes.ts';
 import { PREVIEW_LIST_MAX, preview } from '../../../gatekeeper/answers/preview.ts';
+import { FREE_BYTES_MAX } from '../../../gatekeeper/answers/service.ts';
 import { jsonOf, tinyService } from '../tiny-service.ts';
 
 describe('preview()', () => {
