@@ -11,12 +11,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
+import { errorText } from '../../compiler/commands/error-text.ts';
 import type { Destination } from '../../compiler/upload/destination.ts';
 import { UploadError } from '../../compiler/upload/destination.ts';
 import { folderDestination } from '../../compiler/upload/folder-destination.ts';
 import { httpDestination } from '../../compiler/upload/http-destination.ts';
 import { httpFiles } from '../../compiler/upload/http-files.ts';
+import { addPublishCommand } from '../../compiler/upload/upload-cli.ts';
 import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
 import { type Uploaded, uploadRelease } from '../../compiler/upload/upload-release.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
@@ -297,11 +300,38 @@ describe('uploadRelease() to a host that takes PUT', () => {
   });
 });
 
+describe('signalpress publish with settings that make no sense', () => {
+  it.each<[string[], Record<string, string>, RegExp]>([
+    [[], {}, /pass either --to or --command/],
+    [['--to', 'a', '--command', 'b'], {}, /pass either --to or --command/],
+    [['--command', 'cp {file} x/{path}'], {}, /--command needs --at/],
+    [['--command', 'cp {file} x', '--at', 'http://127.0.0.1:9'], {}, /it has no \{path\}/],
+    [['--to', 'ftp://a.example/b'], {}, /neither a folder nor an http\(s\) URL/],
+    [['--to', 'http://a.example/b'], {}, /pass --allow-http/],
+    [['--to', 'https://u:secret@a.example/b'], {}, /put a header into SIGNALPRESS_PUBLISH_AUTH/],
+    [['--to', 'https://a.example/b?sig=secret'], {}, /put a header into SIGNALPRESS_PUBLISH_AUTH/],
+    [['--to', 'https://a.example/b'], { SIGNALPRESS_PUBLISH_AUTH: 'secret' }, /not one header/],
+  ])('I47: refuses %j with one message and no secret', async (args, env, message) => {
+    const data = tinyDataDir();
+    writeHostedRelease(data);
+    const said: string[] = [];
+    const print = (text: string) => void said.push(text);
+    const program = new Command();
+    const screen = { isTTY: false, write: print };
+    addPublishCommand(program, { data, env: (name) => env[name], print, screen, clock: () => 0 });
+    const words = ['publish', '--data', data, ...args];
+    const failure = await program.parseAsync(words, { from: 'user' }).then(String, errorText);
+    expect(failure).toMatch(message);
+    expect(failure).not.toMatch(/secret|\n {4}at /);
+    expect(said).toEqual([]);
+  });
+});
+
 describe.skipIf(!existsSync(CLI))('signalpress publish (needs a build)', () => {
-  const run = (args: readonly string[], env: Record<string, string> = {}) =>
+  const run = (args: readonly string[]) =>
     spawnSync(process.execPath, [CLI, 'publish', ...args], {
       encoding: 'utf8',
-      env: { PATH: process.env.PATH ?? '', ...env },
+      env: { PATH: process.env.PATH ?? '' },
     });
 
   it('is one command, and says what it did', () => {
@@ -314,25 +344,6 @@ describe.skipIf(!existsSync(CLI))('signalpress publish (needs a build)', () => {
     );
     expect(run(['--data', data, '--to', to]).stdout).toMatch(/: 0 files written, 0\.0 MB\n$/);
     expect(run(['--help']).stdout).toMatch(/rclone copyto \{file\} remote:shop\/\{path\}/);
-  });
-
-  it.each<[string[], Record<string, string>, RegExp]>([
-    [[], {}, /pass either --to or --command/],
-    [['--to', 'a', '--command', 'b'], {}, /pass either --to or --command/],
-    [['--command', 'cp {file} x/{path}'], {}, /--command needs --at/],
-    [['--command', 'cp {file} x', '--at', 'http://127.0.0.1:9'], {}, /it has no \{path\}/],
-    [['--to', 'ftp://a.example/b'], {}, /neither a folder nor an http\(s\) URL/],
-    [['--to', 'http://a.example/b'], {}, /pass --allow-http/],
-    [['--to', 'https://u:secret@a.example/b'], {}, /put a header into SIGNALPRESS_PUBLISH_AUTH/],
-    [['--to', 'https://a.example/b?sig=secret'], {}, /put a header into SIGNALPRESS_PUBLISH_AUTH/],
-    [['--to', 'https://a.example/b'], { SIGNALPRESS_PUBLISH_AUTH: 'secret' }, /not one header/],
-  ])('I47: refuses %j with one message and no secret', (args, env, message) => {
-    const data = tinyDataDir();
-    writeHostedRelease(data);
-    const { status, stderr, stdout } = run(['--data', data, ...args], env);
-    expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(message);
-    expect(stderr).not.toMatch(/secret|\n {4}at /);
   });
 
   it('lets another program copy the files', async () => {
@@ -365,34 +376,43 @@ describe.skipIf(!existsSync(CLI))('signalpress publish (needs a build)', () => {
     expect(said).toMatch(/^Cannot write "publishing\.txt": "false" failed \(1\)/);
   }, 60_000);
 
+  /** When the site takes the first file, one in the middle, one after it went on, the list, and the head last. */
+  const MOMENTS: readonly ((path: string, count: number) => boolean)[] = [
+    (_, count) => count === 1,
+    (_, count) => count === 60,
+    (_, count) => count === 40,
+    (path) => path.startsWith('releases/'),
+    (path) => path === 'current/release.json',
+  ];
+
   it('goes on after kill -9, at any moment, and never shows half a release', async () => {
     const data = tinyDataDir();
     const files = new Map(tinyFiles());
-    for (let at = 0; at < 300; at += 1)
+    for (let at = 0; at < 150; at += 1)
       files.set(`free/more-${at}.json`, Buffer.from(`{"at":${at}}`));
     const root = writeHostedRelease(data, { files });
     const site = await putSite();
-    site.slowMs = 4;
-    let kills = 0;
-    for (let ms = 500; ; ms += 200) {
+    const publish = async (isMoment: (path: string, count: number) => boolean) => {
       const child = spawn(process.execPath, [CLI, 'publish', '--data', data, '--to', site.url]);
-      const timer = setTimeout(() => child.kill('SIGKILL'), ms);
-      const code = await new Promise((done) => child.on('close', done));
-      clearTimeout(timer);
+      let count = 0;
+      site.keeps = (path, bytes) => {
+        count += 1;
+        if (isMoment(path, count)) child.kill('SIGKILL');
+        return bytes;
+      };
+      return await new Promise((done) => child.on('close', (_, signal) => done(signal)));
+    };
+    for (const isMoment of MOMENTS) {
+      expect(await publish(isMoment)).toBe('SIGKILL');
       const isShown = existsSync(join(site.folder, 'current/release.json'));
-      if (isShown) {
-        // Whatever is shown is whole.
-        expect(filesIn(site.folder)).toEqual(filesIn(data));
-      }
-      if (code === 0) break;
-      kills += 1;
-      expect(kills).toBeLessThan(40);
+      // Whatever is shown is whole.
+      if (isShown) expect(filesIn(site.folder)).toEqual(filesIn(data));
     }
-    expect(kills).toBeGreaterThan(2);
+    expect(await publish(() => false)).toBe(null);
     expect(readFileSync(join(site.folder, 'current/release.json'))).toEqual(
       readFileSync(join(root, 'release.json')),
     );
     const puts = site.asked.filter((one) => one.startsWith('PUT files/')).length;
-    expect(puts).toBeLessThan(filesIn(data).length + kills * 16);
+    expect(puts).toBeLessThan(filesIn(data).length + MOMENTS.length * 16);
   }, 120_000);
 });
