@@ -291,9 +291,17 @@ const KINDS: Readonly<Record<string, Mutated>> = {
   ...TRAVEL_AND_DRUGS,
 };
 
+/** Each kind is changed and imported in hundreds of ways, once. */
+const judged = new Map<Mutated, ReturnType<typeof mutationReport>>();
+function reportOf(kind: Mutated): ReturnType<typeof mutationReport> {
+  const report = judged.get(kind) ?? mutationReport(kind);
+  judged.set(kind, report);
+  return report;
+}
+
 describe('a payload with one thing wrong in it', () => {
   it.each(Object.entries(KINDS))('I55: makes no false statement of %s', (_name, kind) => {
-    const { lies, refused, read, weakened, statements } = mutationReport(kind);
+    const { lies, refused, read, weakened, statements } = reportOf(kind);
     expect(lies).toEqual([]);
     expect(statements).toBeGreaterThan(1);
     expect(refused + weakened).toBeGreaterThan(50);
@@ -301,7 +309,7 @@ describe('a payload with one thing wrong in it', () => {
   });
 
   it('is refused or weakened in well over a thousand ways', () => {
-    const reports = Object.values(KINDS).map(mutationReport);
+    const reports = Object.values(KINDS).map(reportOf);
     const all = reports.reduce((sum, { refused, read }) => sum + refused + read, 0);
     expect(all).toBeGreaterThan(1000);
   });

@@ -94,14 +94,18 @@ describe('writeLog()', () => {
     const files = memoryLog({ ...LATER, '2026-11-22': hashes(2000, 4200) });
     const runs = runsOf(4759);
     expect(runs.map(({ count }) => count)).toEqual([4096, 663]);
-    for (const [position, entry] of entriesIn(files).entries()) {
-      const run = runs[position < 4096 ? 0 : 1] ?? { start: 0, count: 0, shards: 0 };
-      const path = runPath(run, shardOfLead(run, leadOf(entry.slice(7))));
+    const entries = entriesIn(files);
+    const found = runs.flatMap(runPaths).flatMap((path) => {
       const lines = files.get(path)?.toString('utf8').split('\n').slice(0, -1) ?? [];
       expect(lines).toEqual([...lines].sort());
-      const found = lines.map(parseLogLine).filter(({ record_hash }) => record_hash === entry);
-      expect(found).toEqual([{ record_hash: entry, position, facts: factsOf(entry) }]);
-    }
+      return lines.map((line) => ({ path, ...parseLogLine(line) }));
+    });
+    const want = entries.map((record_hash, position) => {
+      const run = runs[position < 4096 ? 0 : 1] ?? { start: 0, count: 0, shards: 0 };
+      const path = runPath(run, shardOfLead(run, leadOf(record_hash.slice(7))));
+      return { path, record_hash, position, facts: factsOf(record_hash) };
+    });
+    expect(found.sort((a, b) => a.position - b.position)).toEqual(want);
     const paths = [...files.keys()].filter((path) => path.startsWith('log/index/'));
     expect(paths.sort()).toEqual(runs.flatMap(runPaths).sort());
   });
