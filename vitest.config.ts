@@ -1,13 +1,40 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** Folders of tests that need packages of their own, each with a command of its own: `npm run test:NAME`. */
+const APART = ['interop', 'chain', 'postgres', 'browser', 'deploy'];
+
+/** Tests that replace modules. They need modules that no other test has loaded. */
+const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.test.ts') && !/(^|\/)node_modules\//.test(path))
+  .map((path) => join('test', path))
+  .filter((path) => readFileSync(path, 'utf8').includes('vi.mock('));
 
 /** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
 export default defineConfig({
   test: {
-    dir: 'test',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     // By default one core stays idle, which on two cores doubles the time.
     maxWorkers: '100%',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'main',
+          include: ['test/**/*.test.ts'],
+          exclude: [...APART.map((name) => `test/${name}/**`), ...MOCKING],
+          // Each worker loads a module once for all its test files: no test leaves anything in one.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'mocking', include: MOCKING } },
+      ...APART.map((name) => ({
+        extends: true as const,
+        test: { name, include: [`test/${name}/**/*.test.ts`], exclude: ['**/node_modules/**'] },
+      })),
+    ],
     globalSetup: 'test/temporary-folder.ts',
   },
 });

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { jsonReply, type Reply } from '../../gatekeeper/http/reply.ts';
 import { sqliteJournal } from '../../gatekeeper/journal/sqlite-journal.ts';
@@ -25,7 +25,6 @@ import type { PurchaseRequest } from '../../gatekeeper/payment/tender.ts';
 import { NOW_MS, payer } from './payer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'desk-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 
 export const PAY_TO = `0x${'ab'.repeat(20)}`;
