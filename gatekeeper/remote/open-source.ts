@@ -11,6 +11,8 @@ export interface SourceOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   /** Stands in for the disk where bodies are read from a folder. */
   readonly read?: ReadFile;
+  /** Milliseconds that an answer of a host may take beside what its bytes take. */
+  readonly answerMs?: number;
 }
 
 /** Where the settings say that releases are. */

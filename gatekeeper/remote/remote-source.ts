@@ -53,6 +53,8 @@ export interface RemoteOptions {
   readonly auth: string | null;
   readonly cacheDir: string;
   readonly cacheBytesMax: number;
+  /** Milliseconds that an answer may take beside what its bytes take; 10 s unless given. */
+  readonly answerMs?: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
@@ -91,7 +93,8 @@ class RemoteSource implements ReleaseSource {
   #isFirst = true;
   #isClosed = false;
 
-  constructor({ url, auth, cacheDir, cacheBytesMax, clock, log: write }: RemoteOptions) {
+  constructor(options: RemoteOptions) {
+    const { url, auth, cacheDir, cacheBytesMax, clock, log: write } = options;
     // What is cut off by the end of the program is no news.
     const log: Log = (entry) => {
       if (!this.#isClosed) write(entry);
@@ -99,7 +102,8 @@ class RemoteSource implements ReleaseSource {
     this.#url = url;
     this.#noteName = `newest-${sha256Of(Buffer.from(url.href)).slice(0, 16)}`;
     this.#log = log;
-    this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline: deadlineMs });
+    const deadline = deadlineWith(options.answerMs ?? ANSWER_MS);
+    this.#host = staticHost({ url, auth, connections: FETCHES_MAX, deadline });
     this.#cache = new DiskCache({ folder: cacheDir, bytesMax: cacheBytesMax, clock, log });
     const common = { clock, log, ends: { event: 'data_host_back' } };
     this.#outage = new Outage({ ...common, begins: { event: 'data_host_unreachable' } });
@@ -242,6 +246,6 @@ function hexOf(hash: string): string {
   return hash.slice('sha256:'.length);
 }
 
-function deadlineMs(bytes: number): number {
-  return Math.min(DEADLINE_MS_MAX, ANSWER_MS + Math.ceil(bytes / BYTES_A_MS));
+function deadlineWith(answerMs: number): (bytes: number) => number {
+  return (bytes) => Math.min(DEADLINE_MS_MAX, answerMs + Math.ceil(bytes / BYTES_A_MS));
 }
