@@ -5,8 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { loadConfig } from '../../../gatekeeper/config/config.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import { startGatekeeper } from '../../../gatekeeper/start.ts';
 import { payer } from '../payer.ts';
 import { tinyKey } from '../tiny-release.ts';
 
@@ -18,13 +20,13 @@ const LOG_MS = 1000;
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The shipped gatekeeper over a host, paid through a facilitator that counts what it settles. */
+/** A gatekeeper over a host, paid through a facilitator that counts what it settles. */
 export interface HostedGate {
   readonly url: string;
   readonly state: string;
   /** Settlements so far: each is money that has moved. */
   readonly settled: () => number;
-  /** Entries of its log with an event, those of this moment among them: the log is written a little later. */
+  /** Entries of its log with an event, those of this moment among them. */
   events(): Promise<Entry[]>;
   /** Whether the log has told of an event. */
   told(event: string): boolean;
@@ -32,41 +34,69 @@ export interface HostedGate {
   /** Asks, signs what the 402 wants, and sends it; the 402 itself may be refused. */
   buy(target: string): Promise<{ status: number; headers: Headers; text: string }>;
   health(): Promise<{ status: string; release: { sequence: number }; warnings: string[] }>;
+  close(): Promise<void>;
+}
+
+/** The program as it is shipped, in a process of its own. */
+export interface ShippedGate extends HostedGate {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-const cleanups: (() => void)[] = [];
+const cleanups: (() => unknown)[] = [];
 /** For `afterEach`: no process and no port stays. */
-export function closeGates(): void {
-  for (const clean of cleanups.splice(0)) clean();
+export async function closeGates(): Promise<void> {
+  for (const clean of cleanups.splice(0)) await clean();
 }
 
 export interface HostedGateOptions {
   readonly data: string;
   readonly state?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Milliseconds from one look for a new release to the next. */
+  readonly pollMs?: number;
+  /** Milliseconds that an answer of the host may take beside what its bytes take. */
+  readonly answerMs?: number;
 }
 
-export async function hostedGate({
-  data,
-  state = mkdtempSync(join(tmpdir(), 'signalpress-state-')),
-  env = {},
-}: HostedGateOptions): Promise<HostedGate> {
-  const facilitator = await countingFacilitator();
-  const { child, output, exit } = spawned({
-    SIGNALPRESS_DATA: data,
-    SIGNALPRESS_STATE: state,
-    SIGNALPRESS_ISSUER_DID: tinyKey().did,
-    SIGNALPRESS_PORT: '0',
-    SIGNALPRESS_RATE_LIMIT: '0',
-    SIGNALPRESS_PAY_TO: '0x52908400098527886E0F7030069857D2E4169EE7',
-    SIGNALPRESS_FACILITATOR_URL: facilitator.url,
-    ...env,
+/** A gatekeeper in this process, which looks at its host more often than the program does. */
+export async function hostedGate({ pollMs = 50, answerMs = 10_000, ...given }: HostedGateOptions) {
+  const { facilitator, env, state } = await settingsOf(given);
+  const entries: Entry[] = [];
+  const gate = await startGatekeeper(loadConfig({ options: {}, env, fileText: null }), {
+    clock: () => Date.now(),
+    log: (entry) => entries.push(entry),
+    pollMs,
+    answerMs,
   });
-  const url = await listening(output, child);
-  const get: HostedGate['get'] = (target) => ask(url + target);
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closing ??= gate.close();
+    return closing;
+  };
+  cleanups.push(close);
+  const hosted: HostedGate = {
+    ...asked(gate.url),
+    state,
+    settled: facilitator.settled,
+    events: async () => entries.filter((entry) => 'event' in entry),
+    told: (event) => entries.some((entry) => entry.event === event),
+    close,
+  };
+  return hosted;
+}
+
+/** The shipped program, which writes its log every 100 ms. */
+export async function shippedGate(
+  given: Omit<HostedGateOptions, 'pollMs' | 'answerMs'>,
+): Promise<ShippedGate> {
+  const { facilitator, env, state } = await settingsOf(given);
+  const { child, output, exit } = spawned(env);
+  const kill = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exit;
+  };
   return {
-    url,
+    ...asked(await listening(output, child)),
     state,
     settled: facilitator.settled,
     async events() {
@@ -74,6 +104,32 @@ export async function hostedGate({
       return entriesOf(output.out).filter((entry) => 'event' in entry);
     },
     told: (event) => output.out.includes(`"event":"${event}"`),
+    kill,
+    close: async () => void (await kill('SIGTERM')),
+  };
+}
+
+async function settingsOf({ data, state, env }: HostedGateOptions) {
+  const facilitator = await countingFacilitator();
+  const folder = state ?? mkdtempSync(join(tmpdir(), 'signalpress-state-'));
+  const settings = {
+    SIGNALPRESS_DATA: data,
+    SIGNALPRESS_STATE: folder,
+    SIGNALPRESS_ISSUER_DID: tinyKey().did,
+    SIGNALPRESS_PORT: '0',
+    SIGNALPRESS_RATE_LIMIT: '0',
+    SIGNALPRESS_PAY_TO: '0x52908400098527886E0F7030069857D2E4169EE7',
+    SIGNALPRESS_FACILITATOR_URL: facilitator.url,
+    ...env,
+  };
+  return { facilitator, env: settings, state: folder };
+}
+
+/** What a client does at an address. */
+function asked(url: string): Pick<HostedGate, 'url' | 'get' | 'buy' | 'health'> {
+  const get: HostedGate['get'] = (target) => ask(url + target);
+  return {
+    url,
     get,
     async buy(target) {
       const offered = await get(target);
@@ -82,10 +138,6 @@ export async function hostedGate({
       return ask(url + target, { 'x-payment': await paymentFor(accepts[0]) });
     },
     health: async () => JSON.parse((await get('/healthz')).text),
-    kill(signal) {
-      child.kill(signal);
-      return exit;
-    },
   };
 }
 

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tinyFiles, tinyRecord } from '../tiny-release.ts';
-import { closeGates, GATE_PROGRAM, type HostedGate, hostedGate, until } from './hosted-gate.ts';
+import { closeGates, type HostedGate, hostedGate, until } from './hosted-gate.ts';
 import {
   closeSites,
   type StaticSite,
@@ -67,7 +66,7 @@ function flipped(bytes: Buffer): Buffer {
 
 const pathOf = (entity: string): string => `record/airquality.aqi/${entity}.json`;
 
-describe.skipIf(!existsSync(GATE_PROGRAM))('files that the host spoils (needs a build)', () => {
+describe('files that the host spoils', () => {
   let site: StaticSite;
   let gate: HostedGate;
   let root: string;
@@ -93,7 +92,7 @@ describe.skipIf(!existsSync(GATE_PROGRAM))('files that the host spoils (needs a 
     gate = await hostedGate({ data: site.url, env: { SIGNALPRESS_CACHE_MB: '16' } });
   }, 60_000);
   afterAll(async () => {
-    closeGates();
+    await closeGates();
     await closeSites();
   });
   const healed = new Set<string>();

@@ -1,13 +1,14 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { tinyFiles } from '../tiny-release.ts';
 import {
   closeGates,
-  GATE_PROGRAM,
   type HostedGate,
+  type HostedGateOptions,
   hostedGate,
+  shippedGate,
   spawned,
   until,
 } from './hosted-gate.ts';
@@ -27,7 +28,7 @@ const OTHER_RECORD = 'record/airquality.aqi/us-chicago.json';
 const COLD = { SIGNALPRESS_CACHE_MB: '16' };
 
 afterEach(async () => {
-  closeGates();
+  await closeGates();
   await closeSites();
 });
 
@@ -40,12 +41,12 @@ interface Shop {
 }
 
 /** A release that is larger than the cache lets be fetched ahead, so that the record is read when it is asked for. */
-async function shop(env: Readonly<Record<string, string>> = COLD): Promise<Shop> {
+async function shop(given: Omit<HostedGateOptions, 'data'> = {}): Promise<Shop> {
   const site = await staticSite();
   const files = new Map(tinyFiles());
   files.set('free/ballast.json', Buffer.alloc(16 * 1024 * 1024, ' '));
   const root = writeHostedRelease(site.dataDir, { files });
-  const gate = await hostedGate({ data: site.url, env });
+  const gate = await hostedGate({ data: site.url, env: COLD, ...given });
   return { site, gate, root, at: storedAt(root, RECORD) };
 }
 
@@ -61,7 +62,7 @@ const whole = tinyFiles().get(RECORD) ?? Buffer.alloc(0);
 const flipped = Buffer.from(whole);
 flipped[200] = (flipped[200] ?? 0) ^ 1;
 
-describe.skipIf(!existsSync(GATE_PROGRAM))('a gatekeeper over a host (needs a build)', () => {
+describe('a gatekeeper over a host', () => {
   it('sells what the host has, byte for byte, and charges once', async () => {
     const { gate, site, at } = await shop();
     const sold = await gate.buy(TARGET);
@@ -115,25 +116,25 @@ describe.skipIf(!existsSync(GATE_PROGRAM))('a gatekeeper over a host (needs a bu
   });
 
   it('I24: is not held by a host that trickles: who asks hears of it, the others are served', async () => {
-    const { gate, site, at } = await shop();
+    const { gate, site, at } = await shop({ answerMs: 2000 });
     expect((await gate.buy(OTHER)).status).toBe(200);
     site.spoil = serve(at, (r) => {
       const more = setInterval(() => r.write(' '), 100);
       r.on('close', () => clearInterval(more));
     });
-    const started = performance.now();
-    const slow = gate.get(TARGET);
-    expect((await gate.buy(OTHER)).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const order: string[] = [];
+    const slow = gate.get(TARGET).finally(() => order.push('slow'));
+    const other = await gate.buy(OTHER).finally(() => order.push('other'));
+    expect(other.status).toBe(200);
     expect((await slow).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(order).toEqual(['other', 'slow']);
     expect(gate.settled()).toBe(2);
-  }, 30_000);
+  });
 
   it('I24: finds a bit that flipped in its cache, and fetches the file anew', async () => {
     const { gate, site, at } = await shop();
     expect((await gate.buy(TARGET)).status).toBe(200);
-    await gate.kill('SIGKILL');
+    await gate.close();
     const cache = join(gate.state, 'cache');
     const name = cachedName(cache, whole);
     writeFileSync(name, flipped);
@@ -148,11 +149,11 @@ describe.skipIf(!existsSync(GATE_PROGRAM))('a gatekeeper over a host (needs a bu
   it('starts from its cache while the host is away, and takes a newer release once it is back', async () => {
     const site = await staticSite();
     writeHostedRelease(site.dataDir);
-    const first = await hostedGate({ data: site.url });
+    const first = await shippedGate({ data: site.url });
     await until('fetched', () => first.told('release_fetched'));
     await first.kill('SIGKILL');
     await site.goAway();
-    const gate = await hostedGate({ data: site.url, state: first.state });
+    const gate = await shippedGate({ data: site.url, state: first.state });
     // All of it fits into the cache, so nothing is missing.
     for (const target of [TARGET, OTHER]) expect((await gate.buy(target)).status).toBe(200);
     expect((await gate.get('/gauge/sample')).status).toBe(200);
@@ -222,7 +223,7 @@ describe.skipIf(!existsSync(GATE_PROGRAM))('a gatekeeper over a host (needs a bu
   });
 
   it('charges a stranger more for what is cold', async () => {
-    const { gate } = await shop({ ...COLD, SIGNALPRESS_RATE_LIMIT: '2' });
+    const { gate } = await shop({ env: { ...COLD, SIGNALPRESS_RATE_LIMIT: '2' } });
     // A file and its fetch are owed for longer than ten seconds.
     expect((await gate.get(TARGET)).status).toBe(402);
     expect((await gate.get(TARGET)).status).toBe(429);
