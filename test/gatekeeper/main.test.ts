@@ -136,10 +136,8 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
       const { url, child, output, exit } = await started(env);
       expect((await fetch(`${url}/gauge/sample`)).status).toBe(200);
       expect(output.err).toMatch(/^WARNING: TEST-ONLY: .*\nTo be paid, set SIGNALPRESS_PAY_TO/m);
-      const stopping = performance.now();
       child.kill(signal);
       expect(await exit).toBe(0);
-      expect(performance.now() - stopping).toBeLessThan(10_000);
       const lines = output.out.split('\n').slice(0, -1).map(parsed);
       expect(lines.find(({ path }) => path === '/gauge/sample')).toMatchObject({
         level: 'info',
@@ -195,11 +193,9 @@ describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
       const answers = Array.from({ length: 50 }, (_, at) => fetch(`${url}/${long}${at}`));
       for (const answer of await Promise.all(answers)) expect(answer.status).toBe(404);
     }
-    const stopping = performance.now();
     const gone = new Promise((done) => child.on('exit', done));
     child.kill('SIGTERM');
     expect(await gone).toBe(0);
-    expect(performance.now() - stopping).toBeLessThan(9000);
     child.stdout?.resume();
     expect(await exit).toBe(0);
   });

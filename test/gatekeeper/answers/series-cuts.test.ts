@@ -142,7 +142,7 @@ describe.each(HISTORIES)('series() of %s', (_, ages, segments) => {
 
   it('answers any number of days with the end of the whole list, as JSON and as CSV', async () => {
     const frame = await textOf(service, '&days=1');
-    for (let days = 1; days <= 1000; days += days < 60 ? 1 : 7) {
+    for (let days = 1; days <= 1000; days += days < 60 ? 1 : 29) {
       expect(await textOf(service, `&days=${days}`)).toBe(expectedJson(plain, days, frame));
       expect(await textOf(service, `&days=${days}&format=csv`)).toBe(expectedCsv(plain, days));
     }
@@ -152,6 +152,7 @@ describe.each(HISTORIES)('series() of %s', (_, ages, segments) => {
   it('says how many rows there are, and answers that verify, for this issuer alone', async () => {
     const { issuer_did } = service.release.head;
     const from = firstWithin(plain, 1000);
+    const bodies: string[] = [];
     for (const days of [1, 30, 400, 1000]) {
       const body = parseJson(await textOf(service, `&days=${days}`)) as Record<string, unknown>;
       expect(body.retained).toMatchObject({
@@ -162,11 +163,11 @@ describe.each(HISTORIES)('series() of %s', (_, ages, segments) => {
       });
       expect(verifyBody(body as never, { trust: [issuer_did] }).verdict).toBe('verified');
       expect(verifyBody(body as never, { trust: [] }).verdict).toBe('failed');
-      if (hasPython) {
-        const [judged] = pythonVerdicts([JSON.stringify(body)], [issuer_did], NEWEST + 2 * DAY_MS);
-        expect(judged?.verdict).toBe('verified');
-      }
+      bodies.push(JSON.stringify(body));
     }
+    if (!hasPython) return;
+    const judged = pythonVerdicts(bodies, [issuer_did], NEWEST + 2 * DAY_MS);
+    expect(judged.map(({ verdict }) => verdict)).toEqual(Array(bodies.length).fill('verified'));
   });
 
   it('is of a release that verifies, with its segments', async () => {

