@@ -1,5 +1,5 @@
 /** Hands out the account nonces of one account, each to one transaction at a time. */
-export interface AccountNonces {
+interface AccountNonces {
   /** The lowest free nonce; waits while too many are in use. */
   take(): Promise<number>;
   /** The nonce was not used: somebody else may have it. */
@@ -12,7 +12,7 @@ export interface AccountNonces {
   takeGaps(range: { readonly used: number; readonly below: number }): readonly number[];
 }
 
-export interface AccountNoncesOptions {
+interface AccountNoncesOptions {
   /** Nonces that may be out at once. */
   readonly max: number;
   /** The account's next nonce as the node sees it, what waits there included. */

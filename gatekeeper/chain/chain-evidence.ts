@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BaseError, isHash, TimeoutError } from 'viem';
-import type { ChainEvidence, Finding } from '../money/evidence.ts';
+import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import type { Authorization } from '../money/signature.ts';
 import { inTime } from '../system/in-time.ts';
 import type { ChainNode, Receipt } from './chain-node.ts';
@@ -15,7 +15,7 @@ const ATTEMPT_PAUSE_MS = 250;
 /** A node whose newest block is older does not follow its chain: it cannot say that something did not happen. */
 const HEAD_AGE_S_MAX = 120;
 
-export interface ChainEvidenceOptions {
+interface ChainEvidenceOptions {
   readonly node: ChainNode;
   /** Blocks that must hold a transfer, its own included; 1 as soon as it is mined. */
   readonly confirmations: number;
@@ -28,7 +28,7 @@ export interface ChainEvidenceOptions {
 
 export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
   const { report, timeoutMs = EVIDENCE_TIMEOUT_MS } = options;
-  const answered = async (ask: () => Promise<Finding>): Promise<Finding> => {
+  const answered = async (ask: () => Promise<ChainFinding>): Promise<ChainFinding> => {
     try {
       const finding = await inTime(insist(ask), timeoutMs);
       if (finding === null) throw new Error(`no answer within ${timeoutMs} ms`);
@@ -46,7 +46,7 @@ export function chainEvidence(options: ChainEvidenceOptions): ChainEvidence {
 }
 
 /** One refused question must not decide about money; a node that hangs was waited for long enough. */
-async function insist(ask: () => Promise<Finding>): Promise<Finding> {
+async function insist(ask: () => Promise<ChainFinding>): Promise<ChainFinding> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask();
@@ -72,7 +72,7 @@ export function nodeTrouble(error: unknown): Error {
 
 type Options = ChainEvidenceOptions;
 
-async function find(options: Options, authorization: Authorization): Promise<Finding> {
+async function find(options: Options, authorization: Authorization): Promise<ChainFinding> {
   const { node, clock } = options;
   const used = await node.isUsed(authorization);
   // Only asked for afterwards does it lead to a block that holds the use.
@@ -95,7 +95,7 @@ async function confirm(
   options: Options,
   authorization: Authorization,
   transaction: string,
-): Promise<Finding> {
+): Promise<ChainFinding> {
   const { node } = options;
   if (!isHash(transaction)) return { state: 'unused' };
   const receipt = await node.receipt(transaction);
@@ -105,7 +105,7 @@ async function confirm(
   return paid(options, receipt);
 }
 
-async function paid({ node, confirmations }: Options, receipt: Receipt): Promise<Finding> {
+async function paid({ node, confirmations }: Options, receipt: Receipt): Promise<ChainFinding> {
   const transaction = receipt.transactionHash;
   if (confirmations <= 1) return { state: 'paid', transaction };
   const { number } = await node.block('latest');

@@ -42,7 +42,7 @@ export interface Receipt {
   readonly logs: readonly Log[];
 }
 
-export interface LogQuery {
+interface LogQuery {
   readonly topics: readonly (Hex | readonly Hex[])[];
   readonly from: bigint;
   readonly to: bigint;
@@ -70,7 +70,7 @@ export class ChainMismatch extends Error {
   override readonly name = 'ChainMismatch';
 }
 
-export interface ChainNodeOptions {
+interface ChainNodeOptions {
   /** https unless the host is loopback; it may hold a key, so it is never shown. */
   readonly url: string;
   readonly network: Network;

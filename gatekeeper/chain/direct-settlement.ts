@@ -6,7 +6,7 @@ import {
   parseSignature,
 } from 'viem';
 import { estimateGas, getBalance, getCode } from 'viem/actions';
-import type { ChainEvidence, Finding } from '../money/evidence.ts';
+import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationKey,
   authorizationOf,
@@ -31,7 +31,7 @@ const DEPTH_POLL_MS = 1000;
 const GAS_PERCENT = 125n;
 const SETTLEMENT_GAS_MAX = 300_000n;
 
-export interface DirectSettlementOptions {
+interface DirectSettlementOptions {
   readonly node: ChainNode;
   readonly evidence: ChainEvidence;
   readonly relayer: Relayer;
@@ -49,7 +49,7 @@ export interface DirectSettlementOptions {
  */
 export function directSettlement(options: DirectSettlementOptions): Facilitator {
   const { node } = options;
-  const flights: Flights = new Map();
+  const pending: PendingSettlements = new Map();
   return {
     async verify(request) {
       const reason = localRefusal(node, request);
@@ -65,7 +65,7 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
     async settle(request) {
       const reason = localRefusal(node, request);
       if (reason !== null) return { verdict: 'refused', reason };
-      return settle(options, request, flights);
+      return settle(options, request, pending);
     },
     async supported() {
       const { name, caip2 } = node.network;
@@ -91,16 +91,16 @@ export function directSettlement(options: DirectSettlementOptions): Facilitator 
 }
 
 /** What is to be settled, and one deadline for all that is waited for: a chain that stands still must not hold buyers without a word. */
-interface Asked {
+interface TimedRequest {
   readonly request: FacilitatorRequest;
   readonly leftMs: () => number;
 }
 /** A settlement on its way, and those who ask for it. */
-interface Flight {
+interface PendingSettlement {
   readonly sending: Promise<Relayed>;
   readonly waiting: Set<() => boolean>;
 }
-type Flights = Map<string, Flight>;
+type PendingSettlements = Map<string, PendingSettlement>;
 type Trial =
   | { readonly state: 'takes'; readonly gas: bigint }
   | { readonly state: 'reverts' }
@@ -110,33 +110,33 @@ type Trial =
 async function settle(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
-  flights: Flights,
+  pending: PendingSettlements,
 ): Promise<SettleOutcome> {
   const endMs = performance.now() + (options.minedTimeoutMs ?? SETTLEMENT_MS_MAX);
   const asked = { request, leftMs: () => Math.max(0, endMs - performance.now()) };
   const key = authorizationKey(request);
-  const flying = flights.get(key);
-  if (flying !== undefined) return landed(options, asked, flying);
+  const known = pending.get(key);
+  if (known !== undefined) return awaited(options, asked, known);
   const trial = await simulate(options, request);
   if (trial.state === 'unknown') return { ...NO_ANSWER, unsent: true };
   if (trial.state === 'reverts') return judged(options, request);
-  const flight = takeOff(options, request, trial.gas);
-  flights.set(key, flight);
-  const forget = (): void => void flights.delete(key);
-  flight.sending
+  const settlement = send(options, request, trial.gas);
+  pending.set(key, settlement);
+  const forget = (): void => void pending.delete(key);
+  settlement.sending
     .then((relayed) => (relayed.state === 'sent' ? relayed.receipt : null))
     .then(forget, forget);
-  return landed(options, asked, flight);
+  return awaited(options, asked, settlement);
 }
 
-function takeOff(
+function send(
   options: DirectSettlementOptions,
   request: FacilitatorRequest,
   gas: bigint,
-): Flight {
+): PendingSettlement {
   const { node, relayer, report } = options;
   const call = { to: node.network.asset as Hex, data: transferCall(request), gas };
-  const waiting: Flight['waiting'] = new Set();
+  const waiting: PendingSettlement['waiting'] = new Set();
   const sending = relayer
     .send(call, () => [...waiting].some((isWaiting) => isWaiting()))
     .catch((error: unknown): Relayed => {
@@ -146,23 +146,23 @@ function takeOff(
   return { sending, waiting };
 }
 
-async function landed(
+async function awaited(
   options: DirectSettlementOptions,
-  asked: Asked,
-  { sending, waiting }: Flight,
+  asked: TimedRequest,
+  { sending, waiting }: PendingSettlement,
 ): Promise<SettleOutcome> {
   const isWaiting = (): boolean => isAwaited(asked.request);
   waiting.add(isWaiting);
   try {
-    return await arrived(options, asked, sending);
+    return await outcomeOf(options, asked, sending);
   } finally {
     waiting.delete(isWaiting);
   }
 }
 
-async function arrived(
+async function outcomeOf(
   options: DirectSettlementOptions,
-  asked: Asked,
+  asked: TimedRequest,
   sending: Promise<Relayed>,
 ): Promise<SettleOutcome> {
   const { leftMs } = asked;
@@ -180,7 +180,7 @@ async function arrived(
 /** Waits for the depth that the operator asked for; a transaction that moved nothing is judged by the chain. */
 async function confirmed(
   options: DirectSettlementOptions,
-  { request, leftMs }: Asked,
+  { request, leftMs }: TimedRequest,
   receipt: Receipt,
 ): Promise<SettleOutcome> {
   const { evidence, depthPollMs = DEPTH_POLL_MS } = options;
@@ -208,7 +208,7 @@ async function judged(
   request: FacilitatorRequest,
   since = 0n,
 ): Promise<SettleOutcome> {
-  const finding: Finding = await options.evidence.find(authorizationOf(request));
+  const finding: ChainFinding = await options.evidence.find(authorizationOf(request));
   if (finding.state === 'paid') return provenBy(finding.transaction);
   if (finding.state === 'cancelled')
     return { verdict: 'refused', reason: 'authorization_cancelled', isProven: true };

@@ -9,7 +9,7 @@ export const LOG_BLOCKS: readonly bigint[] = [2000n, 500n, 100n, 10n];
 export const LOG_CALLS_MAX = 32;
 
 /** The event that spent an authorization. */
-export interface Use {
+interface Use {
   readonly event: 'AuthorizationUsed' | 'AuthorizationCanceled';
   readonly transaction: Hex;
 }
@@ -71,7 +71,7 @@ async function lastBlock(
   return low;
 }
 
-interface Page {
+interface LogPage {
   readonly logs: readonly Log[];
   readonly first: Block;
 }
@@ -80,7 +80,7 @@ interface Page {
 async function pageOf(
   node: ChainNode,
   query: Parameters<ChainNode['tokenLogs']>[0],
-): Promise<Page | null> {
+): Promise<LogPage | null> {
   const first = node.block(query.from);
   const logs = node.tokenLogs(query).catch((error: unknown) => {
     if (error instanceof TimeoutError) throw error;

@@ -6,7 +6,7 @@ import {
   type Broadcast,
   broadcaster,
   type RelayedCall,
-  type Signed,
+  type SignedTransaction,
 } from './transaction-broadcast.ts';
 
 /** Transactions on their way at once: nodes hold back more of one account. */
@@ -38,7 +38,7 @@ export interface Relayer {
   close(): void;
 }
 
-export interface RelayerOptions {
+interface RelayerOptions {
   readonly node: ChainNode;
   readonly account: LocalAccount;
   /** Wei for one unit of gas; never exceeded. */
@@ -51,21 +51,21 @@ export interface RelayerOptions {
   readonly resendAfterMs?: number;
 }
 
-interface Sent {
+interface SentCall {
   readonly nonce: number;
   call: RelayedCall;
   readonly isWanted: () => boolean;
-  readonly forms: Signed[];
+  readonly forms: SignedTransaction[];
   readonly resolve: (receipt: Receipt | null) => void;
   sentAtMs: number;
   /** When its nonce was first seen to be used without a receipt of ours. */
   usedAtMs: number | null;
 }
 
-interface State extends RelayerOptions {
+interface RelayerState extends RelayerOptions {
   readonly nonces: ReturnType<typeof accountNonces>;
   readonly wire: Broadcast;
-  readonly sent: Map<number, Sent>;
+  readonly sent: Map<number, SentCall>;
   timer: NodeJS.Timeout | null;
   closed: boolean;
 }
@@ -80,7 +80,7 @@ export function relayer(options: RelayerOptions): Relayer {
   const { node, account } = options;
   const { client } = node;
   const { address } = account;
-  const state: State = {
+  const state: RelayerState = {
     ...options,
     nonces: accountNonces({
       max: TRANSACTIONS_MAX,
@@ -102,7 +102,11 @@ export function relayer(options: RelayerOptions): Relayer {
   };
 }
 
-async function send(state: State, call: RelayedCall, isWanted: () => boolean): Promise<Relayed> {
+async function send(
+  state: RelayerState,
+  call: RelayedCall,
+  isWanted: () => boolean,
+): Promise<Relayed> {
   const { nonces, wire } = state;
   let detail = '';
   for (let attempt = 0; attempt < NONCE_ATTEMPTS_MAX && !state.closed; attempt++) {
@@ -132,8 +136,11 @@ async function send(state: State, call: RelayedCall, isWanted: () => boolean): P
 }
 
 function watch(
-  state: State,
-  { form, ...one }: Pick<Sent, 'nonce' | 'call' | 'isWanted'> & { readonly form: Signed },
+  state: RelayerState,
+  {
+    form,
+    ...one
+  }: Pick<SentCall, 'nonce' | 'call' | 'isWanted'> & { readonly form: SignedTransaction },
 ): Promise<Receipt | null> {
   return new Promise((resolve) => {
     const sentAtMs = state.clock();
@@ -142,7 +149,7 @@ function watch(
   });
 }
 
-function schedule(state: State): void {
+function schedule(state: RelayerState): void {
   if (state.timer !== null || state.closed) return;
   const { pollMs = RECEIPT_POLL_MS } = state;
   state.timer = setTimeout(() => {
@@ -156,7 +163,7 @@ function schedule(state: State): void {
   state.timer.unref();
 }
 
-async function look(state: State): Promise<void> {
+async function look(state: RelayerState): Promise<void> {
   const { node, account, nonces } = state;
   const { address } = account;
   const used = await getTransactionCount(node.client, { address, blockTag: 'latest' });
@@ -169,7 +176,7 @@ async function look(state: State): Promise<void> {
   for (const nonce of nonces.takeGaps({ used, below: last })) await fill(state, nonce);
 }
 
-async function conclude(state: State, one: Sent): Promise<void> {
+async function conclude(state: RelayerState, one: SentCall): Promise<void> {
   const { node, clock, nonces, sent } = state;
   for (const { hash } of one.forms) {
     const receipt = await node.receipt(hash);
@@ -186,7 +193,7 @@ async function conclude(state: State, one: Sent): Promise<void> {
   one.resolve(null);
 }
 
-async function resend(state: State, one: Sent): Promise<void> {
+async function resend(state: RelayerState, one: SentCall): Promise<void> {
   const { wire, clock, resendAfterMs = RESEND_AFTER_MS } = state;
   if (clock() - one.sentAtMs < resendAfterMs) return;
   one.sentAtMs = clock();
@@ -207,12 +214,12 @@ async function resend(state: State, one: Sent): Promise<void> {
 }
 
 /** A call that does nothing but use up a nonce. */
-function emptyTransfer({ account }: State): RelayedCall {
+function emptyTransfer({ account }: RelayerState): RelayedCall {
   return { to: account.address, data: NOTHING, gas: EMPTY_TRANSFER_GAS };
 }
 
 /** Uses up a nonce that was given back while later ones are on their way; it is given back again where that fails. */
-async function fill(state: State, nonce: number): Promise<void> {
+async function fill(state: RelayerState, nonce: number): Promise<void> {
   const call = emptyTransfer(state);
   const form = await submitted(state, call, nonce).catch((error: unknown) => {
     state.report(error);
@@ -224,10 +231,10 @@ async function fill(state: State, nonce: number): Promise<void> {
 
 /** The transaction as the node took it; null where it did not. */
 async function submitted(
-  { wire }: State,
+  { wire }: RelayerState,
   call: RelayedCall,
   nonce: number,
-): Promise<Signed | null> {
+): Promise<SignedTransaction | null> {
   const fees = await wire.fees();
   if (fees === null) return null;
   const form = await wire.sign(call, { nonce, fees });

@@ -11,12 +11,12 @@ export interface RelayedCall {
   readonly data: Hex;
   readonly gas: bigint;
 }
-export interface Fees {
+interface Fees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 }
 /** A transaction in the one form in which it may be sent again and again. */
-export interface Signed {
+export interface SignedTransaction {
   readonly raw: Hex;
   readonly hash: Hex;
   readonly fees: Fees;
@@ -25,11 +25,11 @@ export interface Signed {
  * `taken` also when the node gave no clear answer: it may have the transaction. `stale` means that the
  * account nonce belongs to another one.
  */
-export type Submitted =
+type Submitted =
   | { readonly state: 'taken' }
   | { readonly state: 'stale' | 'rejected'; readonly detail: string };
 
-export interface BroadcastOptions {
+interface BroadcastOptions {
   readonly node: ChainNode;
   readonly account: LocalAccount;
   readonly maxFeePerGas: bigint;
@@ -43,8 +43,11 @@ export interface Broadcast {
   better(fees: Fees): Promise<Fees | null>;
   /** Fees that replace these in any case; null above the cap. */
   replacing(fees: Fees): Promise<Fees | null>;
-  sign(call: RelayedCall, terms: { readonly nonce: number; readonly fees: Fees }): Promise<Signed>;
-  submit(form: Signed): Promise<Submitted>;
+  sign(
+    call: RelayedCall,
+    terms: { readonly nonce: number; readonly fees: Fees },
+  ): Promise<SignedTransaction>;
+  submit(form: SignedTransaction): Promise<Submitted>;
 }
 
 export function broadcaster({ node, account, maxFeePerGas: cap }: BroadcastOptions): Broadcast {

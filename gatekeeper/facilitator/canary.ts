@@ -9,7 +9,7 @@ import { type Authorization, transferDigest } from '../money/signature.ts';
 /** Makes a request like one that failed, with a payment of our own in the place of the stranger's. */
 export type Canary = (like: FacilitatorRequest) => FacilitatorRequest;
 
-export interface CanaryOptions {
+interface CanaryOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly random: (bytes: number) => Uint8Array;

@@ -19,7 +19,7 @@ const moduleSchema = z.object({
   ),
 });
 
-export interface AuthSettings {
+interface AuthSettings {
   /** `Name: value`, the same with every call. */
   readonly header: string | null;
   /** Path of a module that exports an async function `authHeaders({ method, url })`. */

@@ -4,7 +4,7 @@ import type { X402Version } from '../money/payment.ts';
 import { listedVersions } from './translating-facilitator.ts';
 
 /** One that is asked; `name` tells it from others beside it. */
-interface Asked {
+interface NamedFacilitator {
   readonly facilitator: Facilitator;
   readonly name?: string;
 }
@@ -14,7 +14,7 @@ interface Asked {
  * should know and do; never throws. Free answers continue in any case, and nobody is charged without a verdict.
  */
 export async function facilitatorTrouble(
-  { facilitator, name = '' }: Asked,
+  { facilitator, name = '' }: NamedFacilitator,
   network: Network,
 ): Promise<string | null> {
   const outcome = await facilitator.supported();

@@ -16,7 +16,7 @@ const REMEMBERED_MAX = 20_000;
 /** A call that takes longer counts as failed before its own timeout: a facilitator that hangs is noticed by then. */
 const SLOW_MS = 10_000;
 
-export interface FacilitatorPoolOptions {
+interface FacilitatorPoolOptions {
   /** In order of preference. */
   readonly facilitators: readonly Facilitator[];
   /** What a facilitator is asked to verify when calls to it fail. */
@@ -47,7 +47,7 @@ export function facilitatorPool(options: FacilitatorPoolOptions): FacilitatorPoo
     circuit: circuit(options.clock),
   }));
   const seen = new BoundedMap<string, Holder>(REMEMBERED_MAX);
-  const pool: Pool = { slowMs: SLOW_MS, ...options, members, seen };
+  const pool: PoolState = { slowMs: SLOW_MS, ...options, members, seen };
   const circuits = (): readonly CircuitState[] => members.map((member) => member.circuit.state());
   const [only, ...others] = members;
   if (only !== undefined && others.length === 0) return { ...alone(only, pool), circuits };
@@ -68,14 +68,14 @@ interface Holder {
   readonly member: Member;
   readonly isAsked: boolean;
 }
-interface Pool extends FacilitatorPoolOptions {
+interface PoolState extends FacilitatorPoolOptions {
   readonly slowMs: number;
   readonly members: readonly Member[];
   readonly seen: Map<string, Holder>;
 }
 
 /** Nobody else can have been asked, so nothing is remembered. */
-function alone(member: Member, pool: Pool): Facilitator {
+function alone(member: Member, pool: PoolState): Facilitator {
   const { facilitator } = member;
   return {
     verify: (request) => asked(pool, { member, request, ask: () => facilitator.verify(request) }),
@@ -85,7 +85,7 @@ function alone(member: Member, pool: Pool): Facilitator {
   };
 }
 
-async function verify(pool: Pool, request: FacilitatorRequest): Promise<VerifyOutcome> {
+async function verify(pool: PoolState, request: FacilitatorRequest): Promise<VerifyOutcome> {
   let last: NoVerdict = ALL_OUT;
   for (const member of inOrder(pool, undefined)) {
     const ask = (): Promise<VerifyOutcome> => member.facilitator.verify(request);
@@ -112,7 +112,7 @@ interface Settling {
  * because it may have sent it. The others are asked when the call never left, or when the chain says that the
  * authorization is unused; the same holds for a payment when this process does not know who received it.
  */
-async function settle(pool: Pool, { request, isFirst }: Settling): Promise<SettleOutcome> {
+async function settle(pool: PoolState, { request, isFirst }: Settling): Promise<SettleOutcome> {
   const key = authorizationKey(request);
   const known = pool.seen.get(key);
   const mayBeSent = known === undefined ? !isFirst : known.isAsked;
@@ -135,7 +135,7 @@ async function settle(pool: Pool, { request, isFirst }: Settling): Promise<Settl
 }
 
 /** Who has the payment first, then whoever gives verdicts at this moment. */
-function inOrder({ members }: Pool, holder: Member | undefined): readonly Member[] {
+function inOrder({ members }: PoolState, holder: Member | undefined): readonly Member[] {
   const rank = (member: Member): number => {
     if (member === holder) return 0;
     return member.circuit.isSuspect() ? 2 : 1;
@@ -143,7 +143,7 @@ function inOrder({ members }: Pool, holder: Member | undefined): readonly Member
   return [...members].sort((left, right) => rank(left) - rank(right));
 }
 
-async function isFree({ isUnused }: Pool, request: FacilitatorRequest): Promise<boolean> {
+async function isFree({ isUnused }: PoolState, request: FacilitatorRequest): Promise<boolean> {
   return (await isUnused?.(request)) ?? false;
 }
 
@@ -155,7 +155,7 @@ interface Asking<T> {
 }
 
 async function asked<T extends AnyOutcome>(
-  { canary, slowMs }: Pool,
+  { canary, slowMs }: PoolState,
   { member, request, ask }: Asking<T>,
 ): Promise<T | NoVerdict> {
   const { facilitator, circuit } = member;
@@ -199,7 +199,7 @@ function isAnswer(outcome: AnyOutcome): boolean {
   return status >= 400 && status < 500 && !NOT_OF_A_PAYMENT.includes(status);
 }
 
-async function supported({ members }: Pool): Promise<SupportedOutcome> {
+async function supported({ members }: PoolState): Promise<SupportedOutcome> {
   const outcomes = await Promise.all(members.map(({ facilitator }) => facilitator.supported()));
   const kinds = outcomes.flatMap((outcome) =>
     outcome.verdict === 'supported' ? outcome.kinds : [],
@@ -208,7 +208,7 @@ async function supported({ members }: Pool): Promise<SupportedOutcome> {
   return kinds.length === 0 && silent !== undefined ? silent : { verdict: 'supported', kinds };
 }
 
-function remember({ seen }: Pool, key: string, holder: Holder | undefined): void {
+function remember({ seen }: PoolState, key: string, holder: Holder | undefined): void {
   if (holder === undefined) seen.delete(key);
   else seen.set(key, holder);
 }

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import Pool from 'undici/lib/dispatcher/pool.js';
 
 /** One call of a JSON service. */
-export interface JsonCall {
+interface JsonCall {
   readonly method: 'GET' | 'POST';
   /** Absolute path on the origin. */
   readonly path: string;
@@ -17,9 +17,9 @@ export interface JsonCall {
   readonly isWanted?: () => boolean;
 }
 /** A JSON value with a status below 300 or from 400 to 499, or what came instead of one. */
-export type JsonAnswer = { readonly json: unknown; readonly status: number } | NoAnswer;
+export type JsonAnswer = { readonly json: unknown; readonly status: number } | NoJson;
 /** No answer. */
-export interface NoAnswer {
+export interface NoJson {
   readonly detail: string;
   /** Of what came in place of an answer. */
   readonly status?: number;
@@ -32,9 +32,9 @@ export interface NoAnswer {
 }
 
 /** Calls one origin over kept connections; never rejects. */
-export type JsonCaller = ((call: JsonCall) => Promise<JsonAnswer>) & { close(): Promise<void> };
+type JsonCaller = ((call: JsonCall) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
-export interface JsonCallerOptions {
+interface JsonCallerOptions {
   readonly connections: number;
   readonly connectTimeoutMs: number;
   readonly bytesMax: number;
@@ -56,7 +56,7 @@ export function jsonCaller(origin: string, options: JsonCallerOptions): JsonCall
   });
   const send = ({ method, path, headers, body, ...call }: JsonCall): Promise<JsonAnswer> =>
     new Promise((resolve) => {
-      const exchange = new Exchange({ ...call, bytesMax, resolve });
+      const exchange = new JsonExchange({ ...call, bytesMax, resolve });
       try {
         pool.dispatch({ method, path, headers: headers as string[], body }, exchange);
       } catch (error) {
@@ -72,7 +72,7 @@ interface ExchangeOptions extends Pick<JsonCall, 'timeoutMs' | 'isWanted'> {
 }
 
 /** Collects one answer; what comes after it has been settled is cut off. */
-class Exchange implements Dispatcher.DispatchHandler {
+class JsonExchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | null = null;
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-const UNWANTED: NoAnswer = { detail: 'not wanted any more', unsent: true, abandoned: true };
+const UNWANTED: NoJson = { detail: 'not wanted any more', unsent: true, abandoned: true };
 const ENDED = new Error('The call was aborted');
 
 function parsed(text: string, status: number): JsonAnswer {

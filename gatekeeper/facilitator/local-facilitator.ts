@@ -11,7 +11,7 @@ import { priceOf } from '../money/requirements.ts';
 import { signedBy } from '../money/signature.ts';
 
 /** What the local facilitator needs. */
-export interface LocalFacilitatorOptions {
+interface LocalFacilitatorOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -68,11 +68,11 @@ interface Transfer {
   readonly validBefore: string;
 }
 
-interface Refused {
+interface RefusedTransfer {
   readonly reason: string;
 }
 
-function checkedTransfer(request: FacilitatorRequest): Transfer | Refused {
+function checkedTransfer(request: FacilitatorRequest): Transfer | RefusedTransfer {
   const { paymentPayload, paymentRequirements } = request;
   const { authorization, signature } = paymentPayload.payload;
   const { validAfter, validBefore } = authorization;

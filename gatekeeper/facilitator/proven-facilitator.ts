@@ -1,4 +1,4 @@
-import type { ChainEvidence, Finding } from '../money/evidence.ts';
+import type { ChainEvidence, ChainFinding } from '../money/evidence.ts';
 import {
   authorizationOf,
   type Facilitator,
@@ -14,7 +14,7 @@ const PROOF_POLL_MS = 500;
 /** The first look gets this time in any case: a facilitator that took all of its own leaves as much of a settlement. */
 const FIRST_LOOK_MS_MIN = 4000;
 
-export interface ProvenFacilitatorOptions {
+interface ProvenFacilitatorOptions {
   readonly facilitator: Facilitator;
   readonly evidence: ChainEvidence;
   /** How long a transfer may take to be seen, as deep as it was asked to be: `depthMs`. */
@@ -75,9 +75,9 @@ function watchOf(
 /** Looks, and as long as that leaves it open looks again, until the time is over; null when not even the first look ended. */
 async function looked(
   { firstMs, leftMs, pollMs = PROOF_POLL_MS }: Watch,
-  look: () => Promise<Finding>,
-  isOpen: (state: Finding['state']) => boolean,
-): Promise<Finding | null> {
+  look: () => Promise<ChainFinding>,
+  isOpen: (state: ChainFinding['state']) => boolean,
+): Promise<ChainFinding | null> {
   let finding = await inTime(look(), firstMs);
   while (finding !== null && isOpen(finding.state) && leftMs() > 0) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, leftMs())));
@@ -91,7 +91,7 @@ type OutcomeOf<Verdict> = Extract<SettleOutcome, { verdict: Verdict }>;
 async function proven(watch: Watch, outcome: OutcomeOf<'settled'>): Promise<SettleOutcome> {
   const { evidence, request } = watch;
   const authorization = authorizationOf(request);
-  const look = async (): Promise<Finding> => {
+  const look = async (): Promise<ChainFinding> => {
     const named = await evidence.confirm(authorization, outcome.transaction);
     if (named.state !== 'unused') return named;
     const found = await evidence.find(authorization);
@@ -107,7 +107,7 @@ async function proven(watch: Watch, outcome: OutcomeOf<'settled'>): Promise<Sett
 
 async function unlessThere(watch: Watch, outcome: OutcomeOf<'refused'>): Promise<SettleOutcome> {
   const { evidence, request } = watch;
-  const look = (): Promise<Finding> => evidence.find(authorizationOf(request));
+  const look = (): Promise<ChainFinding> => evidence.find(authorizationOf(request));
   const finding = await looked(watch, look, (state) => state === 'unconfirmed');
   if (finding === null) return TOO_LATE;
   if (finding.state === 'unconfirmed') return NOT_DEEP;

@@ -12,7 +12,7 @@ import {
 import { findNetwork } from '../money/networks.ts';
 import { facilitatorUrl } from '../money/remote-url.ts';
 import { inTime } from '../system/in-time.ts';
-import { type JsonAnswer, jsonCaller, type NoAnswer } from './json-call.ts';
+import { type JsonAnswer, jsonCaller, type NoJson } from './json-call.ts';
 
 export const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 60_000;
@@ -53,7 +53,7 @@ export type FacilitatorAuth = (call: {
 }) => Promise<Readonly<Record<string, string>>>;
 
 /** Where the facilitator answers and how patiently it is waited for. */
-export interface RemoteFacilitatorOptions {
+interface RemoteFacilitatorOptions {
   /** Base URL; https unless the host is loopback. */
   readonly url: string;
   /** For facilitators that know their sellers; a throw keeps the call from being sent. */
@@ -134,7 +134,7 @@ function sharedPart(part: object): Buffer {
   return bytes;
 }
 
-interface Call {
+interface RemoteCall {
   readonly method: 'GET' | 'POST';
   readonly name: 'verify' | 'settle' | 'supported';
   readonly body?: Buffer;
@@ -143,10 +143,10 @@ interface Call {
   /** Value of `X-Request-Id`, so that its operator and ours speak of the same call. */
   readonly id?: string | undefined;
 }
-type Answered = Exclude<JsonAnswer, NoAnswer>;
-type Caller = ((call: Call) => Promise<JsonAnswer>) & { close(): Promise<void> };
+type GivenAnswer = Exclude<JsonAnswer, NoJson>;
+type RemoteCaller = ((call: RemoteCall) => Promise<JsonAnswer>) & { close(): Promise<void> };
 
-function caller(options: RemoteFacilitatorOptions): Caller {
+function caller(options: RemoteFacilitatorOptions): RemoteCaller {
   const base = facilitatorUrl(options.url);
   const ask = jsonCaller(base.origin, {
     connections: FACILITATOR_CONNECTIONS_MAX,
@@ -154,7 +154,7 @@ function caller(options: RemoteFacilitatorOptions): Caller {
     bytesMax: FACILITATOR_BODY_BYTES_MAX,
   });
   const prefix = base.pathname.replace(/\/$/, '');
-  const send = async ({ method, name, body, id, ...limits }: Call): Promise<JsonAnswer> => {
+  const send = async ({ method, name, body, id, ...limits }: RemoteCall): Promise<JsonAnswer> => {
     const path = `${prefix}/${name}`;
     const { auth } = options;
     const url = base.origin + path;
@@ -192,24 +192,24 @@ async function headersOf(
   }
 }
 
-function noVerdict(none: NoAnswer): NoVerdict {
+function noVerdict(none: NoJson): NoVerdict {
   return { verdict: 'none', ...none };
 }
 
 /** JSON that is not what the call asks for. */
-function strange({ status }: Answered, call: Call['name'], lacks: string): NoVerdict {
+function strange({ status }: GivenAnswer, call: RemoteCall['name'], lacks: string): NoVerdict {
   return noVerdict({ detail: `/${call}: status ${status}, ${lacks}`, status });
 }
 
 /** One entry that we cannot read must not hide the others. */
-function supportedOutcome(answer: Answered): SupportedOutcome {
+function supportedOutcome(answer: GivenAnswer): SupportedOutcome {
   const parsed = supportedAnswer.safeParse(answer.json);
   if (!parsed.success) return strange(answer, 'supported', 'no list of kinds');
   const kinds = parsed.data.kinds.map((kind) => supportedKind.safeParse(kind).data);
   return { verdict: 'supported', kinds: kinds.filter((kind) => kind !== undefined) };
 }
 
-function verifyOutcome(answer: Answered, request: FacilitatorRequest): VerifyOutcome {
+function verifyOutcome(answer: GivenAnswer, request: FacilitatorRequest): VerifyOutcome {
   const parsed = verifyAnswer.safeParse(answer.json);
   if (!parsed.success) return strange(answer, 'verify', 'no boolean "isValid"');
   const { isValid, invalidReason, payer } = parsed.data;
@@ -218,7 +218,7 @@ function verifyOutcome(answer: Answered, request: FacilitatorRequest): VerifyOut
   return { verdict: 'valid' };
 }
 
-function settleOutcome(answer: Answered, request: FacilitatorRequest): SettleOutcome {
+function settleOutcome(answer: GivenAnswer, request: FacilitatorRequest): SettleOutcome {
   const parsed = settleAnswer.safeParse(answer.json);
   if (!parsed.success) return strange(answer, 'settle', 'no boolean "success"');
   const { success, errorReason, transaction, network, payer } = parsed.data;

@@ -9,7 +9,7 @@ import type {
 export const REPORT_EVERY_MS = 1000;
 
 /** A call that brought no verdict. */
-export interface Outage {
+export interface MissingVerdict {
   /** The request that it was for. */
   readonly id?: string;
   readonly call: 'verify' | 'settle';
@@ -18,9 +18,9 @@ export interface Outage {
   readonly more: number;
 }
 
-export interface ReportingFacilitatorOptions {
+interface ReportingFacilitatorOptions {
   readonly facilitator: Facilitator;
-  readonly report: (outage: Outage) => void;
+  readonly report: (missing: MissingVerdict) => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -34,7 +34,7 @@ export function reportingFacilitator({
   let reportedAtMs = Number.NEGATIVE_INFINITY;
   let more = 0;
   const note = (
-    call: Outage['call'],
+    call: MissingVerdict['call'],
     { trace }: FacilitatorRequest,
     outcome: VerifyOutcome | SettleOutcome,
   ): void => {

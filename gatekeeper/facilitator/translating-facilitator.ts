@@ -12,7 +12,7 @@ import { priceOf, type RequirementsV1, type RequirementsV2 } from '../money/requ
 /** How soon a facilitator is asked again what it settles, where it has said so and where it has not. */
 export const SUPPORTED_AGAIN_MS = { known: 600_000, unknown: 30_000 } as const;
 
-export interface TranslatingFacilitatorOptions {
+interface TranslatingFacilitatorOptions {
   readonly facilitator: Facilitator;
   readonly network: Network;
   /** Milliseconds since the epoch. */

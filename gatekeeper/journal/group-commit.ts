@@ -9,7 +9,7 @@ export interface GroupCommit {
   close(): void;
 }
 
-export interface GroupCommitOptions {
+interface GroupCommitOptions {
   readonly db: Database.Database;
   /** Path of the database itself. */
   readonly path: string;
@@ -30,18 +30,18 @@ export function groupCommit(options: GroupCommitOptions): GroupCommit {
 /** Turns of the event loop that a group waits for as long as each brings more writes. */
 const TURNS_MAX = 8;
 
-interface Waiting {
+interface WaitingWrite {
   readonly work: () => unknown;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
-type Done = Waiting & { readonly result: unknown };
+type Done = WaitingWrite & { readonly result: unknown };
 
 class Groups implements GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #begin: Database.Statement;
   readonly #commit: Database.Statement;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingWrite[] = [];
   #isRunning = false;
   #isClosed = false;
   /** The files that are written to, by their paths. */
@@ -60,7 +60,7 @@ class Groups implements GroupCommit {
   run<T>(work: () => T): Promise<T> {
     if (this.#broken !== null) return Promise.reject(this.#broken);
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ work, resolve: resolve as WaitingWrite['resolve'], reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
       this.#gather(0, 0);
@@ -91,14 +91,14 @@ class Groups implements GroupCommit {
     else this.#sync(done);
   }
 
-  #stop(group: readonly Waiting[]): void {
+  #stop(group: readonly WaitingWrite[]): void {
     this.#isRunning = false;
     for (const { reject } of group) reject(new Error('Cannot write to the journal: closed'));
     if (this.#isClosed) this.#closeFile();
   }
 
   /** Writes to a file that the next start cannot find are not recorded. */
-  #refusedIfMoved(group: readonly Waiting[]): boolean {
+  #refusedIfMoved(group: readonly WaitingWrite[]): boolean {
     const moved = this.#movedFile();
     if (moved === null) return false;
     const error = new Error(
@@ -120,7 +120,7 @@ class Groups implements GroupCommit {
   }
 
   /** One bad write must not take the others with it: what failed together is tried alone. */
-  #write(group: readonly Waiting[]): readonly Done[] {
+  #write(group: readonly WaitingWrite[]): readonly Done[] {
     const together = this.#transact(group);
     if (!('error' in together)) return together.done;
     if (group.length === 1) {
@@ -136,7 +136,7 @@ class Groups implements GroupCommit {
   }
 
   #transact(
-    group: readonly Waiting[],
+    group: readonly WaitingWrite[],
   ): { readonly done: readonly Done[] } | { readonly error: unknown } {
     try {
       this.#begin.run();

@@ -3,16 +3,16 @@ import type { Conclusion, Journal, JournalEntry } from '../money/journal.ts';
 /** Settlements that are kept at most; beyond them the chain must be asked, as after a crash. */
 export const KEPT_SETTLEMENTS_MAX = 10_000;
 
-type Settlement = Conclusion & { readonly transaction: string };
+type KeptSettlement = Conclusion & { readonly transaction: string };
 
 /**
  * A journal that remembers settlements which could not be written, and writes them as soon as that works:
  * a full disk must not turn what is known to be paid into a doubt. What it remembers ends with the process.
  */
 export function keepingSettlements(journal: Journal): Journal {
-  const kept = new Map<string, Settlement>();
+  const kept = new Map<string, KeptSettlement>();
   /** Whether nothing is left to write under a key. */
-  const write = async (settlement: Settlement): Promise<boolean> => {
+  const write = async (settlement: KeptSettlement): Promise<boolean> => {
     try {
       await journal.conclude(settlement);
     } catch {
@@ -50,7 +50,7 @@ export function keepingSettlements(journal: Journal): Journal {
   };
 }
 
-function isSettlement(conclusion: Conclusion): conclusion is Settlement {
+function isSettlement(conclusion: Conclusion): conclusion is KeptSettlement {
   return conclusion.state === 'settled' && conclusion.transaction !== undefined;
 }
 

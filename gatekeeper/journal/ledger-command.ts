@@ -30,7 +30,7 @@ const LIST_ROWS = 50;
 /** How far the clock may be from the time that the operator read elsewhere and typed in. */
 const TYPED_TIME_MS_MAX = 120_000;
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** Where the journal lies unless `--state` names a folder. */
   readonly place: JournalPlace;
   readonly write: (text: string) => void;

@@ -17,7 +17,7 @@ export interface OpenJournal {
   close(): Promise<void>;
 }
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;

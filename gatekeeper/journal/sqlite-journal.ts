@@ -57,7 +57,7 @@ const keyRow = z.object({ key: z.string() });
 const boundRow = z.object({ resource: z.string(), signed: z.string() });
 const summaryRow = z.object({ payments: z.number(), oldest: z.number().nullable() });
 /** Where the journal lies and what time it is there. */
-export interface SqliteJournalOptions {
+interface SqliteJournalOptions {
   /** File of the database; `-wal` and `-shm` appear beside it. */
   readonly path: string;
   /** Milliseconds since the epoch. */

@@ -5,7 +5,7 @@ import type { Journal } from '../money/journal.ts';
  */
 export const WRITE_FAILURE_MS = 30_000;
 
-export interface WatchedJournal {
+interface WatchedJournal {
   readonly journal: Journal;
   /** Whether the last write, not long ago, failed. */
   isFailing(): boolean;

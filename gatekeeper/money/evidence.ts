@@ -6,12 +6,12 @@ export type Evidence =
   | { readonly state: 'cancelled' | 'unused' | 'unknown' };
 
 /** Evidence, or a transfer that is mined but not yet as deep as required. */
-export type Finding = Evidence | { readonly state: 'unconfirmed' };
+export type ChainFinding = Evidence | { readonly state: 'unconfirmed' };
 
 /** What the chain says about authorizations; no question throws. */
 export interface ChainEvidence {
   /** What became of an authorization, whoever submitted it; `unknown` when the node gives no answer. */
-  find(authorization: Authorization): Promise<Finding>;
+  find(authorization: Authorization): Promise<ChainFinding>;
   /** Whether this transaction made the transfer; `unused` when the node knows no such transfer. */
-  confirm(authorization: Authorization, transaction: string): Promise<Finding>;
+  confirm(authorization: Authorization, transaction: string): Promise<ChainFinding>;
 }

@@ -4,7 +4,7 @@ import type { Authorization } from './signature.ts';
 export type X402Version = 1 | 2;
 
 /** The terms that a v2 payer says to have accepted. */
-export interface AcceptedTerms {
+interface AcceptedTerms {
   readonly amount: string;
   readonly asset: string;
   readonly payTo: string;
@@ -32,7 +32,7 @@ export function isRefusal(answer: object): answer is Refusal {
 }
 
 /** What of a payment decides who pays what to whom. */
-export type SignedAuthorization = Pick<Payment, 'authorization' | 'signature'>;
+type SignedAuthorization = Pick<Payment, 'authorization' | 'signature'>;
 
 const SIGNED_TEXT_FIELDS = 7;
 

@@ -33,7 +33,7 @@ const TRANSFER_TYPE = hashText(
 );
 
 /** Who signed an authorization, and what exactly was signed. */
-export interface Signed {
+interface Signed {
   readonly digest: Uint8Array;
   /** Lower case; null when the signature is not one that the token takes. */
   readonly payer: string | null;

@@ -19,7 +19,7 @@ const TOKEN = new RegExp(
 );
 
 /** A new token with what the buyer is told about it. */
-export interface MintedToken {
+interface MintedToken {
   readonly token: string;
   readonly plan: typeof TOKEN_PLAN;
   /** ISO-8601 UTC. */
@@ -27,7 +27,7 @@ export interface MintedToken {
   readonly days: number;
 }
 
-export type TokenVerdict = 'valid' | 'invalid' | 'expired';
+type TokenVerdict = 'valid' | 'invalid' | 'expired';
 
 /** Mints and checks subscription tokens; it stores nothing. */
 export interface TokenService {

@@ -25,7 +25,7 @@ export const CHALLENGE_CACHE_MAX = 1000;
 const CHALLENGE_TARGET_CHARS_MAX = 1024;
 
 /** A 402 in both versions: the v1 body and the base64 value of the v2 `PAYMENT-REQUIRED` header. */
-export interface Challenge {
+interface Challenge {
   readonly status: 402;
   readonly body: Buffer;
   readonly paymentRequired: string;

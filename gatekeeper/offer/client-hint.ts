@@ -9,7 +9,7 @@ const CLIENT_DEFAULT_CAP_ATOMIC = 100_000;
 export const BUDGET_ROWS_MAX = 8;
 
 /** The part of a challenge that helps a client past its own cap. */
-export interface ClientHint {
+interface ClientHint {
   readonly required_atomic: number;
   readonly required_usd: string;
   readonly client_default_cap_atomic: number;

@@ -13,7 +13,7 @@ import { oncePerRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 
 /** Values that one suggestion chooses from. */
-export const CANDIDATES_MAX = 1000;
+const CANDIDATES_MAX = 1000;
 /** Always answers 200 and lists what is stored. */
 export const CATALOG_REQUEST = '/gauge/catalog';
 

@@ -17,7 +17,7 @@ import {
 } from './example-request.ts';
 
 /** Why a request has no answer. */
-export type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
+type Miss = 'missing_parameter' | 'illegal_value' | 'no_data' | 'empty_line';
 
 /** Longest value that an error repeats. */
 const SHOWN_CHARS_MAX = 60;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { facilitatorTrouble } from '../facilitator/facilitator-health.ts';
-import { type Outage, reportingFacilitator } from '../facilitator/reporting-facilitator.ts';
+import { type MissingVerdict, reportingFacilitator } from '../facilitator/reporting-facilitator.ts';
 import { keepingSettlements } from '../journal/kept-settlements.ts';
 import { type OpenJournal, openJournal } from '../journal/open-journal.ts';
 import { watchingWrites } from '../journal/watched-writes.ts';
@@ -44,8 +44,9 @@ export async function openPaymentServices(
   try {
     const { journal, isLost, close } = await journalOf(config, by);
     const watched = watchingWrites(keepingSettlements(journal), clock);
-    const reportOutage = (outage: Outage): void => log({ event: 'no_verdict', ...outage });
-    const settler = reportingFacilitator({ ...settlers, report: reportOutage, clock });
+    const reportMissing = (missing: MissingVerdict): void =>
+      log({ event: 'no_verdict', ...missing });
+    const settler = reportingFacilitator({ ...settlers, report: reportMissing, clock });
     return {
       ...settlers,
       facilitator: meters === undefined ? settler : meteredSettler(settler, meters),

@@ -27,7 +27,7 @@ export interface SettlementServices extends Pick<SettlementContext, 'facilitator
   close(): Promise<void>;
 }
 
-export interface SettlementOptions extends ChainOptions {
+interface SettlementOptions extends ChainOptions {
   /** Told of each call of a facilitator. */
   readonly meters?: Meters;
 }
@@ -112,7 +112,7 @@ function watched(
   return meters === undefined ? facilitator : meteredFacilitator(facilitator, name, meters);
 }
 
-interface Parts {
+interface SettlementParts {
   readonly chain: OpenChain | null;
   readonly clock: () => number;
   /** How long a transfer may take to be deep enough. */
@@ -121,7 +121,7 @@ interface Parts {
 
 function poolOf(
   facilitators: readonly Facilitator[],
-  { chain, clock }: Omit<Parts, 'waitMs'>,
+  { chain, clock }: Omit<SettlementParts, 'waitMs'>,
 ): FacilitatorPool {
   const asked = { facilitators, clock, canary: canary({ clock, random: randomBytes }) };
   if (chain === null) return facilitatorPool(asked);
@@ -135,7 +135,10 @@ function poolOf(
   });
 }
 
-function provenBy(facilitator: Facilitator, { chain, waitMs }: Omit<Parts, 'clock'>): Facilitator {
+function provenBy(
+  facilitator: Facilitator,
+  { chain, waitMs }: Omit<SettlementParts, 'clock'>,
+): Facilitator {
   if (chain === null) return facilitator;
   return provenFacilitator({ facilitator, evidence: chain.evidence, waitMs });
 }

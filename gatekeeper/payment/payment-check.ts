@@ -56,7 +56,7 @@ function checkAccepted({ accepted }: Payment, { requirements }: Terms): Refusal 
 }
 
 /** The signed value must reach the price, and may be more, but not by mistake. */
-export function checkValue(payment: Payment, { requirements }: Terms): Refusal | null {
+function checkValue(payment: Payment, { requirements }: Terms): Refusal | null {
   const price = priceOf(requirements);
   const value = BigInt(payment.authorization.value);
   const most = BigInt(price) * BigInt(VALUE_FACTOR_MAX);

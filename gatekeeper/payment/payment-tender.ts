@@ -38,7 +38,7 @@ export interface PaymentReaderOptions extends SettlementContext {
 }
 
 /** Reads x402 payments against the terms of one seller. */
-export interface PaymentReader extends TenderReader<'payment'> {
+interface PaymentReader extends TenderReader<'payment'> {
   /** A payment out of the journal, to learn what became of it; null when it is not on our network. */
   recall(entry: JournalEntry): Tender | null;
 }
@@ -97,7 +97,7 @@ function cachedTerms(challenger: Challenger): TermsOf {
   };
 }
 
-interface Parts extends Pick<Tender, 'resource' | 'refusal'> {
+interface TenderParts extends Pick<Tender, 'resource' | 'refusal'> {
   readonly payment: Payment;
   readonly requirements: Requirements;
   readonly trace?: RequestTrace;
@@ -108,7 +108,7 @@ function reportingFor({ id }: RequestTrace, options: PaymentReaderOptions): Paym
   return { ...options, report: (error) => options.report(error, id) };
 }
 
-function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
+function tenderOf(parts: TenderParts, options: PaymentReaderOptions): Tender {
   const { payment, resource, refusal } = parts;
   const waiters = new Waiters(parts.trace?.isAwaited);
   const { network } = options.challenger;
@@ -131,7 +131,7 @@ function tenderOf(parts: Parts, options: PaymentReaderOptions): Tender {
 
 /** The settler gets the terms that the payer signed for. */
 function tenderSettlement(
-  { payment, requirements, trace }: Parts,
+  { payment, requirements, trace }: TenderParts,
   { waiters, options }: { readonly waiters: Waiters; readonly options: PaymentReaderOptions },
 ): TenderSettlement {
   const { verifyFirst = false } = options;

@@ -60,7 +60,7 @@ type Report = (error: unknown, requestId?: string) => void;
 export type PurchaseReply = Reply & { readonly payer?: string };
 
 /** A purchase that waits for its answer. Nothing is held for it, so it may be dropped. */
-export interface Sale {
+interface Sale {
   /** Sells the complete, hash-checked 200 body, or says why not. */
   readonly sell: (delivery: Delivery) => Promise<PurchaseReply>;
 }

@@ -23,7 +23,7 @@ import { Waiters } from './waiters.ts';
 const KEY = 'receipt|';
 const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 
-export interface ReceiptReaderOptions {
+interface ReceiptReaderOptions {
   /** `did:key` of the operator's payment processor; null where there is none. */
   readonly processor: string | null;
   /** Milliseconds since the epoch. */

@@ -106,7 +106,7 @@ export class Reconciler {
   }
 }
 
-export interface ReconcileOptions extends ReconcilerOptions {
+interface ReconcileOptions extends ReconcilerOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   readonly intervalMs?: number;
 }

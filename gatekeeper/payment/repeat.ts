@@ -5,7 +5,7 @@ import type { PurchaseService } from './purchase-service.ts';
 import { paymentHeaders } from './tender.ts';
 
 /** What is looked at of a request before it is answered. */
-export interface RepeatedRequest {
+interface RepeatedRequest {
   readonly method: string;
   /** The raw request target. */
   readonly target: string;

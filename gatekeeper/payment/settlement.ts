@@ -34,7 +34,7 @@ export type SettlementResult =
   | { readonly kind: 'unknown'; readonly detail: string };
 
 /** A payment under its journal key, with the one request that both calls send. */
-export interface DuePayment {
+interface DuePayment {
   /** Of the journal. */
   readonly key: string;
   readonly payment: Payment;

@@ -4,7 +4,7 @@ import { noteSigner, transferDigest } from '../money/signature.ts';
 import { packJobs, type SignatureJob, unpackSigners } from './signature-batch.ts';
 
 /** The other thread, as far as the pool needs it. */
-export interface SignaturePort {
+interface SignaturePort {
   postMessage(block: Uint8Array, transfer: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (results: Uint8Array) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -19,7 +19,7 @@ export interface SignaturePool {
 /** Jobs of one block: while its payments are written down, the next block is recovered. */
 export const BLOCK_JOBS_MAX = 64;
 
-interface Waiting extends SignatureJob {
+interface WaitingJob extends SignatureJob {
   readonly payment: Payment;
   readonly network: Network;
   readonly resolve: () => void;
@@ -27,8 +27,8 @@ interface Waiting extends SignatureJob {
 
 /** One block is under way at a time; what comes meanwhile makes the next one. */
 export function signaturePool(port: SignaturePort): SignaturePool {
-  const waiting: Waiting[] = [];
-  let under: Waiting[] = [];
+  const waiting: WaitingJob[] = [];
+  let under: WaitingJob[] = [];
   let isScheduled = false;
   let isBroken = false;
   const send = (): void => {
@@ -65,7 +65,7 @@ export function signaturePool(port: SignaturePort): SignaturePool {
   };
 }
 
-function settle(done: readonly Waiting[], signers: readonly (string | null)[]): void {
+function settle(done: readonly WaitingJob[], signers: readonly (string | null)[]): void {
   for (const [index, { digest, signature, payment, network, resolve }] of done.entries()) {
     const payer = signers[index];
     if (payer !== undefined) {

@@ -18,7 +18,7 @@ import { commandClient } from './postgres-ledger.ts';
 import { makeTables } from './schema.ts';
 
 /** What a journal holds. */
-export interface Holdings {
+interface Holdings {
   readonly payments: number;
   readonly bodies: number;
   readonly clocks: number;
@@ -26,7 +26,7 @@ export interface Holdings {
   readonly digest: string;
 }
 
-export interface Migrated extends Holdings {
+interface Migrated extends Holdings {
   /** False when the database held exactly these rows before. */
   readonly isNew: boolean;
 }

@@ -135,7 +135,7 @@ const endedRow = z.object({ state: z.string(), tx: z.string().nullable() });
 const keyRow = z.object({ key: z.string() });
 const citationRow = z.object({ citation: z.string() });
 
-export interface PostgresJournalOptions {
+interface PostgresJournalOptions {
   /** `postgres://…`, with user and password. */
   readonly url: string;
   /** Milliseconds since the epoch. */
@@ -143,7 +143,7 @@ export interface PostgresJournalOptions {
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
 }
 
-export interface PostgresJournal extends Journal {
+interface PostgresJournal extends Journal {
   /** Whether the database cannot be reached at this moment, so that nothing is claimed. */
   isLost(): boolean;
   close(): Promise<void>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { StartError } from '../../system/start-error.ts';
 
 /** Version of the tables in PostgreSQL; a database with another number belongs to another version. */
-export const POSTGRES_FORMAT = 1;
+const POSTGRES_FORMAT = 1;
 /** Makers of the tables wait for each other under this advisory lock. */
 const MAKING = 7_241_020_117;
 

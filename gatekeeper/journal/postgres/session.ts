@@ -17,7 +17,7 @@ import { NEWEST_OF } from './newest.ts';
 import { makeTables } from './schema.ts';
 
 /** Time between two looks at the session: it also learns the newest time that other gatekeepers noted. */
-export const PING_MS = 5000;
+const PING_MS = 5000;
 /** Waits before a lost session is opened again, and the one that repeats after them. */
 const REOPEN_PAUSES_MS = [50, 200, 500, 1000];
 const LONGEST_PAUSE_MS = 3000;
@@ -53,7 +53,7 @@ const numberRow = z.object({ class: z.number(), number: z.number() });
 const lockRow = z.object({ locked: z.boolean() });
 const newestRow = z.object({ ms: z.number() });
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly url: string;
   readonly log: (entry: Readonly<Record<string, unknown>>) => void;
   /** Runs at each ping. */
@@ -233,10 +233,10 @@ export class Session {
 
 const LOST = 'the connection to the database of the payment journal is lost';
 
-type State = z.infer<typeof stateRow>;
+type SessionState = z.infer<typeof stateRow>;
 
 /** What is confirmed must be on the disk, here and not on a copy that may lag behind. */
-const UNFIT: readonly (readonly [is: (state: State) => boolean, problem: string])[] = [
+const UNFIT: readonly (readonly [is: (state: SessionState) => boolean, problem: string])[] = [
   [
     ({ is_standby }) => is_standby,
     'it is a standby, which cannot be written; name the primary in SIGNALPRESS_JOURNAL',

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chainNode, type Receipt, TOKEN_ABI } from '../../../gatekeeper/chain/chain-node.ts';
 import { directSettlement } from '../../../gatekeeper/chain/direct-settlement.ts';
 import type { Relayed, Relayer } from '../../../gatekeeper/chain/relayer.ts';
-import type { Finding } from '../../../gatekeeper/money/evidence.ts';
+import type { ChainFinding } from '../../../gatekeeper/money/evidence.ts';
 import { authorizationOf, type FacilitatorRequest } from '../../../gatekeeper/money/facilitator.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import { paymentRequest } from '../payment-request.ts';
@@ -91,9 +91,9 @@ function transferOf(request: FacilitatorRequest): Receipt {
 
 interface Slow {
   readonly request?: FacilitatorRequest;
-  readonly find?: () => Promise<Finding>;
+  readonly find?: () => Promise<ChainFinding>;
   readonly send?: Relayer['send'];
-  readonly confirm?: () => Promise<Finding>;
+  readonly confirm?: () => Promise<ChainFinding>;
   readonly check?: () => Promise<void>;
   /** Milliseconds; PATIENT_MS where it is not given. */
   readonly patienceMs?: number;
@@ -102,7 +102,7 @@ const sentWith = (receipt: Promise<Receipt | null>) => async (): Promise<Relayed
   state: 'sent',
   receipt,
 });
-const paid = async (): Promise<Finding> => ({ state: 'paid', transaction: TX });
+const paid = async (): Promise<ChainFinding> => ({ state: 'paid', transaction: TX });
 const later = <T>(ms: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, ms, value));
 
@@ -151,7 +151,7 @@ describe('directSettlement()', () => {
   });
 
   describe('when the token does not take it, and nobody used it', () => {
-    const find = async (): Promise<Finding> => ({ state: 'unused' });
+    const find = async (): Promise<ChainFinding> => ({ state: 'unused' });
     const settledOver = async (head: AtHead, slow: Slow = {}) => {
       const usual = stub.answer;
       stub.answer = nodeWith(head);
@@ -201,7 +201,7 @@ describe('directSettlement()', () => {
   });
 
   describe('when the node knows nothing of the transaction that it just told of', () => {
-    const unused = async (): Promise<Finding> => ({ state: 'unused' });
+    const unused = async (): Promise<ChainFinding> => ({ state: 'unused' });
     const sentOf = (receipt: Receipt) => sentWith(Promise.resolve(receipt));
 
     it('I9: refuses nothing that the receipt shows to be charged', async () => {
@@ -217,7 +217,7 @@ describe('directSettlement()', () => {
       });
       expect(outcome).toEqual({ verdict: 'none', detail: 'not confirmed in time' });
       let asked = 0;
-      const confirm = async (): Promise<Finding> => (asked++ < 3 ? unused() : paid());
+      const confirm = async (): Promise<ChainFinding> => (asked++ < 3 ? unused() : paid());
       const late = await settled({ request, send, confirm, find: unused });
       expect(late.outcome).toMatchObject({ verdict: 'settled', transaction: TX });
     });

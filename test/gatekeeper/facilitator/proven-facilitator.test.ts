@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import { provenFacilitator } from '../../../gatekeeper/facilitator/proven-facilitator.ts';
-import type { Finding } from '../../../gatekeeper/money/evidence.ts';
+import type { ChainFinding } from '../../../gatekeeper/money/evidence.ts';
 import {
   type Facilitator,
   facilitatorRequest,
@@ -32,10 +32,10 @@ interface Said {
   readonly settle?: SettleOutcome;
   readonly verify?: VerifyOutcome;
   /** One after another, the last for ever. */
-  readonly confirm?: readonly Finding[];
-  readonly find?: readonly Finding[];
+  readonly confirm?: readonly ChainFinding[];
+  readonly find?: readonly ChainFinding[];
 }
-const UNUSED: Finding = { state: 'unused' };
+const UNUSED: ChainFinding = { state: 'unused' };
 
 function proven(
   { settle = settled, verify = invalid, confirm = [UNUSED], find = [UNUSED] }: Said,
@@ -46,15 +46,15 @@ function proven(
     settle: async () => settle,
     supported: async () => ({ verdict: 'supported', kinds: [] }),
   };
-  const next = (findings: readonly Finding[]) => {
+  const next = (findings: readonly ChainFinding[]) => {
     const rest = [...findings];
-    return async (): Promise<Finding> => (rest.length > 1 ? rest.shift() : rest[0]) ?? UNUSED;
+    return async (): Promise<ChainFinding> => (rest.length > 1 ? rest.shift() : rest[0]) ?? UNUSED;
   };
   const evidence = { confirm: next(confirm), find: next(find) };
   return provenFacilitator({ facilitator, evidence, waitMs, pollMs: 5 });
 }
 
-const paid = (transaction: string): Finding => ({ state: 'paid', transaction });
+const paid = (transaction: string): ChainFinding => ({ state: 'paid', transaction });
 
 describe('provenFacilitator()', () => {
   it('I11: provenFacilitator() believes a settlement only with its transfer', async () => {
@@ -65,7 +65,7 @@ describe('provenFacilitator()', () => {
   });
 
   it('I11: provenFacilitator() takes no word that the node contradicts, however silent it is about the rest', async () => {
-    const silent: Finding = { state: 'unknown' };
+    const silent: ChainFinding = { state: 'unknown' };
     const contradicted = proven({ confirm: [UNUSED], find: [silent] });
     expect(await contradicted.settle(request)).toMatchObject({ verdict: 'none' });
     const found = proven({ confirm: [UNUSED], find: [silent, silent, paid(REAL_TX)] });
@@ -101,7 +101,7 @@ describe('provenFacilitator()', () => {
 
   it('provenFacilitator() waits by the clock, however slow the node is', async () => {
     let asked = 0;
-    const slow = async (): Promise<Finding> => {
+    const slow = async (): Promise<ChainFinding> => {
       asked += 1;
       await new Promise((resolve) => setTimeout(resolve, 40));
       return UNUSED;
@@ -114,9 +114,9 @@ describe('provenFacilitator()', () => {
   });
 
   it('provenFacilitator() lets the word of the facilitator stand when the node is silent', async () => {
-    const confirm: Finding[] = [{ state: 'unknown' }];
+    const confirm: ChainFinding[] = [{ state: 'unknown' }];
     expect(await proven({ confirm }).settle(request)).toEqual(settled);
-    const find: Finding[] = [{ state: 'unknown' }];
+    const find: ChainFinding[] = [{ state: 'unknown' }];
     expect(await proven({ find, settle: refused }).settle(request)).toEqual(refused);
     expect(await proven({ find }).verify(request)).toEqual(invalid);
   });
@@ -159,7 +159,7 @@ describe('provenFacilitator() between a slow facilitator and a slow node', () =>
   /** What comes of a settlement that the facilitator answers after one time and the node after another, and when. */
   async function slow(said: SettleOutcome, facilitatorMs: number, nodeMs: number) {
     const startMs = performance.now();
-    const look = (): Promise<Finding> => later(nodeMs, paid(TX));
+    const look = (): Promise<ChainFinding> => later(nodeMs, paid(TX));
     const facilitator = { settle: () => later(facilitatorMs, said) } as unknown as Facilitator;
     const evidence = { confirm: look, find: look };
     const held = provenFacilitator({ facilitator, evidence, waitMs: 10_000 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endpointAt } from '../../../compiler/contract/endpoints.ts';
 import {
-  type Outage,
+  type MissingVerdict,
   REPORT_EVERY_MS,
   reportingFacilitator,
 } from '../../../gatekeeper/facilitator/reporting-facilitator.ts';
@@ -26,13 +26,13 @@ const SILENT = { verdict: 'none', detail: '/verify: status 500' } as const;
 
 function reported(says: { verify: VerifyOutcome; settle: SettleOutcome }) {
   const by = { now: 0 };
-  const silences: Outage[] = [];
+  const silences: MissingVerdict[] = [];
   const facilitator: Facilitator = {
     verify: async () => says.verify,
     settle: async () => says.settle,
     supported: async () => ({ verdict: 'supported', kinds: [] }),
   };
-  const report = (outage: Outage) => void silences.push(outage);
+  const report = (missing: MissingVerdict) => void silences.push(missing);
   return {
     by,
     silences,
