@@ -8,7 +8,7 @@ import { issuerDid, signingKey } from '../compiler/stages/seal/sealer.ts';
 import { runVerify } from '../compiler/verify/verify-command.ts';
 import { verifyRelease } from '../compiler/verify/verify-release.ts';
 import { folderSource } from '../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../gatekeeper/release/release-index.ts';
+import { openRelease } from '../gatekeeper/release/open-release.ts';
 import { watchRelease } from '../gatekeeper/release/watch-release.ts';
 import {
   AS_OF,

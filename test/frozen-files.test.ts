@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFiles } from '../compiler/contract/release.ts';
 import { folderSource } from '../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../gatekeeper/release/release-index.ts';
+import { openRelease } from '../gatekeeper/release/open-release.ts';
 import { tinyDataDir, tinyFilePath, writeTinyRelease } from './gatekeeper/tiny-release.ts';
 import {
   AS_OF,

@@ -10,7 +10,8 @@ import {
   strangeVariables,
   switchesOf,
 } from '../config/config.ts';
-import { openRelease, type ReleaseIndex } from '../release/release-index.ts';
+import { openRelease } from '../release/open-release.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
 import { openSource } from '../remote/open-source.ts';
 import { messageOf } from '../system/message-of.ts';
 import { StartError } from '../system/start-error.ts';

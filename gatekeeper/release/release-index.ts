@@ -1,13 +1,10 @@
-import type { Switches } from '../../compiler/contract/for-sale.ts';
-import { KEYS_PATH, type KeyHistory } from '../../compiler/contract/key-history.ts';
-import { FILE_LINE_BYTES_MAX, type Release } from '../../compiler/contract/release.ts';
-import { FOR_EVERYBODY, type Spend } from '../http/cost.ts';
+import type { KeyHistory } from '../../compiler/contract/key-history.ts';
+import type { Release } from '../../compiler/contract/release.ts';
+import type { Spend } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { StartError } from '../system/start-error.ts';
 import type { ListedFiles } from './listed-files.ts';
-import { OFFERS_PATH, type Offers, parseOffers } from './offers.ts';
-import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
-import type { ReleasePlace, ReleaseSource } from './release-source.ts';
+import type { Offers } from './offers.ts';
+import type { ReleasePlace } from './release-source.ts';
 import {
   membersHeldUntil,
   type SplicePoint,
@@ -28,17 +25,11 @@ export interface ReleaseReader {
   readonly spend: Spend;
 }
 
-/** What a release must be like, and how it is read. */
-export interface PlaceTerms extends ReleaseTerms {
-  /** What the operator has switched on; everything by default. */
-  readonly switches?: Switches;
+/** How a release is read. */
+export interface ReadOptions {
   readonly memoryBytes?: number;
   /** Told of each body that is asked for: whether it was in memory. */
   readonly onRead?: (isCached: boolean) => void;
-}
-
-export interface OpenOptions extends PlaceTerms {
-  readonly source: ReleaseSource;
 }
 
 /** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
@@ -56,12 +47,12 @@ export class ReleaseIndex {
   readonly offers: Offers;
   readonly #cache: BoundedMap<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
-  readonly #onRead: PlaceTerms['onRead'];
+  readonly #onRead: ReadOptions['onRead'];
 
   constructor(
     place: ReleasePlace,
     listed: Pick<ReleaseIndex, 'head' | 'keys' | 'files' | 'offers'>,
-    options: Pick<PlaceTerms, 'memoryBytes' | 'onRead'> = {},
+    options: ReadOptions = {},
   ) {
     this.place = place;
     this.head = listed.head;
@@ -152,29 +143,4 @@ export function bytesAt({ bytes: stored, points, sha256 }: Body, now: number): B
   const spliced = { bytes, from: now, until: membersHeldUntil(points, now) };
   latest.set(sha256, spliced, bytes.length);
   return bytes;
-}
-
-/** Verifies the newest release of a source; throws a StartError that tells what to do. */
-export async function openRelease({ source, ...terms }: OpenOptions): Promise<ReleaseIndex> {
-  return openPlace(await source.newest(), terms);
-}
-
-/** Reads and verifies the release at a place; throws a StartError that tells what to do. */
-export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise<ReleaseIndex> {
-  const head = checkHead(place.head, terms);
-  // The signed count bounds what is worth reading.
-  const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
-  const files = checkFiles(list, head, terms.switches);
-  const bytesOf = async (path: string): Promise<Buffer | null> => {
-    const entry = files.get(path);
-    return entry === undefined ? null : await place.body(entry, FOR_EVERYBODY);
-  };
-  const keys = keysOf(head, await bytesOf(KEYS_PATH));
-  checkIssuer(head, keys, terms.issuerDid);
-  const manifest = await bytesOf(OFFERS_PATH);
-  if (manifest === null) {
-    throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
-  }
-  const offers = parseOffers(manifest);
-  return new ReleaseIndex(place, { head, keys, files, offers }, terms);
 }

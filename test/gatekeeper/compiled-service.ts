@@ -3,7 +3,7 @@ import { TEST_PAYEE } from '../../gatekeeper/config/settings.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../gatekeeper/release/release-index.ts';
+import { openRelease } from '../../gatekeeper/release/open-release.ts';
 import { tinyService } from './tiny-service.ts';
 
 /** A service over a compiled data folder, without a server; its purchases take no payment. */

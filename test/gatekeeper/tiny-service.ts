@@ -8,7 +8,7 @@ import { jsonReply } from '../../gatekeeper/http/reply.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import { challenger } from '../../gatekeeper/offer/challenge.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../gatekeeper/release/release-index.ts';
+import { openRelease } from '../../gatekeeper/release/open-release.ts';
 import { ROOMS } from '../../gatekeeper/rooms.ts';
 import {
   TINY_BASE_URL,

@@ -21,7 +21,7 @@ import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { anchor } from '../../gatekeeper/answers/anchor.ts';
 import { proof } from '../../gatekeeper/answers/proof.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../gatekeeper/release/release-index.ts';
+import { openRelease } from '../../gatekeeper/release/open-release.ts';
 import { jsonOf, question, tinyService } from '../gatekeeper/tiny-service.ts';
 import { CASE, type Case } from '../settlement-cases.ts';
 import { smallSet } from '../small-set.ts';

@@ -24,7 +24,7 @@ import { UploadNotes } from '../../compiler/upload/upload-notes.ts';
 import { type Uploaded, uploadRelease } from '../../compiler/upload/upload-release.ts';
 import { FOR_EVERYBODY } from '../../gatekeeper/http/cost.ts';
 import { folderSource } from '../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../gatekeeper/release/release-index.ts';
+import { openRelease } from '../../gatekeeper/release/open-release.ts';
 import { writeHostedRelease } from '../gatekeeper/remote/static-site.ts';
 import { tinyDataDir, tinyFilePath, tinyFiles, tinyKey } from '../gatekeeper/tiny-release.ts';
 import { closePutSites, putSite } from './put-site.ts';

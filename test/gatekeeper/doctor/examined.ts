@@ -5,7 +5,7 @@ import type { Answer, Ask } from '../../../gatekeeper/doctor/ask.ts';
 import type { Examined } from '../../../gatekeeper/doctor/check.ts';
 import type { Finding } from '../../../gatekeeper/doctor/finding.ts';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { openRelease } from '../../../gatekeeper/release/release-index.ts';
+import { openRelease } from '../../../gatekeeper/release/open-release.ts';
 import { tinyConfig } from '../tiny-gate.ts';
 import { TINY_NOW, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 

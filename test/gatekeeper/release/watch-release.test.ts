@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { folderSource } from '../../../gatekeeper/release/folder-source.ts';
-import { openRelease, type ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
+import { openRelease } from '../../../gatekeeper/release/open-release.ts';
+import type { ReleaseIndex } from '../../../gatekeeper/release/release-index.ts';
 import { MISSED_POLLS_MAX, watchRelease } from '../../../gatekeeper/release/watch-release.ts';
 import { type TinyOptions, tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 

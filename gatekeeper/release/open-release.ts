@@ -1,0 +1,44 @@
+import type { Switches } from '../../compiler/contract/for-sale.ts';
+import { KEYS_PATH } from '../../compiler/contract/key-history.ts';
+import { FILE_LINE_BYTES_MAX } from '../../compiler/contract/release.ts';
+import { FOR_EVERYBODY } from '../http/cost.ts';
+import { StartError } from '../system/start-error.ts';
+import { OFFERS_PATH, parseOffers } from './offers.ts';
+import { checkFiles, checkHead, checkIssuer, keysOf, type ReleaseTerms } from './release-head.ts';
+import { type ReadOptions, ReleaseIndex } from './release-index.ts';
+import type { ReleasePlace, ReleaseSource } from './release-source.ts';
+
+/** What a release must be like, and how it is read. */
+export interface PlaceTerms extends ReleaseTerms, ReadOptions {
+  /** What the operator has switched on; everything by default. */
+  readonly switches?: Switches;
+}
+
+interface OpenOptions extends PlaceTerms {
+  readonly source: ReleaseSource;
+}
+
+/** Verifies the newest release of a source; throws a StartError that tells what to do. */
+export async function openRelease({ source, ...terms }: OpenOptions): Promise<ReleaseIndex> {
+  return openPlace(await source.newest(), terms);
+}
+
+/** Reads and verifies the release at a place; throws a StartError that tells what to do. */
+export async function openPlace(place: ReleasePlace, terms: PlaceTerms): Promise<ReleaseIndex> {
+  const head = checkHead(place.head, terms);
+  // The signed count bounds what is worth reading.
+  const list = await place.list(head, head.files_count * FILE_LINE_BYTES_MAX);
+  const files = checkFiles(list, head, terms.switches);
+  const bytesOf = async (path: string): Promise<Buffer | null> => {
+    const entry = files.get(path);
+    return entry === undefined ? null : await place.body(entry, FOR_EVERYBODY);
+  };
+  const keys = keysOf(head, await bytesOf(KEYS_PATH));
+  checkIssuer(head, keys, terms.issuerDid);
+  const manifest = await bytesOf(OFFERS_PATH);
+  if (manifest === null) {
+    throw new StartError(`Cannot serve release: it has no "${OFFERS_PATH}"; compile again`);
+  }
+  const offers = parseOffers(manifest);
+  return new ReleaseIndex(place, { head, keys, files, offers }, terms);
+}
