@@ -1,6 +1,6 @@
 import { usdAmount } from '../contract/price.ts';
+import type { PendingPayment } from './client-error.ts';
 import { ClientError } from './client-error.ts';
-import type { PendingPayment } from './purchase.ts';
 
 export type Fetch = typeof fetch;
 

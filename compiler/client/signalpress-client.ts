@@ -8,6 +8,7 @@ import {
 } from '../contract/endpoints.ts';
 import { atomicAmount } from '../contract/price.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import type { PendingPayment, Purchase, Receipt } from './client-error.ts';
 import { ClientError } from './client-error.ts';
 import { type Asked, judgePurchase } from './judge-purchase.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type TripOptions,
   unsettled,
 } from './payment-trip.ts';
-import type { PendingPayment, Purchase, Receipt } from './purchase.ts';
 
 /** The most that one call may cost, unless the caller sets a cap. */
 export const MAX_USD = '0.10';

@@ -11,7 +11,9 @@ import { fieldsSchema, REQUIRED } from '../stages/intake/reading.ts';
 import { stableCoinRowSchema } from '../stages/intake/stable-coin-row.ts';
 import { stablecoinDeathRowSchema } from '../stages/intake/stablecoin-death-row.ts';
 import { trustServiceRowSchema } from '../stages/intake/trust-service-row.ts';
-import { EXAMPLE_ROWS, exampleReading } from './example-line.ts';
+
+const OBSERVED_AT = '2026-11-20T10:45:00Z';
+const COLLECTED_AT = '2026-11-20T11:00:12Z';
 
 /** Entities of a closed list that are written out; the rest is counted. */
 const ENTITIES_SHOWN_MAX = 60;
@@ -117,3 +119,108 @@ function collectionText(id: CollectionId): string {
     JSON.stringify(EXAMPLE_ROWS[id]),
   ].join('\n');
 }
+
+/** The origin that example lines state; invented, like everything else in them. */
+const ORIGIN = {
+  observed_at: OBSERVED_AT,
+  collected_at: COLLECTED_AT,
+  sources: [{ name: 'Name of the source', weight: 1, independent: true }],
+  source_ref: 'https://source.example/',
+  source_tier: 'T1',
+};
+const CAPTURED = { capture_date: COLLECTED_AT.slice(0, 10), ...ORIGIN };
+
+/** A line of a signal's file that intake accepts; nothing of it was observed. */
+export function exampleReading({ id, metrics, bands, range }: Signal): object {
+  const line = lineOf(id);
+  const [state = 'text'] = line?.states ?? [];
+  const [band] = bands ?? [];
+  const [main, ...others] = metrics;
+  // The main metric comes first, and then the band.
+  const entries: [string, string | number][] = [
+    [main, metricUnit(main).unit === '' ? state : (range?.from ?? 1)],
+    ...(band === undefined ? [] : [['band', band] as [string, string]]),
+    ...others.map((name): [string, string | number] => [
+      name,
+      metricUnit(name).unit === '' ? 'text' : 1,
+    ]),
+  ];
+  const ends = { birth_at: null, end_at: null, death_type: null, context: null };
+  return {
+    entity: line?.entities[0] ?? 'example',
+    current: Object.fromEntries(entries),
+    ...(main === 'state' ? { lifecycle: { state, ...ends } } : {}),
+    ...ORIGIN,
+  };
+}
+
+/** A row of each collection that intake accepts. */
+export const EXAMPLE_ROWS: Readonly<Record<CollectionId, object>> = {
+  'trust.service': {
+    host: 'api.example.org',
+    name: null,
+    score_total: 71.5,
+    liveness_state: 'alive',
+    liveness_streak: 12,
+    baseline_delta: null,
+    first_endpoint: 'https://api.example.org/first',
+    calls_30d: 40,
+    unique_payers_30d: 7,
+    demand_class: 'REAL',
+    demand_depth: null,
+    endpoints: 1,
+    endpoints_by_class: { REAL: 1 },
+    last_called_at: null,
+    ...CAPTURED,
+  },
+  'mcp.server': { server_id: 'example/server', name: null, status: 'active', ...CAPTURED },
+  'stable.coin': {
+    coin_id: 'example-usd',
+    symbol: 'EXUSD',
+    name: 'Example Dollar',
+    current: { price_in_peg: 1, market_cap_usd: 1_000_000, peg: 'USD' },
+    ...CAPTURED,
+  },
+  'stablecoin.death': {
+    symbol: 'EXUSD',
+    name: 'Example Dollar',
+    death_type: 'depeg-collapse',
+    confirmed_dead_at: '2026-05-10T00:00:00Z',
+    pre_death_observed_at: '2026-05-09T00:00:00Z',
+    first_distress_at: null,
+    pre_death_payload: {
+      price: 0.4,
+      supply: null,
+      collateral: null,
+      redemption: null,
+      per_chain: null,
+    },
+    death_context: null,
+    ...ORIGIN,
+  },
+  'filing.submission': {
+    kind: 'filing',
+    cik: '0000123456',
+    source: 'sec-edgar',
+    source_tier: 'T1',
+    accession: '0000123456-26-000007',
+    form: '10-K',
+    items: [],
+    event_time: '2025-12-31',
+    filing_date: '2026-02-01',
+    disclosure_time: '2026-02-01T15:00:00Z',
+    acceptance_basis: 'utc',
+    collected_at: COLLECTED_AT,
+    source_ref: 'https://www.sec.gov/Archives/edgar/data/123456/7.htm',
+  },
+  document: {
+    form: 'article',
+    operation: '/gauge/macro-reconcile-full',
+    params: {},
+    cadence: 'monthly',
+    title: 'What two sources say about one month',
+    text: null,
+    rows: [{ source: 'Name of the source', value: 4.2 }],
+    ...ORIGIN,
+  },
+};

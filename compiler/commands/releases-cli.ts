@@ -1,9 +1,29 @@
 import type { Command } from 'commander';
-import { untidyText } from './progress.ts';
+import { z } from 'zod';
+import { defined } from '../contract/defined.ts';
+import { endpointAt } from '../contract/endpoints.ts';
+import { filePath } from '../contract/path.ts';
+import type { CatalogRow } from '../contract/release.ts';
+import { decodeUtf8, parseJson } from '../contract/strict-json.ts';
+import {
+  type CatalogChange,
+  type ChangeKind,
+  catalogChanges,
+} from '../stages/publish/catalog-changes.ts';
+import {
+  type ListedChange,
+  type ListedFiles,
+  listedChanges,
+  readCatalog,
+  readStored,
+} from '../stages/publish/listed-files.ts';
+import { changesText, untidyText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
-import { listText, prune, rollBack } from './releases-command.ts';
-import { filesDiffText, readingsDiffText } from './releases-diff.ts';
+import { filesOf, listText, prune, rollBack } from './releases-command.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
+
+/** Lines that a difference spells out, of files those of each kind. */
+const LINES_SHOWN_MAX = 20;
 
 /** What the commands are given from outside. */
 export interface ReleasesSettings {
@@ -71,4 +91,111 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
       const done = `Release ${release.sequence} is published with the files of "${name}"`;
       print([done, ...untidyText(untidy)].join('\n'));
     });
+}
+
+/** The rarest first, so that many new readings hide nothing. */
+const SHOWN_ORDER: readonly ChangeKind[] = ['gone', 'new', 'revised', 'older', 'newer'];
+const REMARKS: Readonly<Partial<Record<ChangeKind, string>>> = {
+  revised: ' (revised)',
+  older: ' (an earlier reading)',
+};
+
+/** A release that is compared. */
+interface Compared {
+  readonly data: string;
+  readonly files: ListedFiles;
+}
+
+/** Which entities have other readings in one release than in another, with the values of their main metrics. */
+export function readingsDiffText(data: string, names: readonly [string, string]): string {
+  const [one, other] = names;
+  const before = { data, files: filesOf(data, one) };
+  const after = { data, files: filesOf(data, other) };
+  const counts = { new: 0, newer: 0, revised: 0, older: 0, gone: 0 };
+  const first = new Map<ChangeKind, CatalogChange[]>(SHOWN_ORDER.map((kind) => [kind, []]));
+  for (const change of catalogChanges(catalogOf(before, one), catalogOf(after, other))) {
+    counts[change.kind] += 1;
+    const shown = first.get(change.kind);
+    if (shown !== undefined && shown.length < LINES_SHOWN_MAX) shown.push(change);
+  }
+  const total = SHOWN_ORDER.reduce((sum, kind) => sum + counts[kind], 0);
+  const shown = SHOWN_ORDER.flatMap((kind) => defined(first.get(kind), 'the changes')).slice(
+    0,
+    LINES_SHOWN_MAX,
+  );
+  const rest = total - shown.length;
+  return [
+    `${one} -> ${other}: ${total === 0 ? 'no record changed' : changesText(counts)}`,
+    ...shown.map((change) => changeLine(change, [before, after])),
+    ...(rest > 0 ? [`  … and ${rest} more`] : []),
+  ].join('\n');
+}
+
+function catalogOf({ data, files }: Compared, name: string): Buffer {
+  const catalog = readCatalog(data, files);
+  if (catalog !== null) return catalog;
+  throw new RangeError(
+    `Cannot compare release "${name}": its catalog is damaged or gone; compare the files with --files`,
+  );
+}
+
+function changeLine(
+  { kind, row }: CatalogChange,
+  [before, after]: readonly [Compared, Compared],
+): string {
+  const subject = `${row.entity} ${row.signal_id}`;
+  if (kind === 'new') return `+ ${subject} ${readingText(mainReading(after, row))}`;
+  if (kind === 'gone') return `- ${subject} ${readingText(mainReading(before, row))}`;
+  const [was, is] = [mainReading(before, row), mainReading(after, row)];
+  const now = was !== null && is?.metric === was.metric ? is.value : readingText(is);
+  return `  ${subject} ${readingText(was)} -> ${now}${REMARKS[kind] ?? ''}`;
+}
+
+/** The main metric of a record: the first one. */
+interface MainReading {
+  readonly metric: string;
+  readonly value: string;
+}
+
+const withCurrent = z.object({ current: z.record(z.string(), z.unknown()).nullable() });
+
+/** Null where the record cannot be read. */
+function mainReading({ data, files }: Compared, row: CatalogRow): MainReading | null {
+  const { signal_id, entity } = row;
+  const path = filePath(endpointAt('/gauge'), { signal_id, entity });
+  const entry = path === null ? null : files.find(path);
+  if (entry === null) return null;
+  try {
+    const { current } = withCurrent.parse(parseJson(decodeUtf8(readStored(data, entry))));
+    const [metric, value] = Object.entries(current ?? {})[0] ?? ['current', null];
+    return { metric, value: JSON.stringify(value) };
+  } catch {
+    return null;
+  }
+}
+
+function readingText(reading: MainReading | null): string {
+  return reading === null ? 'unreadable' : `${reading.metric} ${reading.value}`;
+}
+
+const MARKS = { added: '+', changed: '~', gone: '-' } as const;
+
+/** How the file lists of two releases differ, by path. */
+export function filesDiffText(data: string, [one, other]: readonly [string, string]): string {
+  const paths: Record<ListedChange['change'], string[]> = { added: [], changed: [], gone: [] };
+  const [before, after] = [filesOf(data, one), filesOf(data, other)];
+  for (const { path, change } of listedChanges(before.bytes, after.bytes)) {
+    paths[change].push(path);
+  }
+  const { added, changed, gone } = paths;
+  return [
+    `${one} -> ${other}: ${added.length} added, ${changed.length} changed, ${gone.length} gone`,
+    ...(['added', 'changed', 'gone'] as const).flatMap((kind) => shown(MARKS[kind], paths[kind])),
+  ].join('\n');
+}
+
+function shown(mark: string, paths: readonly string[]): string[] {
+  const rest = paths.length - LINES_SHOWN_MAX;
+  const lines = paths.slice(0, LINES_SHOWN_MAX).map((path) => `${mark} ${path}`);
+  return rest > 0 ? [...lines, `${mark} … and ${rest} more`] : lines;
 }

@@ -1,26 +1,25 @@
 import { z } from 'zod';
 import { checkSchema } from './check-body.ts';
-import {
-  agentCardSchema,
-  channelsSchema,
-  manifestSchema,
-  paymentManifestSchema,
-  toolListSchema,
-} from './directory-schemas.ts';
 import { documentSchemaOf, isDocument } from './document-bodies.ts';
 import type { Endpoint, EndpointPath } from './endpoints.ts';
 import {
+  agentCardSchema,
+  anchorSchema,
   catalogSchema,
+  channelsSchema,
   coverageSchema,
   historyPreviewSchema,
   lifecycleBodySchema,
+  manifestSchema,
   merkleSpecSchema,
+  paymentManifestSchema,
   previewSchema,
+  proofSchema,
   rawSchema,
   sampleSchema,
+  toolListSchema,
   verificationSchema,
 } from './free-body-schemas.ts';
-import { anchorSchema, proofSchema } from './log-body-schemas.ts';
 import {
   bundleSchema,
   calibratedBodySchema,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FRESHNESS_THRESHOLDS } from './freshness.ts';
+import { logBatch } from './log-batch.ts';
 import { lifecycleSchema, positionSchema, provenanceSchema, recordSchema } from './record.ts';
 import { RECORD_HASH } from './record-hash.ts';
 import { UPDATE_STATES } from './update-status.ts';
@@ -218,4 +219,167 @@ export const lifecycleBodySchema = z.strictObject({
   grade: z.string().nullable(),
   scope: z.string().nullable(),
   _citation: recordSchema.shape._citation,
+});
+
+const hex = z.string().regex(/^[0-9a-f]{64}$/);
+const digits = z.string().regex(/^sha256:[0-9a-f]{8,64}$/);
+
+/** What is known of the timestamp of a tree. */
+const words = {
+  ots_state: z.enum(['unstamped', 'pending', 'confirmed']),
+  bitcoin_height: count.nullable(),
+  bitcoin_block: hex.nullable(),
+  stamped_at: z.iso.datetime().nullable(),
+  ots_proof: z.string().nullable(),
+  ots_note: z.string(),
+};
+const inclusion = {
+  ...logBatch.shape,
+  index: count,
+  leaf_hash: hex,
+  inclusion_proof: z.array(hex),
+};
+const lookUp = { endpoint: z.literal('gauge/anchor'), hash: digits };
+
+/** `/gauge/anchor`: the batches of the log, or what it says of one hash. */
+export const anchorSchema = z.union([
+  z.strictObject({
+    endpoint: z.literal('gauge/anchor'),
+    day: z.iso.date().optional(),
+    log: z.strictObject({ size: count, checkpoint: z.string(), files: z.string() }).nullable(),
+    total: count,
+    shown: count,
+    batches: z.array(z.strictObject({ ...logBatch.shape, ...words })),
+    note: z.string(),
+  }),
+  z.strictObject({
+    ...lookUp,
+    found: z.literal(true),
+    ...inclusion,
+    ...words,
+    note: z.string(),
+  }),
+  z.strictObject({
+    ...lookUp,
+    found: z.literal(false),
+    ambiguous: z.literal(true).optional(),
+    matches: count.optional(),
+    note: z.string(),
+  }),
+]);
+
+/** `/proof/:record_hash`: what a hash is taken of, its place in the log, the timestamp of that; the core only of a reading that is free. */
+export const proofSchema = z.strictObject({
+  endpoint: z.literal('proof'),
+  hash: digits,
+  found: z.boolean(),
+  kind: z.enum(['reading', 'row', 'citation']).optional(),
+  record_status: z.strictObject({ state: z.enum(['current', 'superseded', 'not_found']) }),
+  signal_id: z.string().nullable().optional(),
+  entity: z.string().nullable().optional(),
+  observed_at: z.string().nullable().optional(),
+  hash_core: z.record(z.string(), z.unknown()).nullable(),
+  hash_core_members: z.array(z.string()).nullable(),
+  recompute: z.string().optional(),
+  inclusion: z.strictObject(inclusion).nullable(),
+  anchor: z.strictObject(words).nullable(),
+  ambiguous: z.literal(true).optional(),
+  note: z.string(),
+});
+
+const phase = z.enum(['free', 'half_price', 'full_price']);
+
+/** `/gauge/channels`: the ways to pay and to connect; the card channel adds members where it is configured. */
+export const channelsSchema = z.strictObject({
+  warning: z.string().optional(),
+  x402: z.strictObject({
+    available: z.boolean(),
+    test_only: z.boolean(),
+    versions: z.array(z.int()),
+    scheme: z.literal('exact'),
+    networks: z.array(z.string()),
+    asset: z.string(),
+    asset_symbol: z.string(),
+    payTo: z.string(),
+    how_to: z.string(),
+  }),
+  mcp: z.strictObject({ url: z.url(), transport: z.string(), available: z.boolean() }),
+  subscription: z.strictObject({
+    configured: z.boolean(),
+    available: z.boolean(),
+    /** Where tokens are sold; absent where none are. */
+    path: path.optional(),
+    use: z.string().optional(),
+  }),
+  fiat: z.looseObject({ configured: z.boolean(), available: z.boolean() }),
+  human_track: z.strictObject({
+    phases: z.array(z.strictObject({ phase, until: z.iso.date().nullable() })),
+    phase_today: phase,
+    note: z.string(),
+  }),
+});
+
+const described = {
+  path,
+  method: z.enum(['GET', 'POST']),
+  price_usd: z.string(),
+  price_atomic: z.string().regex(/^[0-9]+$/),
+  description: z.string(),
+  input_required: z.array(z.string()),
+  input_example_request: path,
+  params: z.record(z.string(), z.looseObject({ type: z.string() })),
+  returns: z.string(),
+  sells_now: z.boolean(),
+};
+const shown = { output_example: z.record(z.string(), z.unknown()).optional() };
+
+/** `/manifest`: every operation with its price, parameters and a request that answers; other platforms have their own form. */
+export const manifestSchema = z.strictObject({
+  x402Version: z.literal(1),
+  count: z.int(),
+  note: z.string(),
+  entries: z.array(z.strictObject({ ...described, ...shown })),
+  /** What a reader needs to check what was bought. */
+  files: z.array(z.strictObject({ path, summary: z.string() })),
+});
+
+/** `/manifest?platform=mcp`: the tools as `tools/list` names them. */
+export const toolListSchema = z.strictObject({
+  tools: z.array(
+    z.looseObject({
+      name: z.string(),
+      description: z.string(),
+      inputSchema: z.looseObject({ type: z.literal('object') }),
+    }),
+  ),
+});
+
+/** `/manifest?platform=a2a`: the members of the agent card that a reader needs to find a skill. */
+export const agentCardSchema = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  supportedInterfaces: z.array(z.looseObject({ url: z.url(), protocolBinding: z.string() })),
+  skills: z.array(
+    z.looseObject({ id: z.string(), description: z.string(), examples: z.array(z.url()) }),
+  ),
+});
+
+const { params, ...withoutParams } = described;
+
+/** `/.well-known/x402`: the paid operations as crawlers read them. */
+export const paymentManifestSchema = z.strictObject({
+  version: z.literal(1),
+  x402Version: z.literal(1),
+  resources: z.array(z.url()),
+  items: z.array(
+    z.strictObject({
+      resource: z.url(),
+      type: z.literal('http'),
+      x402Version: z.literal(1),
+      accepts: z.array(z.looseObject({ scheme: z.literal('exact') })),
+      ...withoutParams,
+    }),
+  ),
+  openapi: z.url(),
+  manifest: z.url(),
 });

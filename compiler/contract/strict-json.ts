@@ -1,9 +1,6 @@
 // Strict RFC 8259: the text is checked first, then the native parser builds the value, so that nothing changes silently
 // between the publisher's bytes and a hash. Decisions: `-0` becomes 0, every other doubtful form is refused by name.
 
-import { isExact } from './exact-number.ts';
-import { jsonPath } from './json-path.ts';
-
 /** What a JSON text can hold; objects are plain and carry no reserved key. */
 export type JsonValue =
   | null
@@ -12,6 +9,8 @@ export type JsonValue =
   | string
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
+
+const PATH_CHARS_MAX = 120;
 
 /** Containers that may be open at once, in everything that is parsed, hashed or verified. */
 export const JSON_DEPTH_MAX = 64;
@@ -307,4 +306,60 @@ class KeySet {
     const { size } = this.many;
     return this.many.add(key).size > size;
   }
+}
+
+/** Whether a double prints the same decimal number that the JSON text spells; the sign of zero is left aside. */
+export function isExact(written: string, value: number): boolean {
+  return decimal(written) === decimal(String(value));
+}
+
+/** The number that a text spells, without its sign, as significant digits and a power of ten: `0.050` is `5e-2`. */
+function decimal(written: string): string {
+  const [mantissa = '', exponent = '0'] = written.replace(/^-/, '').toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = whole + fraction;
+  let first = 0;
+  let last = digits.length;
+  while (digits[first] === '0') first += 1;
+  while (last > first && digits[last - 1] === '0') last -= 1;
+  if (first === last) return '0';
+  return `${digits.slice(first, last)}e${Number(exponent) - fraction.length + digits.length - last}`;
+}
+
+type Steps = (string | number)[];
+
+/** The path, like `sources.0.name`, of the value at an offset of a JSON text that is well formed before it. */
+export function jsonPath(text: string, at: number): string {
+  const steps: Steps = [];
+  let key = '';
+  for (let i = 0; i < at; i += 1) {
+    if (text[i] === '"') {
+      const end = stringEnd(text, i);
+      key = text.slice(i + 1, end);
+      i = end;
+    } else {
+      step(steps, text[i], key);
+    }
+  }
+  const path = steps.filter((each) => each !== '').join('.');
+  return path.length > PATH_CHARS_MAX ? `${path.slice(0, PATH_CHARS_MAX)}…` : path;
+}
+
+function step(steps: Steps, unit: string | undefined, key: string): void {
+  const last = steps.length - 1;
+  if (unit === '{') steps.push('');
+  else if (unit === '[') steps.push(0);
+  else if (unit === '}' || unit === ']') steps.pop();
+  else if (unit === ':') steps[last] = key;
+  else if (unit === ',') steps[last] = following(steps[last]);
+}
+
+function following(current: string | number | undefined): string | number {
+  return typeof current === 'number' ? current + 1 : '';
+}
+
+function stringEnd(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1;
+  return end;
 }

@@ -1,3 +1,4 @@
+import { defined } from '../contract/defined.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { catalogRow } from '../contract/record-views.ts';
 import { type FileEntry, formatCatalogRow, formatVerifyEntry } from '../contract/release.ts';
@@ -12,7 +13,13 @@ import type { Grown } from '../stages/remember/entity-past.ts';
 import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
 import type { ChunkMemory } from './chunk-memory.ts';
-import { formatSaid, parseSaid, type SaidFile } from './said-files.ts';
+
+/** Digits of the record hash of a citation that are remembered; its line says the rest. */
+const MARK_DIGITS = 8;
+const HASH_DIGITS = 64;
+const PREFIX = 'sha256:';
+/** Stands for a digit that is not remembered. */
+const MASK = '*';
 
 /** What a job hands over while it runs; its bytes are valid until as many more chunks were taken as there are ChunkMemories. */
 export interface JobChunk {
@@ -186,4 +193,36 @@ function linesOf(
       : [formatVerifyEntry({ record_hash, kind: 'citation', file: path, ...subject })],
   );
   return [reading, ...citations];
+}
+
+/** A file that was published about an entity, and the record hash of its citation where it has one. */
+interface SaidFile {
+  readonly path: string;
+  readonly record_hash: string | undefined;
+}
+
+/** What follows the kind in the path of every file of an entity, from the path of its record. */
+function tailOf(record: string): string {
+  return record.slice(record.indexOf('/'));
+}
+
+/** Files of an entity, its record first, as one text without white space: the kind of each, and how its hash begins. */
+export function formatSaid(files: readonly SaidFile[]): string {
+  const tail = tailOf(defined(files[0], 'the record').path);
+  const cells = files.map(({ path, record_hash = PREFIX }) => {
+    if (!path.endsWith(tail)) throw new RangeError(`Cannot remember "${path}": not by its entity`);
+    const mark = record_hash.slice(PREFIX.length, PREFIX.length + MARK_DIGITS);
+    return `${path.slice(0, -tail.length)}:${mark}`;
+  });
+  return cells.join(',');
+}
+
+/** The inverse of formatSaid for the entity with a record at this path, with an asterisk for each digit that is not remembered. */
+export function parseSaid(record: string, said: string): readonly SaidFile[] {
+  const tail = tailOf(record);
+  return said.split(',').map((cell) => {
+    const [kind, mark] = cell.split(':');
+    const record_hash = mark ? PREFIX + mark.padEnd(HASH_DIGITS, MASK) : undefined;
+    return { path: defined(kind, 'the kind') + tail, record_hash };
+  });
 }

@@ -1,4 +1,4 @@
-import { shownText } from '../contract/shown-text.ts';
+import { shownText } from '../contract/html.ts';
 
 /** Characters of one text that a page shows. */
 const TEXT_MAX = 400;

@@ -1,14 +1,14 @@
 import { bundleBody, legReadings, placeLegs, thinBundle } from '../contract/bundle.ts';
 import { censusBody, censusEntry, censusStatement } from '../contract/census-body.ts';
-import { cityBody } from '../contract/city-readings.ts';
+import {
+  bundleStatement,
+  cityBody,
+  cityStatement,
+  lifecycleStatement,
+} from '../contract/city-readings.ts';
 import { defined } from '../contract/defined.ts';
 import { type EndpointPath, endpointAt } from '../contract/endpoints.ts';
 import { CITY_LOCS } from '../contract/entities.ts';
-import {
-  bundleStatement,
-  cityStatement,
-  lifecycleStatement,
-} from '../contract/joined-statements.ts';
 import { type LegReading, legOf } from '../contract/leg.ts';
 import { LIFECYCLE_SIGNALS, lifecycleBody } from '../contract/lifecycle-body.ts';
 import { type BundlePath, LINES, type Line, signalOf } from '../contract/lines.ts';

@@ -1,3 +1,4 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { defined } from '../contract/defined.ts';
 import {
@@ -10,7 +11,9 @@ import {
 } from '../contract/tiles.ts';
 import { reason } from './body-check.ts';
 import type { LogSource } from './log-source.ts';
-import { leafOf, RecomputedTree } from './recomputed-tree.ts';
+
+const LEAF = 0;
+const NODE = 1;
 
 interface Row {
   index: number;
@@ -144,5 +147,50 @@ export class LogTilesCheck {
     if (bytes !== null && !start.equals(bytes)) {
       this.#source.faults.add(path, '', 'not the start of the bundle that replaced it');
     }
+  }
+}
+
+/** The leaf hash of an entry, RFC 6962 §2.1. */
+function leafOf(entry: Uint8Array): Uint8Array {
+  return sha256.create().update(Uint8Array.of(LEAF)).update(entry).digest();
+}
+
+/** The hash over two subtrees, RFC 6962 §2.1. */
+function nodeOf(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return sha256.create().update(Uint8Array.of(NODE)).update(left).update(right).digest();
+}
+
+/** A tree that is counted up leaf by leaf like a binary number; whoever made the log shares nothing with it. */
+class RecomputedTree {
+  size = 0;
+  /** A complete subtree for each bit of the size, lowest first. */
+  readonly #bits: (Uint8Array | null)[] = [];
+  readonly #onSubtree: (height: number, hash: Uint8Array) => void;
+
+  /** `onSubtree` hears of every subtree as it becomes complete. */
+  constructor(onSubtree: (height: number, hash: Uint8Array) => void) {
+    this.#onSubtree = onSubtree;
+  }
+
+  add(leaf: Uint8Array): void {
+    this.size += 1;
+    let carry = leaf;
+    let height = 0;
+    this.#onSubtree(height, carry);
+    for (let held = this.#bits[height]; held; held = this.#bits[height]) {
+      this.#bits[height] = null;
+      carry = nodeOf(held, carry);
+      height += 1;
+      this.#onSubtree(height, carry);
+    }
+    this.#bits[height] = carry;
+  }
+
+  root(): Uint8Array {
+    let root: Uint8Array | null = null;
+    for (const held of this.#bits) {
+      if (held) root = root === null ? held : nodeOf(held, root);
+    }
+    return root ?? sha256(new Uint8Array(0));
   }
 }

@@ -1,5 +1,7 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { unpackedPath } from '../contract/codings.ts';
 import type { FileEntry, Release } from '../contract/release.ts';
 import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
 import { type BodyCheck, reason } from './body-check.ts';
@@ -10,7 +12,6 @@ import { checkFiler } from './filing-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
 import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
-import { packedFault } from './packed-check.ts';
 import {
   checkRecord,
   checkRows,
@@ -249,4 +250,23 @@ function hashOf(chunks: Iterable<Uint8Array>): Uint8Array {
   const hash = sha256.create();
   for (const chunk of chunks) hash.update(chunk);
   return hash.digest();
+}
+
+/** What is wrong with a file that holds another one under a content coding; null for any other file, and for a sound one. */
+function packedFault(path: string, bodies: StoredBodies): string | null {
+  const of = unpackedPath(path);
+  if (of === null) return null;
+  const original = bodies.list.find(of.path);
+  if (original === null) return `is a form of "${of.path}", which is not listed`;
+  const bytes = bodies.bytes(path);
+  // A damaged file is named once, by its hash.
+  if (bytes === null) return null;
+  const unpack = of.coding === 'br' ? brotliDecompressSync : gunzipSync;
+  try {
+    const unpacked = unpack(bytes, { maxOutputLength: original.size });
+    if (bytesToHex(sha256(unpacked)) === original.sha256) return null;
+  } catch {
+    // Longer than the original, or no stream of that coding.
+  }
+  return `does not unpack to "${of.path}"`;
 }

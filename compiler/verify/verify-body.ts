@@ -1,3 +1,34 @@
+import { canonicalJson } from '../contract/canonical.ts';
+import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
+import { bandOfRecord } from '../contract/leg.ts';
+import { isLit, legsLit } from '../contract/lit-legs.ts';
+import type { SignalRecord } from '../contract/record.ts';
+import { seriesHead } from '../contract/series.ts';
+import type { JsonValue } from '../contract/strict-json.ts';
+import type { AnchorCheck } from './anchored-before.ts';
+import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
+import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
+import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
+import { type LogAnswer, logAnswer } from './log-answer.ts';
+import {
+  isObject,
+  type JsonObject,
+  memberPath,
+  type ObjectNode,
+  objectNodes,
+} from './object-nodes.ts';
+import { recordHashChecks } from './record-hash-checks.ts';
+import { isSame } from './relation.ts';
+import { requestTimeChecks } from './request-time-checks.ts';
+import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
+import { isSeries, seriesChecks } from './series-checks.ts';
+import {
+  type CitationTrust,
+  isVerified,
+  type NamedCheck,
+  verifyCitation,
+} from './verify-citation.ts';
+
 /**
  * The second reader. It derives again what one delivered body says about itself, and believes no member of it.
  *
@@ -11,29 +42,8 @@
  *
  * Known limits: a key that the body names proves nothing, so without a chosen issuer the best verdict is
  * `issuer_unknown`. A signature tells who said something, not whether the source was right. The instant of the request
- * cannot be proven. Which question a body answers is for its buyer to compare (`contract/answers-question.ts`).
+ * cannot be proven. Which question a body answers is for its buyer to compare (`client/judge-purchase.ts`).
  */
-import { canonicalJson } from '../contract/canonical.ts';
-import { type Citation, citationSchema, contentOf } from '../contract/citation.ts';
-import { seriesHead } from '../contract/series.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import type { AnchorCheck } from './anchored-before.ts';
-import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
-import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
-import { litChecks } from './lit-checks.ts';
-import { type LogAnswer, logAnswer } from './log-answer.ts';
-import { isObject, memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
-import { recordHashChecks } from './record-hash-checks.ts';
-import { requestTimeChecks } from './request-time-checks.ts';
-import { type SettlementAnswer, settlementAnswer } from './resolve-checks.ts';
-import { isSeries, seriesChecks } from './series-checks.ts';
-import {
-  type CitationTrust,
-  isVerified,
-  type NamedCheck,
-  verifyCitation,
-} from './verify-citation.ts';
 
 /**
  * `issuer_unknown`: consistent and signed, but anybody could have made the key. `unsigned`: nothing contradicts the body,
@@ -215,4 +225,48 @@ function contentCheck(node: ObjectNode, citation: Citation, own: boolean): BodyC
   return at.notApplicable(
     'not recomputable: this issuer hashes something else, so only the citation is signed',
   );
+}
+
+/** Whether legs and readings are lit as their classes say, and counted as such; a body without these members says nothing. */
+function litChecks(node: ObjectNode): BodyCheck[] {
+  const { signal_id, lit, provenance, freshness_basis = provenance } = node.value;
+  const isJudged = lit !== undefined && freshness_basis !== undefined;
+  const own = isJudged ? [litCheck(node, String(signal_id))] : [];
+  return [...own, ...countCheck(node)];
+}
+
+function litCheck({ path, value }: ObjectNode, signalId: string): BodyCheck {
+  const band =
+    value.band === undefined ? bandOfRecord(value as unknown as SignalRecord) : value.band;
+  const right = isLit(signalId, typeof band === 'string' ? band : null);
+  const where = memberPath(path, 'lit');
+  return agreement(where, value.lit === right, `${right}, which follows from its class`);
+}
+
+/** The names are in causal order; members of an object have none, so positions must not fall. */
+function countCheck({ path, value }: ObjectNode): BodyCheck[] {
+  const { legs, legs_lit: shown, leg_availability } = value;
+  if (shown === undefined || !isObject(legs) || !isObject(shown)) return [];
+  const of = isObject(leg_availability) ? leg_availability.expected : Object.keys(legs).length;
+  const members = legs as Readonly<Record<string, { readonly lit?: JsonValue }>>;
+  const right = legsLit(members, Number(of));
+  const names = Array.isArray(shown.names) ? (shown.names as JsonValue[]).map(String) : [];
+  const holds =
+    shown.count === right.count &&
+    shown.of === right.of &&
+    isSame([...names].sort(), [...right.names].sort()) &&
+    isAscending(names.map((name) => positionOf(legs, name)));
+  return [agreement(memberPath(path, 'legs_lit'), holds, 'the count of the legs that are lit')];
+}
+
+function positionOf(legs: JsonObject, name: string): number {
+  const leg = legs[name];
+  return isObject(leg) && typeof leg.position === 'number' ? leg.position : Number.NaN;
+}
+
+function isAscending(positions: readonly number[]): boolean {
+  return positions.slice(1).every((position, at) => {
+    const before = positions[at];
+    return before !== undefined && position >= before;
+  });
 }

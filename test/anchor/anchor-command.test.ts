@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  calendarUrl,
   runStamp,
   runUpgrade,
   stampText,
   upgradeText,
 } from '../../compiler/anchor/anchor-command.ts';
 import { blockHeader } from '../../compiler/anchor/block-header.ts';
-import { calendarUrl } from '../../compiler/anchor/calendars.ts';
 import { calendarClient } from '../../compiler/anchor/ots-calendar.ts';
 import { stampRoots } from '../../compiler/anchor/stamp.ts';
 import { upgradeRoots } from '../../compiler/anchor/upgrade.ts';

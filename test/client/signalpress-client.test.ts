@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { PendingPayment } from '../../compiler/client/client-error.ts';
 import { ClientError, type ClientErrorCode } from '../../compiler/client/client-error.ts';
 import {
   type Fetch,
   type PayingFetch,
   REDELIVERIES_MAX,
 } from '../../compiler/client/payment-trip.ts';
-import type { PendingPayment } from '../../compiler/client/purchase.ts';
 import { type ClientOptions, signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import { SERIES_CSV_HEADER } from '../../compiler/contract/series.ts';
 import { loadConfig } from '../../gatekeeper/config/config.ts';

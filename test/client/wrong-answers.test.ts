@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Purchase } from '../../compiler/client/client-error.ts';
 import { ClientError } from '../../compiler/client/client-error.ts';
 import type { Fetch, PayingFetch } from '../../compiler/client/payment-trip.ts';
-import type { Purchase } from '../../compiler/client/purchase.ts';
 import { signalpressClient } from '../../compiler/client/signalpress-client.ts';
 import type { PaidPath } from '../../compiler/contract/endpoints.ts';
 import { removeFolders } from '../snapshot-folder.ts';

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { EXAMPLE_ROWS, exampleReading } from '../../compiler/commands/example-line.ts';
-import { linesText, ROW_SCHEMAS } from '../../compiler/commands/lines-command.ts';
+import {
+  EXAMPLE_ROWS,
+  exampleReading,
+  linesText,
+  ROW_SCHEMAS,
+} from '../../compiler/commands/lines-command.ts';
 import { COLLECTIONS } from '../../compiler/contract/collections.ts';
 import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
 import { batchTimes } from '../../compiler/stages/intake/batch-times.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { figuresOf, kindOf, type Measured } from '../../compiler/commands/stats-figures.ts';
+import { figuresOf, kindOf, type Measured } from '../../compiler/commands/stats-command.ts';
 import { DAY_MS, HOUR_MS } from '../../compiler/contract/iso-time.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { compiledSample } from '../compiled-sample.ts';

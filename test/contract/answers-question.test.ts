@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerFault, questionOf } from '../../compiler/contract/answers-question.ts';
+import { answerFault, questionOf } from '../../compiler/client/judge-purchase.ts';
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import type { Route } from '../../compiler/contract/route.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';

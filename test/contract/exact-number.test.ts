@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExact } from '../../compiler/contract/exact-number.ts';
+import { isExact } from '../../compiler/contract/strict-json.ts';
 
 describe('isExact()', () => {
   it.each(['0', '-0', '0.0', '1', '-1', '100', '1e2', '1E+2', '0.01e4', '1e-2', '0.050', '5e-324'])(

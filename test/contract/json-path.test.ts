@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonPath } from '../../compiler/contract/json-path.ts';
+import { jsonPath } from '../../compiler/contract/strict-json.ts';
 
 describe('jsonPath()', () => {
   it.each([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { howToBuy } from '../../compiler/contract/how-to-buy.ts';
-import { html } from '../../compiler/contract/html.ts';
-import { escaped, shownText } from '../../compiler/contract/shown-text.ts';
+import { escaped, html, shownText } from '../../compiler/contract/html.ts';
 
 /** Names that would do something where they are not taken for text. */
 const HOSTILE = [

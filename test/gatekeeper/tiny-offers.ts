@@ -1,6 +1,6 @@
 import { ENDPOINTS, type Endpoint } from '../../compiler/contract/endpoints.ts';
 import { inventedBody } from '../../compiler/stages/describe/invented-body.ts';
-import { outline } from '../../compiler/stages/describe/outline.ts';
+import { outline } from '../../compiler/stages/describe/manifest.ts';
 import type { Offers } from '../../gatekeeper/release/offers.ts';
 
 /** Offers of a release that answers one request of each operation; null where it answers none. */

@@ -5,7 +5,7 @@ import { readPayload } from '../../compiler/import/import-command.ts';
 import { ImportError } from '../../compiler/import/import-error.ts';
 import type { Imported } from '../../compiler/import/payload.ts';
 import { sourceOf } from '../../compiler/import/sources.ts';
-import { coverageOf, newestListing } from '../../compiler/stages/assemble/filer-listing.ts';
+import { coverageOf, newestListing } from '../../compiler/stages/assemble/filings.ts';
 import { type FilingRow, filingRowSchema } from '../../compiler/stages/intake/filing-row.ts';
 import { markupMutations } from './markup-mutations.ts';
 import { type Mutation, mutations } from './mutations.ts';

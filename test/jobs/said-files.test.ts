@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatSaid, parseSaid } from '../../compiler/jobs/said-files.ts';
+import { formatSaid, parseSaid } from '../../compiler/jobs/chunk-builder.ts';
 import { sha256Text } from '../sha256-text.ts';
 
 const RECORD = 'record/crypto.spot/btc.json';

@@ -8,7 +8,7 @@ import {
   signalIndex,
 } from '../../compiler/site/find-entities.ts';
 import type { PageSignal } from '../../compiler/site/page-data.ts';
-import { findFiles } from '../../compiler/stages/describe/site/find-files.ts';
+import { findFiles } from '../../compiler/stages/describe/site/write-pieces.ts';
 import { HOSTILE_NAMES } from '../hostile-names.ts';
 
 const signal = (signal_id: string, measures: string): PageSignal => ({

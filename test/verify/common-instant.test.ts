@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commonInstant, consistentSpans, type Span } from '../../compiler/verify/common-instant.ts';
+import {
+  commonInstant,
+  consistentSpans,
+  type Span,
+} from '../../compiler/verify/request-time-checks.ts';
 
 const WINDOW = { from: 0, to: 20 };
 

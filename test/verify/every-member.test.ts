@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { PendingPayment } from '../../compiler/client/client-error.ts';
 import { judgePurchase } from '../../compiler/client/judge-purchase.ts';
-import type { PendingPayment } from '../../compiler/client/purchase.ts';
 import { type JsonValue, parseJson } from '../../compiler/contract/strict-json.ts';
 import { verifyBody } from '../../compiler/verify/verify-body.ts';
 import { runVerify } from '../../compiler/verify/verify-command.ts';

@@ -12,28 +12,41 @@ import {
   type LogBatch,
   logBatchesPath,
 } from '../../contract/log-batch.ts';
-import { isSameRun, type LogRun, runPaths, runsOf } from '../../contract/log-runs.ts';
+import {
+  isSameRun,
+  isWithin,
+  LEADS,
+  type LogRun,
+  runPath,
+  runPaths,
+  runsOf,
+} from '../../contract/log-runs.ts';
 import { CHECKPOINT_PATH, ENTRY_BYTES, logEntry } from '../../contract/tiles.ts';
 import { CompileError } from '../intake/compile-error.ts';
 import { batchOrder } from '../intake/list-snapshots.ts';
+import { FIRST_BYTES, sortedLines } from '../publish/hash-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
 import type { Press } from '../publish/press.ts';
-import type { AnchorStore } from './anchor-store.ts';
+import type { Staging } from '../publish/release-store.ts';
+import { ReusedBytes } from '../publish/reused-bytes.ts';
+import { type AnchorStore, anchorStore } from './anchor-store.ts';
+import { currentRelease } from './current-release.ts';
 import { type FreshLeaves, freshLeaves } from './fresh-leaves.ts';
-import { openCheckpoint, signCheckpoint } from './log-signer.ts';
+import { readLastCheckpoint } from './last-checkpoint.ts';
 import { hexOf, type LogTree, sha256 } from './log-tree.ts';
 import { emptyLog, type OpenLog, replayedLog, resumedLog } from './open-log.ts';
 import {
   type BatchFile,
+  openCheckpoint,
   type PreviousRelease,
   readBatches,
   readSignedLog,
   type SignedLog,
+  signCheckpoint,
 } from './previous-log.ts';
 import { filledTiles } from './resume-log.ts';
-import { HEX_DIGITS } from './run-lines.ts';
+import { HEX_AT, HEX_DIGITS, linesBetween, type RunSource } from './run-lines.ts';
 import { RunSpill } from './run-spill.ts';
-import { runFiles } from './write-runs.ts';
 
 export interface LogParts {
   readonly press: Press;
@@ -231,4 +244,73 @@ function writeAnchors(roots: readonly string[], { press, anchors }: LogParts): v
     press.file(anchorStatePath(root), formatAnchorState(anchor.state));
     press.file(anchorProofPath(root), anchor.proof);
   }
+}
+
+/** Writes the log into a release: the data folder's log so far, plus the new leaves. */
+export function continueLog(
+  { data, previous, scratch }: Pick<Staging, 'data' | 'previous' | 'scratch'>,
+  { press, leaves, resumeSince }: Pick<LogParts, 'press' | 'leaves' | 'resumeSince'>,
+): WrittenLog {
+  const release = currentRelease(data, previous);
+  return writeLog({
+    press,
+    leaves,
+    resumeSince,
+    scratch: join(scratch, 'log'),
+    previous: release,
+    lastSigned: readLastCheckpoint(data),
+    anchors: anchorStore(data, release),
+  });
+}
+
+/** What the runs of a log are made of. */
+interface RunParts {
+  /** The log so far. A run of it is within one run of the new log. */
+  readonly before: RunSource;
+  /** What was appended, by the runs of the new log. */
+  readonly added: RunSource;
+  /** Whether a run is in the release already and stays as it is. */
+  readonly stands: (run: LogRun) => boolean;
+}
+
+/** Path and lines of each file of each run that does not stand; the lines are valid until the next file is asked for. */
+export function* runFiles({
+  before,
+  added,
+  stands,
+}: RunParts): Generator<readonly [string, Buffer]> {
+  for (const run of added.runs) {
+    if (stands(run)) continue;
+    const sources = before.runs
+      .filter((inner) => isWithin(inner, run))
+      .map((inner) => (first: number) => before.lines(inner, first));
+    yield* filesOf(run, [...sources, (first) => added.lines(run, first)]);
+  }
+}
+
+type LinesOfByte = (first: number) => Buffer;
+
+/** The files of one run, made byte by byte where it has more of them: so memory does not grow with the run. */
+function* filesOf(
+  run: LogRun,
+  sources: readonly LinesOfByte[],
+): Generator<readonly [string, Buffer]> {
+  const memory = new ReusedBytes();
+  const steps = Math.min(run.shards, FIRST_BYTES);
+  const [bytes, shards] = [FIRST_BYTES / steps, run.shards / steps];
+  const leads = LEADS / run.shards;
+  for (let step = 0; step < steps; step += 1) {
+    const lines = sortedLines(gathered(sources, step * bytes, bytes), HEX_AT, memory);
+    for (let shard = step * shards; shard < (step + 1) * shards; shard += 1) {
+      yield [runPath(run, shard), linesBetween(lines, shard * leads, (shard + 1) * leads)];
+    }
+  }
+}
+
+function gathered(sources: readonly LinesOfByte[], from: number, count: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let first = from; first < from + count; first += 1) {
+    for (const source of sources) parts.push(Buffer.from(source(first)));
+  }
+  return Buffer.concat(parts);
 }

@@ -5,22 +5,24 @@ import {
   placeLegs,
   thinBundle,
 } from '../../contract/bundle.ts';
-import { type CityReading, cityBody } from '../../contract/city-readings.ts';
-import { defined } from '../../contract/defined.ts';
-import { CITY_LOCS } from '../../contract/entities.ts';
 import {
   bundleStatement,
+  type CityReading,
+  cityBody,
   cityStatement,
   lifecycleStatement,
-} from '../../contract/joined-statements.ts';
+} from '../../contract/city-readings.ts';
+import { defined } from '../../contract/defined.ts';
+import { CITY_LOCS } from '../../contract/entities.ts';
 import type { LegReading } from '../../contract/leg.ts';
 import { LIFECYCLE_SIGNALS, lifecycleBody } from '../../contract/lifecycle-body.ts';
 import { type BundlePath, LINES, type Line, type Signal, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
 import type { SignalRecord } from '../../contract/record.ts';
 import { CATALOG_PATH, type FileEntry, parseCatalogRow } from '../../contract/release.ts';
+import { NATURE } from '../../contract/words.ts';
 import type { JobChunk } from '../../jobs/chunk-builder.ts';
-import { catalogOrder, place } from '../publish/catalog-order.ts';
+import { catalogOrder, place } from '../publish/catalog-changes.ts';
 import type { FileWriter } from '../publish/file-writer.ts';
 import { GatheredLines } from '../publish/gathered-lines.ts';
 import type { LeafStore } from '../publish/leaf-store.ts';
@@ -31,7 +33,6 @@ import { ForgottenError } from '../remember/forgotten-error.ts';
 import type { Memory } from '../remember/memory.ts';
 import { CENSUS_ROWS_MAX, writeCensus } from './census.ts';
 import { recordPath } from './entity-files.ts';
-import { merkleSpec } from './free-bodies.ts';
 import type { LatestTable } from './latest-table.ts';
 import { legReading } from './leg.ts';
 
@@ -275,4 +276,17 @@ function compare(a: string, b: string): number {
 function catalogPlace(line: string): string {
   const { signal_id, entity } = parseCatalogRow(line);
   return place(signal_id, entity);
+}
+
+/** `/merkle/spec`: what the retired scheme was, and what took its place. */
+function merkleSpec() {
+  return {
+    nature: NATURE,
+    retired: true as const,
+    text:
+      'Archival. An earlier scheme took one Merkle root over the record hashes of a day. It is retired with its proofs ' +
+      'at /merkle/proof, which answer 410, and with the field ots_status, which is null. Do not implement against it.',
+    instead: '/gauge/anchor',
+    proof: '/proof/:record_hash',
+  };
 }

@@ -2,20 +2,19 @@ import { pastMembers } from '../../contract/change.ts';
 import { recordDecisions } from '../../contract/decision-points.ts';
 import type { Signal } from '../../contract/lines.ts';
 import { positionOf } from '../../contract/places.ts';
-import { named } from '../../contract/reading-text.ts';
+import { named, nameOf, valueText } from '../../contract/reading-text.ts';
 import type { SignalRecord, StandardRuler } from '../../contract/record.ts';
 import { HASH_CORE_VERSION } from '../../contract/record-hash.ts';
 import type { PercentileTable } from '../../contract/record-views.ts';
 import { GRADE, NATURE, SCOPE } from '../../contract/words.ts';
 import { dataAgeHours, snapshotDate } from '../derive/age.ts';
 import { sourceAgreement } from '../derive/agreement.ts';
-import { bandOf, standardRuler } from '../derive/ruler.ts';
+import { bandOf, isOfficial, standardRuler } from '../derive/ruler.ts';
 import { percentileTable, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 import { type HashOf, toldOf } from '../intake/timeline.ts';
 import type { Grown } from '../remember/entity-past.ts';
 import { lineageOf, provenanceOf } from './provenance.ts';
-import { summaryEn, summaryZh } from './summary.ts';
 
 const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
@@ -187,4 +186,46 @@ export function recordBody(facts: EntityFacts): SignalRecord {
 /** Grade and scope as stored, or the service's own. */
 export function disclosures(reading: Reading): { grade: string; scope: string } {
   return { grade: reading.grade ?? GRADE, scope: reading.scope ?? SCOPE };
+}
+
+function percentText(season: Season): string {
+  return `${Math.round(season.percentile * 100)}`;
+}
+
+/** One descriptive English line; undefined when there is neither ruler nor statistics. */
+export function summaryEn(
+  signal: Signal,
+  reading: Reading,
+  placed: { ruler: StandardRuler | null; season: Season | null },
+): string | undefined {
+  const { ruler, season } = placed;
+  if (ruler === null && season === null) return undefined;
+  const official = isOfficial(signal, reading);
+  const parts = [
+    `${nameOf(reading)}, ${signal.measures}: ${valueText(signal, reading)} at ${reading.observed_at}`,
+    ...(ruler === null
+      ? []
+      : [`${official ? 'official class' : 'class'} "${ruler.official_category}"`]),
+    ...(season === null
+      ? []
+      : [`percentile ${percentText(season)} of ${season.n} same-season readings`]),
+  ];
+  return `${parts.join('; ')}.`;
+}
+
+/** The same line in Traditional Chinese, null when there is nothing to place the reading on. */
+export function summaryZh(
+  signal: Signal,
+  reading: Reading,
+  placed: { ruler: StandardRuler | null; season: Season | null },
+): string | null {
+  const { ruler, season } = placed;
+  if (ruler === null && season === null) return null;
+  const official = isOfficial(signal, reading);
+  const parts = [
+    `${nameOf(reading)}（${signal.id}）：${reading.observed_at} 觀測值 ${valueText(signal, reading)}`,
+    ...(ruler === null ? [] : [`${official ? '官方分級' : '分級'}「${ruler.official_category}」`]),
+    ...(season === null ? [] : [`位於 ${season.n} 筆同季觀測的第 ${percentText(season)} 百分位`]),
+  ];
+  return `${parts.join('；')}。`;
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   CHAIN_ORIGIN,
   type ChainState,
+  chainLink,
   retainedFrom,
   type SeriesCut,
   type SeriesRow,
@@ -13,13 +14,13 @@ import {
   type SegmentPlace,
   segmentPlaces,
 } from '../../contract/series-segments.ts';
-import { chainRows } from './series-chain.ts';
-
-const NEWLINE = 0x0a;
+import { jcs } from '../seal/jcs.ts';
 
 // What an hour adds to a series costs the same however long the series is: its settled rows are remembered as a state of
 // the chain, a list of segments and fewer than 16 open lines. Every 16 lines become a segment, every 4 segments of one
 // size one of the next. The outcome follows from the rows alone, not from how many came at a time.
+
+const NEWLINE = 0x0a;
 
 /** A segment of the release. */
 export interface Segment {
@@ -278,4 +279,30 @@ function openBehind(segments: readonly Segment[], open: OpenLines) {
     open: open.lines.slice(start - open.start),
     cuts: open.cuts.filter(([, rows]) => rows >= start),
   };
+}
+
+/** Rows with what the chain makes of them. */
+export interface ChainedRows {
+  /** Each row as its line stands in a file, without the comma behind it. */
+  readonly lines: readonly string[];
+  /** The state in front of each row. */
+  readonly states: readonly ChainState[];
+  /** Where each snapshot date begins. */
+  readonly cuts: readonly SeriesCut[];
+  readonly end: ChainState;
+}
+
+/** Runs the chain over rows that follow a state. */
+export function chainRows(before: ChainState, rows: readonly SeriesRow[]): ChainedRows {
+  const cuts: SeriesCut[] = [];
+  const states: ChainState[] = [];
+  let state = before;
+  for (const row of rows) {
+    const { snapshot_date } = row;
+    if (snapshot_date !== state.snapshot_date) cuts.push([snapshot_date, state.rows, state.chain]);
+    states.push(state);
+    const digest = hash('sha256', jcs(chainLink(state, row)), 'hex');
+    state = { rows: state.rows + 1, snapshot_date, chain: `sha256:${digest}` };
+  }
+  return { lines: rows.map((row) => JSON.stringify(row)), states, cuts, end: state };
 }

@@ -16,8 +16,8 @@ import { bandOf } from '../derive/ruler.ts';
 import type { Reading } from '../intake/reading.ts';
 import type { Sealer } from '../seal/sealer.ts';
 import { disclosures, type EntityFacts, orderedCurrent } from './entity-record.ts';
-import { type ChainedRows, chainRows } from './series-chain.ts';
 import type { SeriesPast } from './series-segments.ts';
+import { type ChainedRows, chainRows } from './series-segments.ts';
 
 const NOTE =
   'oldest snapshot first; a shorter look-back is the end of the same rows, and `before` is where their chain stands';

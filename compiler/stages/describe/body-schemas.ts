@@ -1,8 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { bodySchemaOf, variantSchemaOf } from '../../contract/bodies.ts';
 import { defined } from '../../contract/defined.ts';
 import { type Endpoint, findEndpoint, type Param } from '../../contract/endpoints.ts';
-import { jsonSchemaOf } from './json-schema.ts';
 
 /** JSON Schemas of bodies: one component for each schema, however many operations share it. */
 export interface BodySchemas {
@@ -73,4 +72,16 @@ function loose(value: unknown): unknown {
     ([name, member]) => !(name === 'additionalProperties' && member === false),
   );
   return Object.fromEntries(members.map(([name, member]) => [name, loose(member)]));
+}
+
+/** A schema never changes, and many operations share one. */
+const known = new WeakMap<z.ZodType, object>();
+
+/** The JSON Schema of what a body may be, without the name of its dialect. */
+export function jsonSchemaOf(schema: z.ZodType): object {
+  const made = known.get(schema);
+  if (made !== undefined) return made;
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  known.set(schema, rest);
+  return rest;
 }

@@ -1,13 +1,18 @@
 import { type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { SWITCH_SETTINGS, type Switches, switchFolder } from '../../contract/for-sale.ts';
-import { formatKeyHistory, KEYS_PATH, type KeyHistory } from '../../contract/key-history.ts';
+import {
+  formatKeyHistory,
+  KEYS_PATH,
+  type KeyHistory,
+  keyStanding,
+} from '../../contract/key-history.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import { SITE_DOCS_PATH } from '../../contract/site.ts';
 import { DID_PATH } from '../../contract/static-files.ts';
 import { TOOLS } from '../../contract/tools.ts';
 import type { Press } from '../publish/press.ts';
+import type { Issuer } from '../seal/sealer.ts';
 import { agentCard, legacyCard, signedCard } from './agent-card.ts';
-import { didDocument } from './did-document.ts';
 import { type Described, described, forSale, manifestBody, offered } from './manifest.ts';
 import { openApi } from './openapi.ts';
 import { siteAssets } from './site/assets.ts';
@@ -15,6 +20,8 @@ import { describeSite, type SiteMaterial } from './site/describe-site.ts';
 import { docsPage } from './site/docs-page.ts';
 import type { Shelf } from './stored-bodies.ts';
 import { FAVICON, llmsText, robotsText, securityText } from './texts.ts';
+
+const DID_CONTEXT = ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'];
 
 export interface Description {
   /** What was published before the descriptions. */
@@ -70,4 +77,39 @@ function describeOffer(press: Press, { all, switches, contact }: Offer): void {
   const docs = docsPage(document, { issuer, assets: siteAssets() });
   press.pack(`${folder}${SITE_DOCS_PATH}`, docs);
   press.pack(`${folder}well-known/llms.txt`, llmsText(issuer, entries));
+}
+
+interface DidParts {
+  readonly issuer: Issuer;
+  readonly keys: KeyHistory;
+  /** The time that the document speaks about. */
+  readonly asOf: string;
+}
+
+/** The did:web document of the service's address: every issuer key, the current one first; only those that may sign assert. */
+function didDocument({ issuer, keys, asOf }: DidParts) {
+  const current = (did: string): boolean => did === issuer.did;
+  const listed = [...keys.keys].sort((a, b) => Number(current(b.did)) - Number(current(a.did)));
+  const valid = listed.filter((key) => keyStanding(keys, key.did, asOf) === 'valid');
+  return {
+    '@context': DID_CONTEXT,
+    id: didWeb(issuer.baseUrl),
+    alsoKnownAs: listed.map((key) => key.did),
+    verificationMethod: listed.map((key) => ({
+      id: key.key_id,
+      type: 'Multikey',
+      controller: key.did,
+      publicKeyMultibase: key.did.slice('did:key:'.length),
+      ...(key.valid_until === null ? {} : { expires: key.valid_until }),
+      ...(key.revoked_from === null ? {} : { revoked: key.revoked_from }),
+    })),
+    assertionMethod: valid.map((key) => key.key_id),
+  };
+}
+
+/** did:web spells host and port with `%3A`, and path segments with colons. */
+function didWeb(baseUrl: string): string {
+  const { host, pathname } = new URL(baseUrl);
+  const path = pathname.split('/').filter((part) => part !== '');
+  return ['did:web', host.replace(':', '%3A'), ...path].join(':');
 }

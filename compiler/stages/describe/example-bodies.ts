@@ -1,7 +1,7 @@
-import { ENDPOINTS, type Endpoint } from '../../contract/endpoints.ts';
+import { ENDPOINTS, type Endpoint, type EndpointPath } from '../../contract/endpoints.ts';
 import type { SignalRecord } from '../../contract/record.ts';
+import { addOn, recordAddOns } from '../../contract/record-views.ts';
 import { inventedBody } from './invented-body.ts';
-import { type SampleAnswers, sampleAnswers } from './sample-answers.ts';
 import { isDescriptionFile, type StoredBodies } from './stored-bodies.ts';
 
 /** What an operation answers, as every description shows it. */
@@ -47,4 +47,26 @@ function freeAnswer(row: Endpoint, stored: StoredBodies): object | undefined {
   const value = path === undefined ? null : stored.read(path);
   const isShown = value !== null && JSON.stringify(value).length <= SHOWN_CHARS_MAX;
   return isShown ? (value as object) : undefined;
+}
+
+/** What the free sample record says already, by the operation that sells it: real answers that give nothing away. */
+type SampleAnswers = Partial<Readonly<Record<EndpointPath, object>>>;
+
+/**
+ * Answers of paid operations about the readings of free samples, the first one that has an answer. Every member stands
+ * in the sample; the add-ons lack the citation, which is what a purchase adds.
+ */
+function sampleAnswers(records: readonly SignalRecord[]): SampleAnswers {
+  return Object.assign({}, ...records.map(answersAbout).reverse());
+}
+
+function answersAbout(record: SignalRecord): SampleAnswers {
+  const { lifecycle } = record;
+  return {
+    '/gauge': record,
+    ...recordAddOns(record),
+    ...(lifecycle === null
+      ? {}
+      : { '/gauge/lifecycle': addOn(record, 'lifecycle', { lifecycle }) }),
+  };
 }

@@ -2,8 +2,8 @@ import { bodySchemaOf } from '../../contract/bodies.ts';
 import type { Endpoint } from '../../contract/endpoints.ts';
 import { LINES, type Line, legMember, signalOf } from '../../contract/lines.ts';
 import { CITY_ADD_ONS } from '../../contract/products.ts';
+import { jsonSchemaOf } from './body-schemas.ts';
 import { INVENTED_HASH, INVENTED_KEYS, INVENTED_VALUES, USUAL_MEMBERS } from './invented-values.ts';
-import { jsonSchemaOf } from './json-schema.ts';
 
 /** The words of JSON Schema that zod writes. */
 interface Node {

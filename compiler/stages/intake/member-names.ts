@@ -1,4 +1,11 @@
 import { z } from 'zod';
+import type { CollectionId } from '../../contract/collections.ts';
+import { documentRowSchema } from './document-row.ts';
+import { filingRowSchema } from './filing-row.ts';
+import { mcpServerRowSchema } from './mcp-server-row.ts';
+import { stableCoinRowSchema } from './stable-coin-row.ts';
+import { stablecoinDeathRowSchema } from './stablecoin-death-row.ts';
+import { trustServiceRowSchema } from './trust-service-row.ts';
 
 /** The names of all members that a row may have, of whichever form. */
 export function memberNames(row: z.ZodType): string[] {
@@ -19,3 +26,13 @@ function shapesOf(row: z.ZodType): Readonly<Record<string, z.ZodType>>[] {
   const forms: readonly unknown[] = row instanceof z.ZodDiscriminatedUnion ? row.options : [row];
   return forms.flatMap((form) => (form instanceof z.ZodObject ? [form.shape] : []));
 }
+
+/** What a row of each collection holds. */
+export const ROW_SCHEMAS: Readonly<Record<CollectionId, z.ZodType<object>>> = {
+  'trust.service': trustServiceRowSchema,
+  'mcp.server': mcpServerRowSchema,
+  'stable.coin': stableCoinRowSchema,
+  'stablecoin.death': stablecoinDeathRowSchema,
+  'filing.submission': filingRowSchema,
+  document: documentRowSchema,
+};

@@ -1,5 +1,3 @@
-import { entityHash } from './entity-hash.ts';
-
 /** Which entities of a signal one job takes; what names no entity, such as a broken line, belongs to the first share. */
 export interface Share {
   readonly index: number;
@@ -16,4 +14,13 @@ const PARTITION_BITS = 16;
 export function takes({ index, of }: Share, entity: string | null): boolean {
   if (of === 1) return true;
   return (entity === null ? 0 : (entityHash(entity) >>> PARTITION_BITS) % of) === index;
+}
+
+/** FNV-1a over UTF-16 code units, 32 bits: spreads entities evenly and always the same way. */
+export function entityHash(entity: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < entity.length; at++) {
+    hash = Math.imul(hash ^ entity.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
 }

@@ -1,7 +1,13 @@
 import { type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
 import { SITE_CHANGES_MAX } from '../../contract/site.ts';
-import { place } from './catalog-order.ts';
 import { differentLines, type LinePair } from './sorted-lines.ts';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A line of the catalog begins with `["`. */
+const SIGNAL_AT = 2;
+const BETWEEN = '","'.length;
+const SEPARATOR = 0x0a;
 
 /**
  * What became of the latest reading of an entity. `newer` and `older` are other readings by their time; `revised` is the same
@@ -81,4 +87,28 @@ function newestOf(changes: readonly CatalogChange[]): CatalogChange[] {
   const byTime = (a: CatalogChange, b: CatalogChange): number =>
     Date.parse(b.row.observed_at) - Date.parse(a.row.observed_at) || (order(a) < order(b) ? -1 : 1);
   return [...changes].sort(byTime).slice(0, NEWEST_MAX);
+}
+
+/** Where an entity of a signal belongs in the catalog; both are printable ASCII. */
+export function place(signalId: string, entity: string): string {
+  return `${signalId}${String.fromCharCode(SEPARATOR)}${entity}`;
+}
+
+/** The order of lines of the catalog by their places, read off without parsing them. */
+export function catalogOrder(bytes: Buffer, start: number, key: string): number {
+  let at = start + SIGNAL_AT;
+  for (let index = 0; index < key.length; index += 1) {
+    const wanted = key.charCodeAt(index);
+    if (bytes[at] === QUOTE) {
+      // The separator is below every character, and so is the end.
+      if (wanted !== SEPARATOR) return -1;
+      at += BETWEEN;
+      continue;
+    }
+    if (bytes[at] === BACKSLASH) at += 1;
+    const lead = (bytes[at] ?? 0) - wanted;
+    if (lead !== 0) return lead;
+    at += 1;
+  }
+  return bytes[at] === QUOTE ? 0 : 1;
 }

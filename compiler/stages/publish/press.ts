@@ -1,4 +1,5 @@
-import { CODINGS, isPacked, packedPath } from '../../contract/codings.ts';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { CODINGS, type Coding, isPacked, packedPath } from '../../contract/codings.ts';
 import { type Endpoint, type EndpointPath, endpointAt } from '../../contract/endpoints.ts';
 import { filePath, type Values } from '../../contract/path.ts';
 import {
@@ -10,8 +11,13 @@ import {
 import { citationOf, type Issuer, type Sealer } from '../seal/sealer.ts';
 import type { FileWriter } from './file-writer.ts';
 import type { LeafStore } from './leaf-store.ts';
-import { packedBytes } from './packed-bytes.ts';
 import type { VerifyShards } from './verify-shards.ts';
+
+/** Where a gzip stream names the system that made it (RFC 1952), and the value for none. */
+const SYSTEM_AT = 9;
+const SYSTEM_UNKNOWN = 255;
+/** On the OpenAPI document: 26 KB in 3 ms. The best quality makes 24 KB in 180 ms, and every hour would pay for it. */
+const BROTLI_QUALITY = 5;
 
 /** Where the stages behind the signals put what they make; nothing else writes into a release. */
 export interface Press {
@@ -129,4 +135,24 @@ function subjectOf(path: EndpointPath, values: Values): string {
   const { params } = endpointAt(path);
   const asked = Object.keys(params).find((name) => params[name]?.required);
   return values.loc ?? values.entity ?? values[asked ?? ''] ?? path;
+}
+
+/** Bytes under a coding, the same on every system. */
+export function packedBytes(bytes: Uint8Array, coding: Coding): Buffer {
+  return coding === 'br' ? brotli(bytes) : gzip(bytes);
+}
+
+function brotli(bytes: Uint8Array): Buffer {
+  return brotliCompressSync(bytes, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    },
+  });
+}
+
+function gzip(bytes: Uint8Array): Buffer {
+  const packed = gzipSync(bytes);
+  packed[SYSTEM_AT] = SYSTEM_UNKNOWN;
+  return packed;
 }

@@ -10,9 +10,9 @@ import {
   runPaths,
   runsOf,
 } from '../../../compiler/contract/log-runs.ts';
+import { StoredRuns } from '../../../compiler/stages/anchor/open-log.ts';
 import { RunSpill } from '../../../compiler/stages/anchor/run-spill.ts';
-import { StoredRuns } from '../../../compiler/stages/anchor/stored-runs.ts';
-import { runFiles } from '../../../compiler/stages/anchor/write-runs.ts';
+import { runFiles } from '../../../compiler/stages/anchor/write-log.ts';
 import { makeFolder, removeFolders } from '../../snapshot-folder.ts';
 import { seeded } from '../../verify/overlay-disk.ts';
 

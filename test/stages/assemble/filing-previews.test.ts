@@ -3,7 +3,7 @@ import type { FilerLine } from '../../../compiler/contract/filing-index.ts';
 import {
   PREVIEW_FILERS_MAX,
   writeFilingPreviews,
-} from '../../../compiler/stages/assemble/filing-previews.ts';
+} from '../../../compiler/stages/assemble/filing-files.ts';
 import type { Press } from '../../../compiler/stages/publish/press.ts';
 
 /** The two previews of so many filers, by the path of the operation. */

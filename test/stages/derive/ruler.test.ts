@@ -17,7 +17,7 @@ import {
   SOIL_MOISTURE_USDM,
   US_AQI,
 } from '../../../compiler/contract/rulers.ts';
-import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/summary.ts';
+import { summaryEn, summaryZh } from '../../../compiler/stages/assemble/entity-record.ts';
 import {
   bandOf,
   classify,

@@ -8,7 +8,7 @@ import {
 } from '../../../compiler/stages/describe/example-bodies.ts';
 import { inventedBody } from '../../../compiler/stages/describe/invented-body.ts';
 import { INVENTED, INVENTED_HASH } from '../../../compiler/stages/describe/invented-values.ts';
-import { outline } from '../../../compiler/stages/describe/outline.ts';
+import { outline } from '../../../compiler/stages/describe/manifest.ts';
 import { storedBodies } from '../../../compiler/stages/describe/stored-bodies.ts';
 import { type CompiledSample, compiledSample, sampleBodies } from '../../compiled-sample.ts';
 import { removeFolders } from '../../snapshot-folder.ts';

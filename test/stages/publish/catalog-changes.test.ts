@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CatalogRow, formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { catalogChanges, catalogNews } from '../../../compiler/stages/publish/catalog-changes.ts';
-import { place } from '../../../compiler/stages/publish/catalog-order.ts';
+import {
+  catalogChanges,
+  catalogNews,
+  place,
+} from '../../../compiler/stages/publish/catalog-changes.ts';
 
 const keyOf = ({ signal_id, entity }: CatalogRow): string => place(signal_id, entity);
 const row = (entity: string, more: Partial<CatalogRow> = {}): CatalogRow => ({

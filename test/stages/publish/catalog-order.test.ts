@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCatalogRow } from '../../../compiler/contract/release.ts';
-import { catalogOrder, place } from '../../../compiler/stages/publish/catalog-order.ts';
+import { catalogOrder, place } from '../../../compiler/stages/publish/catalog-changes.ts';
 
 const line = (signal_id: string, entity: string): Buffer =>
   Buffer.from(

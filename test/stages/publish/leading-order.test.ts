@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { leadingOrder } from '../../../compiler/stages/publish/leading-order.ts';
+import { leadingOrder } from '../../../compiler/stages/publish/hash-lines.ts';
 
 describe('leadingOrder()', () => {
   it('gives the order of leads, and of the rest where those are the same', () => {

@@ -4,7 +4,7 @@ import { signalOf } from '../../../compiler/contract/lines.ts';
 import { CHAIN_ORIGIN } from '../../../compiler/contract/series.ts';
 import { entityFacts } from '../../../compiler/stages/assemble/entity-record.ts';
 import type { Latest } from '../../../compiler/stages/assemble/latest.ts';
-import { chainRows } from '../../../compiler/stages/assemble/series-chain.ts';
+import { chainRows } from '../../../compiler/stages/assemble/series-segments.ts';
 import { snapshotDate } from '../../../compiler/stages/derive/age.ts';
 import { seasonOf } from '../../../compiler/stages/derive/season.ts';
 import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';

@@ -7,8 +7,15 @@ import { type McpServerRow, mcpServerRowSchema } from '../../intake/mcp-server-r
 import { readCollection } from '../../intake/read-collection.ts';
 import type { Press } from '../../publish/press.ts';
 import type { ReadPart } from '../part.ts';
-import { type CaptureRoster, captureRoster, presenceOf, type Subject } from './capture-roster.ts';
-import { absentSubjects, captureCounts, capturedHashes } from './captured-subjects.ts';
+import {
+  absentSubjects,
+  type CaptureRoster,
+  captureCounts,
+  capturedHashes,
+  captureRoster,
+  presenceOf,
+  type Subject,
+} from './capture-roster.ts';
 import { disclosureOf, putHashes, putRoster } from './put-roster.ts';
 import { previewHead, previewValues } from './roster-preview.ts';
 import { measurers, rowProvenance } from './roster-provenance.ts';

@@ -1,16 +1,33 @@
 import { CODINGS, isPacked, packedPath } from '../../../contract/codings.ts';
-import { lineOf, SIGNALS } from '../../../contract/lines.ts';
-import type { FileEntry } from '../../../contract/release.ts';
-import { SITE_DATA } from '../../../contract/site.ts';
+import { endpointAt } from '../../../contract/endpoints.ts';
+import { type Line, lineOf, SIGNALS, type Signal } from '../../../contract/lines.ts';
+import { knownFilePath } from '../../../contract/path.ts';
+import { type Place, placesOf } from '../../../contract/places.ts';
+import type { CatalogRow, FileEntry } from '../../../contract/release.ts';
+import {
+  FOUND_MAX,
+  findUrl,
+  SITE_DATA,
+  SITE_FIND_URL,
+  type SiteFind,
+  type SiteFound,
+  type SiteMap,
+  type SiteMapRow,
+  type SitePoint,
+  siteWords,
+} from '../../../contract/site.ts';
 import type { CatalogNews } from '../../publish/catalog-changes.ts';
 import { fileEntry } from '../../publish/file-writer.ts';
 import type { Press } from '../../publish/press.ts';
 import type { Shelf } from '../stored-bodies.ts';
 import type { CatalogView } from './catalog-view.ts';
 import { entityFiles, type SiteFile } from './entity-pieces.ts';
-import { findFiles } from './find-files.ts';
-import { mapFile } from './map-file.ts';
-import { piecesFolder } from './site-paths.ts';
+import { mapPath, piecesFolder } from './site-paths.ts';
+
+/** Entities of a piece before it is cut by the next letter. */
+const PIECE_ROWS_MAX = 1000;
+/** Longest beginning of a word that is told apart. */
+const KEY_CHARS_MAX = 12;
 
 /** What the pieces are made from, and what is there of them already. */
 export interface PieceMaterial {
@@ -81,4 +98,100 @@ function packedPaths(path: string): string[] {
 
 function addAll(set: Set<string>, paths: readonly string[]): void {
   for (const path of paths) set.add(path);
+}
+
+/** The free preview of a series, as far as the map shows it. */
+interface Preview {
+  readonly entity_name: string | null;
+  readonly rows: readonly {
+    readonly observed_at: string;
+    readonly current: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+/** The free last seven of every entity that has a position; null where none has. */
+function mapFile(signal: Signal, line: Line, shelf: Shelf): SiteFile | null {
+  const [metric] = signal.metrics;
+  const rows = [...placesOf(line.id)].flatMap(([entity, place]): SiteMapRow[] => {
+    const path = knownFilePath(endpointAt('/gauge/history-preview'), {
+      signal_id: signal.id,
+      entity,
+    });
+    if (!shelf.has(path)) return [];
+    const preview = JSON.parse(new TextDecoder().decode(shelf.read(path))) as Preview;
+    return [rowOf(entity, place, { preview, metric })];
+  });
+  const body: SiteMap = { signal_id: signal.id, metric, rows };
+  return rows.length === 0 ? null : [mapPath(signal.id), body];
+}
+
+function rowOf(
+  entity: string,
+  { name, latitude, longitude }: Place,
+  { preview, metric }: { readonly preview: Preview; readonly metric: string },
+): SiteMapRow {
+  const points = preview.rows.map(({ observed_at, current }): SitePoint => {
+    const { [metric]: value, band } = current;
+    const number = typeof value === 'number' ? value : null;
+    return typeof band === 'string' ? [observed_at, number, band] : [observed_at, number];
+  });
+  return [entity, preview.entity_name ?? name, latitude, longitude, points];
+}
+
+/** A word with the entity that it finds. */
+type Entry = readonly [word: string, row: CatalogRow];
+
+/** Every word of every entity, in pieces by how it begins. */
+export function findFiles(rows: Iterable<CatalogRow>): SiteFile[] {
+  const entries: Entry[] = [];
+  for (const row of rows) {
+    for (const word of siteWords(row.entity, row.entity_name)) entries.push([word, row]);
+  }
+  const pieces = [...byKey(entries, 1)].flatMap(([key, list]) => cut(key, list));
+  pieces.sort(([a], [b]) => (a < b ? -1 : 1));
+  const find: SiteFind = { keys: pieces.map(([key]) => key) };
+  const files = pieces.map(([key, list]): SiteFile => [findUrl(key).slice(1), found(key, list)]);
+  return [[SITE_FIND_URL.slice(1), find], ...files];
+}
+
+/** The beginning of a word, of so many UTF-16 units, or one more where that would halve a character. */
+function keyOf(word: string, chars: number): string {
+  const key = word.slice(0, chars);
+  return key.isWellFormed() ? key : word.slice(0, chars + 1);
+}
+
+function byKey(entries: readonly Entry[], chars: number): Map<string, Entry[]> {
+  const byStart = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const key = keyOf(entry[0], chars);
+    const known = byStart.get(key);
+    if (known === undefined) byStart.set(key, [entry]);
+    else known.push(entry);
+  }
+  return byStart;
+}
+
+/** One piece, or one for each next letter; words that are the key itself stay in the piece of the key. */
+function cut(key: string, entries: readonly Entry[]): [string, readonly Entry[]][] {
+  const chars = key.length;
+  if (entries.length <= PIECE_ROWS_MAX || chars >= KEY_CHARS_MAX) return [[key, entries]];
+  const parts = byKey(entries, chars + 1);
+  // All of them are the same word.
+  if (parts.size === 1 && parts.has(key)) return [[key, entries]];
+  return [...parts].flatMap(([longer, list]): [string, readonly Entry[]][] => {
+    return longer === key ? [[key, list]] : cut(longer, list);
+  });
+}
+
+function found(key: string, entries: readonly Entry[]): SiteFound {
+  const signals: Record<string, (readonly [string, string | null])[]> = {};
+  const seen = new Set<CatalogRow>();
+  for (const [, row] of entries) {
+    if (seen.has(row)) continue;
+    seen.add(row);
+    if (seen.size > FOUND_MAX) continue;
+    signals[row.signal_id] ??= [];
+    signals[row.signal_id]?.push([row.entity, row.entity_name]);
+  }
+  return { key, total: seen.size, signals };
 }

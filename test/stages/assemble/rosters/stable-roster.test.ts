@@ -3,7 +3,7 @@ import { PERSISTENT_ABSENCES } from '../../../../compiler/contract/roster-views.
 import {
   ON_PEG,
   TERMINATED_BELOW,
-} from '../../../../compiler/stages/assemble/rosters/coin-state.ts';
+} from '../../../../compiler/stages/assemble/rosters/stable-roster.ts';
 import { coinRow } from '../../../roster-rows.ts';
 import { removeFolders } from '../../../snapshot-folder.ts';
 import { printed } from './printed.ts';

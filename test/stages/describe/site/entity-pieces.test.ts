@@ -17,7 +17,7 @@ import {
   entityFiles,
   type SiteFile,
 } from '../../../../compiler/stages/describe/site/entity-pieces.ts';
-import { findFiles } from '../../../../compiler/stages/describe/site/find-files.ts';
+import { findFiles } from '../../../../compiler/stages/describe/site/write-pieces.ts';
 import { catalogNews } from '../../../../compiler/stages/publish/catalog-changes.ts';
 
 const row = (entity: string, entity_name: string | null = null): CatalogRow => ({

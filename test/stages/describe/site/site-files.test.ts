@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { type CatalogRow, formatCatalogRow } from '../../../../compiler/contract/release.ts';
 import { SITE_CHANGES_MAX } from '../../../../compiler/contract/site.ts';
 import { CatalogView } from '../../../../compiler/stages/describe/site/catalog-view.ts';
-import { changesFeed, siteChanges } from '../../../../compiler/stages/describe/site/changes.ts';
+import {
+  changesFeed,
+  siteChanges,
+} from '../../../../compiler/stages/describe/site/describe-site.ts';
 import { ogImage } from '../../../../compiler/stages/describe/site/og-image.ts';
 import { catalogNews } from '../../../../compiler/stages/publish/catalog-changes.ts';
 
