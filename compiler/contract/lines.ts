@@ -71,6 +71,10 @@ export interface Leg {
   readonly signals: readonly string[];
 }
 
+interface Legs {
+  readonly legs: readonly Leg[];
+}
+
 /** One subject area: its signals, its entities and the bundle that joins them. */
 export interface Line<Path extends string = string, Id extends string = string> {
   readonly id: string;
@@ -84,11 +88,7 @@ export interface Line<Path extends string = string, Id extends string = string> 
   /** Other names of the entity parameter that live clients send. */
   readonly entityAliases?: readonly string[];
   /** Path, parameter and legs of the bundle; absent where the line has none. */
-  readonly bundle?: {
-    readonly path: Path;
-    readonly param: 'loc' | 'entity';
-    readonly legs: readonly Leg[];
-  };
+  readonly bundle?: { readonly path: Path; readonly param: 'loc' | 'entity' } & Legs;
   /** Where a leg's entity differs from the bundle's: signal id -> bundle entity -> entity. */
   readonly entityOf?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Life-cycle states of the line; absent where subjects do not end. */
@@ -97,15 +97,27 @@ export interface Line<Path extends string = string, Id extends string = string> 
   readonly emptyUntilKeyed?: boolean;
 }
 
+/** The bands of a signal with official rulers are those of the rulers, unless it has more of its own. */
 function signal<const Id extends string>(id: Id, row: SignalRow): Signal<Id> {
-  return { id, ...row };
+  const official = row.rulers?.[0]?.steps.map(({ band }) => band);
+  const bands = row.bands ?? official;
+  return { id, ...row, ...(bands === undefined ? {} : { bands }) };
 }
 
+type LineRow<Path extends string, Id extends string> = Omit<Line<Path, Id>, 'bundle'> & {
+  /** Without legs each signal of the line is one, in its order. */
+  readonly bundle?: { readonly path: Path; readonly param: 'loc' | 'entity' } & Partial<Legs>;
+};
+
 // Without a bundle no path is inferred: `never` keeps the union of literal paths clean.
-function line<const Path extends string = never, Id extends string = string>(
-  row: Line<Path, Id>,
-): Line<Path, Id> {
-  return row;
+function line<const Path extends string = never, Id extends string = string>({
+  bundle,
+  ...row
+}: LineRow<Path, Id>): Line<Path, Id> {
+  const legs = (): readonly Leg[] => chain(...row.signals.map(({ id }) => id));
+  return bundle === undefined
+    ? row
+    : { ...row, bundle: { ...bundle, legs: bundle.legs ?? legs() } };
 }
 
 /** States that every life-cycle line shares, healthiest first. */
@@ -188,7 +200,6 @@ export const LINES = [
         cadence: 'hourly',
         metrics: ['aqi_index'],
         range: FROM_ZERO,
-        bands: US_AQI.steps.map((step) => step.band),
         rulers: [US_AQI],
         seasonal: true,
       }),
@@ -197,7 +208,6 @@ export const LINES = [
         cadence: 'hourly',
         metrics: ['pm25_ugm3'],
         range: FROM_ZERO,
-        bands: US_AQI.steps.map((step) => step.band),
         rulers: PM25,
         seasonal: true,
       }),
@@ -242,7 +252,6 @@ export const LINES = [
         cadence: 'weekly',
         metrics: ['soil_moisture_percentile_pct'],
         range: PERCENTILE,
-        bands: SOIL_MOISTURE_USDM.steps.map((step) => step.band),
         rulers: [SOIL_MOISTURE_USDM],
         seasonal: true,
       }),
@@ -257,18 +266,13 @@ export const LINES = [
         cadence: 'weekly',
         metrics: ['vhi_index'],
         range: VHI,
-        bands: CROP_VHI.steps.map((step) => step.band),
         rulers: [CROP_VHI],
         seasonal: true,
         // Provinces too, by the country and number of the agency: `ukr-24`.
         entities: 'open',
       }),
     ],
-    bundle: {
-      path: '/gauge/agri-region',
-      param: 'loc',
-      legs: chain('agriculture.drought', 'agriculture.heat', 'agriculture.crop-vhi'),
-    },
+    bundle: { path: '/gauge/agri-region', param: 'loc' },
   }),
   line({
     id: 'grid',
@@ -330,7 +334,6 @@ export const LINES = [
         cadence: 'hourly',
         metrics: ['wave_height_m'],
         range: FROM_ZERO,
-        bands: SEA_STATE.steps.map((step) => step.band),
         rulers: [SEA_STATE],
         seasonal: true,
       }),
@@ -341,11 +344,7 @@ export const LINES = [
         seasonal: true,
       }),
     ],
-    bundle: {
-      path: '/gauge/shipping-region',
-      param: 'loc',
-      legs: chain('shipping.route-disruption', 'shipping.sea-state', 'shipping.throughput'),
-    },
+    bundle: { path: '/gauge/shipping-region', param: 'loc' },
   }),
   line({
     id: 'filing',
@@ -372,11 +371,7 @@ export const LINES = [
         metrics: ['form4_90d_count', 'form4_30d_count'],
       }),
     ],
-    bundle: {
-      path: '/gauge/filing-company',
-      param: 'entity',
-      legs: chain('filing.delinquency', 'filing.material-events', 'filing.insider'),
-    },
+    bundle: { path: '/gauge/filing-company', param: 'entity' },
   }),
   line({
     id: 'wildfire',
@@ -401,11 +396,7 @@ export const LINES = [
         metrics: ['smoke_pm25_ugm3'],
       }),
     ],
-    bundle: {
-      path: '/gauge/wildfire-region',
-      param: 'entity',
-      legs: chain('wildfire.fire-weather', 'wildfire.active-fire', 'wildfire.impact-confirm'),
-    },
+    bundle: { path: '/gauge/wildfire-region', param: 'entity' },
   }),
   line({
     id: 'nas',
@@ -437,11 +428,7 @@ export const LINES = [
         bands: ['none', 'contained', 'local_impact', 'propagating', 'network_cascade'],
       }),
     ],
-    bundle: {
-      path: '/gauge/nas-region',
-      param: 'entity',
-      legs: chain('nas.aviation_wx', 'nas.ground_ops', 'nas.impact_cascade'),
-    },
+    bundle: { path: '/gauge/nas-region', param: 'entity' },
   }),
   line({
     id: 'border-wait',
@@ -469,15 +456,7 @@ export const LINES = [
         range: FROM_ZERO,
       }),
     ],
-    bundle: {
-      path: '/gauge/border-wait-region',
-      param: 'entity',
-      legs: chain(
-        'border-wait.upstream-pressure',
-        'border-wait.lane-wait',
-        'border-wait.commercial-delay',
-      ),
-    },
+    bundle: { path: '/gauge/border-wait-region', param: 'entity' },
   }),
   line({
     id: 'earthquake',
@@ -507,15 +486,7 @@ export const LINES = [
         bands: ['none', 'felt', 'moderate', 'significant', 'severe'],
       }),
     ],
-    bundle: {
-      path: '/gauge/earthquake-region',
-      param: 'entity',
-      legs: chain(
-        'earthquake.swarm_rate',
-        'earthquake.current_activity',
-        'earthquake.impact_realized',
-      ),
-    },
+    bundle: { path: '/gauge/earthquake-region', param: 'entity' },
   }),
   line({
     id: 'hurricane',
@@ -553,16 +524,7 @@ export const LINES = [
         bands: ['below-normal', 'normal', 'above-normal', 'hyperactive'],
       }),
     ],
-    bundle: {
-      path: '/gauge/hurricane-region',
-      param: 'entity',
-      legs: chain(
-        'hurricane.formation-outlook',
-        'hurricane.active-storms',
-        'hurricane.impact-cascade',
-        'hurricane.industry-timeline',
-      ),
-    },
+    bundle: { path: '/gauge/hurricane-region', param: 'entity' },
   }),
   line({
     id: 'drought',
@@ -583,7 +545,6 @@ export const LINES = [
         cadence: 'weekly',
         metrics: ['dsci_index', 'd1_pct'],
         range: DSCI,
-        bands: DROUGHT_CLASS.steps.map((step) => step.band),
         rulers: [DROUGHT_CLASS],
       }),
       signal('drought.impact-cascade', {
@@ -600,16 +561,7 @@ export const LINES = [
         bands: ['below-normal', 'normal', 'above-normal', 'severe-widespread'],
       }),
     ],
-    bundle: {
-      path: '/gauge/drought-region',
-      param: 'entity',
-      legs: chain(
-        'drought.onset-pressure',
-        'drought.status',
-        'drought.impact-cascade',
-        'drought.industry-timeline',
-      ),
-    },
+    bundle: { path: '/gauge/drought-region', param: 'entity' },
   }),
   line({
     id: 'drug-shortage',
@@ -635,15 +587,7 @@ export const LINES = [
         range: SHARE,
       }),
     ],
-    bundle: {
-      path: '/gauge/drug-shortage-region',
-      param: 'entity',
-      legs: chain(
-        'drug-shortage.new-incidence',
-        'drug-shortage.active-shortages',
-        'drug-shortage.resolution-rate',
-      ),
-    },
+    bundle: { path: '/gauge/drug-shortage-region', param: 'entity' },
   }),
   line({
     id: 'drug-detail',
@@ -689,16 +633,7 @@ export const LINES = [
         ],
       }),
     ],
-    bundle: {
-      path: '/gauge/drug-detail-region',
-      param: 'entity',
-      legs: chain(
-        'drug-detail.supply-narrowing',
-        'drug-detail.status',
-        'drug-detail.alternatives-status',
-        'drug-detail.alternative-supply',
-      ),
-    },
+    bundle: { path: '/gauge/drug-detail-region', param: 'entity' },
   }),
   line({
     id: 'severe-convection',
@@ -712,7 +647,6 @@ export const LINES = [
         cadence: 'daily',
         metrics: ['outlook_category_index'],
         range: OUTLOOK_CATEGORY,
-        bands: OUTLOOK_RISK.steps.map((step) => step.band),
         rulers: [OUTLOOK_RISK],
       }),
       signal('severe-convection.active-warning-state', {
@@ -735,15 +669,7 @@ export const LINES = [
         ],
       }),
     ],
-    bundle: {
-      path: '/gauge/severe-convection-region',
-      param: 'entity',
-      legs: chain(
-        'severe-convection.forecast-risk-env',
-        'severe-convection.active-warning-state',
-        'severe-convection.realized-severe-reports',
-      ),
-    },
+    bundle: { path: '/gauge/severe-convection-region', param: 'entity' },
   }),
   line({
     id: 'grid-reliability',
@@ -775,15 +701,7 @@ export const LINES = [
         bands: ['confirmed-slack', 'nominal', 'strained', 'ran-tight', 'severe-strain'],
       }),
     ],
-    bundle: {
-      path: '/gauge/grid-reliability-region',
-      param: 'entity',
-      legs: chain(
-        'grid-reliability.forecast-stress',
-        'grid-reliability.stress',
-        'grid-reliability.realized-strain',
-      ),
-    },
+    bundle: { path: '/gauge/grid-reliability-region', param: 'entity' },
   }),
   lifecycleLine('climate-policy', {
     path: '/gauge/policy-region',

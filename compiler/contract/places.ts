@@ -1,21 +1,23 @@
-import { CITY_RIVER_GAUGE, DRUGS, type THERAPEUTIC_CLASSES } from './entities.ts';
-import { lineOf } from './lines.ts';
 import {
   AGRI_PLACES,
   AIRPORT_PLACES,
   AUTHORITY_PLACES,
   BASIN_PLACES,
+  CITY_GAUGES,
+  CITY_LOCS,
   CITY_PLACES,
+  CLASS_NAMES,
   CONVECTION_PLACES,
   CROSSING_PLACES,
   DROUGHT_PLACES,
+  DRUGS,
   EARTHQUAKE_PLACES,
-  GAUGE_PLACES,
   GRID_PLACES,
   type PlaceRow,
   SHIPPING_PLACES,
   WILDFIRE_PLACES,
-} from './place-rows.ts';
+} from './entities.ts';
+import { lineOf } from './lines.ts';
 
 /** Where an entity is, and what people call it. Nothing of it is hashed. */
 export interface Place {
@@ -44,20 +46,6 @@ const PLACES: Readonly<Record<string, ReadonlyMap<string, Place>>> = {
 };
 const NONE: ReadonlyMap<string, Place> = new Map();
 
-const CLASS_NAMES: Readonly<Record<(typeof THERAPEUTIC_CLASSES)[number], string>> = {
-  anesthesia: 'Anesthesia',
-  oncology: 'Oncology',
-  'psychiatry-cns': 'Psychiatry and central nervous system',
-  'analgesia-opioid': 'Analgesia and opioids',
-  'anti-infective': 'Anti-infectives',
-  cardiovascular: 'Cardiovascular',
-  neurology: 'Neurology',
-  gastroenterology: 'Gastroenterology',
-  endocrine: 'Endocrinology and metabolism',
-  hematology: 'Hematology',
-  'pulmonary-allergy': 'Pulmonary and allergy',
-  ophthalmology: 'Ophthalmology',
-};
 /** Names of what is nowhere, by line. The name of a filer comes with its filings. */
 const NAMES: Readonly<Record<string, ReadonlyMap<string, string>>> = {
   'drug-shortage': new Map(Object.entries(CLASS_NAMES)),
@@ -113,12 +101,12 @@ function places(rows: Readonly<Record<string, PlaceRow>>): ReadonlyMap<string, P
   );
 }
 
-/** The gauges by their own id, a USGS site number. */
+/** The gauges by their own id; days are counted as in their city. */
 function gauges(): Readonly<Record<string, PlaceRow>> {
   return Object.fromEntries(
-    Object.entries(GAUGE_PLACES).map(([city, row]) => [
-      CITY_RIVER_GAUGE[city as keyof typeof GAUGE_PLACES],
-      row,
-    ]),
+    CITY_LOCS.map((city) => {
+      const [site, name, latitude, longitude] = CITY_GAUGES[city];
+      return [site, [name, latitude, longitude, CITY_PLACES[city][3]]];
+    }),
   );
 }
