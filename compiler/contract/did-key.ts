@@ -99,6 +99,13 @@ function convert(digits: Iterable<number>, from: number, to: number): number[] {
   return reversed.reverse();
 }
 
+const SPKI_ED25519 = Uint8Array.from([48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]);
+
+/** A 32-byte Ed25519 public key as SubjectPublicKeyInfo in DER, RFC 8410 §4. */
+export function ed25519Spki(publicKey: Uint8Array): Uint8Array {
+  return Uint8Array.of(...SPKI_ED25519, ...publicKey);
+}
+
 /** Base64url without padding, RFC 4648 §5. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   let binary = '';

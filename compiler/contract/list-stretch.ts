@@ -1,3 +1,4 @@
+import { firstWhere } from './first-where.ts';
 // Neighbouring filings of a list settle a question alone when no filing beside them can: what lies before the first of
 // them is certainly behind the cutoff, what lies after the last of them is older than what they settle it by.
 
@@ -42,14 +43,10 @@ function firstNear<Filing extends FilingFacts>(
   { filings, head }: Pick<FilingList<Filing>, 'filings'> & { readonly head: Bounds },
   cutoff: Cutoff,
 ): number {
-  let [low, high] = [0, filings.length];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const [first] = filings[middle] as Listings<Filing>;
-    if (isBehind(first, head, cutoff)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(filings.length, (at) => {
+    const [first] = filings[at] as Listings<Filing>;
+    return !isBehind(first, head, cutoff);
+  });
 }
 
 /** What a stretch lacks to settle a question; null if no filing outside it can matter. */

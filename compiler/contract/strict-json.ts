@@ -2,13 +2,13 @@
 // between the publisher's bytes and a hash. Decisions: `-0` becomes 0, every other doubtful form is refused by name.
 
 /** What a JSON text can hold; objects are plain and carry no reserved key. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** True for a JSON object: neither null nor a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 const PATH_CHARS_MAX = 120;
 

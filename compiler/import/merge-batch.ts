@@ -1,4 +1,4 @@
-import { parseJson } from '../contract/strict-json.ts';
+import { isObject, parseJson } from '../contract/strict-json.ts';
 import { ImportError } from './import-error.ts';
 import type { Imported } from './payload.ts';
 
@@ -57,10 +57,6 @@ function storedRow(path: string, line: string): BatchRow {
     throw new ImportError({ subject: path, state }, { cause });
   }
   throw new ImportError({ subject: path, state });
-}
-
-function isObject(value: unknown): value is BatchRow {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readingKey({ entity, observed_at, current }: BatchRow): string | null {

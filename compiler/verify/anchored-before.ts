@@ -16,9 +16,10 @@ import {
 } from '../contract/log-runs.ts';
 import { verifyShardPath } from '../contract/path.ts';
 import { parseVerifyEntry } from '../contract/release.ts';
+import type { JsonObject } from '../contract/strict-json.ts';
 import type { Disk } from './disk.ts';
 import { openFileList } from './file-list.ts';
-import { type JsonObject, objectNodes } from './object-nodes.ts';
+import { objectNodes } from './object-nodes.ts';
 import { StoredBodies } from './stored-bodies.ts';
 
 /** Something that a revoked key signed. */

@@ -1,7 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { ed25519Spki } from '../contract/did-key.ts';
 import type { SignatureCheck } from './strict-signature.ts';
-
-const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A check for thousands of signatures of one issuer: OpenSSL, fourteen times as fast as JavaScript. */
 export function bulkSignatureCheck(): SignatureCheck {
@@ -16,6 +15,6 @@ export function bulkSignatureCheck(): SignatureCheck {
 }
 
 function ed25519Key(publicKey: Uint8Array): KeyObject {
-  const der = Buffer.concat([SPKI_ED25519, publicKey]);
-  return createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const key = Buffer.from(ed25519Spki(publicKey));
+  return createPublicKey({ key, format: 'der', type: 'spki' });
 }

@@ -2,14 +2,9 @@ import { type Citation, citedTarget, keyIdOf } from '../contract/citation.ts';
 import { roundDecimal } from '../contract/decimal.ts';
 import { parseFreshnessBasis } from '../contract/freshness.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
-import {
-  isObject,
-  type JsonObject,
-  memberPath,
-  type ObjectNode,
-  objectNodes,
-} from './object-nodes.ts';
+import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 
 /** Whether the lineage of a body names the readings that the body holds, and no other. */
 export function lineageChecks({ path, value }: ObjectNode): BodyCheck[] {

@@ -7,9 +7,14 @@ import { KEYS_PATH, keyStanding, readKeyHistory } from '../contract/key-history.
 import { atomicAmount } from '../contract/price.ts';
 import type { Release } from '../contract/release.ts';
 import { DID_PATH } from '../contract/static-files.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
 import { isSame, rowsOf } from './relation.ts';
 import type { BodyFault } from './release-body.ts';
 import { hasOwnTables } from './release-head.ts';

@@ -1,3 +1,4 @@
+import { firstWhere } from '../contract/first-where.ts';
 import { FILES_NAME, type FileEntry, parseFiles } from '../contract/release.ts';
 import { type Disk, readAll } from './disk.ts';
 import { listedFiles } from './release-tree.ts';
@@ -74,16 +75,10 @@ export class FileList {
 
   /** Start of the first line whose path is not before a text. */
   #firstNotBefore(path: string): number {
-    let low = 0;
-    let high = this.#bytes.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const before = middle > low ? this.#bytes.lastIndexOf(NEWLINE, middle - 1) : -1;
-      const at = Math.max(low, before + 1);
-      if (this.#pathAt(at) >= path) high = at;
-      else low = this.#lineEnd(at);
-    }
-    return low;
+    return firstWhere(this.#bytes.length, (at) => {
+      const start = at === 0 ? 0 : this.#bytes.lastIndexOf(NEWLINE, at - 1) + 1;
+      return this.#pathAt(start) >= path;
+    });
   }
 }
 

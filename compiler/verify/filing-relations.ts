@@ -13,9 +13,8 @@ import {
 import { filingLists, provenList, storedForms } from '../contract/filing-lists.ts';
 import { encodeSegment } from '../contract/path.ts';
 import { filerCoverageSchema } from '../contract/resolve-bodies.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
+import type { JsonObject, JsonValue } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
-import type { JsonObject } from './object-nodes.ts';
 import { isSame, type Related } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 

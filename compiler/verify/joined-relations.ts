@@ -15,8 +15,8 @@ import { type BundlePath, LINES, type Line, signalOf } from '../contract/lines.t
 import { encodeSegment, parseFilePath } from '../contract/path.ts';
 import { CITY_ADD_ONS } from '../contract/products.ts';
 import type { Bundle } from '../contract/record.ts';
+import { isObject } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
-import { isObject } from './object-nodes.ts';
 import { checkMade, cited, type Related, storedBody, storedRecord } from './relation.ts';
 import { placeOf } from './release-place.ts';
 import type { StoredBodies } from './stored-bodies.ts';

@@ -1,5 +1,6 @@
 import { parseCheckpoint, parseNote } from '../contract/checkpoint.ts';
 import { defined } from '../contract/defined.ts';
+import { firstWhere } from '../contract/first-where.ts';
 import { type LogRun, logLineStart, runPaths, runsOf } from '../contract/log-runs.ts';
 import { HASH_BYTES } from '../contract/merkle.ts';
 import { CHECKPOINT_PATH } from '../contract/tiles.ts';
@@ -20,17 +21,11 @@ export class KnownHashes {
 
   has(recordHash: string): boolean {
     const wanted = Buffer.from(recordHash.slice('sha256:'.length), 'hex');
-    let low = 0;
-    let high = this.#digests.length / HASH_BYTES;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const at = middle * HASH_BYTES;
-      const order = wanted.compare(this.#digests, at, at + HASH_BYTES);
-      if (order === 0) return true;
-      if (order < 0) high = middle;
-      else low = middle + 1;
-    }
-    return false;
+    const order = (at: number): number =>
+      wanted.compare(this.#digests, at * HASH_BYTES, (at + 1) * HASH_BYTES);
+    const count = this.#digests.length / HASH_BYTES;
+    const found = firstWhere(count, (at) => order(at) <= 0);
+    return found < count && order(found) === 0;
   }
 }
 

@@ -6,11 +6,12 @@ import { vouchedDids } from '../contract/key-history.ts';
 import { leafHash, verifyInclusion } from '../contract/merkle.ts';
 import { RECORD_HASH } from '../contract/record-hash.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { logEntry } from '../contract/tiles.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt } from './body-check.ts';
 import type { KeyTrust } from './key-trust.ts';
 import { judgeNote } from './log-notes.ts';
-import { isObject, type JsonObject, memberPath } from './object-nodes.ts';
+import { memberPath } from './object-nodes.ts';
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const provedSchema = z.looseObject({

@@ -1,6 +1,4 @@
-import type { JsonValue } from '../contract/strict-json.ts';
-
-export type JsonObject = { readonly [key: string]: JsonValue };
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 
 /** One object of a body and where it stands, like `legs.aqi`; the body itself is ``. */
 export interface ObjectNode {
@@ -10,10 +8,6 @@ export interface ObjectNode {
 
 /** Members that hold facts or a signed statement under names of their own: no record stands inside. */
 const CLOSED = new Set(['_citation', '_hash_core', 'current', 'previous', 'context']);
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function memberPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;

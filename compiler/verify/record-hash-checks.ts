@@ -7,8 +7,9 @@ import {
 } from '../contract/record-hash.ts';
 import { rosterCore, rosterKindOf, rosterSubject } from '../contract/roster-core.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
+import { memberPath, type ObjectNode } from './object-nodes.ts';
 
 /** Members of a core beside its version, which a reader may leave out. */
 const FACT_FIELDS = CORE_FIELDS.filter((name) => name !== 'hash_core_version');

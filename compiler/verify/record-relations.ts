@@ -15,8 +15,8 @@ import {
 import type { FileEntry } from '../contract/release.ts';
 import type { SeriesRow } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import type { FileList } from './file-list.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
 import { checkMade, cited, differing, isSame, type Related, rowsOf } from './relation.ts';
 
 const RECORD = '/gauge' satisfies EndpointPath;

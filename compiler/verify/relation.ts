@@ -3,8 +3,9 @@ import { endpointAt } from '../contract/endpoints.ts';
 import { filePath } from '../contract/path.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
-import { isObject, type JsonObject, memberPath } from './object-nodes.ts';
+import { memberPath } from './object-nodes.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 import type { Counted } from './tally.ts';
 

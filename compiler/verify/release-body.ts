@@ -1,7 +1,7 @@
 import { type Citation, citationSchema, verifyUrl } from '../contract/citation.ts';
 import type { Release } from '../contract/release.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type Place, placeOf } from './release-place.ts';
 import type { SignatureCheck } from './strict-signature.ts';
 import { type BodyReport, verifyBody } from './verify-body.ts';

@@ -11,11 +11,17 @@ import {
   parseCatalogRow,
   parseVerifyEntry,
 } from '../contract/release.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
 import { type Disk, lines, readAll } from './disk.ts';
 import type { FileList } from './file-list.ts';
-import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
+import { objectNodes } from './object-nodes.ts';
 import { differences } from './relation.ts';
 import type { Faults } from './release-fault.ts';
 import { listedFiles, placeOfFile } from './release-tree.ts';

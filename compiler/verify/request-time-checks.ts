@@ -1,5 +1,6 @@
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
-import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
+import { memberPath, type ObjectNode } from './object-nodes.ts';
 import { isSame } from './relation.ts';
 import { type Claim, isClaim, requestTimeClaims } from './request-time-claims.ts';
 

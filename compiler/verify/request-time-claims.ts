@@ -14,9 +14,10 @@ import {
 } from '../contract/freshness.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { statusTurns, updateStatus } from '../contract/update-status.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
-import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
+import { memberPath, type ObjectNode } from './object-nodes.ts';
 import type { Span } from './request-time-checks.ts';
 
 /** More parts than any body of this service joins; what follows from them is computed anew for each of their turns. */

@@ -24,8 +24,8 @@ import {
 import type { Settled } from '../contract/settlement-note.ts';
 import { settlementQuestion } from '../contract/settlement-question.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { agreement, type BodyCheck, checkAt } from './body-check.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
 import { isSame } from './relation.ts';
 
 export interface SettlementAnswer {

@@ -13,7 +13,7 @@ import {
   scorecardRow,
   serverRow,
 } from '../contract/roster-views.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { checkMade, cited, type Related, rowsOf, storedBody } from './relation.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 

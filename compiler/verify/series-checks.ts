@@ -8,8 +8,9 @@ import {
   seriesFrom,
 } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
-import { isObject, type JsonObject, memberPath, type ObjectNode } from './object-nodes.ts';
+import { memberPath, type ObjectNode } from './object-nodes.ts';
 
 /** True for a body whose rows are proven by a chain, not by its content hash. */
 export function isSeries(value: JsonObject): boolean {

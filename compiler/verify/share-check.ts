@@ -3,7 +3,13 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { unpackedPath } from '../contract/codings.ts';
 import type { FileEntry, Release } from '../contract/release.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { type BodyCheck, reason } from './body-check.ts';
 import { cardPathOf, checkDescription, isDescription } from './description-checks.ts';
 import { type Disk, readAll } from './disk.ts';
@@ -11,7 +17,7 @@ import type { FileList } from './file-list.ts';
 import { checkFiler } from './filing-relations.ts';
 import { checkJoined } from './joined-relations.ts';
 import type { KnownHashes } from './known-hashes.ts';
-import { isObject, type JsonObject, objectNodes } from './object-nodes.ts';
+import { objectNodes } from './object-nodes.ts';
 import {
   checkRecord,
   checkRows,

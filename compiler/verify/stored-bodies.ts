@@ -1,10 +1,15 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { FileEntry } from '../contract/release.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { type Disk, readAll } from './disk.ts';
 import type { FileList } from './file-list.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
 import { placeOfFile } from './release-tree.ts';
 
 /** Longest body that is read. */

@@ -6,9 +6,14 @@ import {
   segmentPlaces,
   settledRows,
 } from '../contract/series-segments.ts';
-import { decodeUtf8, type JsonValue, parseJson } from '../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../contract/strict-json.ts';
 import { reason } from './body-check.ts';
-import { isObject, type JsonObject } from './object-nodes.ts';
 import { isSame } from './relation.ts';
 import type { BodyFault } from './release-body.ts';
 import type { StoredBodies } from './stored-bodies.ts';

@@ -5,18 +5,13 @@ import { isLit, legsLit } from '../contract/lit-legs.ts';
 import type { SignalRecord } from '../contract/record.ts';
 import { seriesHead } from '../contract/series.ts';
 import type { JsonValue } from '../contract/strict-json.ts';
+import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import type { AnchorCheck } from './anchored-before.ts';
 import { agreement, type BodyCheck, canonicalHash, checkAt, reason } from './body-check.ts';
 import { addressCheck, citedChecks, lineageChecks, lookChecks } from './consistency-checks.ts';
 import { judgeSigner, type SoundVerdict, soundVerdict } from './key-trust.ts';
 import { type LogAnswer, logAnswer } from './log-answer.ts';
-import {
-  isObject,
-  type JsonObject,
-  memberPath,
-  type ObjectNode,
-  objectNodes,
-} from './object-nodes.ts';
+import { memberPath, type ObjectNode, objectNodes } from './object-nodes.ts';
 import { recordHashChecks } from './record-hash-checks.ts';
 import { isSame } from './relation.ts';
 import { requestTimeChecks } from './request-time-checks.ts';

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
   FRESHNESS_THRESHOLDS,
   type FreshnessClass,
@@ -7,7 +8,6 @@ import { LINES, type Line, lineOf, SIGNALS, type Signal } from '../../compiler/c
 import type { Values } from '../../compiler/contract/path.ts';
 import type { CatalogRow } from '../../compiler/contract/release.ts';
 import { knownOf, type UpdateState, updateState } from '../../compiler/contract/update-status.ts';
-import { firstWhere } from '../release/first-where.ts';
 import { perRelease } from '../release/per-release.ts';
 import type { ReleaseIndex } from '../release/release-index.ts';
 import { BoundedMap } from '../system/bounded-map.ts';

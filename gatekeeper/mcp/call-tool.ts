@@ -1,9 +1,8 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
 import type { EndpointPath } from '../../compiler/contract/endpoints.ts';
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import { TOOLS, type Tool, type ToolName } from '../../compiler/contract/tools.ts';
 import type { Reply } from '../http/reply.ts';
-import type { JsonObject } from './json-rpc.ts';
 import { nothingFound } from './nothing-found.ts';
 import { failed, succeeded, succeededAgain, type ToolResult } from './tool-result.ts';
 import { shown, wrongArgument } from './wrong-argument.ts';

@@ -1,6 +1,8 @@
 import {
   decodeUtf8,
+  isObject,
   JsonError,
+  type JsonObject,
   type JsonValue,
   parseJson,
 } from '../../compiler/contract/strict-json.ts';
@@ -16,7 +18,6 @@ const RPC_ERRORS = {
 } as const;
 export type RpcErrorName = keyof typeof RPC_ERRORS;
 
-export type JsonObject = { readonly [key: string]: JsonValue };
 export type RpcId = string | number;
 
 /** One message of a client as far as it is understood. */
@@ -55,10 +56,6 @@ export function bodyValue(
     if (error instanceof JsonError) return { wrong: error.message };
     throw error;
   }
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Classifies one value of a body; an invalid message keeps its id, so that its sender can match the error. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { isObject, type JsonObject } from '../../compiler/contract/strict-json.ts';
 import { TOOLS } from '../../compiler/contract/tools.ts';
 import type { Answered, Question, RpcContext, Service } from '../answers/service.ts';
 import { FREE_BYTES_MAX } from '../answers/service.ts';
@@ -6,8 +7,6 @@ import { jsonReply, NO_STORE, type Reply } from '../http/reply.ts';
 import { callTool, findTool, tooLong } from './call-tool.ts';
 import {
   bodyValue,
-  isObject,
-  type JsonObject,
   type RpcAnswer,
   type RpcErrorName,
   type RpcId,

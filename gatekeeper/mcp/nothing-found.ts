@@ -1,6 +1,6 @@
 import { LINES, type Line, SIGNALS } from '../../compiler/contract/lines.ts';
 import { nearest } from '../../compiler/contract/nearest.ts';
-import type { JsonObject } from './json-rpc.ts';
+import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { shown } from './wrong-argument.ts';
 
 const INDUSTRIES = [...new Set(LINES.map((line: Line) => line.industry))].sort();

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import { isObject } from '../../compiler/contract/strict-json.ts';
 import type { RpcHeaders } from '../http/header-facts.ts';
-import { isObject, type RpcAnswer, type RpcErrorName, type RpcRequest } from './json-rpc.ts';
+import type { RpcAnswer, RpcErrorName, RpcRequest } from './json-rpc.ts';
 
 /** Revisions that begin with a handshake, newest first. */
 export const HANDSHAKE_REVISIONS: readonly string[] = [

@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../compiler/contract/strict-json.ts';
+import type { JsonObject, JsonValue } from '../../compiler/contract/strict-json.ts';
 import type { Tool, ToolArgument } from '../../compiler/contract/tools.ts';
-import type { JsonObject } from './json-rpc.ts';
 
 /** Longest piece of a stranger's text that an error repeats. */
 const SHOWN_CHARS_MAX = 60;

@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { parseDidKey } from '../../compiler/contract/did-key.ts';
+import { ed25519Spki, parseDidKey } from '../../compiler/contract/did-key.ts';
 import { priceOf } from '../../compiler/contract/price.ts';
 import {
   type ParsedReceipt,
@@ -21,7 +21,6 @@ import type {
 import { Waiters } from './waiters.ts';
 
 const KEY = 'receipt|';
-const SPKI_ED25519 = Buffer.from('302a300506032b6570032100', 'hex');
 
 interface ReceiptReaderOptions {
   /** `did:key` of the operator's payment processor; null where there is none. */
@@ -60,7 +59,7 @@ export function receiptReader({ processor, clock }: ReceiptReaderOptions): Tende
 const receiptIn = oncePer(({ header }: PaymentHeaderOf<'receipt'>) => parseReceipt(header));
 
 function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
-  const der = Buffer.concat([SPKI_ED25519, Buffer.from(parseDidKey(processor))]);
+  const der = Buffer.from(ed25519Spki(parseDidKey(processor)));
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
   return ({ signed, signature }) => verify(null, signed, key, signature);
 }

@@ -1,6 +1,6 @@
+import { firstWhere } from '../../compiler/contract/first-where.ts';
 import { type Switches, switchFolder } from '../../compiler/contract/for-sale.ts';
 import { FILES_NAME, type FileEntry } from '../../compiler/contract/release.ts';
-import { firstWhere } from './first-where.ts';
 
 const [NEWLINE, SPACE, ZERO, SLASH, DOT] = [0x0a, 0x20, 0x30, 0x2f, 0x2e];
 const HASH_CHARS = 64;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
   type AnchorState,
   anchorProofPath,
@@ -22,7 +23,6 @@ import {
 import { tileOfSubtree, tilePath } from '../../compiler/contract/tiles.ts';
 import { costOfParsing, FOR_EVERYBODY } from '../http/cost.ts';
 import { BoundedMap } from '../system/bounded-map.ts';
-import { firstWhere } from './first-where.ts';
 import { perRelease } from './per-release.ts';
 import type { Body, ReleaseIndex, ReleaseReader } from './release-index.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filerPath, filingListPath } from '../../compiler/contract/filing-index.ts';
+import type { JsonObject } from '../../compiler/contract/strict-json.ts';
 import { checkFiler } from '../../compiler/verify/filing-relations.ts';
-import type { JsonObject } from '../../compiler/verify/object-nodes.ts';
 import type { Related } from '../../compiler/verify/relation.ts';
 import { CIK, FILINGS, filingSet, listingRow } from '../filing-rows.ts';
 import { compileFolder, filesBelow, removeFolders, writeSnapshots } from '../snapshot-folder.ts';

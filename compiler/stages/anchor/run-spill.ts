@@ -1,4 +1,5 @@
 import { defined } from '../../contract/defined.ts';
+import { firstWhere } from '../../contract/first-where.ts';
 import { type LogRun, logLineText } from '../../contract/log-runs.ts';
 import { byteAt, FIRST_BYTES } from '../publish/hash-lines.ts';
 import { LineSpill } from '../publish/line-spill.ts';
@@ -35,14 +36,9 @@ export class RunSpill implements RunSource {
 
   /** Number of the run that an entry belongs to. */
   #numberOf(position: number): number {
-    let low = 0;
-    let high = this.runs.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (defined(this.runs[middle], 'the run').start <= position) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    const startsBehind = (at: number): boolean =>
+      defined(this.runs[at], 'the run').start > position;
+    return firstWhere(this.runs.length, startsBehind) - 1;
   }
 }
 

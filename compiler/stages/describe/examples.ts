@@ -3,6 +3,7 @@ import type { Endpoint } from '../../contract/endpoints.ts';
 import { lineOf } from '../../contract/lines.ts';
 import type { Values } from '../../contract/path.ts';
 import { CATALOG_PATH, type CatalogRow, parseCatalogRow } from '../../contract/release.ts';
+import { isObject } from '../../contract/strict-json.ts';
 import { isDescriptionFile, type Shelf, type StoredBodies } from './stored-bodies.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
@@ -61,8 +62,4 @@ function resolveValues(row: Endpoint, stored: StoredBodies): Values | null {
     return value === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(named);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

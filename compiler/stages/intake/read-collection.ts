@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { decodeUtf8, JsonError, type JsonValue, parseJson } from '../../contract/strict-json.ts';
+import {
+  decodeUtf8,
+  isObject,
+  JsonError,
+  type JsonValue,
+  parseJson,
+} from '../../contract/strict-json.ts';
 import { batchTimes, type JudgeTime } from './batch-times.ts';
 import type { Problem } from './compile-error.ts';
 import { FAULT_WORDS, jsonFaultText } from './fault-words.ts';
@@ -173,8 +179,4 @@ function faultsOf(
 
 function faultOf(field: string, message: string): LineFault {
   return { code: field === 'line' ? 'bad_line' : 'bad_field', field, message };
-}
-
-function isObject(value: JsonValue | undefined): value is Readonly<Record<string, JsonValue>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

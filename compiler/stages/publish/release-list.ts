@@ -1,3 +1,5 @@
+import { defined } from '../../contract/defined.ts';
+import { firstWhere } from '../../contract/first-where.ts';
 import { FILES_NAME, type FileEntry, formatFiles } from '../../contract/release.ts';
 import { ForgottenError } from '../remember/forgotten-error.ts';
 import { HashedFile } from './hashed-file.ts';
@@ -124,13 +126,5 @@ function* pathsIn(edits: readonly Edit[], from: number, to: number): Generator<s
 
 /** Where the edit of a path stands, or would. */
 function placeOf(edits: readonly Edit[], path: string): number {
-  let low = 0;
-  let high = edits.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const here = edits[middle];
-    if (here !== undefined && here.path < path) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(edits.length, (at) => defined(edits[at], 'the edit').path >= path);
 }

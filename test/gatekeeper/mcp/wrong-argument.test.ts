@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../compiler/contract/strict-json.ts';
 import { TOOL_ARGUMENT_CHARS_MAX, TOOLS } from '../../../compiler/contract/tools.ts';
 import { findTool } from '../../../gatekeeper/mcp/call-tool.ts';
-import type { JsonObject } from '../../../gatekeeper/mcp/json-rpc.ts';
 import { shown, wrongArgument } from '../../../gatekeeper/mcp/wrong-argument.ts';
 
 const wrong = (name: string, given: JsonObject): string | null =>

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../../contract/first-where.ts';
 import { type CatalogRow, parseCatalogRow } from '../../../contract/release.ts';
 
 const NEWLINE = 0x0a;
@@ -45,15 +46,11 @@ export class CatalogView {
 
   /** Start of the first line whose signal is not before one; the length of the list where there is none. */
   #find(signalId: string): number {
-    let [low, high] = [0, this.#bytes.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const start = middle === 0 ? 0 : this.#bytes.lastIndexOf(NEWLINE, middle - 1) + 1;
+    return firstWhere(this.#bytes.length, (at) => {
+      const start = at === 0 ? 0 : this.#bytes.lastIndexOf(NEWLINE, at - 1) + 1;
       const row = parseCatalogRow(this.#bytes.toString('utf8', start, this.#end(start)));
-      if (row.signal_id < signalId) low = this.#end(start) + 1;
-      else high = start;
-    }
-    return low;
+      return row.signal_id >= signalId;
+    });
   }
 
   /** A JSON text, from behind its first quote. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { defined } from '../../../contract/defined.ts';
+import { firstWhere } from '../../../contract/first-where.ts';
 import type { CatalogRow } from '../../../contract/release.ts';
 import {
   SITE_ROWS_MAX,
@@ -56,20 +57,11 @@ export function entityFiles(
 
 /** Whether an entity is touched from the first of a piece to the first of the next one, which may be a new cut itself. */
 function isTouched(touched: readonly string[], first: string, next: string | undefined): boolean {
-  const found = touched[firstWhere(touched, (entity) => entity >= first)];
+  const found =
+    touched[
+      firstWhere(touched.length, (at) => defined(touched[at], 'the touched entity') >= first)
+    ];
   return found !== undefined && (next === undefined || found <= next);
-}
-
-/** Index of the first item from which on a test holds; the length where it holds of none. */
-function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const item = items[middle];
-    if (item !== undefined && holds(item)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function shownRow({ entity, entity_name, observed_at, last_looked_at }: CatalogRow): SiteEntityRow {
