@@ -1,6 +1,10 @@
-import type { StoredRow } from '../../intake/read-collection.ts';
+import type { RosterKind } from '../../../contract/roster-core.ts';
+import type { Problem } from '../../intake/compile-error.ts';
+import { readCollection, type StoredRow } from '../../intake/read-collection.ts';
 import type { CaptureRow } from '../../intake/row-origin.ts';
-import type { HashPlaces } from './put-roster.ts';
+import type { Press } from '../../publish/press.ts';
+import type { IsStored, ReadPart } from '../part.ts';
+import { type HashPlaces, putHashes, type ShownRow } from './put-roster.ts';
 import { type HashedRow, type Identity, type SettledRows, settleRows } from './settle-rows.ts';
 
 /** A subject with everything that was captured of it. */
@@ -23,8 +27,53 @@ export interface CaptureRoster<Row extends CaptureRow> extends SettledRows<Row> 
   readonly subjects: readonly Subject<Row>[];
 }
 
+/** A kind of collection that tells of subjects by the day on which they were captured. */
+export interface CaptureKind<Row extends CaptureRow> {
+  readonly kind: RosterKind & keyof Parameters<ReadPart>[0];
+  readonly schema: Parameters<typeof readCollection<Row>>[1];
+  idOf(row: Row): string;
+  /** The members of a row as they are served, among them all of its core. */
+  factsOf(row: Row): Readonly<Record<string, unknown>>;
+  /** What is wrong with the collection as a whole. */
+  problemsOf?(roster: CaptureRoster<Row>): readonly Problem[];
+  /** Writes every body of the collection. Returns the file that the hash of a subject can be recomputed from. */
+  write(
+    press: Press,
+    roster: CaptureRoster<Row>,
+    isStored: IsStored,
+  ): (subject: Subject<Row>) => string | null;
+}
+
+/** Reads and writes a collection of captured subjects. */
+export function capturePart<Row extends CaptureRow>(of: CaptureKind<Row>): ReadPart {
+  return (collections, asOf) => {
+    const { kind, schema, idOf, factsOf } = of;
+    const { rows, problems } = readCollection({ files: collections[kind], asOf }, schema);
+    const roster = captureRoster(rows, { kind, idOf, factsOf });
+    return {
+      problems: [...problems, ...roster.problems, ...(of.problemsOf?.(roster) ?? [])],
+      rows: rows.length,
+      write(press, isStored) {
+        const fileOf = of.write(press, roster, isStored);
+        putHashes(press, capturedHashes(roster, { signal: kind, idOf, fileOf }));
+      },
+    };
+  };
+}
+
+/** Subjects as a roster shows them, without those that it does not. */
+export function shownSubjects<Row extends CaptureRow>(
+  subjects: readonly Subject<Row>[],
+  show: (subject: Subject<Row>) => object | null,
+): ShownRow[] {
+  return subjects.flatMap((subject) => {
+    const shown = show(subject);
+    return shown === null ? [] : [{ shown, from: subject.newest }];
+  });
+}
+
 /** Reads presence off successive captures: who was there on which day, and who was not. */
-export function captureRoster<Row extends CaptureRow>(
+function captureRoster<Row extends CaptureRow>(
   stored: readonly StoredRow<Row>[],
   identity: Omit<Identity<Row>, 'keyOf'> & { idOf(row: Row): string },
 ): CaptureRoster<Row> {
@@ -69,7 +118,7 @@ export function absentSubjects<Row extends CaptureRow>({ subjects }: CaptureRost
 }
 
 /** The newest row of each subject is served; those of earlier days and revised ones are not. */
-export function capturedHashes<Row extends CaptureRow>(
+function capturedHashes<Row extends CaptureRow>(
   roster: CaptureRoster<Row>,
   of: {
     readonly signal: string;

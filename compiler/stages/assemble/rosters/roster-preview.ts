@@ -16,6 +16,16 @@ export interface Previewed {
   readonly paths: readonly EndpointPath[];
 }
 
+/** Writes the preview of what one operation answers by the values of its parameter. */
+export function putPreview(
+  press: Press,
+  path: EndpointPath,
+  { values, ...of }: Previewed & { readonly values: readonly string[] },
+): void {
+  const [operation = path] = of.paths;
+  press.put(path, {}, { ...previewHead(press, of), ...previewValues(operation, values) });
+}
+
 /** What a preview says whatever it is about: what is stored, what an answer costs, what a row's hash covers. */
 export function previewHead({ asOf }: Press, { kind, counts, paths }: Previewed) {
   const hash_core = rosterCoreFields(kind);

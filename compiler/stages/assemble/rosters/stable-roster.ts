@@ -5,23 +5,22 @@ import type { COIN_STATES } from '../../../contract/roster-bodies.ts';
 import { coinDeathRow, coinRow, PERSISTENT_ABSENCES } from '../../../contract/roster-views.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
-import { readCollection } from '../../intake/read-collection.ts';
 import {
   coinFigures,
   type StableCoinRow,
   stableCoinRowSchema,
 } from '../../intake/stable-coin-row.ts';
 import type { Press } from '../../publish/press.ts';
-import type { IsStored, ReadPart } from '../part.ts';
+import type { IsStored } from '../part.ts';
 import {
   type CaptureRoster,
   captureCounts,
-  capturedHashes,
-  captureRoster,
+  capturePart,
   type Subject,
+  shownSubjects,
 } from './capture-roster.ts';
-import { disclosureOf, putHashes, putRoster, verifiableFile } from './put-roster.ts';
-import { previewHead, previewValues } from './roster-preview.ts';
+import { disclosureOf, putRoster, verifiableFile } from './put-roster.ts';
+import { putPreview } from './roster-preview.ts';
 import { rowProvenance } from './roster-provenance.ts';
 
 /** A coin that is worth less than this, in units of its peg, is terminated. */
@@ -33,36 +32,37 @@ const SIGNAL = 'stable.coin';
 const ABOUT = { signal: SIGNAL, dimension: 'stablecoin-peg', cadence: 'daily' } as const;
 
 type Coin = Subject<StableCoinRow>;
-const idOf = ({ coin_id }: StableCoinRow): string => coin_id;
 
 /** Everything about stablecoins: coin, census, graveyard and their preview. */
-export const stablePart: ReadPart = (collections, asOf) => {
-  const { rows, problems } = readCollection(
-    { files: collections[SIGNAL], asOf },
-    stableCoinRowSchema,
-  );
-  const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
-  return {
-    problems: [...problems, ...roster.problems],
-    rows: rows.length,
-    write(press, isStored) {
-      const ranked = [...roster.subjects].sort(byMarketCap);
-      const bySymbol = groupBySymbol(ranked);
-      for (const [symbol, [largest, ...others]] of bySymbol) {
-        if (largest !== undefined)
-          putCoin(press, largest, { symbol, others, companion: companionOf(largest, isStored) });
-      }
-      putCensus(press, ranked, roster.days);
-      putGraveyard(press, roster);
-      putPreview(press, roster, [...bySymbol.keys()].sort());
-      const fileOf = (coin: Coin): string | null =>
-        bySymbol.get(coin.newest.row.symbol)?.[0] === coin
-          ? filePath(endpointAt('/stable/coin'), { symbol: coin.newest.row.symbol })
-          : verifiableFile('/stable/census');
-      putHashes(press, capturedHashes(roster, { signal: SIGNAL, idOf, fileOf }));
-    },
-  };
-};
+export const stablePart = capturePart<StableCoinRow>({
+  kind: SIGNAL,
+  schema: stableCoinRowSchema,
+  idOf: ({ coin_id }) => coin_id,
+  factsOf,
+  write(press, roster, isStored) {
+    const ranked = [...roster.subjects].sort(byMarketCap);
+    const bySymbol = groupBySymbol(ranked);
+    for (const [symbol, [largest, ...others]] of bySymbol) {
+      if (largest !== undefined)
+        putCoin(press, largest, { symbol, others, companion: companionOf(largest, isStored) });
+    }
+    putCensus(press, ranked, roster.days);
+    putGraveyard(press, roster);
+    const states = roster.subjects.map((coin) => coinState(coin).state);
+    const terminated = states.filter((state) => state === 'dead').length;
+    const absent = states.filter((state) => state === 'absent').length;
+    putPreview(press, '/stable/preview', {
+      kind: SIGNAL,
+      counts: { coins: states.length, terminated, absent, ...captureCounts(roster) },
+      paths: ['/stable/coin', '/stable/census', '/stable/graveyard'],
+      values: [...bySymbol.keys()].sort(),
+    });
+    return (coin) =>
+      bySymbol.get(coin.newest.row.symbol)?.[0] === coin
+        ? filePath(endpointAt('/stable/coin'), { symbol: coin.newest.row.symbol })
+        : verifiableFile('/stable/census');
+  },
+});
 
 function factsOf(row: StableCoinRow) {
   const { coin_id, symbol, capture_date, current, observed_at, source_ref, source_tier } = row;
@@ -160,37 +160,8 @@ function putGraveyard(press: Press, { subjects, days }: CaptureRoster<StableCoin
     member: 'deaths',
     about: ABOUT,
     claim: `stablecoins terminated or persistently absent by ${days.at(-1)}`,
-    rows: subjects.flatMap((coin) => {
-      const shown = coinDeathRow(coinFacts(coin));
-      return shown === null ? [] : [{ shown, from: coin.newest }];
-    }),
+    rows: shownSubjects(subjects, (coin) => coinDeathRow(coinFacts(coin))),
   });
-}
-
-function putPreview(
-  press: Press,
-  roster: CaptureRoster<StableCoinRow>,
-  symbols: readonly string[],
-): void {
-  const states = roster.subjects.map((coin) => coinState(coin).state);
-  const counts = {
-    coins: states.length,
-    terminated: states.filter((state) => state === 'dead').length,
-    absent: states.filter((state) => state === 'absent').length,
-    ...captureCounts(roster),
-  };
-  press.put(
-    '/stable/preview',
-    {},
-    {
-      ...previewHead(press, {
-        kind: SIGNAL,
-        counts,
-        paths: ['/stable/coin', '/stable/census', '/stable/graveyard'],
-      }),
-      ...previewValues('/stable/coin', symbols),
-    },
-  );
 }
 
 interface CoinState {

@@ -5,21 +5,19 @@ import { absentRow, scorecardRow } from '../../../contract/roster-views.ts';
 import { NATURE } from '../../../contract/words.ts';
 import { hoursBetween } from '../../derive/age.ts';
 import type { Problem } from '../../intake/compile-error.ts';
-import { readCollection } from '../../intake/read-collection.ts';
 import { type TrustServiceRow, trustServiceRowSchema } from '../../intake/trust-service-row.ts';
 import type { Press } from '../../publish/press.ts';
-import type { ReadPart } from '../part.ts';
 import {
   absentSubjects,
   type CaptureRoster,
   captureCounts,
-  capturedHashes,
-  captureRoster,
+  capturePart,
   presenceOf,
   type Subject,
+  shownSubjects,
 } from './capture-roster.ts';
-import { disclosureOf, putHashes, putRoster } from './put-roster.ts';
-import { previewHead, previewValues } from './roster-preview.ts';
+import { disclosureOf, putRoster } from './put-roster.ts';
+import { putPreview } from './roster-preview.ts';
 import { measurers, rowProvenance } from './roster-provenance.ts';
 
 const SIGNAL = 'trust.service';
@@ -35,27 +33,40 @@ type Service = Subject<TrustServiceRow>;
 const idOf = ({ host }: TrustServiceRow): string => serviceId(host);
 
 /** Everything about x402 services: precheck, scorecard, graveyard and their preview. */
-export const trustPart: ReadPart = (collections, asOf) => {
-  const { rows, problems } = readCollection(
-    { files: collections[SIGNAL], asOf },
-    trustServiceRowSchema,
-  );
-  const roster = captureRoster(rows, { kind: SIGNAL, idOf, factsOf });
-  return {
-    problems: [...problems, ...roster.problems, ...sharedIds(roster)],
-    rows: rows.length,
-    write(press) {
-      for (const service of roster.subjects) putPrecheck(press, service);
-      putScorecard(press, roster);
-      putGraveyard(press, roster);
-      putPreview(press, roster);
-      putHashes(press, capturedHashes(roster, { signal: SIGNAL, idOf, fileOf }));
-    },
-  };
-};
-
-const fileOf = ({ id }: Service): string | null =>
-  filePath(endpointAt('/trust/precheck'), { service: id });
+export const trustPart = capturePart<TrustServiceRow>({
+  kind: SIGNAL,
+  schema: trustServiceRowSchema,
+  idOf,
+  factsOf,
+  problemsOf: sharedIds,
+  write(press, roster) {
+    const { subjects, days } = roster;
+    for (const service of subjects) putPrecheck(press, service);
+    // The newest row of each service that the newest capture found.
+    putRoster(press, {
+      path: '/trust/scorecard',
+      member: 'rows',
+      about: ABOUT,
+      claim: `demand of the x402 services captured on ${days.at(-1)}`,
+      rows: shownSubjects(subjects, (service) => scorecardRow(precheckBody(service))),
+    });
+    putRoster(press, {
+      path: '/trust/graveyard',
+      member: 'deaths',
+      about: ABOUT,
+      claim: `x402 services that a capture up to ${days.at(-1)} no longer found`,
+      rows: shownSubjects(subjects, (service) => absentRow(service.id, precheckBody(service))),
+    });
+    const absent = absentSubjects(roster).length;
+    putPreview(press, '/trust/preview', {
+      kind: SIGNAL,
+      counts: { services: subjects.length, absent, ...captureCounts(roster) },
+      paths: ['/trust/precheck', '/trust/scorecard', '/trust/graveyard'],
+      values: subjects.map(({ id }) => id),
+    });
+    return ({ id }) => filePath(endpointAt('/trust/precheck'), { service: id });
+  },
+});
 
 /** Dots become hyphens, so two hosts could claim one id. */
 function sharedIds({ subjects }: CaptureRoster<TrustServiceRow>): Problem[] {
@@ -129,52 +140,4 @@ function notesOf(row: TrustServiceRow): object {
   if (trustModel(row.capture_date) === 'demand-v1') return { model_note: DEMAND_NOTE };
   const source_note = row.source_note ?? `captured on ${row.capture_date} by ${measurers(row)}`;
   return { source_note, note: LEGACY_NOTE };
-}
-
-/** The newest row of each service that the newest capture found. */
-function putScorecard(press: Press, { subjects, days }: CaptureRoster<TrustServiceRow>): void {
-  putRoster(press, {
-    path: '/trust/scorecard',
-    member: 'rows',
-    about: ABOUT,
-    claim: `demand of the x402 services captured on ${days.at(-1)}`,
-    rows: subjects.flatMap((service) => {
-      const shown = scorecardRow(precheckBody(service));
-      return shown === null ? [] : [{ shown, from: service.newest }];
-    }),
-  });
-}
-
-function putGraveyard(press: Press, roster: CaptureRoster<TrustServiceRow>): void {
-  putRoster(press, {
-    path: '/trust/graveyard',
-    member: 'deaths',
-    about: ABOUT,
-    claim: `x402 services that a capture up to ${roster.days.at(-1)} no longer found`,
-    rows: roster.subjects.flatMap((service) => {
-      const shown = absentRow(service.id, precheckBody(service));
-      return shown === null ? [] : [{ shown, from: service.newest }];
-    }),
-  });
-}
-
-function putPreview(press: Press, roster: CaptureRoster<TrustServiceRow>): void {
-  const counts = {
-    services: roster.subjects.length,
-    absent: absentSubjects(roster).length,
-    ...captureCounts(roster),
-  };
-  const ids = roster.subjects.map(({ id }) => id);
-  press.put(
-    '/trust/preview',
-    {},
-    {
-      ...previewHead(press, {
-        kind: SIGNAL,
-        counts,
-        paths: ['/trust/precheck', '/trust/scorecard', '/trust/graveyard'],
-      }),
-      ...previewValues('/trust/precheck', ids),
-    },
-  );
 }
