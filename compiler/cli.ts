@@ -35,7 +35,7 @@ import { SOURCES } from './import/sources.ts';
 import { tableSource } from './import/table/table-source.ts';
 import { readIssuerKey, writeIssuerKey } from './keys/issuer-key.ts';
 import { addKeyCommand } from './keys/key-cli.ts';
-import type { ReadBack } from './read-back.ts';
+import type { ReadBack } from './stages/publish/read-back.ts';
 import { addPublishCommand } from './upload/upload-cli.ts';
 import { readPlain } from './verify/plain-file.ts';
 import { runVerify, VERIFY_HELP } from './verify/verify-command.ts';

@@ -29,19 +29,6 @@ import { ALWAYS, type JobResult, type SignalJob } from './jobs/signal-job.ts';
 import { joinShares, type SharedSignal, signalShares, wholeSignals } from './jobs/signal-shares.ts';
 import { refuseKey } from './keys/key-command.ts';
 import { readKeys } from './keys/key-store.ts';
-import {
-  changedSince,
-  type Listed,
-  listStored,
-  type Plan,
-  planMerge,
-  shelvesOf,
-  stateKey,
-} from './merge-plan.ts';
-import { dueSignal, EntityNotes, knownSignals } from './next-state.ts';
-import { previousCatalog, publishRun, type Run } from './publish-run.ts';
-import type { ReadBack } from './read-back.ts';
-import { refuseNothing, refuseShrink } from './refuse-shrink.ts';
 import { currentRelease } from './stages/anchor/current-release.ts';
 import { Assembly } from './stages/assemble/assembly.ts';
 import { readFilings } from './stages/assemble/filings.ts';
@@ -57,15 +44,32 @@ import {
 } from './stages/intake/list-snapshots.ts';
 import { SIGNAL_BYTES_IN_MEMORY } from './stages/intake/partition.ts';
 import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
-import type { ChangeCounts } from './stages/publish/catalog-changes.ts';
 import { leafStore } from './stages/publish/leaf-store.ts';
 import { readStored } from './stages/publish/listed-files.ts';
 import { correctorProblem, timeProblem } from './stages/publish/next-place.ts';
+import {
+  type Publication,
+  type PublishOptions,
+  previousCatalog,
+  publishRun,
+  type Run,
+} from './stages/publish/publish-run.ts';
+import { refuseNothing, refuseShrink } from './stages/publish/refuse-shrink.ts';
 import { RETENTION, type Retention } from './stages/publish/release-folders.ts';
 import { openStaging, type Staging } from './stages/publish/release-store.ts';
 import { verifyShards } from './stages/publish/verify-shards.ts';
 import { ForgottenError } from './stages/remember/forgotten-error.ts';
 import { type KnownSignal, type Memory, Notes, stateOf } from './stages/remember/memory.ts';
+import {
+  changedSince,
+  type Listed,
+  listStored,
+  type Plan,
+  planMerge,
+  shelvesOf,
+  stateKey,
+} from './stages/remember/merge-plan.ts';
+import { dueSignal, EntityNotes, knownSignals } from './stages/remember/next-state.ts';
 import { canonicalDigest } from './stages/seal/canonical-digest.ts';
 import { type Issuer, issuerDid, signingKey } from './stages/seal/sealer.ts';
 
@@ -75,24 +79,12 @@ const INLINE_BYTES_MAX = 200_000;
 /** What comes from collections, in the order in which it is written. */
 const PARTS: readonly ReadPart[] = [readFilings, ...ROSTER_PARTS];
 
-export interface CompileOptions {
+export interface CompileOptions extends PublishOptions {
   /** Folder of batches. */
   readonly snapshots: string;
-  /** Folder of releases. */
-  readonly data: string;
-  /** The time that the release describes, ISO-8601 UTC; the compile knows no other clock. */
-  readonly asOf: string;
   /** Says that the current release, which is of a later time, was published by a clock that ran ahead. */
   readonly acceptClock?: boolean;
-  /** When readers should look for a newer release, ISO-8601 UTC; none is promised without it. */
-  readonly validUntil?: string;
   readonly issuerName: string;
-  /** Public address of the service, without a slash at its end. */
-  readonly baseUrl: string;
-  /** `mailto:` or https address for fault reports; the descriptions show it. */
-  readonly contact?: string | null;
-  /** 32-byte Ed25519 seed. */
-  readonly seed: Uint8Array;
   /** Worker threads; 0 compiles in this thread. */
   readonly workers: number;
   /** Opens what runs the jobs of signals in place of this process's threads, such as other machines; see SHARDING.md. */
@@ -103,36 +95,13 @@ export interface CompileOptions {
   readonly allowShrink?: boolean;
   /** How many bad lines of a million one snapshot file may lose; 0 by default: any of them stops the compile. */
   readonly maxRejectsPpm?: number;
-  /** How much of the release is read back before it is published; 'sample' by default. */
-  readonly readBack?: ReadBack;
   /** Which of the releases before this one stay; the newest few by default. */
   readonly retention?: Retention;
-  readonly progress?: (step: Progress) => void;
 }
 
-/** Progress of a compile. */
-export interface Progress {
-  readonly stage: 'read' | 'join' | 'publish';
-  readonly done: number;
-  readonly total: number;
-  readonly label: string;
-}
-
-export interface CompileSummary {
-  readonly release: Release;
-  readonly folder: string;
-  readonly files: number;
-  readonly bytes: number;
-  /** Folder that holds the lines which were left out; null when there is none. */
-  readonly rejects: string | null;
-  /** Whether it went on from the previous release instead of reading everything. */
-  readonly wentOn: boolean;
-  /** How the latest readings differ from those of the previous release; null where those cannot be read. */
-  readonly changes: ChangeCounts | null;
+export interface CompileSummary extends Publication {
   /** Snapshot files of closed batches that hold something else than when they were read first; only a full compile looks. */
   readonly changed: readonly string[];
-  /** Errors after the release was published: what the next compile would have used could not be put away. */
-  readonly untidy: readonly unknown[];
 }
 
 /** Publishes one release of what is stored; throws a CompileError that names every problem. */

@@ -1,9 +1,10 @@
-import type { CompileSummary, Progress } from '../compile.ts';
+import type { CompileSummary } from '../compile.ts';
 import {
   CHANGE_KINDS,
   type ChangeCounts,
   type ChangeKind,
 } from '../stages/publish/catalog-changes.ts';
+import type { Progress } from '../stages/publish/publish-run.ts';
 import type { VerifyProgress } from '../verify/verify-release.ts';
 import { errorText } from './error-text.ts';
 

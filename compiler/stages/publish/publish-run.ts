@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { CompileOptions, CompileSummary } from './compile.ts';
-import { DAY_MS, isoTime } from './contract/iso-time.ts';
-import type { KeyHistory } from './contract/key-history.ts';
+import { DAY_MS, isoTime } from '../../contract/iso-time.ts';
+import type { KeyHistory } from '../../contract/key-history.ts';
 import {
   CATALOG_PATH,
   CONTRACT_VERSION,
@@ -10,44 +9,82 @@ import {
   RELEASE_NAME,
   type Release,
   releaseName,
-} from './contract/release.ts';
-import { LOG_FOLDER } from './contract/tiles.ts';
-import { shelvesOf } from './merge-plan.ts';
-import type { EntityNotes } from './next-state.ts';
-import { readBack } from './read-back.ts';
-import { keepLastCheckpoint } from './stages/anchor/last-checkpoint.ts';
-import type { WrittenLog } from './stages/anchor/write-log.ts';
-import { continueLog } from './stages/anchor/write-log.ts';
-import type { Assembly, Material } from './stages/assemble/assembly.ts';
-import { LatestTable } from './stages/assemble/latest-table.ts';
-import type { Part } from './stages/assemble/part.ts';
-import { type Description, describe } from './stages/describe/describe.ts';
-import { CatalogView } from './stages/describe/site/catalog-view.ts';
-import { writePieces } from './stages/describe/site/write-pieces.ts';
-import type { Shelf } from './stages/describe/stored-bodies.ts';
-import type { SnapshotFile, Snapshots } from './stages/intake/list-snapshots.ts';
-import { REJECTS_FOLDER } from './stages/intake/quarantine.ts';
-import { type CatalogNews, catalogNews } from './stages/publish/catalog-changes.ts';
-import type { FileWriter } from './stages/publish/file-writer.ts';
-import type { LeafStore } from './stages/publish/leaf-store.ts';
-import { readCatalog, readStored } from './stages/publish/listed-files.ts';
-import { nextPlace } from './stages/publish/next-place.ts';
-import { type CountedPress, makePress, type Press } from './stages/publish/press.ts';
-import { type UnsignedHead, writeHead } from './stages/publish/release-head.ts';
-import { ReleaseList } from './stages/publish/release-list.ts';
-import { errorsOf, type Published, type Staging } from './stages/publish/release-store.ts';
-import type { VerifyShards } from './stages/publish/verify-shards.ts';
-import { type KnownBatches, noteBatches } from './stages/remember/known-batches.ts';
-import type { Shelves } from './stages/remember/known-entities.ts';
-import {
-  type KnownSignal,
-  type Memory,
-  type Notes,
-  STATE_FOLDER,
-} from './stages/remember/memory.ts';
-import { type Issuer, makeSealer, signingKey } from './stages/seal/sealer.ts';
-import { openSignatureStore, signaturePlace } from './stages/seal/signature-store.ts';
-import { readPlain } from './verify/plain-file.ts';
+} from '../../contract/release.ts';
+import { LOG_FOLDER } from '../../contract/tiles.ts';
+import { readPlain } from '../../verify/plain-file.ts';
+import { keepLastCheckpoint } from '../anchor/last-checkpoint.ts';
+import type { WrittenLog } from '../anchor/write-log.ts';
+import { continueLog } from '../anchor/write-log.ts';
+import type { Assembly, Material } from '../assemble/assembly.ts';
+import { LatestTable } from '../assemble/latest-table.ts';
+import type { Part } from '../assemble/part.ts';
+import { type Description, describe } from '../describe/describe.ts';
+import { CatalogView } from '../describe/site/catalog-view.ts';
+import { writePieces } from '../describe/site/write-pieces.ts';
+import type { Shelf } from '../describe/stored-bodies.ts';
+import type { SnapshotFile, Snapshots } from '../intake/list-snapshots.ts';
+import { REJECTS_FOLDER } from '../intake/quarantine.ts';
+import { type KnownBatches, noteBatches } from '../remember/known-batches.ts';
+import type { Shelves } from '../remember/known-entities.ts';
+import { type KnownSignal, type Memory, type Notes, STATE_FOLDER } from '../remember/memory.ts';
+import { shelvesOf } from '../remember/merge-plan.ts';
+import type { EntityNotes } from '../remember/next-state.ts';
+import { type Issuer, makeSealer, signingKey } from '../seal/sealer.ts';
+import { openSignatureStore, signaturePlace } from '../seal/signature-store.ts';
+import { type CatalogNews, type ChangeCounts, catalogNews } from './catalog-changes.ts';
+import type { FileWriter } from './file-writer.ts';
+import type { LeafStore } from './leaf-store.ts';
+import { readCatalog, readStored } from './listed-files.ts';
+import { nextPlace } from './next-place.ts';
+import { type CountedPress, makePress, type Press } from './press.ts';
+import { type ReadBack, readBack } from './read-back.ts';
+import { type UnsignedHead, writeHead } from './release-head.ts';
+import { ReleaseList } from './release-list.ts';
+import { errorsOf, type Published, type Staging } from './release-store.ts';
+import type { VerifyShards } from './verify-shards.ts';
+
+/** What a release is to say, and how it is published. */
+export interface PublishOptions {
+  /** Folder of releases. */
+  readonly data: string;
+  /** The time that the release describes, ISO-8601 UTC; the compile knows no other clock. */
+  readonly asOf: string;
+  /** When readers should look for a newer release, ISO-8601 UTC; none is promised without it. */
+  readonly validUntil?: string;
+  /** Public address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+  /** `mailto:` or https address for fault reports; the descriptions show it. */
+  readonly contact?: string | null;
+  /** 32-byte Ed25519 seed. */
+  readonly seed: Uint8Array;
+  /** How much of the release is read back before it is published; 'sample' by default. */
+  readonly readBack?: ReadBack;
+  readonly progress?: (step: Progress) => void;
+}
+
+/** Progress of a compile. */
+export interface Progress {
+  readonly stage: 'read' | 'join' | 'publish';
+  readonly done: number;
+  readonly total: number;
+  readonly label: string;
+}
+
+/** What was published. */
+export interface Publication {
+  readonly release: Release;
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** Folder that holds the lines which were left out; null when there is none. */
+  readonly rejects: string | null;
+  /** Whether it went on from the previous release instead of reading everything. */
+  readonly wentOn: boolean;
+  /** How the latest readings differ from those of the previous release; null where those cannot be read. */
+  readonly changes: ChangeCounts | null;
+  /** Errors after the release was published: what the next compile would have used could not be put away. */
+  readonly untidy: readonly unknown[];
+}
 
 /** Inputs and outputs of one compile. */
 export interface Run {
@@ -83,10 +120,10 @@ interface Counted {
 
 /** Writes what follows from all signals together, then the head, then switches. */
 export async function publishRun(
-  options: CompileOptions,
+  options: PublishOptions,
   run: Run,
   { signals, digests }: Counted,
-): Promise<Omit<CompileSummary, 'changed'>> {
+): Promise<Publication> {
   const { staging, notes, memory } = run;
   options.progress?.({ stage: 'join', done: 0, total: 1, label: 'bundles and look-ups' });
   const store = openSignatureStore(signaturePlace(staging.signatures, run.issuer.did, 'joined'));
@@ -162,7 +199,7 @@ function writeSitePieces(
 
 /** Reads back what was written, waits until it is on the disk, and makes it the current release. */
 async function switchTo(
-  options: CompileOptions,
+  options: PublishOptions,
   staging: Staging,
   { release, list, log }: WholeRelease,
 ): Promise<Published> {
@@ -224,7 +261,7 @@ function splitAtTab(line: string): [string, string] {
 
 /** What comes from collections, and the descriptions, whole each time; of the log what differs. Returns its checkpoint. */
 function writeParts(
-  options: CompileOptions,
+  options: PublishOptions,
   run: Run,
   { list, press, site }: Output & { readonly site: Description['site'] },
 ): WrittenLog {
@@ -274,7 +311,7 @@ class PartLeaves {
 
 /** A log of more than the snapshots give may hold what comes back to them, but nothing that was collected later. */
 function unsureUntil(
-  { asOf }: CompileOptions,
+  { asOf }: PublishOptions,
   memory: Memory | null,
   { hasOrphans }: WrittenLog,
 ): string | null {
@@ -306,7 +343,7 @@ function withSamples(signals: ReadonlyMap<string, KnownSignal>, assembly: Assemb
 
 /** The head without what follows from the files, and without its signature. */
 function unsignedHead(
-  options: CompileOptions,
+  options: PublishOptions,
   run: Run,
   signals: ReadonlyMap<string, KnownSignal>,
 ): UnsignedHead {

@@ -1,5 +1,5 @@
-import { CompileError, type Problem } from './stages/intake/compile-error.ts';
-import { nothingStored } from './stages/intake/list-snapshots.ts';
+import { CompileError, type Problem } from '../intake/compile-error.ts';
+import { nothingStored } from '../intake/list-snapshots.ts';
 
 /** A signal that loses more than this share of its entities or readings is taken for a mistake in the input. */
 const SHRINK_SHARE_MAX = 0.2;

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { SIGNALS } from './contract/lines.ts';
-import type { JobChunk } from './jobs/chunk-builder.ts';
-import type { JobResult } from './jobs/signal-job.ts';
+import { SIGNALS } from '../../contract/lines.ts';
+import type { SignalFiles } from '../intake/list-snapshots.ts';
+import { ShelfNotes, type Shelves, shelvesFor } from './known-entities.ts';
+import type { KnownSignal, Memory, Notes } from './memory.ts';
 import { shelfName, shelvesOf } from './merge-plan.ts';
-import type { SignalFiles } from './stages/intake/list-snapshots.ts';
-import { ShelfNotes, type Shelves, shelvesFor } from './stages/remember/known-entities.ts';
-import type { KnownSignal, Memory, Notes } from './stages/remember/memory.ts';
 
 /** A signal of which this compile is to read files. */
 export interface DueSignal {
@@ -40,7 +38,8 @@ export class EntityNotes {
     this.#signals = new Map(notes);
   }
 
-  add({ signal_id, known }: Pick<JobChunk, 'signal_id' | 'known'>): void {
+  /** `known` is in the form of formatKnown. */
+  add({ signal_id, known }: { readonly signal_id: string; readonly known: Uint8Array }): void {
     this.#signals.get(signal_id)?.add(known);
   }
 
@@ -59,10 +58,17 @@ function written(id: string, shelves: ShelfNotes, notes: Notes): Shelves {
   return { files };
 }
 
+/** What a job counted of a signal. */
+interface SignalCounts
+  extends Pick<KnownSignal, 'readings' | 'entities' | 'revisions' | 'repeats'> {
+  readonly signal_id: string;
+  readonly rejects: { readonly count: number };
+}
+
 /** What is known of every signal now: what the previous release knew, and what the jobs counted of those with new files. */
 export function knownSignals(
   due: readonly SignalFiles[],
-  results: readonly JobResult[],
+  results: readonly SignalCounts[],
   memory: Memory | null,
 ): Map<string, KnownSignal> {
   const known = new Map(Object.entries(memory?.state.signals ?? {}));
@@ -85,7 +91,7 @@ const NOTHING_KNOWN = {
   sample: null,
 };
 
-function added(before: KnownSignal, result: JobResult): KnownSignal {
+function added(before: KnownSignal, result: SignalCounts): KnownSignal {
   return {
     ...before,
     readings: before.readings + result.readings,

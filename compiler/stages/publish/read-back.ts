@@ -1,9 +1,9 @@
-import type { FileEntry } from './contract/release.ts';
-import { decodeUtf8, parseJson } from './contract/strict-json.ts';
-import { CompileError } from './stages/intake/compile-error.ts';
-import { readStored } from './stages/publish/listed-files.ts';
-import { verifyBody } from './verify/verify-body.ts';
-import { verifyRelease } from './verify/verify-release.ts';
+import type { FileEntry } from '../../contract/release.ts';
+import { decodeUtf8, parseJson } from '../../contract/strict-json.ts';
+import { verifyBody } from '../../verify/verify-body.ts';
+import { verifyRelease } from '../../verify/verify-release.ts';
+import { CompileError } from '../intake/compile-error.ts';
+import { readStored } from './listed-files.ts';
 
 /** How much of a release is looked at again before it is published. */
 export type ReadBack = 'sample' | 'full';

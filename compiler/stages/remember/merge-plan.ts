@@ -1,20 +1,20 @@
 import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPlain, STORED_BYTES_MAX } from '../../verify/plain-file.ts';
 import {
   listSnapshots,
   type SignalFiles,
   type SnapshotFile,
   type Snapshots,
-} from './stages/intake/list-snapshots.ts';
-import { fileDigest } from './stages/publish/hashed-file.ts';
-import { ForgottenError } from './stages/remember/forgotten-error.ts';
-import { isUntouched, KnownBatches, type KnownFile } from './stages/remember/known-batches.ts';
-import type { Shelves } from './stages/remember/known-entities.ts';
-import { type Memory, recall, stateOf } from './stages/remember/memory.ts';
-import { jcs } from './stages/seal/jcs.ts';
-import type { Issuer } from './stages/seal/sealer.ts';
-import { readPlain, STORED_BYTES_MAX } from './verify/plain-file.ts';
+} from '../intake/list-snapshots.ts';
+import { fileDigest } from '../publish/hashed-file.ts';
+import { jcs } from '../seal/jcs.ts';
+import type { Issuer } from '../seal/sealer.ts';
+import { ForgottenError } from './forgotten-error.ts';
+import { isUntouched, KnownBatches, type KnownFile } from './known-batches.ts';
+import type { Shelves } from './known-entities.ts';
+import { type Memory, recall, stateOf } from './memory.ts';
 
 /** What is stored, and what the previous compile remembers of it. */
 export interface Listed {
@@ -141,7 +141,7 @@ export function stateKey(issuer: Issuer, tableDigest: string, rejectsPpm: number
 
 /** Another program may write other bodies, whatever its version says. */
 function programDigest(): string {
-  const root = import.meta.dirname;
+  const root = join(import.meta.dirname, '../..');
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.[jt]s$/.test(name))
     .sort();
