@@ -35,7 +35,7 @@ const REFUSALS_MAX = 3;
  */
 const LEAVE_MS = 2000;
 /** Longest wait for those calls. */
-const UNDER_WAY_MS = 90_000;
+const UNDER_WAY_MS = 150_000;
 /** Far longer than anything that a purchase waits for. */
 const PURCHASE_TIMEOUT_MS = 180_000;
 
@@ -77,8 +77,8 @@ export interface ClientOptions {
   readonly other: string;
   /** Whether the transfer is on chain: then the client goes on whatever it is told. */
   readonly isPaid: (purchase: Purchase) => Promise<boolean>;
-  /** Whether somebody still works on a call that settles the payment. */
-  readonly isUnderWay: (purchase: Purchase) => boolean;
+  /** Waits for calls that settle the payment and were sent before; resolves after a time in any case. */
+  readonly underWay: (purchase: Purchase, timeoutMs: number) => Promise<void>;
   /** Signs another payment for the same request. */
   readonly signAnew: () => Promise<Purchase>;
 }
@@ -86,12 +86,12 @@ export interface ClientOptions {
 /** Buys in the manner of the client; whoever leaves signs anew, as a client does that was told too little. */
 export async function buy(options: ClientOptions): Promise<Story> {
   if (options.manner !== 'leave') return insist(options, null);
-  const { url, purchase, isPaid, isUnderWay, signAnew } = options;
+  const { url, purchase, isPaid, underWay, signAnew } = options;
   const first = await send(url, purchase);
   if (first?.status === 200) return insist(options, null);
   const leftMs = performance.now();
   await pause(LEAVE_MS);
-  while (isUnderWay(purchase) && performance.now() < leftMs + UNDER_WAY_MS) await pause(100);
+  await underWay(purchase, UNDER_WAY_MS);
   const boughtAnewMs = performance.now();
   const left = { purchase, isPaid: await isPaid(purchase), leftMs, boughtAnewMs };
   return insist({ ...options, purchase: await signAnew() }, left);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { get } from 'node:http';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
@@ -138,6 +139,7 @@ interface Ground {
   /** What each purchase was begun with, by its number. */
   readonly clients: Map<number, ClientOptions>;
   readonly settlements: Settling['settlements'];
+  readonly caughtUp: Settling['caughtUp'];
   /** Ends all faults. */
   calm(): void;
   close(): Promise<void>;
@@ -174,15 +176,17 @@ async function prepare(options: CampaignOptions): Promise<Ground> {
     await chain.close();
     await database?.close();
   };
-  const { settlements } = settling;
+  const { settlements, caughtUp } = settling;
   const opening = { options, chain, stall, database, faults, releases: 1, clients: new Map() };
-  return { ...opening, settlements, calm, close };
+  return { ...opening, settlements, caughtUp, calm, close };
 }
 
 interface Settling {
   readonly stall: { readonly facilitatorUrl?: string; readonly env?: Record<string, string> };
   /** Calls that were made to settle a nonce. */
   settlements(nonce: string): readonly SettleCall[];
+  /** Resolves once every call is read that was sent before. */
+  caughtUp(): Promise<void>;
   calm(): void;
   close(): Promise<void>;
 }
@@ -207,6 +211,9 @@ async function facilitated(
   return {
     stall: { facilitatorUrl: both.map(({ url }) => url).join(',') },
     settlements: (nonce) => both.flatMap((one) => one.settlements.get(nonce) ?? []),
+    caughtUp: async () => {
+      await Promise.all(both.map(({ url }) => askAnew(url)));
+    },
     calm() {
       for (const one of both) one.fault = () => null;
     },
@@ -214,6 +221,16 @@ async function facilitated(
       for (const one of both) await one.close();
     },
   };
+}
+
+/** Connections are accepted in their order, one in each turn of the loop: by its answer, those before it are read. */
+function askAnew(url: string): Promise<void> {
+  return new Promise((resolve) => {
+    const asked = get(`${url}/supported`, { agent: false }, (response) => {
+      response.resume().on('close', resolve);
+    });
+    asked.on('error', () => resolve());
+  });
 }
 
 /** Lies are about settlements; a silent verification would only hold things up. */
@@ -228,6 +245,7 @@ async function relayed({ seed }: CampaignOptions, chain: Chain, given: Given): P
   return {
     stall: { env: { SIGNALPRESS_RPC_URL: node.url, SIGNALPRESS_RELAYER_KEY: key } },
     settlements: () => [],
+    caughtUp: async () => {},
     calm() {
       node.fault = () => null;
     },
@@ -256,7 +274,7 @@ async function buyAll(ground: Ground): Promise<readonly Story[]> {
 }
 
 async function buyOne(
-  { options, chain, stall, settlements, clients }: Ground,
+  { options, chain, stall, settlements, caughtUp, clients }: Ground,
   index: number,
 ): Promise<Story> {
   const { seed } = options;
@@ -272,8 +290,13 @@ async function buyOne(
     manner !== 'cancel' && (await chain.isUsed(payment));
   const isUnderWay = ({ payment }: Purchase): boolean =>
     settlements(payment.authorization.nonce).some(({ doneMs }) => doneMs === null);
+  const underWay = async (asked: Purchase, timeoutMs: number): Promise<void> => {
+    const endMs = performance.now() + timeoutMs;
+    await Promise.race([caughtUp(), pause(timeoutMs)]);
+    while (isUnderWay(asked) && performance.now() < endMs) await pause(100);
+  };
   const signAnew = (): Promise<Purchase> => sign(`${index} anew`);
-  const asks = { isPaid, isUnderWay, signAnew };
+  const asks = { isPaid, underWay, signAnew };
   const client = { seed, index, url, manner, purchase, other: second, ...asks };
   clients.set(index, client);
   const buying = buy(client);
