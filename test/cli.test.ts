@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { commandRuns } from './command-runs.ts';
 import {
   AS_OF,
   makeFolder,
@@ -33,7 +34,7 @@ const USER_INFO = 'Cannot publish at "https://x.example": a user, password, quer
 const COMPILE = ['compile', '--snapshots', snapshots, '--workers', '0', '--as-of', AS_OF];
 
 describe('signalpress --help', () => {
-  it.each([
+  const HELPED: readonly string[][] = [
     ['compile'],
     ['verify'],
     ['releases', 'diff'],
@@ -41,10 +42,13 @@ describe('signalpress --help', () => {
     ['stats'],
     ['import', 'sec-edgar'],
     ['receipt', 'issue'],
-  ])(
+  ];
+  const ended = commandRuns(HELPED.map((words) => ({ args: [...words, '--help'] })));
+
+  it.each(HELPED)(
     'shows at %s %s what it does, an example with its own options, and its exit codes',
     (...words) => {
-      const { status, stdout } = run([...words, '--help']);
+      const { status, stdout } = ended([...words, '--help']);
       const [options = '', examples = ''] = stdout.split('Examples:');
       expect(status).toBe(0);
       expect(options).toMatch(/^Usage: signalpress .+\n\n[a-z]/);
@@ -82,15 +86,18 @@ describe('a reader that goes away', () => {
 });
 
 describe('signalpress verify', () => {
-  it.each([
+  const MISUSES: readonly [string[]][] = [
     [[]],
     [['body.json', '--bogus']],
     [['one', 'two']],
     [['body.json', '--workers', 'x']],
     [['body.json', '--since', 'checkpoint']],
     [['data', '--log', '--remember', 'seen']],
-  ])('ends with 2 for %j, which is no verdict', (args) => {
-    const { status, stdout, stderr } = run(['verify', ...args]);
+  ];
+  const ended = commandRuns(MISUSES.map(([args]) => ({ args: ['verify', ...args] })));
+
+  it.each(MISUSES)('ends with 2 for %j, which is no verdict', (args) => {
+    const { status, stdout, stderr } = ended(['verify', ...args]);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^(error:|Cannot )/);
   });
@@ -127,16 +134,17 @@ describe('signalpress compile --issuer-name', () => {
 });
 
 describe('times of options', () => {
-  it.each(['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', 'Nov 20 2026 Z', '2026-11-20'])(
-    'refuses %j',
-    (time) => {
-      const { status, stderr } = run(['compile', '--snapshots', snapshots, '--as-of', time]);
-      expect([status, stderr]).toEqual([
-        1,
-        expect.stringContaining(`Cannot use --as-of "${time}": not an ISO-8601 time in UTC`),
-      ]);
-    },
-  );
+  const TIMES = ['2026-02-30T00:00:00Z', '2026-02-29T00:00:00Z', 'Nov 20 2026 Z', '2026-11-20'];
+  const argsOf = (time: string) => ['compile', '--snapshots', snapshots, '--as-of', time];
+  const ended = commandRuns(TIMES.map((time) => ({ args: argsOf(time) })));
+
+  it.each(TIMES)('refuses %j', (time) => {
+    const { status, stderr } = ended(argsOf(time));
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(`Cannot use --as-of "${time}": not an ISO-8601 time in UTC`),
+    ]);
+  });
 });
 
 describe('signalpress compile --valid-until', () => {
@@ -154,10 +162,13 @@ describe('signalpress compile --valid-until', () => {
 });
 
 describe('options that may be given more than once', () => {
-  it.each([[['verify']], [['anchor', 'stamp']], [['anchor', 'upgrade']]])(
+  const REPEATED = [[['verify']], [['anchor', 'stamp']], [['anchor', 'upgrade']]];
+  const ended = commandRuns(REPEATED.flat().map((words) => ({ args: [...words, '--help'] })));
+
+  it.each(REPEATED)(
     'take one value each at %j, so that none swallows what stands behind it',
     (words) => {
-      const { stdout } = run([...words, '--help']);
+      const { stdout } = ended([...words, '--help']);
       expect(stdout).toContain('may be repeated');
       expect(stdout).not.toContain('...>');
     },
@@ -197,7 +208,7 @@ describe('signalpress keygen', () => {
 
 describe('signalpress with an option that makes no sense', () => {
   const target = '/gauge?entity=us-denver&signal_id=airquality.aqi';
-  it.each([
+  const MISUSES: readonly [string[], string][] = [
     [['key', 'rotate', '--to', SECRET, '--overlap', 'x'], '--overlap "x": not a number of days'],
     [['key', 'rotate', '--to', SECRET, '--from', 'soon'], '--from "soon": not an ISO-8601 time'],
     [['key', 'rotate', '--to', 'absent'], 'key file of --to: there is no such file'],
@@ -205,8 +216,12 @@ describe('signalpress with an option that makes no sense', () => {
     [['receipt', 'issue', target, '--key', SECRET, '--seconds', 'x'], 'not a whole number above 0'],
     [['compile', '--snapshots', CLI], 'a file stands where a folder is needed'],
     [['compile', '--snapshots', snapshots, '--data', CLI], 'Cannot make folder'],
-  ])('says in one sentence what is wrong with it: %j', (args, says) => {
-    const { status, stdout, stderr } = run(args, { SIGNALPRESS_ISSUER_KEY: SECRET });
+  ];
+  const env = { SIGNALPRESS_ISSUER_KEY: SECRET };
+  const ended = commandRuns(MISUSES.map(([args]) => ({ args, env })));
+
+  it.each(MISUSES)('says in one sentence what is wrong with it: %j', (args, says) => {
+    const { status, stdout, stderr } = ended(args, env);
     expect([status, stdout]).toEqual([1, '']);
     expect(stderr).toContain(says);
     expect(stderr.trim()).not.toContain('\n');
@@ -246,7 +261,8 @@ describe('signalpress compile', () => {
     expect(existsSync(join(cwd, 'there'))).toBe(false);
   });
 
-  it.each([
+  type Refused = readonly [string, readonly string[], Readonly<Record<string, string>>, string];
+  const REFUSED: readonly Refused[] = [
     ['no key', [], {}, 'no issuer key'],
     ['I49: a key that is none', [], { SIGNALPRESS_ISSUER_KEY: `0x${SECRET}` }, 'issuer key file'],
     ['a time that is none', ['--as-of', 'yesterday'], {}, 'not an ISO-8601 time'],
@@ -277,14 +293,21 @@ describe('signalpress compile', () => {
       { SIGNALPRESS_ISSUER_KEY: SECRET },
       'no snapshots',
     ],
-  ] as const)('refuses %s in one sentence, with exit code 1', (...[, more, env, says]) => {
-    const settings =
+  ];
+  const startOf = ([, more, env, says]: Refused) => ({
+    args: [...COMPILE, ...more],
+    env:
       Object.keys(env).length > 0 || says === 'no issuer key'
         ? env
-        : { SIGNALPRESS_ISSUER_KEY: SECRET };
-    const { status, stdout, stderr, cwd } = run([...COMPILE, ...more], settings);
+        : { SIGNALPRESS_ISSUER_KEY: SECRET },
+  });
+  const ended = commandRuns(REFUSED.map(startOf));
+
+  it.each(REFUSED)('refuses %s in one sentence, with exit code 1', (...row) => {
+    const { args, env } = startOf(row);
+    const { status, stdout, stderr, cwd } = ended(args, env);
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(says);
+    expect(stderr).toContain(row[3]);
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(stderr).not.toContain(SECRET);
     expect(readdirSync(cwd)).toEqual([]);
