@@ -2,11 +2,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileSample } from './sample/write-sample.ts';
+import { makeSnapshots } from './compile-bench/generated-snapshots.ts';
+import { compileFolder, compileSample } from './sample/write-sample.ts';
 import { CASES, type Case, capture, requestBytes, type ServerName } from './serve-bench/cases.ts';
 import { type Child, CORES, pin, startChild } from './serve-bench/child.ts';
 import { startGate } from './serve-bench/gate.ts';
 import { load } from './serve-bench/load.ts';
+import { memoryRun } from './serve-bench/memory-run.ts';
 import type { ReadyAnswer } from './serve-bench/server.ts';
 import { caseRows, headRow, type Sample } from './serve-bench/table.ts';
 
@@ -14,7 +16,10 @@ import { caseRows, headRow, type Sample } from './serve-bench/table.ts';
  * Unpaid requests a second of the shipped program, its log and its journal on, beside bare node:http that sends the same
  * headers and bytes and beside x402-express, in interleaved rounds of one run: each server on one core, the load on the
  * other. Judge by the ratios: absolute figures move with the machine. Needs Linux.
+ * With --memory instead: resident memory of the shipped program with as many records, under free and paid requests for all
+ * of them. Compiling 100,000 records takes minutes; --folder keeps them and takes them again.
  * Usage: bench-serve [--rounds 21] [--requests 3000] [--cpu-prof FOLDER]
+ *        bench-serve --memory SECONDS [--records 100000] [--folder FOLDER]
  */
 const PEER_MANIFEST = resolve('test/interop/package.json');
 const CONNECTIONS = 32;
@@ -28,6 +33,9 @@ const { values: flags } = parseArgs({
     rounds: { type: 'string', default: '21' },
     requests: { type: 'string', default: '3000' },
     'cpu-prof': { type: 'string' },
+    memory: { type: 'string' },
+    records: { type: 'string', default: '100000' },
+    folder: { type: 'string' },
   },
 });
 
@@ -42,16 +50,27 @@ await main();
 
 async function main(): Promise<void> {
   const started = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), 'bench-serve-'));
+  const folder = flags.folder ?? mkdtempSync(join(tmpdir(), 'bench-serve-'));
   const children: Child[] = [];
   try {
-    await compileSample(folder);
-    await measure(await openPlaces(folder, children));
+    if (flags.memory === undefined) {
+      await compileSample(folder);
+      await measure(await openPlaces(folder, children));
+    } else {
+      if (!existsSync(join(folder, 'data'))) await compileGenerated(folder, Number(flags.records));
+      await memoryRun({ folder, seconds: Number(flags.memory) });
+    }
     console.log(`took ${((performance.now() - started) / 1000).toFixed(0)} s`);
   } finally {
     await Promise.all(children.map((child) => child.stop()));
-    rmSync(folder, { recursive: true, force: true });
+    if (flags.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Two readings of each record: a series and a change are there. */
+async function compileGenerated(folder: string, records: number): Promise<void> {
+  makeSnapshots(folder, 2 * records, records);
+  await compileFolder(folder, '2026-11-20T12:00:00Z');
 }
 
 async function openPlaces(folder: string, children: Child[]): Promise<Places> {

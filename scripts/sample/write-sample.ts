@@ -53,12 +53,16 @@ function isSample(file: string): boolean {
 
 /** Generates the sample in `snapshots` of a folder and compiles it into `data`, for what is measured over it. */
 export async function compileSample(folder: string): Promise<void> {
-  const snapshots = join(folder, 'snapshots');
-  writeSample(snapshots, sampleFiles({ hour: SAMPLE_AS_OF }));
+  writeSample(join(folder, 'snapshots'), sampleFiles({ hour: SAMPLE_AS_OF }));
+  await compileFolder(folder, SAMPLE_AS_OF);
+}
+
+/** Compiles `snapshots` of a folder into its `data`. */
+export async function compileFolder(folder: string, asOf: string): Promise<void> {
   await compile({
-    snapshots,
+    snapshots: join(folder, 'snapshots'),
     data: join(folder, 'data'),
-    asOf: SAMPLE_AS_OF,
+    asOf,
     issuerName: 'bench',
     baseUrl: 'http://127.0.0.1:4021',
     seed: randomBytes(32),
