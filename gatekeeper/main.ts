@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { commandLine, FLAGS } from './config/command-line.ts';
 import {
@@ -29,6 +30,12 @@ const STOPS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Longest settings file that is read. */
 const CONFIG_BYTES_MAX = 1_048_576;
+
+/**
+ * By how many percent what is in use may grow before V8 collects old garbage. By default it may grow fourfold, and each
+ * dead buffer holds its bytes until then.
+ */
+const HEAP_GROWING_PERCENT = 40;
 
 const HELP = `Usage: signalpress-gate [flags]           serve a compiled release and charge through x402
        signalpress-gate ledger --help    what was sold
@@ -170,6 +177,7 @@ async function serve(
   { log, output }: Logging,
   role: WorkerRole | null,
 ): Promise<void> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const place = role?.place ?? 0;
   const gatekeeper = await startGatekeeper(config, {
     clock,

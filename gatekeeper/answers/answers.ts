@@ -3,7 +3,7 @@ import { gone } from './refuse-method.ts';
 import { type Answered, KEEP_FOR_RELEASE, type Question, type Service } from './service.ts';
 import { storedFile } from './stored-file.ts';
 
-const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+const KEPT_BYTES_MAX = 6 * 1024 * 1024;
 /** Longest canonical target that an answer is kept under. */
 const KEPT_TARGET_CHARS_MAX = 256;
 

@@ -26,7 +26,7 @@ export const COVERAGE_TTL_S = 60;
 /** Readings of one answer; a filter shows the others. */
 export const COVERAGE_ROWS_MAX = 5000;
 /** Bytes of answers that are kept for one time to live: those that the tables allow, and those about stored entities. */
-const KEPT_BYTES_MAX = { listed: 16 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
+const KEPT_BYTES_MAX = { listed: 8 * 1024 * 1024, entities: 4 * 1024 * 1024 } as const;
 
 const UPDATE_STATUS_RULE =
   'judged now against the cadence: overdue when the source was late at the last look and that look still counts, on_schedule ' +

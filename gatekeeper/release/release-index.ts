@@ -33,7 +33,7 @@ export interface ReadOptions {
 }
 
 /** Bytes of bodies kept in memory when the operator sets nothing else; the system keeps the files that are read often. */
-const MEMORY_BYTES = 32 * 1024 * 1024;
+const MEMORY_BYTES = 12 * 1024 * 1024;
 
 /** One verified release: paths, sizes and hashes in memory, bodies on demand. */
 export class ReleaseIndex {
@@ -123,7 +123,7 @@ export class ReleaseIndex {
 }
 
 /** Bytes of answers whose request-time fields are filled in already: an age has one decimal of an hour. */
-const SPLICED_BYTES_MAX = 8 * 1024 * 1024;
+const SPLICED_BYTES_MAX = 4 * 1024 * 1024;
 
 /** A body as it is served from one instant to another, both included. */
 interface Spliced {
