@@ -1,6 +1,5 @@
 import type { PurchaseOutcome } from './purchase-outcome.ts';
-import type { TenderBinding } from './tender.ts';
-import type { Waiters } from './waiters.ts';
+import type { TenderBinding, Waiters } from './tender.ts';
 
 /** Most purchases in flight at once; the next one is told to try again. */
 export const PURCHASES_IN_FLIGHT_MAX = 10_000;

@@ -24,7 +24,7 @@ import { decodePayment } from './payment-header.ts';
 import { check, look, resume, type SettlementContext, settle } from './settlement.ts';
 import type { SignaturePool } from './signature-pool.ts';
 import type { PaymentHeaderOf, Tender, TenderReader, TenderSettlement } from './tender.ts';
-import { Waiters } from './waiters.ts';
+import { Waiters } from './tender.ts';
 
 /** Requirements that are kept ready, so that they are written out once for all payments of one request. */
 export const TERMS_CACHE_MAX = 4096;
@@ -79,8 +79,8 @@ export function paymentReader(options: PaymentReaderOptions): PaymentReader {
   };
 }
 
-const paymentIn = oncePer(({ header, version }: PaymentHeaderOf<'payment'>) =>
-  decodePayment(header, version),
+const paymentIn = oncePer(({ text, version }: PaymentHeaderOf<'payment'>) =>
+  decodePayment(text, version),
 );
 
 type TermsOf = (endpoint: Endpoint, target: string, version: X402Version) => Requirements;

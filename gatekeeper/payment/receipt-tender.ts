@@ -18,7 +18,7 @@ import type {
   TenderReader,
   TenderSettlement,
 } from './tender.ts';
-import { Waiters } from './waiters.ts';
+import { Waiters } from './tender.ts';
 
 const KEY = 'receipt|';
 
@@ -51,12 +51,12 @@ export function receiptReader({ processor, clock }: ReceiptReaderOptions): Tende
     },
     identify(paymentHeader) {
       const receipt = receiptIn(paymentHeader)?.receipt;
-      return receipt === undefined ? null : { key: KEY + receipt.id, signed: paymentHeader.header };
+      return receipt === undefined ? null : { key: KEY + receipt.id, signed: paymentHeader.text };
     },
   };
 }
 
-const receiptIn = oncePer(({ header }: PaymentHeaderOf<'receipt'>) => parseReceipt(header));
+const receiptIn = oncePer(({ text }: PaymentHeaderOf<'receipt'>) => parseReceipt(text));
 
 function signatureCheck(processor: string): (parsed: ParsedReceipt) => boolean {
   const der = Buffer.from(ed25519Spki(parseDidKey(processor)));
@@ -77,7 +77,7 @@ function tenderOf(
     // A receipt names nobody, so all of them share the room of one payer.
     payer: KEY,
     resource,
-    signed: paymentHeader.header,
+    signed: paymentHeader.text,
     version: 1,
     value: amount,
     validBefore: expires,

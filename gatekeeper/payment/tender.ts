@@ -6,28 +6,27 @@ import type { Claim, PaymentBinding } from '../money/journal.ts';
 import type { Refusal, X402Version } from '../money/payment.ts';
 import { oncePer } from '../system/once-per.ts';
 import type { SettlementResult } from './settlement.ts';
-import type { Waiters } from './waiters.ts';
 
 /** The one header that a request wants to be answered for: an x402 payment, or a receipt of the operator's processor. */
 export type PaymentHeader =
-  | { readonly kind: 'payment'; readonly version: X402Version; readonly header: string }
-  | { readonly kind: 'receipt'; readonly header: string };
+  | { readonly kind: 'payment'; readonly version: X402Version; readonly text: string }
+  | { readonly kind: 'receipt'; readonly text: string };
 
-type OfferHeaders = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
+type PaymentHeaderFacts = Pick<HeaderFacts, 'paymentV1' | 'paymentV2' | 'receipt'>;
 
 /**
- * Everything that a request offers; more than one is refused. The same objects when it comes in and when it pays, between
+ * All payment headers of a request; more than one is refused. The same objects when it comes in and when it pays, between
  * which nothing is waited for, so that each header is read once.
  */
 export const paymentHeaders = oncePer(
-  ({ paymentV1, paymentV2, receipt }: OfferHeaders): readonly PaymentHeader[] => [
-    ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, header: paymentV1 } as const]),
-    ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, header: paymentV2 } as const]),
-    ...(receipt === null ? [] : [{ kind: 'receipt', header: receipt } as const]),
+  ({ paymentV1, paymentV2, receipt }: PaymentHeaderFacts): readonly PaymentHeader[] => [
+    ...(paymentV1 === null ? [] : [{ kind: 'payment', version: 1, text: paymentV1 } as const]),
+    ...(paymentV2 === null ? [] : [{ kind: 'payment', version: 2, text: paymentV2 } as const]),
+    ...(receipt === null ? [] : [{ kind: 'receipt', text: receipt } as const]),
   ],
 );
 
-/** A request that offers something for its answer. */
+/** A request that pays for its answer. */
 export interface PurchaseRequest {
   readonly endpoint: Endpoint;
   /** Canonical `path?query`. */
@@ -54,6 +53,22 @@ export interface Tender extends TenderBinding, Pick<Claim, 'version' | 'value' |
   readonly paidHeader: (transaction: string) => Header;
   /** Who paid, as the request spells it; null for a receipt, which names nobody. */
   readonly paidBy: string | null;
+}
+
+/** Who waits for one purchase: the request that began it, and its copies. Money moves only while one of them waits. */
+export class Waiters {
+  readonly #requests: (() => boolean)[];
+
+  /** By default somebody waits until the end. */
+  constructor(isAwaited: () => boolean = () => true) {
+    this.#requests = [isAwaited];
+  }
+
+  join({ isWaiting }: Waiters): void {
+    this.#requests.push(isWaiting);
+  }
+
+  readonly isWaiting = (): boolean => this.#requests.some((isAwaited) => isAwaited());
 }
 
 /** How the money of one tender moves; nothing here throws. */

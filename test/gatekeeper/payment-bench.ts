@@ -61,7 +61,7 @@ export async function buy(
   desk: PurchaseService,
   { header: value, version = 1, deliver, ...order }: Bought,
 ): Promise<Reply> {
-  const paymentHeader = { kind: 'payment', version, header: value } as const;
+  const paymentHeader = { kind: 'payment', version, text: value } as const;
   const usual = { endpoint: gauge, target: TARGET, method: 'GET' };
   const opened = await desk.open({ ...usual, ...order, paymentHeader });
   if (!('sell' in opened)) return opened;

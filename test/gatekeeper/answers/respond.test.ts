@@ -158,11 +158,11 @@ describe('respond() with a payment', () => {
       {
         target: '/gauge?entity=us-denver&signal_id=airquality.aqi',
         method: 'GET',
-        paymentHeader: { kind: 'payment', version: 1, header: 'AAAA' },
+        paymentHeader: { kind: 'payment', version: 1, text: 'AAAA' },
       },
       {
         target: '/gauge?entity=us-denver&signal_id=airquality.aqi',
-        paymentHeader: { kind: 'payment', version: 2, header: 'BBBB' },
+        paymentHeader: { kind: 'payment', version: 2, text: 'BBBB' },
       },
     ]);
     expect(JSON.parse(v1.reply.body.toString())).toMatchObject({ entity: 'us-denver' });

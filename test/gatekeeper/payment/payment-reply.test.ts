@@ -6,10 +6,10 @@ import { gauge, header, json, shop, TARGET, TX } from '../payment-bench.ts';
 const usual = { endpoint: gauge, target: TARGET };
 const asked = (version: 1 | 2): RepliedRequest => ({
   ...usual,
-  paymentHeader: { kind: 'payment', version, header: '' },
+  paymentHeader: { kind: 'payment', version, text: '' },
   tender: { paidHeader: (transaction) => ['x-payment-response', transaction] },
 });
-const byReceipt: RepliedRequest = { ...asked(1), paymentHeader: { kind: 'receipt', header: '' } };
+const byReceipt: RepliedRequest = { ...asked(1), paymentHeader: { kind: 'receipt', text: '' } };
 const unknown: PurchaseOutcome = { kind: 'unknown', waitMs: 4001 };
 const body = Buffer.from('a,b\n');
 const paid: PurchaseOutcome = {

@@ -248,7 +248,7 @@ describe('receipts in flight', () => {
     const desk = purchaseService({ ...by, journal: { ...inner, claim } });
     const [endpoint, method] = [endpointAt('/gauge'), 'GET'];
     const sell = async (header: string) => {
-      const paymentHeader = { kind: 'receipt', header } as const;
+      const paymentHeader = { kind: 'receipt', text: header } as const;
       const opened = await desk.open({ endpoint, target: TARGET, method, paymentHeader });
       if (!('sell' in opened)) throw new Error('known');
       return opened.sell({ body: Buffer.from('{}'), contentType: 'application/json' });

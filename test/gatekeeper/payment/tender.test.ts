@@ -12,7 +12,7 @@ async function readsOf(kind: PaymentHeader['kind'], header: string): Promise<num
   const paymentHeader = {
     kind,
     version: 1 as const,
-    get header() {
+    get text() {
       reads += 1;
       return header;
     },
@@ -28,9 +28,9 @@ describe('paymentHeaders()', () => {
   it('gives what a request offers, and the same objects each time', () => {
     const facts = headerFacts(['X-PAYMENT', 'a', 'PAYMENT-SIGNATURE', 'b', 'X-RECEIPT', 'c']);
     expect(paymentHeaders(facts)).toEqual([
-      { kind: 'payment', version: 1, header: 'a' },
-      { kind: 'payment', version: 2, header: 'b' },
-      { kind: 'receipt', header: 'c' },
+      { kind: 'payment', version: 1, text: 'a' },
+      { kind: 'payment', version: 2, text: 'b' },
+      { kind: 'receipt', text: 'c' },
     ]);
     expect(paymentHeaders(facts)[0]).toBe(paymentHeaders(facts)[0]);
     expect(paymentHeaders(headerFacts(['X-PAYMENT', 'a']))[0]).not.toBe(paymentHeaders(facts)[0]);
