@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { rootDid } from '../compiler/contract/key-history.ts';
 import { healthReport } from './answers/health-report.ts';
+import { type FirstService, openService, type ServiceOptions } from './answers/open-service.ts';
 import { respond } from './answers/respond.ts';
 import type { Service } from './answers/service.ts';
-import { SoldTargets } from './answers/sold-targets.ts';
 import { type Config, settlementOf, switchesOf } from './config/config.ts';
 import { metricsOfWorker } from './config/metrics-settings.ts';
 import { settlementWarnings } from './config/settlement-warnings.ts';
 import { shownSettings } from './config/shown-settings.ts';
-import { TEST_WARNING, testPaymentsProblem } from './config/test-payments.ts';
+import { testPaymentsProblem } from './config/test-payments.ts';
 import { admission } from './http/admission.ts';
 import { trustedProxies } from './http/client-address.ts';
 import { rateLimit } from './http/rate-limit.ts';
@@ -18,18 +18,13 @@ import { requestLog } from './log/request-log.ts';
 import type { Condition, Meters } from './metrics/meters.ts';
 import type { OpenMetrics } from './metrics/open-metrics.ts';
 import { clockIsBehind, clockTrouble } from './money/clock-guard.ts';
-import { type TokenService, tokenSecrets, tokenService } from './money/token.ts';
-import { type Challenger, challenger } from './offer/challenge.ts';
-import { meteredPurchases } from './payment/metered.ts';
 import {
   openPaymentServices,
   type PaymentServiceOptions,
   type PaymentServices,
 } from './payment/open-payment-services.ts';
-import { purchaseService } from './payment/purchase-service.ts';
 import { reconcileInBackground } from './payment/reconcile.ts';
 import { isRepeat } from './payment/repeat.ts';
-import type { SignaturePool } from './payment/signature-pool.ts';
 import { keepNewest, refuseOlder } from './release/newest-served.ts';
 import { openPlace, type PlaceTerms } from './release/open-release.ts';
 import { isStale, type ReleaseTerms } from './release/release-head.ts';
@@ -47,16 +42,11 @@ const REPEAT_BURST_S = 30;
 /** Random bytes that tell this process from others in the names of requests. */
 const INSTANCE_BYTES = 4;
 
-/** Longest service name that v2 catalogues show. */
-const SERVICE_NAME_CHARS_MAX = 32;
-
 /** What a balancer is told, so that it sends its requests elsewhere. */
 const STOPPING = ['stopping: send requests to another gatekeeper'];
 
 /** What a gatekeeper gets besides its settings. */
-export interface StartOptions extends PaymentServiceOptions, SourceOptions {
-  /** Recovers signers in another thread; without it the serving thread does. */
-  readonly signatures?: SignaturePool;
+export interface StartOptions extends ServiceOptions, PaymentServiceOptions, SourceOptions {
   readonly pollMs?: number;
   /** Of the package, for the log. */
   readonly version?: string;
@@ -119,7 +109,7 @@ async function startOver(
 ): Promise<Gatekeeper> {
   const payments = await openPaymentServices(config, by);
   try {
-    const service = firstService(config, by, { release, payments });
+    const service = openService(config, by, { release, payments, rooms: ROOMS });
     return await listen({ config, by, payments, source, metrics }, service);
   } catch (error) {
     await payments.close();
@@ -175,11 +165,6 @@ interface Setting {
   readonly payments: PaymentServices;
   readonly source: ReleaseSource;
   readonly metrics: OpenMetrics | null;
-}
-
-/** The first service, whose purchases all later ones share. */
-interface FirstService extends Service {
-  readonly purchases: ReturnType<typeof purchaseService>;
 }
 
 type ServerTerms = Omit<GateServerOptions, 'responder' | 'health'>;
@@ -410,64 +395,7 @@ function pinned({ issuerDid }: Config, { release, baseUrl }: Service): ReleaseTe
   return { issuerDid: issuerDid ?? rootDid(release.keys), baseUrl };
 }
 
-/** The service at its start; later releases take the place of the first, the purchases stay. */
-function firstService(
-  config: Config,
-  { clock, log, signatures, meters }: StartOptions,
-  { release, payments }: { release: ReleaseIndex; payments: PaymentServices },
-): FirstService {
-  const baseUrl = config.baseUrl ?? release.head.base_url;
-  const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
-  asked.show(release.offers);
-  const report = (error: unknown, id?: string): void =>
-    log({ event: 'payment_failed', id, error: messageOf(error) });
-  const operator = {
-    network: config.network,
-    payTo: config.payTo,
-    tokens: tokensOf(config, clock),
-    takesReceipts: config.receiptKey !== null,
-    settlement: settlementOf(config),
-  };
-  const { verifyFirst, receiptKey: processor } = config;
-  const beside = signatures === undefined ? {} : { signatures };
-  const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
-  const limited = meters === undefined ? {} : { limited: meters.refused };
-  const plain = purchaseService({ ...payments, ...terms, ...limited });
-  const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
-  const targets = new SoldTargets();
-  const shared = { targets, rooms: ROOMS, sold: payments.journal, clock, log };
-  return { release, baseUrl, operator, challenger: asked, purchases, ...shared };
-}
-
 /** Each release has a responder of its own, which its ready answers belong to. */
 function responderOf(service: Service): Responder {
   return { respond: (request) => respond(request, service), clock: service.clock };
-}
-
-function tokensOf(
-  { tokenSecret, tokenDays }: Config,
-  clock: StartOptions['clock'],
-): TokenService | null {
-  if (tokenSecret === null) return null;
-  const secrets = tokenSecrets(tokenSecret);
-  return tokenService({ secrets, days: tokenDays, clock, random: randomBytes });
-}
-
-function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {
-  const { payTo, network } = config;
-  const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
-  try {
-    const serviceName = serviceNameOf(issuerName);
-    return challenger({ baseUrl, payTo, network, serviceName, ...warned });
-  } catch (cause) {
-    throw new StartError(messageOf(cause), { cause });
-  }
-}
-
-/** As much of an issuer's name as a v2 challenge can say. */
-export function serviceNameOf(issuerName: string): string {
-  const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
-  const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
-  // A bracket without its end is useless.
-  return cut.replace(/\([^)]*$/, '').trim() || 'x402';
 }

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { type Config, settlementOf } from '../config/config.ts';
+import { TEST_WARNING } from '../config/test-payments.ts';
+import type { Log } from '../log/line-log.ts';
+import type { Meters } from '../metrics/meters.ts';
+import { type TokenService, tokenSecrets, tokenService } from '../money/token.ts';
+import { type Challenger, challenger } from '../offer/challenge.ts';
+import { meteredPurchases } from '../payment/metered.ts';
+import type { PaymentServices } from '../payment/open-payment-services.ts';
+import { purchaseService } from '../payment/purchase-service.ts';
+import type { SignaturePool } from '../payment/signature-pool.ts';
+import type { ReleaseIndex } from '../release/release-index.ts';
+import { messageOf } from '../system/message-of.ts';
+import { StartError } from '../system/start-error.ts';
+import type { Rooms, Service } from './service.ts';
+import { SoldTargets } from './sold-targets.ts';
+
+/** Longest service name that v2 catalogues show. */
+const SERVICE_NAME_CHARS_MAX = 32;
+
+/** What a service gets besides its settings. */
+export interface ServiceOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Log;
+  /** Recovers signers in another thread; without it the serving thread does. */
+  readonly signatures?: SignaturePool;
+  readonly meters?: Meters;
+}
+
+/** What a service is made of. */
+interface ServiceParts {
+  readonly release: ReleaseIndex;
+  readonly payments: PaymentServices;
+  readonly rooms: Rooms;
+}
+
+/** The first service, whose purchases all later ones share. */
+export interface FirstService extends Service {
+  readonly purchases: ReturnType<typeof purchaseService>;
+}
+
+/** The service at its start; later releases take the place of the first, the purchases stay. Throws a StartError. */
+export function openService(
+  config: Config,
+  { clock, log, signatures, meters }: ServiceOptions,
+  { release, payments, rooms }: ServiceParts,
+): FirstService {
+  const baseUrl = config.baseUrl ?? release.head.base_url;
+  const asked = challengerOrRefuse(config, baseUrl, release.head.issuer_name);
+  asked.show(release.offers);
+  const report = (error: unknown, id?: string): void =>
+    log({ event: 'payment_failed', id, error: messageOf(error) });
+  const operator = {
+    network: config.network,
+    payTo: config.payTo,
+    tokens: tokensOf(config, clock),
+    takesReceipts: config.receiptKey !== null,
+    settlement: settlementOf(config),
+  };
+  const { verifyFirst, receiptKey: processor } = config;
+  const beside = signatures === undefined ? {} : { signatures };
+  const terms = { ...beside, challenger: asked, clock, report, verifyFirst, processor };
+  const limited = meters === undefined ? {} : { limited: meters.refused };
+  const plain = purchaseService({ ...payments, ...terms, ...limited });
+  const purchases = meters === undefined ? plain : meteredPurchases(plain, meters);
+  const targets = new SoldTargets();
+  const shared = { targets, rooms, sold: payments.journal, clock, log };
+  return { release, baseUrl, operator, challenger: asked, purchases, ...shared };
+}
+
+function tokensOf(
+  { tokenSecret, tokenDays }: Config,
+  clock: ServiceOptions['clock'],
+): TokenService | null {
+  if (tokenSecret === null) return null;
+  const secrets = tokenSecrets(tokenSecret);
+  return tokenService({ secrets, days: tokenDays, clock, random: randomBytes });
+}
+
+function challengerOrRefuse(config: Config, baseUrl: string, issuerName: string): Challenger {
+  const { payTo, network } = config;
+  const warned = settlementOf(config) === 'test' ? { warning: TEST_WARNING } : {};
+  try {
+    const serviceName = serviceNameOf(issuerName);
+    return challenger({ baseUrl, payTo, network, serviceName, ...warned });
+  } catch (cause) {
+    throw new StartError(messageOf(cause), { cause });
+  }
+}
+
+/** As much of an issuer's name as a v2 challenge can say. */
+export function serviceNameOf(issuerName: string): string {
+  const ascii = issuerName.replace(/[^\x20-\x7e]/g, '');
+  const cut = ascii.slice(0, SERVICE_NAME_CHARS_MAX);
+  // A bracket without its end is useless.
+  return cut.replace(/\([^)]*$/, '').trim() || 'x402';
+}
