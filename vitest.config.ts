@@ -35,6 +35,6 @@ export default defineConfig({
         test: { name, include: [`test/${name}/**/*.test.ts`], exclude: ['**/node_modules/**'] },
       })),
     ],
-    globalSetup: 'test/temporary-folder.ts',
+    globalSetup: ['test/temporary-folder.ts', 'test/build-state.ts'],
   },
 });

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { built } from '../built.ts';
 import { makeFolder, removeFolders } from '../snapshot-folder.ts';
 
 afterAll(removeFolders);
-const GATE = resolve('build/gatekeeper/signalpress-gate.js');
+const GATE = 'gatekeeper/signalpress-gate.js';
 /** Notes every module that is loaded. */
 const LOAD = `import { appendFileSync } from 'node:fs';
 export function load(url, context, next) { appendFileSync(process.env.LOADED, url + '\\n'); return next(url, context); }`;
@@ -18,7 +19,10 @@ function loaded(...args: string[]): { readonly status: number | null; readonly m
   const [hook, notes] = [join(cwd, 'hook.mjs'), join(cwd, 'loaded.txt')];
   writeFileSync(hook, REGISTER);
   const env = { ...process.env, LOADED: notes };
-  const { status } = spawnSync(process.execPath, ['--import', hook, GATE, ...args], { cwd, env });
+  const { status } = spawnSync(process.execPath, ['--import', hook, built(GATE), ...args], {
+    cwd,
+    env,
+  });
   const urls = existsSync(notes) ? readFileSync(notes, 'utf8').trim().split('\n') : [];
   return {
     status,
@@ -26,7 +30,7 @@ function loaded(...args: string[]): { readonly status: number | null; readonly m
   };
 }
 
-describe.skipIf(!existsSync(GATE))('the shipped gatekeeper (needs a build)', () => {
+describe('the shipped gatekeeper (needs a build)', () => {
   it('loads few modules at its start, and nothing that only commands or a chain need', () => {
     const { status, modules } = loaded('--version');
     expect(status).toBe(0);

@@ -7,10 +7,11 @@ import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../gatekeeper/money/requirements.ts';
+import { built } from '../built.ts';
 import { payer } from './payer.ts';
 import { tinyDataDir, writeTinyRelease } from './tiny-release.ts';
 
-const MAIN = resolve('build/gatekeeper/signalpress-gate.js');
+const MAIN = 'gatekeeper/signalpress-gate.js';
 
 interface Run {
   readonly child: ChildProcess;
@@ -27,7 +28,7 @@ afterEach(() => {
 
 function run(env: Record<string, string>, args: readonly string[] = []): Run {
   const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...env, PATH: '' } });
+  const child = spawn(process.execPath, [built(MAIN), ...args], { cwd, env: { ...env, PATH: '' } });
   running.add(child);
   const output = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
@@ -77,7 +78,7 @@ async function slowFacilitator() {
 const parsed = (line: string): Record<string, unknown> => JSON.parse(line);
 
 // The build is the program; without it there is nothing to run.
-describe.skipIf(!existsSync(MAIN))('main (needs a build)', () => {
+describe('main (needs a build)', () => {
   it.each<{ env: Record<string, string>; args: string[]; message: RegExp }>([
     { env: {}, args: [], message: /^Cannot open release .*signalpress compile/ },
     {

@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doctorCommand } from '../../../gatekeeper/doctor/doctor-command.ts';
 import { CHECKS, examine } from '../../../gatekeeper/doctor/examine.ts';
 import { failed, ok } from '../../../gatekeeper/doctor/finding.ts';
 import { StartError } from '../../../gatekeeper/system/start-error.ts';
+import { built } from '../../built.ts';
 import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 import { examined, freePort } from './examined.ts';
 
-const GATE = resolve('build/gatekeeper/signalpress-gate.js');
+const GATE = 'gatekeeper/signalpress-gate.js';
 const LOCAL = { head: { base_url: 'http://127.0.0.1:4021' } };
 
 /** A data folder whose release is for this machine alone. */
@@ -91,9 +92,9 @@ describe('examine()', () => {
   });
 });
 
-describe.skipIf(!existsSync(GATE))('signalpress-gate doctor (needs a build)', () => {
+describe('signalpress-gate doctor (needs a build)', () => {
   const doctor = (cwd: string, env: Record<string, string>) =>
-    spawnSync(process.execPath, [GATE, 'doctor'], { cwd, env, encoding: 'utf8' });
+    spawnSync(process.execPath, [built(GATE), 'doctor'], { cwd, env, encoding: 'utf8' });
 
   it('checks what the start would use, and leaves the folder as it was', async () => {
     const cwd = mkdtempSync(join(tmpdir(), 'signalpress-doctor-'));

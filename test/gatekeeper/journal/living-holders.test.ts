@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { livingHolders } from '../../../gatekeeper/journal/living-holders.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { built } from '../../built.ts';
 import { claimOf, clock } from './journal-suite.ts';
 
-const BUILT = resolve('build/gatekeeper/journal/living-holders.js');
+const BUILT = 'gatekeeper/journal/living-holders.js';
 const place = (): string =>
   join(mkdtempSync(join(tmpdir(), 'signalpress-holders-')), 'payments.db');
 
@@ -19,7 +20,7 @@ afterEach(() => {
 
 /** Another process that holds a lock beside a journal. */
 async function stranger(path: string): Promise<{ name: string; end(): Promise<void> }> {
-  const program = `import(${JSON.stringify(BUILT)}).then(({ livingHolders }) => {
+  const program = `import(${JSON.stringify(built(BUILT))}).then(({ livingHolders }) => {
     console.log(livingHolders(${JSON.stringify(path)}).own);
     setInterval(() => {}, 1000);
   });`;
@@ -52,23 +53,20 @@ describe('livingHolders()', () => {
     expect(readdirSync(join(path, '..'))).toEqual([]);
   });
 
-  it.skipIf(!existsSync(BUILT))(
-    'notices that a process was killed, and clears up behind it',
-    async () => {
-      const path = place();
-      const own = livingHolders(path);
-      const { name, end } = await stranger(path);
-      expect(own.isAlive(name)).toBe(true);
-      await end();
-      expect(own.isAlive(name)).toBe(false);
-      const next = livingHolders(path);
-      const left = readdirSync(join(path, '..')).filter((file) => file.includes(name));
-      expect(left).toEqual([]);
-      expect(next.isAlive(own.own)).toBe(true);
-      own.close();
-      next.close();
-    },
-  );
+  it('notices that a process was killed, and clears up behind it', async () => {
+    const path = place();
+    const own = livingHolders(path);
+    const { name, end } = await stranger(path);
+    expect(own.isAlive(name)).toBe(true);
+    await end();
+    expect(own.isAlive(name)).toBe(false);
+    const next = livingHolders(path);
+    const left = readdirSync(join(path, '..')).filter((file) => file.includes(name));
+    expect(left).toEqual([]);
+    expect(next.isAlive(own.own)).toBe(true);
+    own.close();
+    next.close();
+  });
 });
 
 describe('an SQLite journal that two processes use', () => {

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, describe, expect, it } from 'vitest';
 import { acceptClock } from '../../../gatekeeper/journal/accepted-clock.ts';
 import { openJournalFile } from '../../../gatekeeper/journal/journal-file.ts';
 import { sqliteJournal } from '../../../gatekeeper/journal/sqlite-journal.ts';
+import { built } from '../../built.ts';
 import { claimOf, clock, journalSuite } from './journal-suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
@@ -72,9 +73,9 @@ describe('sqliteJournal() and its file', () => {
   });
 });
 
-const BUILT = resolve('build/gatekeeper/journal/sqlite-journal.js');
-const CHILD = `
-import { sqliteJournal } from ${JSON.stringify(BUILT)};
+const BUILT = 'gatekeeper/journal/sqlite-journal.js';
+const childProgram = (): string => `
+import { sqliteJournal } from ${JSON.stringify(built(BUILT))};
 const journal = sqliteJournal({ path: process.argv[1], clock: Date.now });
 const body = Buffer.alloc(3000, 7);
 for (let round = 0; ; round++) {
@@ -87,7 +88,7 @@ for (let round = 0; ; round++) {
   }));
 }`;
 
-describe.skipIf(!existsSync(BUILT))('sqliteJournal() killed (skipped when not built)', () => {
+describe('sqliteJournal() killed (needs a build)', () => {
   it('I2: what sqliteJournal() promised is there after kill -9', async () => {
     for (let round = 0; round < 5; round++) {
       const path = fresh();
@@ -109,7 +110,7 @@ describe.skipIf(!existsSync(BUILT))('sqliteJournal() killed (skipped when not bu
 /** Lets a child write until it has spoken, waits, kills it, and returns the whole lines that it said. */
 function killedChild(path: string, afterMs: number): Promise<string[]> {
   return new Promise((done, failed) => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD, path]);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', childProgram(), path]);
     let out = '';
     child.stdout.on('data', (chunk) => {
       if (out === '') setTimeout(() => child.kill('SIGKILL'), afterMs);

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,11 +7,12 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
+import { built } from '../../built.ts';
 import { payer } from '../payer.ts';
 import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 import { type Sample, samplesIn } from './scrape.ts';
 
-const MAIN = resolve('build/gatekeeper/signalpress-gate.js');
+const MAIN = 'gatekeeper/signalpress-gate.js';
 const DEPLOY = resolve('gatekeeper/deploy');
 const RULES = join(DEPLOY, 'prometheus/signalpress.rules.yml');
 const RULE_TESTS = join(DEPLOY, 'prometheus/signalpress.rules.test.yml');
@@ -93,7 +94,7 @@ describe('missing()', () => {
 });
 
 // The build is the program; without it there is nothing to run.
-describe.skipIf(!existsSync(MAIN))('a scrape of the gatekeeper (needs a build)', () => {
+describe('a scrape of the gatekeeper (needs a build)', () => {
   let facilitator: Server;
   let samples: Sample[] = [];
   const settles = { status: 200, body: '' };
@@ -182,7 +183,7 @@ async function shippedGate(facilitatorUrl: string): Promise<ShippedGate> {
     SIGNALPRESS_VERIFY: 'always',
   };
   const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
-  const child = spawn(process.execPath, [MAIN], { cwd, env });
+  const child = spawn(process.execPath, [built(MAIN)], { cwd, env });
   let output = '';
   const line = await new Promise<string>((done, fail) => {
     child.stderr.on('data', (chunk) => {

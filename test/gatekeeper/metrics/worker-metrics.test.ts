@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { built } from '../../built.ts';
 import { tinyDataDir, writeTinyRelease } from '../tiny-release.ts';
 import { samplesIn, sampleValue } from './scrape.ts';
 
-const MAIN = resolve('build/gatekeeper/signalpress-gate.js');
+const MAIN = 'gatekeeper/signalpress-gate.js';
 const TRIES = 20;
 
 const running = new Set<ChildProcess>();
@@ -52,7 +53,7 @@ async function answersAt(port: number): Promise<number | null> {
   }
 }
 
-describe.skipIf(!existsSync(MAIN))('metrics of several workers (needs a build)', () => {
+describe('metrics of several workers (needs a build)', () => {
   it('stand at a port of each, and add up to what was answered', async () => {
     const dataDir = tinyDataDir();
     writeTinyRelease(dataDir);
@@ -65,7 +66,7 @@ describe.skipIf(!existsSync(MAIN))('metrics of several workers (needs a build)',
       SIGNALPRESS_METRICS: `127.0.0.1:${port}`,
     };
     const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
-    const child = spawn(process.execPath, [MAIN], { cwd, env });
+    const child = spawn(process.execPath, [built(MAIN)], { cwd, env });
     running.add(child);
     let said = '';
     child.stderr.on('data', (chunk) => {

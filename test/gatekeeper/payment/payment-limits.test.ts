@@ -5,7 +5,7 @@ import {
   clockTrouble,
 } from '../../../gatekeeper/money/clock-guard.ts';
 import { NOW_MS } from '../payer.ts';
-import { alice, bench, expectRefused, freshJournal, json, tick, v1 } from '../payment-bench.ts';
+import { alice, bench, expectRefused, freshJournal, json, v1 } from '../payment-bench.ts';
 
 describe('I33: a clock that was set back', () => {
   it('takes no new payment until it has caught up, and delivers what is paid', async () => {

@@ -4,16 +4,17 @@ import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { loadConfig } from '../../../gatekeeper/config/config.ts';
 import { NETWORKS } from '../../../gatekeeper/money/networks.ts';
 import type { RequirementsV1 } from '../../../gatekeeper/money/requirements.ts';
 import { startGatekeeper } from '../../../gatekeeper/start.ts';
+import { built } from '../../built.ts';
 import { payer } from '../payer.ts';
 import { tinyKey } from '../tiny-release.ts';
 
 /** The program as it is shipped. */
-export const GATE_PROGRAM = resolve('build/gatekeeper/signalpress-gate.js');
+const GATE_PROGRAM = 'gatekeeper/signalpress-gate.js';
 
 /** The log is written every 100 ms, by a machine that may be busy. */
 const LOG_MS = 1000;
@@ -155,7 +156,7 @@ export function spawned(env: Readonly<Record<string, string>>): {
   exit: Promise<number | null>;
 } {
   const cwd = mkdtempSync(join(tmpdir(), 'signalpress-run-'));
-  const child = spawn(process.execPath, [GATE_PROGRAM], { cwd, env: { ...env, PATH: '' } });
+  const child = spawn(process.execPath, [built(GATE_PROGRAM)], { cwd, env: { ...env, PATH: '' } });
   cleanups.push(() => child.kill('SIGKILL'));
   const output = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { built } from '../../built.ts';
 import { tinyDataDir, tinyFiles, tinyRecord } from '../tiny-release.ts';
 import { closeGates, hostedGate, until } from './hosted-gate.ts';
 import { hasNginx, nginx, stopNginx } from './nginx.ts';
 import { storedAt, writeHostedRelease } from './static-site.ts';
 
-const CLI = resolve('build/compiler/signalpress.js');
+const CLI = 'compiler/signalpress.js';
 /** How long nginx is gone at least; a longer time is asked for by hand. */
 const GONE_MS = Number(process.env.NGINX_GONE_MS ?? 500);
 const ENTITIES = [
@@ -35,7 +36,7 @@ function filesOf(aqi_index: number): Map<string, Buffer> {
 }
 
 async function publish(data: string, to: string, auth: string) {
-  const args = [CLI, 'publish', '--data', data, '--to', to];
+  const args = [built(CLI), 'publish', '--data', data, '--to', to];
   const env = { PATH: process.env.PATH ?? '', SIGNALPRESS_PUBLISH_AUTH: auth };
   const child = spawn(process.execPath, args, { env });
   let said = '';
@@ -52,9 +53,7 @@ afterEach(async () => {
   stopNginx();
 });
 
-const isHere = existsSync(CLI) && hasNginx();
-
-describe.skipIf(!isHere)(
+describe.skipIf(!hasNginx())(
   'a shop behind nginx (needs a build, and nginx with its dav module)',
   () => {
     it('I24: publishes into it, sells from it, and sells nothing that it spoils', async () => {
