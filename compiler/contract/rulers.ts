@@ -1,5 +1,3 @@
-import { defined } from './defined.ts';
-
 /** One official class: it begins at `at`, in the ruler's unit. */
 export interface RulerStep {
   readonly band: string;
@@ -56,9 +54,10 @@ export const US_AQI: Ruler = {
   provenance: 'US EPA, Technical Assistance Document for the Reporting of Daily Air Quality',
 };
 
-function pm25(since: string | undefined, edges: readonly [number, number, number, number, number]) {
-  const names = ['moderate', 'unhealthy-sensitive', 'unhealthy', 'very-unhealthy', 'hazardous'];
-  const worse = edges.map((at, index) => ({ band: defined(names[index], 'the band'), at }));
+type Edges = readonly [number, number, number, number, number];
+
+function pm25(since: string | undefined, edges: Edges) {
+  const [moderate, sensitive, unhealthy, veryUnhealthy, hazardous] = edges;
   const ruler: Ruler = {
     scale: 'US AQI breakpoints for PM2.5, 24 h',
     metric: 'pm25_ugm3',
@@ -66,7 +65,14 @@ function pm25(since: string | undefined, edges: readonly [number, number, number
     direction: 'up',
     edge: 'worse',
     actionBand: 'unhealthy-sensitive',
-    steps: [{ band: 'good', at: 0 }, ...worse],
+    steps: [
+      { band: 'good', at: 0 },
+      { band: 'moderate', at: moderate },
+      { band: 'unhealthy-sensitive', at: sensitive },
+      { band: 'unhealthy', at: unhealthy },
+      { band: 'very-unhealthy', at: veryUnhealthy },
+      { band: 'hazardous', at: hazardous },
+    ],
     provenance: 'US EPA, 40 CFR Part 58 Appendix G',
   };
   return since === undefined ? ruler : { ...ruler, since };
