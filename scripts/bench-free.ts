@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { defined } from '../compiler/contract/defined.ts';
 import { costOfReading, costOfSending } from '../gatekeeper/http/cost.ts';
 import { allCases, type FreeCase, type FreeSubject, longestRow } from './free-bench/free-cases.ts';
 import { compileSample } from './sample/write-sample.ts';
@@ -58,7 +59,7 @@ try {
 }
 
 async function measure(child: Child): Promise<void> {
-  const port = child.ports[0] ?? 0;
+  const { port } = child;
   const cases = allCases(await subjectAt(port, join(folder, 'data'))).filter(({ name }) =>
     new RegExp(flags.only).test(name),
   );
@@ -107,7 +108,7 @@ async function cpuMicros(child: Child, each: Measured, wanted: number): Promise<
   const requests = Array.from({ length: count }, (_, at) => requestBytes(one, each.asked + at + 1));
   each.asked += count;
   const before = child.usage();
-  const [port = 0] = child.ports;
+  const { port } = child;
   const by = { port, connections: CONNECTIONS, requests };
   const { answers } = await load({ ...by, status, ms: LOAD_MS_MAX });
   const after = child.usage();
@@ -147,7 +148,8 @@ function row(cells: readonly (string | number)[]): string {
   return cells
     .map((cell, at) => {
       const text = String(cell);
-      return at === 0 ? text.padEnd(WIDTHS[at] ?? 0) : text.padStart(WIDTHS[at] ?? 0);
+      const width = defined(WIDTHS[at], 'the width');
+      return at === 0 ? text.padEnd(width) : text.padStart(width);
     })
     .join('');
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { defined } from '../compiler/contract/defined.ts';
 import { makeSnapshots } from './compile-bench/generated-snapshots.ts';
 import { compileFolder, compileSample } from './sample/write-sample.ts';
 import { CASES, type Case, capture, requestBytes, type ServerName } from './serve-bench/cases.ts';
@@ -83,16 +84,16 @@ async function openPlaces(folder: string, children: Child[]): Promise<Places> {
   };
   const execArgv = profiling('gatekeeper');
   const gate = await start(startGate({ folder, facilitator: null, execArgv }));
-  const [port = 0] = gate.ports;
+  const { port } = gate;
   const answers = await Promise.all(CASES.map((one) => captured(port, one)));
   const bare = await start(startChild({ kind: 'bare', answers }, profiling('bare')));
   const peer = await startPeer(start);
   const places = CASES.map((one, index) => {
     const own = new Map<ServerName, Place>([
       ['gatekeeper', { child: gate, port }],
-      ['bare', { child: bare, port: bare.ports[index] ?? 0 }],
+      ['bare', { child: bare, port: defined(bare.ports[index], 'the port') }],
     ]);
-    if (peer !== null) own.set('x402-express', { child: peer, port: peer.ports[0] ?? 0 });
+    if (peer !== null) own.set('x402-express', { child: peer, port: peer.port });
     return [one, own] as const;
   });
   return new Map(places);

@@ -7,6 +7,7 @@ import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { outliveReader } from '../compiler/commands/gone-reader.ts';
 import { summaryText } from '../compiler/commands/progress.ts';
+import { defined } from '../compiler/contract/defined.ts';
 import { leafHash, verifyInclusion } from '../compiler/contract/merkle.ts';
 import { usdAmount } from '../compiler/contract/price.ts';
 import { logEntry } from '../compiler/contract/tiles.ts';
@@ -152,7 +153,7 @@ async function showPrice(url: string): Promise<void> {
   const response = await fetch(url);
   const { accepts } = (await response.json()) as { accepts: [Record<string, string>] };
   const [{ maxAmountRequired, network, payTo, description }] = accepts;
-  const usd = usdAmount(maxAmountRequired ?? '');
+  const usd = usdAmount(defined(maxAmountRequired, 'the amount'));
   show(`${response.status}  ${usd} USDC on ${network} to ${payTo}`);
   show(dim(`     ${description}`));
 }

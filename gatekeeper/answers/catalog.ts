@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Endpoint } from '../../compiler/contract/endpoints.ts';
 import { lineOf, SIGNALS } from '../../compiler/contract/lines.ts';
 import { encodeSegment, type Values } from '../../compiler/contract/path.ts';
@@ -97,7 +98,7 @@ interface SignalHead {
 
 function headOf(signalId: string, release: ReleaseIndex): SignalHead {
   const sold = productsOf(signalId).filter((row) => isStocked(row, signalId, release));
-  const industry = lineOf(signalId)?.industry ?? '';
+  const { industry } = defined(lineOf(signalId), 'the line of the signal');
   return { signal_id: signalId, industry, sells: sold.map(({ path }) => path) };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { firstWhere } from '../../compiler/contract/first-where.ts';
 import {
   FRESHNESS_THRESHOLDS,
@@ -210,7 +211,7 @@ type Covered = Stock & { readonly counts: Counts };
 function compactRow({ signal, rows, counts, punctual }: Covered, now: number): object {
   return {
     signal_id: signal.id,
-    industry: lineOf(signal.id)?.industry ?? '',
+    industry: defined(lineOf(signal.id), 'the line of the signal').industry,
     entities_count: rows.length,
     freshness_counts: counts,
     update_status: leastPunctual(rows.length, punctual, now),
@@ -250,7 +251,7 @@ function entityRow(row: CatalogRow, { cadence }: Signal, now: number): object {
 /** Counts by two searches, since a younger reading is never staler than an older one. */
 function freshnessCounts({ signal, rows }: Stock, now: number): Counts {
   const word = (at: number): FreshnessClass =>
-    freshness(signal.cadence, rows.at(at)?.observed_at ?? '', now).freshness;
+    freshness(signal.cadence, defined(rows.at(at), 'the row').observed_at, now).freshness;
   const stale = firstWhere(rows.length, (at) => word(at) !== 'stale');
   const notFresh = firstWhere(rows.length, (at) => word(at) === 'fresh');
   return { fresh: rows.length - notFresh, recent: notFresh - stale, stale };

@@ -1,4 +1,5 @@
 import { canonicalTarget } from '../../compiler/contract/canonical-request.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { parseFilePath } from '../../compiler/contract/path.ts';
 import { perRelease } from '../release/per-release.ts';
@@ -26,7 +27,8 @@ const PREVIEW = '/trust/preview';
 
 /** Ids of all stored services, in their order. */
 const serviceIds = perRelease(async (release: ReleaseIndex): Promise<readonly string[]> => {
-  const folder = PRECHECK.file?.slice(0, PRECHECK.file.indexOf('{')) ?? '';
+  const file = defined(PRECHECK.file, 'the file of a service');
+  const folder = file.slice(0, file.indexOf('{'));
   const paths = release.pathsUnder(folder, SERVICES_MAX);
   return paths.flatMap((path) => parseFilePath(PRECHECK, path)?.service ?? []);
 });

@@ -1,4 +1,5 @@
 import { parseCutoff } from '../../compiler/contract/cutoff.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import {
   canonicalForm,
   FILING_SOURCE_CLASS,
@@ -90,9 +91,9 @@ async function askedOf(
   values: Question['route']['values'],
   release: ReleaseIndex,
 ): Promise<Asked | null> {
-  const cutoff = parseCutoff(values.cutoff ?? '');
-  const filer = await findFiler(values.entity ?? '', release);
-  const form = canonicalForm(values.form ?? '');
+  const cutoff = parseCutoff(defined(values.cutoff, 'the cutoff'));
+  const filer = await findFiler(defined(values.entity, 'the filer'), release);
+  const form = canonicalForm(defined(values.form, 'the form'));
   if (cutoff === null || filer === undefined || !(await isForm(form, release))) return null;
   return { filer, values, question: { form, eventClass: values.event_class ?? null, cutoff } };
 }

@@ -1,4 +1,5 @@
 import { isRealDay } from '../../compiler/contract/cutoff.ts';
+import { defined } from '../../compiler/contract/defined.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { HOUR_MS, hasIsoYear, isoTime } from '../../compiler/contract/iso-time.ts';
 import { lineOf } from '../../compiler/contract/lines.ts';
@@ -189,6 +190,6 @@ function rowsFrom(lists: readonly RowList[], from: number): CatalogRow[] {
 }
 
 function sweepRow({ signal_id, entity, observed_at, record_hash }: CatalogRow): object {
-  const industry = lineOf(signal_id)?.industry ?? '';
+  const { industry } = defined(lineOf(signal_id), 'the line of the signal');
   return { industry, signal_id, entity, observed_at, record_hash };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { inTime } from '../system/in-time.ts';
 import { addressCheck } from './address-check.ts';
 import { chainCheck } from './chain-check.ts';
@@ -42,7 +43,7 @@ export async function examine(
 ): Promise<readonly Reported[]> {
   const results = await Promise.all(checks.map(({ run }) => findingsOf(run, examined)));
   return checks.flatMap(({ name: check }, at) =>
-    (results[at] ?? []).map((finding) => ({ check, ...finding })),
+    defined(results[at], 'the findings').map((finding) => ({ check, ...finding })),
   );
 }
 

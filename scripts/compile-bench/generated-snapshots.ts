@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../../compiler/contract/defined.ts';
 import { HOUR_MS } from '../../compiler/contract/iso-time.ts';
 
 /** What the generated readings are of. */
@@ -28,7 +29,7 @@ export function makeSnapshots(root: string, readings: number, entities: number):
     const lines = [headerLine(signal)];
     for (let entity = 0; entity < each; entity++) {
       for (let back = 0; back < depth; back++) {
-        lines.push(readingLine({ metric: METRIC[index] ?? '', entity, back }));
+        lines.push(readingLine({ metric: defined(METRIC[index], 'the metric'), entity, back }));
       }
     }
     writeFileSync(snapshotFile(root, signal), `${lines.join('\n')}\n`);
@@ -43,7 +44,7 @@ export function changeOnePercent(root: string, entities: number): void {
   for (const [index, signal] of SIGNALS.entries()) {
     const lines = [headerLine(signal)];
     for (let entity = 0; entity < each; entity += 100) {
-      lines.push(readingLine({ metric: METRIC[index] ?? '', entity, back: -1 }));
+      lines.push(readingLine({ metric: defined(METRIC[index], 'the metric'), entity, back: -1 }));
     }
     writeFileSync(join(folder, `${signal}.ndjson`), `${lines.join('\n')}\n`);
   }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { defined } from '../../compiler/contract/defined.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles, RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
@@ -119,7 +120,8 @@ function replayFiles({ data }: HarmOptions): Harm {
   const kept = own.map((file) => readFileSync(file));
   for (const file of own) copyFileSync(join(data, 'releases', before(data), basename(file)), file);
   const undo = (): void => {
-    for (const [at, file] of own.entries()) writeFileSync(file, kept[at] ?? '');
+    for (const [at, file] of own.entries())
+      writeFileSync(file, defined(kept[at], 'the kept bytes'));
   };
   return { named: [RELEASE_NAME], undo };
 }

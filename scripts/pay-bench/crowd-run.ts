@@ -26,12 +26,12 @@ export async function crowdRun({
   pin(process.pid, CORES.rest);
   const stub = await startChild({ kind: 'facilitator' });
   pin(stub.pid, CORES.rest);
-  const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
+  const facilitator = `http://127.0.0.1:${stub.port}`;
   const gate = await startGate({ folder, facilitator, verify: 'settle-only' });
   pin(gate.pid, CORES.server);
   try {
-    const sign = await signerFor(gate.ports[0] ?? 0);
-    const by = { port: gate.ports[0] ?? 0, connections: buyers, ms: LOAD_MS };
+    const sign = await signerFor(gate.port);
+    const by = { port: gate.port, connections: buyers, ms: LOAD_MS };
     const waits: (readonly number[])[] = [];
     for (let round = 0; round <= rounds; round++) {
       waits.push((await load({ ...by, requests: sign(payments), status: 200 })).waits);

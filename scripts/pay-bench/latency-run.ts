@@ -60,13 +60,13 @@ async function open(
   };
   pin(process.pid, CORES.rest);
   const stub = await started(startChild({ kind: 'facilitator', delayMs }), CORES.rest);
-  const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
+  const facilitator = `http://127.0.0.1:${stub.port}`;
   const gate = (verify: 'always' | 'settle-only') =>
     started(startGate({ folder, facilitator, verify }), CORES.server);
   const settle = await gate('settle-only');
   const both = await gate('always');
-  const sign = await signerFor(settle.ports[0] ?? 0);
-  const body = await boughtBody(settle.ports[0] ?? 0, sign);
+  const sign = await signerFor(settle.port);
+  const body = await boughtBody(settle.port, sign);
   const floor = await started(
     startChild({ kind: 'floor', facilitator, calls: ['/settle'], body }),
     CORES.server,
@@ -89,7 +89,7 @@ async function buy(
   { buyers, purchases, delayMs }: LatencyRunOptions,
 ): Promise<readonly number[]> {
   const requests = sign(buyers * purchases);
-  const by = { port: child.ports[0] ?? 0, connections: buyers, requests, ms: LOAD_MS };
+  const by = { port: child.port, connections: buyers, requests, ms: LOAD_MS };
   const { waits } = await load({ ...by, spreadMs: delayMs, status: 200 });
   return waits;
 }

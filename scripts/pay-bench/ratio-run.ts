@@ -69,19 +69,19 @@ async function open(
   };
   pin(process.pid, CORES.rest);
   const stub = await started(startChild({ kind: 'facilitator' }), CORES.rest);
-  const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
+  const facilitator = `http://127.0.0.1:${stub.port}`;
   const gate = (name: string, role: Omit<GateOptions, 'folder'>) =>
     started(startGate({ folder, ...role, execArgv: profiling(options, name) }), CORES.server);
   const both = await gate('verify-and-settle', { facilitator, verify: 'always' });
   const settle = await gate('settle-only', { facilitator, verify: 'settle-only' });
   const inside = await gate('inside', { facilitator: null });
-  const sign = await signerFor(both.ports[0] ?? 0);
+  const sign = await signerFor(both.port);
   const sellers = [
     seller('gatekeeper, verify and settle', both, null),
     seller('gatekeeper, settle only', settle, 6),
     seller('gatekeeper, facilitator inside', inside, null),
   ];
-  const body = await boughtBody(both.ports[0] ?? 0, sign);
+  const body = await boughtBody(both.port, sign);
   const floor = (calls: readonly string[]) =>
     started(startChild({ kind: 'floor', facilitator, calls, body }), CORES.server);
   sellers.push(seller('floor, verify and settle', await floor(['/verify', '/settle']), null));
@@ -114,7 +114,7 @@ interface Buyers {
 async function buy({ child }: Seller, stub: Child, buyers: Buyers): Promise<Sample> {
   const before = [child.usage(), stub.usage()] as const;
   const own = process.cpuUsage();
-  const port = child.ports[0] ?? 0;
+  const { port } = child;
   const { requests, atOnce: connections } = buyers;
   const by = { port, connections, requests, ms: LOAD_MS };
   const { answers, ms } = await load({ ...by, status: 200 });

@@ -18,10 +18,10 @@ export interface SlowRunOptions {
 /** Lets all buyers wait at once for a facilitator that takes a second, and asks for free answers meanwhile. */
 export async function slowRun({ folder, buyers }: SlowRunOptions): Promise<void> {
   const stub = await startChild({ kind: 'facilitator', delayMs: DELAY_MS });
-  const facilitator = `http://127.0.0.1:${stub.ports[0]}`;
+  const facilitator = `http://127.0.0.1:${stub.port}`;
   const gate = await startGate({ folder, facilitator });
   try {
-    const port = gate.ports[0] ?? 0;
+    const { port } = gate;
     const sign = await signerFor(port);
     await Promise.all(sign(50).map((request) => answer(port, request)));
     const idle = await freeAnswers(port, () => false, 500);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { get } from 'node:http';
+import { defined } from '../../compiler/contract/defined.ts';
 import { endpointAt } from '../../compiler/contract/endpoints.ts';
 import { filePath } from '../../compiler/contract/path.ts';
 import { NETWORKS } from '../../gatekeeper/money/networks.ts';
@@ -342,8 +343,8 @@ function publish(ground: Ground): void {
   ground.releases += 1;
   const files = tinyFiles();
   const params = { signal_id: 'airquality.aqi', entity: 'us-denver' };
-  const path = filePath(endpointAt('/gauge'), params) ?? '';
-  const text = files.get(path)?.toString('utf8') ?? '';
+  const path = defined(filePath(endpointAt('/gauge'), params), 'the path of the record');
+  const text = defined(files.get(path), 'the record').toString('utf8');
   files.set(path, Buffer.from(text.replace('paid words', `words of release ${ground.releases}`)));
   writeTinyRelease(ground.stall.dataDir, { sequence: ground.releases, files });
 }

@@ -1,3 +1,5 @@
+import { defined } from '../../compiler/contract/defined.ts';
+
 /** Signals and collections that a reader of `snapshots/` finds there: one of each shape. */
 const SHOWN = [
   'agriculture.drought',
@@ -27,5 +29,5 @@ export function excerptOf(files: ReadonlyMap<string, string>): Map<string, strin
     if (own.length === 0) throw new RangeError(`Cannot show "${id}": no such file in the sample`);
     return own.sort().slice(-BATCHES);
   });
-  return new Map(paths.sort().map((path) => [path, files.get(path) ?? '']));
+  return new Map(paths.sort().map((path) => [path, defined(files.get(path), 'the file')]));
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { sampleDocuments } from './sample-documents.ts';
 import { captureDays } from './sample-times.ts';
 import { fixedNumber } from './sample-values.ts';
@@ -32,7 +33,7 @@ export function sampleRosterFiles(header: SampleHeader, hour: string): Map<strin
     put('mcp.server', capture.day, servers(capture));
   }
   for (const capture of recent) put('stable.coin', capture.day, coins(capture));
-  const newest = recent.at(-1)?.day ?? '';
+  const newest = defined(recent.at(-1), 'the newest capture').day;
   put('stablecoin.death', newest, deaths());
   put('document', newest, sampleDocuments(header, newest));
   return files;

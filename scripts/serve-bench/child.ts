@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Report, Role } from './server.ts';
 
 /** How long a server may take to listen. */
@@ -10,6 +11,8 @@ export const START_MS = 20_000;
 /** One server in a process of its own. */
 export interface Child {
   readonly pid: number;
+  /** The first of its ports. */
+  readonly port: number;
   readonly ports: readonly number[];
   usage(): Usage;
   stop(): Promise<void>;
@@ -28,6 +31,7 @@ export function childOf(child: ChildProcess, ports: readonly number[], end: () =
   const { pid = 0 } = child;
   return {
     pid,
+    port: defined(ports[0], 'a port of the server'),
     ports,
     usage: () => usageOf(pid),
     async stop() {

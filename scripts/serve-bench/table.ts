@@ -1,3 +1,4 @@
+import { defined } from '../../compiler/contract/defined.ts';
 import { type Case, LEAST_OF_BARE, type ServerName } from './cases.ts';
 
 /** One load on one server. */
@@ -47,7 +48,10 @@ function row(
 
 function columns(cells: readonly string[]): string {
   return cells
-    .map((cell, at) => (at < 2 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0)))
+    .map((cell, at) => {
+      const width = defined(WIDTHS[at], 'the width');
+      return at < 2 ? cell.padEnd(width) : cell.padStart(width);
+    })
     .join('');
 }
 

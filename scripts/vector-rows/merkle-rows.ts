@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../../compiler/contract/defined.ts';
 import type { Vector } from './vector.ts';
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
@@ -52,7 +53,7 @@ export function merkleVectors(): readonly Vector[] {
 
 function proofOf(index: number, size: number) {
   const entries = ENTRIES.slice(0, size);
-  const entry = ENTRIES[index] ?? '';
+  const entry = defined(ENTRIES[index], 'the entry');
   const proof = pathOf(index, entries);
   const input = { entry, index, size, proof, root: treeHash(entries).toString('hex') };
   const leaf = sha256(Buffer.of(0), Buffer.from(entry)).toString('hex');
