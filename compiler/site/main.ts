@@ -1,4 +1,3 @@
-import { defined } from '../contract/defined.ts';
 import './site.css';
 import './program.css';
 import type { SiteBundle } from '../contract/site.ts';
@@ -29,7 +28,9 @@ void start();
 async function start(): Promise<void> {
   document.documentElement.dataset.program = 'on';
   const verifySection = mount('verify');
-  const panel = verifyPanel(defined(document.body.dataset.issuerDid, 'the issuer of the page'));
+  const { issuerDid } = document.body.dataset;
+  if (issuerDid === undefined) throw new TypeError('Cannot start the page: it names no issuer');
+  const panel = verifyPanel(issuerDid);
   verifySection.hidden = false;
   mount('catalogue').hidden = false;
   try {
