@@ -17,7 +17,7 @@ const FEED = join('node_modules', 'vega-datasets', 'data', 'earthquakes.json');
 const SOURCE = 'usgs-earthquakes';
 
 /** What came of one attempt to lead a body back. */
-export interface Attempt {
+interface Attempt {
   readonly title: string;
   readonly isShown: boolean;
   readonly detail: string;

@@ -24,7 +24,7 @@ export interface Shop {
 }
 
 /** Why there is no such shop, as the beginning of a sentence. */
-export interface NoShop {
+interface NoShop {
   readonly absent: string;
 }
 

@@ -22,7 +22,7 @@ export interface TakenFetch {
 }
 
 /** Rows that had waited and were stored in the batch of their next hour. */
-export interface Settled {
+interface Settled {
   readonly rows: number;
   /** Rows of which that batch says something else too: somebody else stored that. */
   readonly dropped: number;
@@ -34,7 +34,7 @@ interface Waiting {
   readonly rows: Map<string, IdRow>;
 }
 
-export interface ImportSurroundings {
+interface ImportSurroundings {
   readonly archive: Pick<Archive, 'payload' | 'at'>;
   /** The folder of batches. */
   readonly disk: BatchDisk;

@@ -24,7 +24,7 @@ import {
 import { SourcesRunner, type StepReport } from './sources-runner.ts';
 
 /** Flags that every command with an archive has. */
-export interface FetchFlags {
+interface FetchFlags {
   readonly snapshots: string;
   readonly archive?: string;
   readonly status?: string;
@@ -33,7 +33,7 @@ export interface FetchFlags {
 }
 
 /** What the commands need of the world. */
-export interface FetchSurroundings {
+interface FetchSurroundings {
   readonly version: string;
   readonly clock: Clock;
   readonly env: (name: string) => string | undefined;

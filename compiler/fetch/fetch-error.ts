@@ -1,4 +1,4 @@
-export interface FetchFault {
+interface FetchFault {
   /** Address without keys, or the name of the source. */
   readonly subject: string;
   /** What is wrong, and what to do. */

@@ -72,7 +72,7 @@ export async function fetchSource(
 }
 
 /** What a source needs besides its entities. */
-export interface Needed extends Pick<FetchBy, 'contact' | 'keyOf'> {
+interface Needed extends Pick<FetchBy, 'contact' | 'keyOf'> {
   /** Epoch milliseconds. */
   readonly now: number;
 }

@@ -81,7 +81,7 @@ export function newsOf(imported: readonly IdRow[], before: readonly IdRow[]): Id
 }
 
 /** What became of rows that were added to a batch. */
-export interface Added {
+interface Added {
   readonly files: readonly BatchFile[];
   /** Rows of which the batch says something else already; they are not in it. */
   readonly other: readonly IdRow[];

@@ -11,7 +11,7 @@ const DATED =
 const LOOK_MS_MAX = 40 * DAY_MS;
 
 /** What is archived of one asking. */
-export interface Noted {
+interface Noted {
   /** Fetches to import, in order. */
   readonly fetched: readonly Archived[];
   /** Addresses that answered with other bytes than before. */

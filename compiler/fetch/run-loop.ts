@@ -7,7 +7,7 @@ const LOOK_MS_MIN = 1_000;
 /** Wait after a step that could not be done at all, such as on a full disk. */
 const FAULT_MS = 300_000;
 
-export interface LoopBy {
+interface LoopBy {
   readonly clock: Clock;
   /** Aborted to stop; the step that is under way is finished. */
   readonly signal: AbortSignal;

@@ -6,7 +6,7 @@ import { everyMsOf, type WantedSource } from './sources-config.ts';
 const MINUTE_MS = 60_000;
 
 /** What the sources ask for that a configuration does not hold. */
-export interface Means {
+interface Means {
   readonly contact: string | null;
   readonly env: (name: string) => string | undefined;
   /** Epoch milliseconds. */

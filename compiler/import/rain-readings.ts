@@ -2,9 +2,9 @@ import { roundDecimal } from '../contract/decimal.ts';
 import { DAY_MS } from '../contract/iso-time.ts';
 
 /** Rain of complete days in mm, by the epoch milliseconds of their date at 00:00Z; null where a day has no value. */
-export type RainDays = ReadonlyMap<number, number | null>;
+type RainDays = ReadonlyMap<number, number | null>;
 
-export interface RainValue {
+interface RainValue {
   readonly signal: string;
   readonly day: number;
   readonly current: Readonly<Record<string, number | null>>;

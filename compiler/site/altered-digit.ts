@@ -1,5 +1,5 @@
 /** A text with one digit changed, and what was done. */
-export interface AlteredText {
+interface AlteredText {
   readonly text: string;
   /** Position of the digit. */
   readonly at: number;

@@ -2,7 +2,7 @@ import { howToBuy } from '../contract/how-to-buy.ts';
 import { el } from './dom.ts';
 
 /** What is on screen, as it is bought. */
-export interface OnScreen {
+interface OnScreen {
   /** Canonical `path?query`. */
   readonly target: string;
   readonly pair: { readonly signal_id: string; readonly entity: string } | null;

@@ -1,7 +1,7 @@
 import { CORE_FIELDS, SOURCE_CORE_FIELDS } from '../contract/record-hash.ts';
 
 /** A piece of printed JSON, and whether the record hash covers it. */
-export interface JsonPart {
+interface JsonPart {
   readonly text: string;
   readonly isHashed: boolean;
 }

@@ -1,7 +1,7 @@
 import type { SiteMapRow, SitePoint } from '../contract/site.ts';
 
 /** Stops of the time slider; the free last seven reach no further back. */
-export const FRAMES_MAX = 7;
+const FRAMES_MAX = 7;
 
 /** Days on which something was observed, the newest seven, oldest first. */
 export function frameDays(rows: readonly SiteMapRow[]): string[] {

@@ -97,7 +97,7 @@ export const previewOf = (signal: string, entity: string): Promise<Preview> =>
   jsonAt(previewUrl(signal, entity));
 
 /** Entities of a signal, a page of a long list at a time. */
-export interface EntityPage {
+interface EntityPage {
   readonly rows: readonly SiteEntityRow[];
   /** Pages of the list. */
   readonly pages: number;

@@ -4,7 +4,7 @@ import type { SiteSignal } from '../contract/site.ts';
 import { classify, positionOn } from '../stages/derive/ruler.ts';
 
 /** A free reading: of the last seven, of the map, or of a whole record. */
-export interface FreeReading {
+interface FreeReading {
   readonly observed_at: string;
   readonly current: Readonly<Record<string, unknown>>;
 }
@@ -68,13 +68,13 @@ function placeIn(bands: readonly string[], band: string | null): number | null {
 const BELOW = /^below-/;
 
 /** One class on a drawn scale: from where to where, as shares of its length. */
-export interface ScaleCell {
+interface ScaleCell {
   readonly band: string;
   /** Where it begins, in the unit of the scale; null for one without a beginning. */
   readonly at: number | null;
 }
 
-export interface ScalePlace {
+interface ScalePlace {
   readonly cells: readonly ScaleCell[];
   /** Which of them holds the value. */
   readonly cell: number;

@@ -7,7 +7,7 @@ export interface SparkPoint {
 }
 
 /** A drawing in a box of `width` by `height`, the origin above on the left. */
-export interface SparkShape {
+interface SparkShape {
   readonly points: readonly { readonly x: number; readonly y: number }[];
   /** Official classes behind the line, those that the box shows. */
   readonly stripes: readonly {

@@ -276,6 +276,6 @@ function pause(): Promise<void> {
   return new Promise((done) => setTimeout(done, isStill ? 0 : STEP_MS));
 }
 
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,7 @@ export const POINTER_PATH = `${CURRENT_LINK}/${RELEASE_NAME}`;
 
 const PARALLEL = 8;
 
-export interface HttpDestinationOptions {
+interface HttpDestinationOptions {
   readonly name: string;
   readonly writes: HttpFiles;
   /** What gatekeepers read; another address than that which is written to, where a cache stands in front. */

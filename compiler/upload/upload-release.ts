@@ -48,7 +48,7 @@ const READ_BACK_MAX = 16;
 const SHOWN_ATTEMPTS = 5;
 const SHOWN_PAUSE_MS = 1000;
 
-export interface UploadOptions {
+interface UploadOptions {
   readonly data: string;
   readonly destination: Destination;
   readonly notes: UploadNotes;

@@ -11,7 +11,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
  */
 export type FloorKind = 'crypto' | 'format';
 
-export interface FloorRun {
+interface FloorRun {
   readonly kind: FloorKind;
   /** Folder that release paths are stored under, and the one that they are written to again. */
   readonly source: string;

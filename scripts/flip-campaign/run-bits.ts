@@ -26,12 +26,12 @@ export interface BitOptions {
   readonly bits: number;
 }
 
-export interface WholeFileOptions extends BitOptions {
+interface WholeFileOptions extends BitOptions {
   /** Files of which every bit is changed, at least. */
   readonly wholeFiles: number;
 }
 
-export interface BitResult {
+interface BitResult {
   /** Changed bits: in files taken whole, one in each file, and in the head. */
   readonly whole: number;
   readonly each: number;

@@ -15,7 +15,7 @@ const ASKED_AT = Date.UTC(2027, 6, 1);
 /** The age at another moment of which all words are true too, and the look-back of a series, which its rows only have to agree with. */
 const NOT_COVERED = /\.provenance\.age_hours_now$|^\.days$/;
 
-export interface BodyBitResult {
+interface BodyBitResult {
   readonly bodies: number;
   readonly bits: number;
   /** Changes that still verify and say the same: another spelling of the same value. */

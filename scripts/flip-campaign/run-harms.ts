@@ -14,7 +14,7 @@ import { storedPath } from '../../compiler/contract/path.ts';
 import { FILES_NAME, parseFiles, RELEASE_NAME } from '../../compiler/contract/release.ts';
 import { verifyRelease } from '../../compiler/verify/verify-release.ts';
 
-export interface HarmOptions {
+interface HarmOptions {
   /** Data folder with at least two releases; every harm is undone. */
   readonly data: string;
   readonly did: string;
@@ -31,7 +31,7 @@ interface Harm {
 
 const HARMS = { swap, drop, add, replay } as const;
 
-export interface HarmResult {
+interface HarmResult {
   readonly byHarm: Readonly<Record<string, number>>;
   readonly wrong: readonly string[];
 }

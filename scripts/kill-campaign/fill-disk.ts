@@ -4,7 +4,7 @@ import { compile } from '../../compiler/compile.ts';
 import { currentName } from '../../compiler/stages/publish/release-folders.ts';
 import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
 
-export interface FullDisk {
+interface FullDisk {
   /** A folder on a small disk of its own. */
   readonly disk: string;
   /** An empty folder elsewhere. */
@@ -13,7 +13,7 @@ export interface FullDisk {
   readonly left: readonly number[];
 }
 
-export interface FillTally {
+interface FillTally {
   /** Compiles that said that the disk is full, and those that had room. */
   refused: number;
   finished: number;

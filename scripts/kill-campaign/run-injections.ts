@@ -6,7 +6,7 @@ import { currentName } from '../../compiler/stages/publish/release-folders.ts';
 import { expectVerified, optionsOf, writeBatch } from './kill-work.ts';
 import { CALLS, callsOn, type Injection, injectArgs, type TracedCall } from './traced-calls.ts';
 
-export interface InjectionCampaign {
+interface InjectionCampaign {
   /** An empty folder. */
   readonly root: string;
   /** A script that compiles: `child FOLDER ROUND`. */

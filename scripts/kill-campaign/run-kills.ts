@@ -28,7 +28,7 @@ export interface Tally extends Pick<Watch, 'reads' | 'verified' | 'broken'> {
   finished: number;
 }
 
-export interface Campaign {
+interface Campaign {
   /** An empty folder. */
   readonly root: string;
   readonly kills: number;

@@ -8,7 +8,7 @@ const LOAD_MS = 60_000;
 /** How much longer the slowest of a hundred buyers may wait than the middle one. */
 const TAIL_MAX = 3;
 
-export interface CrowdRunOptions {
+interface CrowdRunOptions {
   readonly folder: string;
   readonly rounds: number;
   readonly buyers: number;

@@ -6,7 +6,7 @@ import { boughtBody, percentile, type Signer, signerFor } from './stage.ts';
 
 const LOAD_MS = 60_000;
 
-export interface LatencyRunOptions {
+interface LatencyRunOptions {
   readonly folder: string;
   readonly rounds: number;
   /** Buyers who buy one thing after the other, all at the same time. */

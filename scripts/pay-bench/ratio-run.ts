@@ -10,7 +10,7 @@ const PEER_MANIFEST = resolve('test/interop/package.json');
 /** Longest load; the payments of a round are used up long before. */
 const LOAD_MS = 60_000;
 
-export interface RatioRunOptions {
+interface RatioRunOptions {
   readonly folder: string;
   readonly rounds: number;
   /** Purchases of one server in one round. */

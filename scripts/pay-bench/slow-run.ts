@@ -10,7 +10,7 @@ const FREE = '/gauge/sample?signal_id=airquality.aqi';
 /** Longest wait for one answer. */
 const WAIT_MS = 60_000;
 
-export interface SlowRunOptions {
+interface SlowRunOptions {
   readonly folder: string;
   readonly buyers: number;
 }

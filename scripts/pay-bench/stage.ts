@@ -3,7 +3,7 @@ import { throwAwayPayer } from '../serve-bench/payer.ts';
 import type { ReadyAnswer } from '../serve-bench/server.ts';
 
 /** What is bought in every run. */
-export const PRODUCT = '/gauge?entity=us-denver&signal_id=airquality.aqi';
+const PRODUCT = '/gauge?entity=us-denver&signal_id=airquality.aqi';
 
 /** Makes payments for the product as requests on the wire. */
 export type Signer = (count: number) => Buffer[];

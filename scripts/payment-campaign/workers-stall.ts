@@ -7,7 +7,7 @@ import type { Shop } from './run-campaign.ts';
 /** Time between two kills, so that a worker lives longer than what its parent takes for a failed start. */
 const REST_MS = 4000;
 
-export interface WorkersOptions extends StallOptions {
+interface WorkersOptions extends StallOptions {
   readonly seed: number;
   readonly workers: number;
 }

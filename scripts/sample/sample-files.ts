@@ -24,7 +24,7 @@ const HEADER = {
 };
 
 /** Which sample is generated. */
-export interface SampleAsk {
+interface SampleAsk {
   /** The whole hour at which it ends, as ISO-8601 UTC; one hour always gives the same bytes. */
   readonly hour: string;
   /** With the lines whose source needs a data key, as if an operator had one. */

@@ -4,7 +4,7 @@ import { captureDays } from './sample-times.ts';
 import { fixedNumber } from './sample-values.ts';
 
 /** What the header line of every sample file says, beside its time of collection. */
-export type SampleHeader = Readonly<Record<string, unknown>>;
+type SampleHeader = Readonly<Record<string, unknown>>;
 type Row = Readonly<Record<string, unknown>>;
 
 const LEGACY_DAYS = ['2026-07-07', '2026-07-08'] as const;

@@ -38,7 +38,7 @@ function severityOf(series: string, observedAt: string): number {
 }
 
 /** Which reading to generate; how bad things are follows from the time unless it is given. */
-export interface SampleMoment {
+interface SampleMoment {
   readonly entity: string;
   readonly time: string;
   readonly severity?: number;

@@ -8,7 +8,7 @@ const CARRIAGE_RETURN = 13;
 const SHOWN_BYTES = 400;
 const STATUS_AT = 'HTTP/1.1 '.length;
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly port: number;
   /** Keep-alive connections, each with one request in flight. */
   readonly connections: number;
@@ -21,7 +21,7 @@ export interface LoadOptions {
   readonly spreadMs?: number;
 }
 
-export interface LoadResult {
+interface LoadResult {
   readonly answers: number;
   readonly ms: number;
   /** How long each answer took, in milliseconds. */

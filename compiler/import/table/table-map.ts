@@ -80,7 +80,7 @@ const metric = z
     const message = unitFault(written);
     if (message !== null) context.addIssue({ code: 'custom', path: ['unit'], message });
   });
-export type Metric = z.infer<typeof metric>;
+type Metric = z.infer<typeof metric>;
 
 /** Nothing is converted, so the unit of a column is the one in the name of its metric. */
 function unitFault({ name, type, unit, unit_column }: Metric): string | null {

@@ -18,12 +18,12 @@ import {
 import { type TableRow, tableRows } from './table-rows.ts';
 import { timeOf } from './table-time.ts';
 
-export type TableFormat = 'csv' | 'json';
+type TableFormat = 'csv' | 'json';
 /** Letters of the hash of a map that name it. */
 const MAP_ID_CHARS = 12;
 
 /** A map file as an operator gives it; `file` is what messages call it. */
-export interface MapFile {
+interface MapFile {
   readonly bytes: Uint8Array;
   readonly file: string;
 }

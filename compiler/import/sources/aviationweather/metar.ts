@@ -107,7 +107,7 @@ function ceilingOf(layers: readonly string[]): number | null | undefined {
   return heights.length === 0 ? null : Math.min(...heights);
 }
 
-export type FlightCategory = 'VFR' | 'MVFR' | 'IFR' | 'LIFR';
+type FlightCategory = 'VFR' | 'MVFR' | 'IFR' | 'LIFR';
 
 /** The worse of ceiling and visibility, as FAA and NWS draw the lines; null where either is not reported. */
 export function flightCategory({

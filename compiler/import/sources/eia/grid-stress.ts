@@ -12,7 +12,7 @@ export interface Hours {
   readonly TI: Series;
 }
 
-export interface Demand {
+interface Demand {
   readonly entity: string;
   /** What shares are measured by; null where we know of none. */
   readonly peakMw: number | null;

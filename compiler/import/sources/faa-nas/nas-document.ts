@@ -69,7 +69,7 @@ export interface Programme {
   readonly trend?: string | undefined;
 }
 
-export interface NasDocument {
+interface NasDocument {
   /** As published. */
   readonly updated: string;
   readonly programmes: readonly Programme[];

@@ -63,7 +63,7 @@ const FEEDS: readonly Feed[] = [
 ];
 
 /** The series of a payload, and who publishes them. */
-export interface Published {
+interface Published {
   readonly payload: Payload;
   readonly origin: Origin;
   readonly series: ReadonlyMap<Measure, Months>;

@@ -57,7 +57,7 @@ const listSchema = z.looseObject({
 type Alert = z.infer<typeof alertSchema>['properties'];
 
 /** One watch or warning in force. */
-export interface ActiveEvent {
+interface ActiveEvent {
   readonly code: Code;
   readonly band: string;
   /** The number of a watch counts for the country, that of a warning for its office. */

@@ -43,7 +43,7 @@ const listSchema = z.looseObject({
 type Report = z.infer<typeof reportSchema>;
 
 /** Reports as the Iowa Environmental Mesonet relays them, and what of the country and of time they are whole for. */
-export interface RelayedReports {
+interface RelayedReports {
   readonly reports: readonly StormReport[];
   /** Null for all. */
   readonly states: readonly string[] | null;

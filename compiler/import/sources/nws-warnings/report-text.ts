@@ -15,7 +15,7 @@ const RATING = /^E?F(\d)$/i;
 const LAST_HEADING = '..REMARKS..';
 
 /** Reports of one text product. */
-export interface TextReports {
+interface TextReports {
   readonly issue: Issue;
   readonly reports: readonly StormReport[];
 }

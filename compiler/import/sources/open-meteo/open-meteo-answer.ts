@@ -159,7 +159,7 @@ function checked(answer: Answer, values: readonly unknown[], { name, unit, spell
 }
 
 /** What a model says of a place at a time. */
-export interface ModelValue {
+interface ModelValue {
   readonly at: number;
   readonly current: Readonly<Record<string, number | string | null>>;
   /** What of it is ours. */

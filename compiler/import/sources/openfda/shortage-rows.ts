@@ -24,7 +24,7 @@ export interface ShortageRow {
   readonly updated: number | null;
   readonly posted: number | null;
 }
-export interface ShortageList {
+interface ShortageList {
   readonly rows: readonly ShortageRow[];
   /** Day of the batch, in epoch milliseconds. */
   readonly lastUpdated: number;

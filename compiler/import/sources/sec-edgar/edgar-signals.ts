@@ -8,7 +8,7 @@ import { EDGAR_SOURCE } from './edgar-columns.ts';
 const WINDOWS = { month: 30, quarter: 90, twoYears: 730 } as const;
 
 /** One filer's list as the signals need it. */
-export interface FilerList {
+interface FilerList {
   /** Ticker, or the CIK of a filer without one. */
   readonly entity: string;
   readonly entity_name: string;

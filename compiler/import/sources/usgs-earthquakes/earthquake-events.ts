@@ -96,7 +96,7 @@ const OTHER_EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The time that a feed covers, in epoch milliseconds. */
-export interface FeedSpan {
+interface FeedSpan {
   readonly from: number;
   readonly to: number;
 }

@@ -81,7 +81,7 @@ export function swarmBand(count24h: number, ratio: number | null): string {
 const IMPACT_ORDER = ['none', ...IMPACT_STEPS.map((step) => step.band)];
 
 /** What was measured and reported of one quake; null says nothing, it is neither zero nor green. */
-export interface Shaking {
+interface Shaking {
   readonly intensity: number | null;
   readonly alert: string | null;
   readonly felt: number | null;
