@@ -82,7 +82,7 @@ describe('verifyRelease() of a series in segments', () => {
     for (const path of [FIRST, SECOND]) {
       const stem = path.replace('.txt', '.');
       const bits = readFileSync(fileOf(root, path)).length * 8;
-      for (const bit of [0, bits - 1, ...Array.from({ length: 40 }, () => below(bits))]) {
+      for (const bit of [0, bits - 1, ...Array.from({ length: 10 }, () => below(bits))]) {
         const disk = overlayDisk((file, bytes) =>
           file.includes(stem) ? flipBit(bytes, bit) : bytes,
         );
