@@ -41,6 +41,8 @@ export interface Conclusion {
   readonly state: Exclude<PaymentState, 'settling'>;
   readonly transaction?: string;
   readonly detail?: string;
+  /** A refusal of the first call: it counts only while no other gatekeeper has taken the payment since. */
+  readonly isFirst?: boolean;
 }
 
 /** A payment whose end nobody noted. */

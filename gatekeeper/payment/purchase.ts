@@ -117,7 +117,7 @@ export class Purchase {
   async #settle(delivery: Delivery): Promise<PurchaseOutcome> {
     const { key, settlement } = this.#tender;
     const result = await settlement.settle();
-    const outcome = await this.#concluded(result, delivery);
+    const outcome = await this.#concluded(result, delivery, true);
     if (result.kind === 'unknown') {
       await this.#note({ key, state: 'unknown', detail: result.detail });
     }
@@ -149,6 +149,7 @@ export class Purchase {
   async #concluded(
     result: SettlementResult,
     { body, contentType }: Bought,
+    isFirst = false,
   ): Promise<PurchaseOutcome> {
     switch (result.kind) {
       case 'settled': {
@@ -157,9 +158,11 @@ export class Purchase {
         return body === null ? NO_LONGER_KEPT : paid({ body, contentType }, transaction);
       }
       case 'refused':
-        return (await this.#isClosed(result.refusal.reason)) ? refused(result.refusal) : UNKNOWN;
+        return (await this.#isClosed(result.refusal.reason, isFirst))
+          ? refused(result.refusal)
+          : UNKNOWN;
       case 'unsent':
-        return (await this.#isClosed(result.detail))
+        return (await this.#isClosed(result.detail, isFirst))
           ? failed('The payment could not be sent for settlement. Send the same payment again.')
           : UNKNOWN;
       case 'unknown':
@@ -171,8 +174,9 @@ export class Purchase {
    * Notes that no money moved; false where somebody else may be asking for it. That is so in a shared journal that was not
    * written: while this gatekeeper had no session, another one may have taken the payment over.
    */
-  async #isClosed(detail: string): Promise<boolean> {
-    const isNoted = await this.#note({ key: this.#tender.key, state: 'refused', detail });
+  async #isClosed(detail: string, isFirst: boolean): Promise<boolean> {
+    const { key } = this.#tender;
+    const isNoted = await this.#note({ key, state: 'refused', detail, isFirst });
     return isNoted || this.#context.journal.shared === undefined;
   }
 

@@ -96,6 +96,28 @@ describe('postgresJournal() of several gatekeepers', () => {
     expect(await shared(one).take('a', claimOf('a'))).toBe(false);
   }, 60_000);
 
+  it('I9: notes the refusal of a first call only while nobody else has asked', async () => {
+    const { one, two, url } = await pair();
+    const refusal = { state: 'refused', isFirst: true } as const;
+    for (const key of ['alone', 'asked', 'asking']) await one.claim(claimOf(key));
+    await one.conclude({ key: 'alone', ...refusal });
+    // The session of the first one was lost for a while, in which the second one took what it held.
+    await sql(url, "UPDATE signalpress.payment SET holder = NULL WHERE key LIKE 'ask%'");
+    for (const key of ['asked', 'asking'])
+      expect(await shared(two).take(key, claimOf(key))).toBe(true);
+    await two.conclude({ key: 'asked', state: 'unknown', detail: 'timeout' });
+    await two.close();
+    for (const key of ['asked', 'asking']) {
+      await expect(one.conclude({ key, ...refusal })).rejects.toThrow(/not open/);
+    }
+    expect(await one.find('alone')).toMatchObject({ state: 'refused' });
+    expect(await one.find('asked')).toMatchObject({ state: 'unknown' });
+    expect(await one.find('asking')).toMatchObject({ state: 'settling' });
+    // What the chain proves counts from anybody.
+    await one.conclude({ key: 'asking', state: 'refused' });
+    expect(await one.find('asking')).toMatchObject({ state: 'refused' });
+  }, 60_000);
+
   it('I2: a payment that is waited for is told as soon as its end is noted', async () => {
     const { one, two } = await pair();
     await one.claim(claimOf('a'));

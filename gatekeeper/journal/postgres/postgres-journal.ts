@@ -78,10 +78,12 @@ ON CONFLICT (sha256) DO UPDATE SET purge_at = excluded.purge_at WHERE known.purg
 /** Nobody holds the row, or we do, or somebody whose session ended. */
 const isFree = (numbers: string, lockClass: string): string => `
 (holder IS NULL OR holder = ANY(${numbers}::integer[]) OR pg_try_advisory_xact_lock_shared(${lockClass}::integer, holder))`;
-// What is settled stays settled. A refusal counts only from whoever asks: another one may be asking meanwhile.
+// What is settled stays settled. A refusal counts only from whoever asks: another one may be asking meanwhile. That of a
+// first call counts only while the row is as it was claimed: who took it since has left a call behind.
 const CONCLUDE = `
 UPDATE signalpress.payment SET state = $2, tx = $3, detail = $4, settled_at = $5, holder = NULL
-WHERE key = $1 AND state IN ('settling', 'unknown') AND ($2 = 'settled' OR ${isFree('$6', '$7')})`;
+WHERE key = $1 AND state IN ('settling', 'unknown') AND ($2 = 'settled' OR ${isFree('$6', '$7')})
+  AND (NOT $8::boolean OR (state = 'settling' AND holder = ANY($6::integer[])))`;
 const ENDED = 'SELECT state, tx FROM signalpress.payment WHERE key = $1';
 const FIND = `
 SELECT payment.*, body.encoding, body.bytes
@@ -347,7 +349,7 @@ class Concluder {
   }
 
   async conclude(conclusion: Conclusion): Promise<void> {
-    const { key, state, transaction, detail } = conclusion;
+    const { key, state, transaction, detail, isFirst = false } = conclusion;
     const { session, bindings, clock } = this.#base;
     const now = clock();
     const storedDetail = detail === undefined ? null : storable(detail);
@@ -360,7 +362,7 @@ class Concluder {
     ];
     try {
       const isNoted = await persistently(async () => {
-        const free = [session.numbers(), session.lockClass()];
+        const free = [session.numbers(), session.lockClass(), isFirst];
         const { rowCount } = await this.#base.query(CONCLUDE, [...values, ...free]);
         return rowCount === 1 || this.#isSo(conclusion);
       });
