@@ -12,13 +12,13 @@ import { type UpgradeSummary, upgradeRoots } from './upgrade.ts';
 /** A header file holds 80 bytes, or twice as many hex digits. */
 const HEADER_FILE_BYTES_MAX = 1024;
 
-export interface AnchorFlags {
+interface AnchorFlags {
   readonly data: string;
   readonly calendar?: readonly string[];
   readonly blockHeader?: readonly string[];
 }
 
-export interface AnchorSurroundings {
+interface AnchorSurroundings {
   /** The folder of releases when none is given. */
   readonly data: string;
   /** The time of a submission, ISO-8601 UTC. */

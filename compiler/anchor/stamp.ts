@@ -11,7 +11,7 @@ import type { AnchorStore } from '../stages/anchor/anchor-store.ts';
 import { type PreviousRelease, readBatches } from '../stages/anchor/previous-log.ts';
 import type { CalendarClient } from './ots-calendar.ts';
 
-export interface StampParts {
+interface StampParts {
   readonly release: PreviousRelease;
   readonly anchors: AnchorStore;
   readonly client: CalendarClient;

@@ -13,7 +13,7 @@ import { type PreviousRelease, readBatches } from '../stages/anchor/previous-log
 import type { BlockHeader } from './block-header.ts';
 import type { CalendarAnswer, CalendarClient } from './ots-calendar.ts';
 
-export interface UpgradeParts {
+interface UpgradeParts {
   readonly release: PreviousRelease;
   readonly anchors: AnchorStore;
   readonly client: CalendarClient;

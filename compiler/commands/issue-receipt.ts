@@ -9,7 +9,7 @@ import { signingKey } from '../stages/seal/sealer.ts';
 export const RECEIPT_SECONDS = 900;
 const ID_BYTES = 16;
 
-export interface ReceiptOptions {
+interface ReceiptOptions {
   /** Path and query of the request, in any spelling that the gatekeeper takes. */
   readonly target: string;
   /** 32-byte Ed25519 seed of the processor. */

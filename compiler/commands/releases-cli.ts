@@ -26,7 +26,7 @@ import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retent
 const LINES_SHOWN_MAX = 20;
 
 /** What the commands are given from outside. */
-export interface ReleasesSettings {
+interface ReleasesSettings {
   /** Default data folder. */
   readonly data: string;
   /** Milliseconds since 1970. */

@@ -72,7 +72,7 @@ export function prune(data: string, retention: Retention): readonly string[] {
   }
 }
 
-export interface Rollback extends PublicationTime {
+interface Rollback extends PublicationTime {
   readonly data: string;
   /** Name of the release to go back to. */
   readonly name: string;
@@ -81,7 +81,7 @@ export interface Rollback extends PublicationTime {
   readonly seed: Uint8Array;
 }
 
-export interface RolledBack extends Pick<Published, 'untidy'> {
+interface RolledBack extends Pick<Published, 'untidy'> {
   readonly release: Release;
 }
 

@@ -18,14 +18,14 @@ export interface PlacedLeg {
 }
 
 /** A subject of a line with its placed legs, among all subjects that have a bundle. */
-export interface BundleSubject {
+interface BundleSubject {
   readonly subject: string;
   readonly placed: readonly PlacedLeg[];
   readonly subjects: readonly string[];
 }
 
 /** Looks up the latest reading of a signal at an entity. */
-export type FindLeg = (signalId: string, entity: string) => LegReading | undefined;
+type FindLeg = (signalId: string, entity: string) => LegReading | undefined;
 
 /** The readings behind a bundle, in causal order. */
 export function legReadings(placed: readonly PlacedLeg[]): LegReading[] {

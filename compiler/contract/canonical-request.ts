@@ -12,7 +12,7 @@ export interface CanonicalRequest {
 }
 
 /** Why a target is refused. */
-export interface TargetRefusal {
+interface TargetRefusal {
   readonly status: 400 | 414;
   readonly error: string;
 }

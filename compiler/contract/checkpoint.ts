@@ -19,13 +19,13 @@ export interface Checkpoint {
 }
 
 /** A signed note: the text that is signed, with its line end, and who signed it. */
-export interface SignedNote {
+interface SignedNote {
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
 
 /** One signature line; `keyHash` tells which key of that name made it. A witness signs in a form and a length of its own. */
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string;
   readonly keyHash: Uint8Array;
   readonly signature: Uint8Array;

@@ -48,7 +48,7 @@ export const citationSchema = z.strictObject({
 export type Citation = z.infer<typeof citationSchema>;
 
 /** The signed part: its canonical JSON is hashed into `record_hash` and signed. */
-export type CitationStatement = Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]>;
+type CitationStatement = Omit<Citation, (typeof CITATION_SEAL_FIELDS)[number]>;
 
 /** What a citation says about the body it is attached to. */
 export interface Statement {

@@ -1,5 +1,5 @@
 /** What is stored beside the readings of signals, one file `<batch>/<id>.ndjson` each. */
-export interface Collection<Id extends string = string> {
+interface Collection<Id extends string = string> {
   readonly id: Id;
   /** A noun phrase for catalogues and errors. */
   readonly holds: string;

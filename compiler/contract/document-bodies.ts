@@ -22,7 +22,7 @@ export function isDocument({ file }: Endpoint): boolean {
 export const DOCUMENT_ENDPOINTS = (ENDPOINTS as readonly Endpoint[]).filter(isDocument);
 
 /** What a document is made of: legs in causal order, or a text with rows. */
-export type DocumentForm = 'legs' | 'article';
+type DocumentForm = 'legs' | 'article';
 
 /** The form of an operation's documents. */
 export function documentForm({ tag }: Endpoint): DocumentForm {

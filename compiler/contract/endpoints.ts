@@ -44,7 +44,7 @@ export type Answer =
   | 'gone';
 
 /** Kind of product, shown first in every description. */
-export type Tag = '[SIGNAL+PROOF]' | '[BATCH+PROOF]' | '[3-LEG]' | '[FREE]' | '[TOKEN]';
+type Tag = '[SIGNAL+PROOF]' | '[BATCH+PROOF]' | '[3-LEG]' | '[FREE]' | '[TOKEN]';
 
 /** One operation of the service: what is sold or given away, and how it is answered. */
 export interface Endpoint<Path extends string = string> {

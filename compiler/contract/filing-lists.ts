@@ -147,7 +147,7 @@ export function besideHashes<Filing>(
 }
 
 /** Filings that claim a place in a list. */
-export interface PlacedStretch extends ListStretch<Pick<HashedFiling, 'record_hash'>> {
+interface PlacedStretch extends ListStretch<Pick<HashedFiling, 'record_hash'>> {
   readonly beside: readonly string[];
 }
 
@@ -164,7 +164,7 @@ export function standsInList(
 }
 
 /** The leaf of a filing: the record hashes of its listings in their order, one space between them. */
-export function listingsHash(
+function listingsHash(
   listings: readonly Pick<HashedFiling, 'record_hash'>[],
   sha256: Sha256,
 ): Uint8Array {

@@ -12,7 +12,7 @@ export const CADENCES = [
 ] as const;
 export type Cadence = (typeof CADENCES)[number];
 
-export interface FreshnessThresholds {
+interface FreshnessThresholds {
   readonly fresh_hours: number;
   readonly recent_hours: number;
   readonly dead_source_hours: number;

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 
 /** What a purchase asks for, as programs show it. */
-export interface AskedToBuy {
+interface AskedToBuy {
   /** Public address of the shop. */
   readonly baseUrl: string;
   /** Canonical `path?query`. */

@@ -58,7 +58,7 @@ export type IssuerKey = z.infer<typeof issuerKey>;
 export type KeyHistory = z.infer<typeof keyHistory>;
 
 /** Whether a base64url Ed25519 signature is the DID's over these bytes; may throw for a malformed one. */
-export type SignatureOf = (did: string, bytes: Uint8Array, signature: string) => boolean;
+type SignatureOf = (did: string, bytes: Uint8Array, signature: string) => boolean;
 
 /** What an issuer key signs to announce or to revoke another. */
 export function statementBytes(statement: Rotation | Revocation): Uint8Array {
@@ -186,7 +186,7 @@ function refuse(state: string, cause?: unknown): never {
 }
 
 /** How a key counts at a time; `suspect`: it was revoked later, so a thief could have back-dated the signature. */
-export type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
+type KeyStanding = 'valid' | 'unknown' | 'early' | 'stopped' | 'revoked' | 'suspect';
 
 /** How a key of the history counts at a time, ISO-8601; a text that is not a time is never inside a window. */
 export function keyStanding(history: KeyHistory, keyDid: string, at: string): KeyStanding {

@@ -35,7 +35,7 @@ import {
 import { FROM_ZERO, type Limits, SHARE } from './units.ts';
 
 /** One measured signal: what it reads, how often, in which metrics and bands. */
-export interface SignalRow {
+interface SignalRow {
   /** A noun phrase for catalogues. */
   readonly measures: string;
   readonly cadence: Cadence;
@@ -66,7 +66,7 @@ const MMI = { from: 0, to: 12 } as const;
 const OUTLOOK_CATEGORY = { from: 0, to: 5 } as const;
 
 /** One position of a causal chain: leading, current, then realized. */
-export interface Leg {
+interface Leg {
   readonly name: string;
   readonly signals: readonly string[];
 }

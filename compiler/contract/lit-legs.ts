@@ -15,7 +15,7 @@ export function isLit(signalId: string, band: string | null): boolean | null {
 }
 
 /** How many legs of a bundle are lit, and which: a count, never a score. */
-export interface LegsLit {
+interface LegsLit {
   readonly count: number;
   /** Legs of the chain, those without a reading included. */
   readonly of: number;

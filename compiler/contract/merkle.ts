@@ -93,7 +93,7 @@ export function consistencyRanges(size1: number, size2: number): Range[] {
 }
 
 /** Neighbouring entries of a tree: their leaf hashes, and one hash for each range beside them, left to right. */
-export interface Stretch {
+interface Stretch {
   readonly size: number;
   /** Position of the first of them. */
   readonly start: number;
@@ -183,7 +183,7 @@ function isPosition(number: number): boolean {
 }
 
 /** What an inclusion proof claims. */
-export interface Inclusion {
+interface Inclusion {
   readonly index: number;
   readonly size: number;
   readonly leaf: Uint8Array;
@@ -206,7 +206,7 @@ export function verifyInclusion(claim: Inclusion, sha256: Sha256): boolean {
 }
 
 /** What a consistency proof claims. */
-export interface Consistency {
+interface Consistency {
   readonly size1: number;
   readonly size2: number;
   readonly root1: Uint8Array;

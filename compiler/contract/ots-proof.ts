@@ -12,7 +12,7 @@ export const CALENDAR_BYTES_MAX = 10_000;
 /** Longest message of any step, and longest operand. */
 export const MESSAGE_BYTES_MAX = 4096;
 /** Longest payload of an attestation. */
-export const PAYLOAD_BYTES_MAX = 8192;
+const PAYLOAD_BYTES_MAX = 8192;
 /** Longest calendar address in a pending attestation. */
 export const URI_BYTES_MAX = 1000;
 /** Most operations between a digest and an attestation. */

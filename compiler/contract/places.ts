@@ -64,7 +64,7 @@ export function knownName(signalId: string, entity: string): string | null {
 }
 
 /** The members of a body that say where its entity is; both or none. */
-export interface Position {
+interface Position {
   readonly latitude?: number | undefined;
   readonly longitude?: number | undefined;
 }

@@ -36,7 +36,7 @@ export interface HashedRecord {
 }
 
 /** The pre-image of a record hash: its canonical JSON is what SHA-256 is taken of. */
-export type HashCore = Readonly<Record<(typeof CORE_FIELDS)[number], unknown>>;
+type HashCore = Readonly<Record<(typeof CORE_FIELDS)[number], unknown>>;
 
 /**
  * The core v3 of a signal record; throws a TypeError that names a missing member, a malformed source or a

@@ -11,7 +11,7 @@ import type { SeriesRow } from './series.ts';
 /** Days on either side of the same calendar day that a season has. */
 export const WINDOW_DAYS = 15;
 /** Snapshots shown by `/gauge/history-preview`. */
-export const PREVIEW_ROWS = 7;
+const PREVIEW_ROWS = 7;
 
 /** One add-on: the member that gives it its name, between identity and provenance of the record. */
 export function addOn<Member extends object>(record: SignalRecord, dim: string, member: Member) {

@@ -3,7 +3,7 @@ import { HASH_CORE_VERSION } from './record-hash.ts';
 /** Days before this one were captured from a registry, later ones by demand. */
 export const DEMAND_MODEL_SINCE = '2026-08-16';
 const TRUST_MODELS = ['demand-v1', 'legacy-registry'] as const;
-export type TrustModel = (typeof TRUST_MODELS)[number];
+type TrustModel = (typeof TRUST_MODELS)[number];
 
 /** The model that a row of an x402 service was captured under, by its `capture_date` (YYYY-MM-DD). */
 export function trustModel(captureDate: string): TrustModel {

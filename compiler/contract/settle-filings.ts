@@ -7,7 +7,7 @@ import { newYorkDayEnd } from './new-york-time.ts';
 /** Days that an unknown acceptance may lie before its filing day: a long weekend and a day to spare. */
 export const ACCEPTANCE_LEAD_DAYS = 7;
 
-export type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';
+type ResolutionStatus = 'resolved' | 'no_authoritative_source' | 'ambiguous' | 'conflicting';
 
 /** What was asked. */
 export interface SettlementQuestion {
@@ -146,7 +146,7 @@ function instantText({ disclosure_time }: FilingFacts): string {
 }
 
 /** Where a filing lies: `unclear` where only its day is known, and that day decides nothing. */
-export type Side = 'before' | 'unclear' | 'after';
+type Side = 'before' | 'unclear' | 'after';
 
 /** On which side of a cutoff a filing lies. */
 export function sideOf({ filing_date, disclosure_time }: FilingFacts, cutoff: Cutoff): Side {

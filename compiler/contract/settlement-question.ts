@@ -3,7 +3,7 @@ import { canonicalForm, isEventClass } from './filing.ts';
 import type { SettlementQuestion } from './settle-filings.ts';
 
 /** A question as a settlement answer repeats it. */
-export interface RepeatedQuestion {
+interface RepeatedQuestion {
   readonly form: string;
   readonly event_class: string | null;
   readonly cutoff: string;

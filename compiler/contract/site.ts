@@ -11,18 +11,6 @@ export const SITE_DOCS_PATH = `${SITE_FOLDER}/docs.html`;
 /** Folder of what the browser program asks for. */
 export const SITE_DATA = `${SITE_FOLDER}/data`;
 
-/** Elements of the index that the browser program fills, by their id. */
-export const MOUNTS = ['verify', 'catalogue', 'record', 'map', 'bundle'] as const;
-export type Mount = (typeof MOUNTS)[number];
-
-/** What the index says of its release, in `data-` attributes of its `body`: `data-as-of` and so on. */
-export interface SitePageFacts {
-  readonly asOf: string;
-  readonly issuerDid: string;
-  readonly issuerName: string;
-  readonly baseUrl: string;
-}
-
 /** One thing that is sold, as price lists show it. */
 export interface SitePrice {
   readonly path: string;
@@ -32,7 +20,7 @@ export interface SitePrice {
 }
 
 /** A metric with the unit that people read; `label` is '' for a bare number. */
-export interface SiteMetric {
+interface SiteMetric {
   readonly name: string;
   readonly label: string;
 }

@@ -7,7 +7,7 @@ import {
 } from './site.ts';
 
 /** Free files that are served as they stand in a release, beside the operations of the table. */
-export interface StaticRow {
+interface StaticRow {
   /** URL path; one that ends in `/` stands for every path below it, unless it is `exact`. */
   readonly url: string;
   readonly exact?: true;

@@ -19,7 +19,7 @@ export const JSON_DEPTH_MAX = 64;
 const RESERVED_KEYS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 /** Every reason for refusing a JSON text. */
-export type JsonErrorCode =
+type JsonErrorCode =
   | 'syntax'
   | 'trailing_text'
   | 'bad_utf8'

@@ -27,7 +27,7 @@ export interface Publication {
 }
 
 /** The `update_status` of a record: the last official publication against its cadence. */
-export interface UpdateStatus {
+interface UpdateStatus {
   readonly state: UpdateState;
   readonly official_cadence: Cadence;
   readonly overdue_days: number | null;
@@ -35,13 +35,13 @@ export interface UpdateStatus {
 }
 
 /** When a newer reading than the last one is due, in epoch milliseconds; null without a schedule. */
-export function nextDueAt({ official_cadence, observed_at }: Publication): number | null {
+function nextDueAt({ official_cadence, observed_at }: Publication): number | null {
   const due = DUE_HOURS[official_cadence];
   return due === null ? null : Date.parse(observed_at) + due * HOUR_MS;
 }
 
 /** What is known of a source, and the last instant (epoch milliseconds) at which it is; unknown from then on. */
-export interface Known {
+interface Known {
   readonly state: 'on_schedule' | 'overdue';
   readonly until: number;
 }

@@ -16,14 +16,14 @@ A payload that is altered or gives another reading fails: 1. A payload that is m
 the importer, and a body that names no evidence leave it open: 2.
 `;
 
-export interface EvidenceOptions extends VerifyCommandOptions {
+interface EvidenceOptions extends VerifyCommandOptions {
   /** Folder of the archive. */
   readonly archive: string;
   readonly witnesses?: Witnesses;
 }
 
 /** One link with what was found behind it. */
-export interface EvidenceCheck extends Rederived {
+interface EvidenceCheck extends Rederived {
   readonly where: string;
   readonly signal: string;
   readonly entity: string | null;

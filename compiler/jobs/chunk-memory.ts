@@ -13,7 +13,7 @@ export interface ChunkMemory {
   readonly leaves: TextBytes;
 }
 
-export function chunkMemory(): ChunkMemory {
+function chunkMemory(): ChunkMemory {
   return {
     bodies: new TextBytes(),
     lookUps: new TextBytes(),

@@ -36,7 +36,7 @@ export function inlineRunner(): JobRunner {
   };
 }
 
-export interface Workers {
+interface Workers {
   readonly count: number;
   /** How the readings of the largest signal are grouped. */
   readonly grouping: keyof typeof YOUNG_MB;

@@ -4,7 +4,7 @@ import { keysText, OVERLAP_DAYS, OVERLAP_DAYS_MAX, revokeKey, rotateKey } from '
 import { readKeys } from './key-store.ts';
 
 /** What the commands are given from outside. */
-export interface KeySettings {
+interface KeySettings {
   /** Default data folder. */
   readonly data: string;
   readonly now: () => string;

@@ -23,7 +23,7 @@ export const OVERLAP_DAYS = 30;
 /** A longer overlap would not be a rotation. */
 export const OVERLAP_DAYS_MAX = 3660;
 
-export interface Rotate {
+interface Rotate {
   readonly data: string;
   /** Seed of the key that signs now, and of the one that follows it. */
   readonly old: Uint8Array;
@@ -76,7 +76,7 @@ function rotated({ data, old, next, from, overlapDays, now }: Rotate): KeyHistor
   );
 }
 
-export interface Revoke {
+interface Revoke {
   readonly data: string;
   /** Seed of the key that signs the revocation. */
   readonly seed: Uint8Array;

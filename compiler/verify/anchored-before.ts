@@ -23,7 +23,7 @@ import { objectNodes } from './object-nodes.ts';
 import { StoredBodies } from './stored-bodies.ts';
 
 /** Something that a revoked key signed. */
-export interface AnchorQuestion {
+interface AnchorQuestion {
   /** The body with its citation. */
   readonly body: JsonObject;
   /** Hash of the signed statement. */
@@ -33,7 +33,7 @@ export interface AnchorQuestion {
 }
 
 /** `open`: neither shown to be older than the revocation nor shown to be forged. */
-export interface AnchorAnswer {
+interface AnchorAnswer {
   readonly state: 'anchored' | 'forged' | 'open';
   readonly detail: string;
 }

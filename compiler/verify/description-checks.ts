@@ -38,7 +38,7 @@ export function isDescription(path: string): boolean {
   return DESCRIPTION.test(path);
 }
 
-export interface DescribedRelease {
+interface DescribedRelease {
   readonly head: Release;
   readonly isSignature: SignatureCheck;
   /** The signed agent card beside the description. */

@@ -5,7 +5,7 @@ const NEWLINE = 0x0a;
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
-export interface DiskEntry {
+interface DiskEntry {
   readonly kind: EntryKind;
   readonly size: number;
 }

@@ -16,7 +16,7 @@ export function soundVerdict(trust: KeyTrust['trust']): SoundVerdict {
 }
 
 /** `suspect`: revoked from a later time on, so that only an anchor shows that it was signed before. */
-export interface JudgedSigner {
+interface JudgedSigner {
   readonly status: 'trusted' | 'refused' | 'suspect' | 'unpinned';
   readonly detail: string;
 }

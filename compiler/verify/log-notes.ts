@@ -11,7 +11,7 @@ import { parseDidKey } from '../contract/did-key.ts';
 import { isStrictSignature } from './strict-signature.ts';
 
 /** A note that was judged: what it states, or why that is not worth a look. */
-export type JudgedNote =
+type JudgedNote =
   | { readonly checkpoint: Checkpoint; readonly problem: null }
   | { readonly checkpoint: null; readonly problem: string };
 

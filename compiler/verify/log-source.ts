@@ -17,7 +17,7 @@ export interface LogSource {
   read(path: string): Uint8Array | null;
 }
 
-export interface LogPlace {
+interface LogPlace {
   readonly disk: Disk;
   /** Folder of the release. */
   readonly root: string;

@@ -12,7 +12,7 @@ const SILENCE_MS_MAX = 30_000;
 const LOOK_MS = 5;
 
 /** Whether a link at the end of a path is followed. */
-export type Links = 'follow' | 'refuse';
+type Links = 'follow' | 'refuse';
 
 /** A path that stands for something else than a plain file, or for one that is too long. */
 export class NotPlainError extends Error {

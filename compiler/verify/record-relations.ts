@@ -35,7 +35,7 @@ const MADE: Readonly<Record<string, (record: SignalRecord, view: JsonObject) => 
 };
 
 /** An operation, or another form of it, whose file is of one signal and entity. */
-export interface View {
+interface View {
   readonly endpoint: Endpoint;
   /** What its paths begin with; the folder of the form is in front. */
   readonly start: string;

@@ -17,13 +17,13 @@ const MEMBER_OF: Readonly<Record<string, string>> = {
 
 export type BodyFault = readonly [where: string, detail: string];
 
-export interface BodyUnder {
+interface BodyUnder {
   readonly head: Release;
   readonly isSignature: SignatureCheck;
 }
 
 /** One published body by itself, and what is wrong with it there, at its place, or under this head. */
-export interface JudgedBody {
+interface JudgedBody {
   readonly report: BodyReport;
   readonly faults: readonly BodyFault[];
 }

@@ -7,7 +7,7 @@ import { Faults } from './release-fault.ts';
 import { readHeadAlone } from './release-head.ts';
 import { folderName, sequenceOf } from './release-root.ts';
 
-export interface ChainedRelease {
+interface ChainedRelease {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;

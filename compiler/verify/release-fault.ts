@@ -9,7 +9,7 @@ export interface ReleaseFault {
 export const FAULTS_MAX = 100;
 
 /** The first faults of a part, and how many there are. */
-export interface GatheredFaults {
+interface GatheredFaults {
   readonly faults: readonly ReleaseFault[];
   readonly faultCount: number;
 }

@@ -22,7 +22,7 @@ import { isSignedBy } from './verify-citation.ts';
 
 const OWN_TABLES = canonicalHash(tables());
 
-export interface OpenHead extends KeyTrust {
+interface OpenHead extends KeyTrust {
   readonly disk: Disk;
   readonly root: string;
   readonly faults: Faults;

@@ -74,7 +74,7 @@ function rowFault(row: CatalogRow, record: JsonObject, where: string): LineFault
 }
 
 /** How many lines of a look-up shard there are, by what their hash belongs to. */
-export interface Listed {
+interface Listed {
   /** All of them. */
   readonly lines: number;
   readonly reading: number;

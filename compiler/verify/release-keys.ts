@@ -11,7 +11,7 @@ import type { Faults } from './release-fault.ts';
 import { listedFiles, placeOfFile } from './release-tree.ts';
 import { isSignedBy } from './verify-citation.ts';
 
-export interface ReleaseKeys {
+interface ReleaseKeys {
   readonly disk: Disk;
   readonly root: string;
   readonly faults: Faults;

@@ -33,7 +33,7 @@ export function releaseRoot(disk: Disk, folder: string, faults: Faults): string 
   return null;
 }
 
-export interface NamedRelease {
+interface NamedRelease {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;

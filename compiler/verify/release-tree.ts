@@ -14,7 +14,7 @@ const PATH = /^[a-z0-9_~-][a-z0-9._~-]*(\/[a-z0-9_~-][a-z0-9._~-]*)*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /** Whether a text is a path that stays inside a release. */
-export function isReleasePath(text: string): boolean {
+function isReleasePath(text: string): boolean {
   return PATH.test(text);
 }
 

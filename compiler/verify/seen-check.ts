@@ -11,7 +11,7 @@ import { sequenceOf } from './release-root.ts';
 /** More releases than one every five minutes for ten years: nobody published these. */
 export const SEQUENCE_JUMP_MAX = 1_000_000;
 
-export interface SeenCheck {
+interface SeenCheck {
   readonly disk: Disk;
   readonly root: string;
   readonly head: Release;

@@ -19,7 +19,7 @@ import type { BodyFault } from './release-body.ts';
 import type { StoredBodies } from './stored-bodies.ts';
 
 /** A series with the rows of its segments: the longest answer that can be cut out of it. */
-export interface WholeSeries {
+interface WholeSeries {
   readonly body: JsonObject;
   readonly faults: readonly BodyFault[];
 }

@@ -12,13 +12,7 @@ import { isStrictSignature, type SignatureCheck } from './strict-signature.ts';
 const SIGNATURE_BYTES = 64;
 
 /** What is looked at, in this order. */
-export type CitationCheckName =
-  | 'shape'
-  | 'record_hash'
-  | 'signature'
-  | 'issuer'
-  | 'key_id'
-  | 'verify_url';
+type CitationCheckName = 'shape' | 'record_hash' | 'signature' | 'issuer' | 'key_id' | 'verify_url';
 
 export interface NamedCheck {
   readonly check: CitationCheckName;
@@ -27,7 +21,7 @@ export interface NamedCheck {
 }
 
 /** One entry for each check; a citation is verified when none of them failed. */
-export type CitationCheck = readonly NamedCheck[];
+type CitationCheck = readonly NamedCheck[];
 
 /** Whom to believe, and how to check. */
 export interface CitationTrust extends KeyTrust {

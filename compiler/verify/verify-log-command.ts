@@ -11,7 +11,7 @@ import { exitOf, jsonText, noRelease, undecided, type VerifyOutcome } from './ve
 /** Faults that are written out; the rest is counted. */
 const LINES_MAX = 20;
 
-export interface VerifyLogCommandOptions {
+interface VerifyLogCommandOptions {
   readonly issuer?: readonly string[];
   /** A list of issuer keys, or a release folder with one; it may know of a revocation that the release hides. */
   readonly keys?: string;

@@ -31,7 +31,7 @@ import type { CitationTrust } from './verify-citation.ts';
 
 const STATE = /^log\/anchor\/([0-9a-f]{64})\.json$/;
 
-export interface VerifyLogOptions extends CitationTrust {
+interface VerifyLogOptions extends CitationTrust {
   readonly disk?: Disk;
   /** Signed note of a checkpoint that was seen before: the log must have grown from it. */
   readonly since?: string;
@@ -71,7 +71,7 @@ export function verifyLog(folder: string, options: VerifyLogOptions): LogReport 
   }
 }
 
-export type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
+type Found = Omit<LogReport, 'verdict' | 'head' | 'faults' | 'faultCount'>;
 
 interface Judged {
   readonly head: Release | null;

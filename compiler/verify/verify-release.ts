@@ -45,7 +45,7 @@ const STRAYS_SHOWN_MAX = 20;
 /** Pieces of the list below which a worker costs more than it gives. */
 const CHUNKS_PER_WORKER = 16;
 
-export interface VerifyReleaseOptions extends KeyTrust {
+interface VerifyReleaseOptions extends KeyTrust {
   readonly disk?: Disk;
   /** Worker threads; 0 for none. Small releases take fewer, the report is the same. */
   readonly workers?: number;

@@ -14,13 +14,13 @@ const SPACE = 0x20;
 const DIGIT_0 = 0x30;
 
 /** What was found under one hash. */
-export interface FoundLeaf extends Pick<LeafLine, 'facts' | 'isNew'> {
+interface FoundLeaf extends Pick<LeafLine, 'facts' | 'isNew'> {
   /** Of the first batch that has it. */
   readonly rank: number;
 }
 
 /** Leaves whose hash begins with one byte, by its hex digits, in their order. */
-export type FoundLeaves = Map<string, FoundLeaf>;
+type FoundLeaves = Map<string, FoundLeaf>;
 
 /** Takes away the leaves that a log holds already, of those that begin with a byte. Called once for each byte. */
 export type Withhold = (first: number, leaves: FoundLeaves) => void;

@@ -34,7 +34,7 @@ export interface Row {
 }
 
 /** The right edge of a tree, all that appending to it needs. */
-export interface TreeEdge {
+interface TreeEdge {
   readonly size: number;
   /** Complete subtrees of the whole tree, left to right, heights falling. */
   readonly peaks: { readonly height: number; readonly hash: Uint8Array }[];

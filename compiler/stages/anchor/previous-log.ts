@@ -81,7 +81,7 @@ function newestFile(previous: PreviousRelease): BatchFile {
 }
 
 /** Takes an entry of a log and its position. */
-export type TakeEntry = (recordHash: string, position: number) => void;
+type TakeEntry = (recordHash: string, position: number) => void;
 
 /**
  * Replays the log of the previous release into an empty tree: every entry is hashed again, and every checkpoint that was

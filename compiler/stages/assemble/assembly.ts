@@ -39,7 +39,7 @@ import { legReading } from './leg.ts';
 const SAMPLE_DEFAULT = 'airquality.aqi';
 
 /** Where an assembly puts what the signal jobs made. */
-export interface AssemblyOutput {
+interface AssemblyOutput {
   readonly shards: VerifyShards;
   readonly leaves: LeafStore;
   readonly writer: FileWriter;

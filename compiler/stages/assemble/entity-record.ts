@@ -19,7 +19,7 @@ import { lineageOf, provenanceOf } from './provenance.ts';
 const REVISION_NOTE = 'replaces an earlier value of the same observation';
 
 /** A reading with its record hash. */
-export interface Told {
+interface Told {
   readonly reading: Reading;
   readonly record_hash: string;
 }

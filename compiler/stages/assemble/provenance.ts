@@ -19,7 +19,7 @@ export function lineageOf(signal: Signal, reading: Reading, record_hash: string)
     ...(reading.evidence === undefined ? {} : { evidence: reading.evidence }),
   };
 }
-export type Lineage = ReturnType<typeof lineageOf>;
+type Lineage = ReturnType<typeof lineageOf>;
 
 /** Provenance of a body that rests on one reading. Member order is part of the format. */
 export function provenanceOf(signal: Signal, reading: Reading, lineage: Lineage): Provenance {

@@ -34,7 +34,7 @@ export interface Segment {
 }
 
 /** Where the delivered rows begin. */
-export interface Delivered {
+interface Delivered {
   readonly before: ChainState;
   /** Snapshot date of the first of them; null where none of the settled rows is delivered. */
   readonly snapshot_date: string | null;
@@ -64,7 +64,7 @@ export const NO_SERIES: SeriesPast = {
   cuts: [],
 };
 
-export interface SettleOptions {
+interface SettleOptions {
   /** Newest snapshot date of the series, its tail included. */
   readonly newest: string;
   /** The bytes of a segment of the past. */
@@ -77,7 +77,7 @@ export interface Settled {
   readonly written: readonly WrittenSegment[];
 }
 
-export interface WrittenSegment {
+interface WrittenSegment {
   readonly segment: Segment;
   readonly bytes: Buffer;
 }

@@ -27,16 +27,16 @@ const VERIFIABLE = {
 } as const;
 
 /** What the head of a series says of its entity. */
-export type SeriesFacts = Pick<EntityFacts, 'signal' | 'latest' | 'record_hash' | 'provenance'>;
+type SeriesFacts = Pick<EntityFacts, 'signal' | 'latest' | 'record_hash' | 'provenance'>;
 
 /** The series of one entity: the sealed head, and the text of the whole file, one row a line. */
-export interface SeriesFile {
+interface SeriesFile {
   readonly body: object;
   readonly text: string;
 }
 
 /** The rows of a series: what is settled, for the newest date of the tail, and the tail. */
-export interface SeriesRows {
+interface SeriesRows {
   readonly past: SeriesPast;
   /** The newest rows, at least one. */
   readonly tail: readonly SeriesRow[];

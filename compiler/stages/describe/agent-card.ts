@@ -18,7 +18,7 @@ const DESCRIPTION =
 const cardText = (baseUrl: string): string =>
   `${DESCRIPTION} ${NOT_IMPLEMENTED} Issuer keys: ${baseUrl}${KEYS_URL}. Transparency log: ${baseUrl}${LOG_URL}.`;
 
-export interface CardOptions {
+interface CardOptions {
   readonly issuer: Issuer;
   /** What is for sale. */
   readonly entries: readonly ManifestEntry[];
@@ -45,7 +45,7 @@ export function agentCard({ issuer, entries }: CardOptions) {
 }
 
 /** One skill for each operation that costs. */
-export function skills(entries: readonly ManifestEntry[], baseUrl: string) {
+function skills(entries: readonly ManifestEntry[], baseUrl: string) {
   return entries
     .filter((entry) => entry.price_atomic !== '0')
     .map((entry) => ({

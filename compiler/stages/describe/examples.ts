@@ -7,7 +7,7 @@ import { isObject } from '../../contract/strict-json.ts';
 import { isDescriptionFile, type Shelf, type StoredBodies } from './stored-bodies.ts';
 
 /** Real values for the operations whose answer is computed when it is asked for. */
-export interface Examples {
+interface Examples {
   /** A latest reading of the release; null for a release without readings. */
   readonly reading: CatalogRow | null;
 }

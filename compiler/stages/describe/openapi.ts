@@ -15,7 +15,7 @@ const DESCRIPTION_VERSION = '1.0.0';
 const BEARER = 'SubscriptionToken';
 const QUERY_TOKEN = 'SubscriptionTokenInQuery';
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly issuer: Issuer;
   readonly contact: string | null;
   /** What is for sale. */

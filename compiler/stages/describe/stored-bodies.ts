@@ -3,7 +3,7 @@ import type { Endpoint } from '../../contract/endpoints.ts';
 import { filePath, parseFilePath, type Values } from '../../contract/path.ts';
 
 /** One stored answer of an operation: the values that ask for it and the file that holds it. */
-export interface StoredBody {
+interface StoredBody {
   readonly values: Values;
   readonly path: string;
 }

@@ -11,7 +11,7 @@ const FETCH_MS_MAX = HOUR_MS;
 const WAIT_MS_MAX = HOUR_MS;
 
 /** What is wrong with a time of collection, and whether a line with it may be left out. */
-export interface TimeFault {
+interface TimeFault {
   readonly message: string;
   /** Null for a line that may be left out. */
   readonly stops: string | null;

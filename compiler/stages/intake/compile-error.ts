@@ -1,5 +1,5 @@
 /** Why a compile refuses its input; a closed list. */
-export type ProblemCode =
+type ProblemCode =
   | 'no_snapshots'
   | 'bad_name'
   | 'bad_line'

@@ -18,7 +18,7 @@ const SPILL_LINE_BYTES_MAX = 10 * LINE_BYTES_MAX;
 const SHARED_CHARS_MAX = 1_000_000;
 
 /** Collects the readings of a signal by entity, in memory that does not grow with the input. */
-export interface Grouping {
+interface Grouping {
   add(stored: StoredReading): void;
   /** Groups of whole entities, a bounded number of readings at a time. */
   groups(): Iterable<Map<string, StoredReading[]>>;

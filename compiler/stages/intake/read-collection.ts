@@ -39,7 +39,7 @@ export interface StoredRow<Row> {
 }
 
 /** The files of one collection, and the instant that the compile speaks about, ISO-8601 UTC. */
-export interface StoredCollection {
+interface StoredCollection {
   readonly files: readonly SnapshotFile[];
   readonly asOf: string;
 }
@@ -49,7 +49,7 @@ interface Collected {
   readonly collected_at: string;
 }
 
-export interface CollectionRows<Row> {
+interface CollectionRows<Row> {
   /** Oldest batch first, then as stored. */
   readonly rows: readonly StoredRow<Row>[];
   readonly problems: readonly Problem[];

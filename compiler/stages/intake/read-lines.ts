@@ -16,7 +16,7 @@ export interface Line {
 }
 
 /** How lines are read. */
-export interface ReadLinesOptions {
+interface ReadLinesOptions {
   readonly bytesMax?: number;
   /** Is given every byte of the file in order. */
   readonly onBytes?: (bytes: Uint8Array) => void;

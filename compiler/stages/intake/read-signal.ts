@@ -41,7 +41,7 @@ export interface StoredReading {
   readonly size: number;
 }
 
-export interface ReadOutcome {
+interface ReadOutcome {
   readonly readings: number;
   /** Lines that were left out, so that nothing is lost without a trace: every line is a reading, a reject or a problem. */
   readonly rejects: Rejects;
@@ -122,7 +122,7 @@ function joined(rejects: readonly Rejects[]): Rejects {
 }
 
 /** How a reader of lines goes about them. */
-export interface ReaderRules {
+interface ReaderRules {
   /** The entities that are read; all without it. */
   readonly share?: Share;
   readonly judgeTime?: JudgeTime;
@@ -130,7 +130,7 @@ export interface ReaderRules {
 }
 
 /** Reads the lines of one file, whose header it keeps. */
-export class ReadingReader {
+class ReadingReader {
   readonly #signalId: string;
   readonly #share: Share;
   readonly #judgeTime: JudgeTime;

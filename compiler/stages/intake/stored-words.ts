@@ -32,7 +32,7 @@ const FREELY_NAMED: ReadonlySet<string> = new Set([
 const ADDRESS = /^https?:\/\/\S+$/i;
 
 /** A text that does not describe, by the member it stands at. */
-export interface WordFault {
+interface WordFault {
   readonly path: readonly string[];
   readonly message: string;
 }

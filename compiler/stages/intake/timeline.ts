@@ -33,7 +33,7 @@ export interface Instant {
   readonly repeats: number;
 }
 
-export type Settled = { readonly ok: Instant } | { readonly problem: Problem };
+type Settled = { readonly ok: Instant } | { readonly problem: Problem };
 
 /** Seals the core of a reading. */
 export type HashOf = (reading: Reading) => string;

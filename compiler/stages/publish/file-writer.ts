@@ -17,7 +17,7 @@ export interface StoreWriter extends FileWriter {
   undo(): void;
 }
 
-export interface Store {
+interface Store {
   /** The data folder. */
   readonly data: string;
   /** A file that is only this compile's, for bytes that are to replace others. */

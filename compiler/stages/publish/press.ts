@@ -44,7 +44,7 @@ export interface CountedPress extends Press {
   readonly lookUps: readonly (readonly [file: string, line: string])[];
 }
 
-export interface PressParts {
+interface PressParts {
   readonly issuer: Issuer;
   readonly sealer: Sealer;
   readonly asOf: string;

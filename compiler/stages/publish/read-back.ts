@@ -13,7 +13,7 @@ const FILES_SAMPLED = 500;
 /** Bodies that are derived again with the code of the verifier; each costs it milliseconds. */
 const BODIES_SAMPLED = 20;
 
-export interface Written {
+interface Written {
   /** The data folder. */
   readonly data: string;
   /** Folder that is to become the release. */

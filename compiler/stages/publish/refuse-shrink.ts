@@ -7,7 +7,7 @@ const SHRINK_SHARE_MAX = 0.2;
 type Counts = Readonly<Record<'entities' | 'readings', number>>;
 
 /** What the previous release has: its catalog, and what its compile counted, where that is still known. */
-export interface Before {
+interface Before {
   readonly catalog: Buffer;
   readonly signals: Readonly<Record<string, Pick<Counts, 'readings'>>>;
 }

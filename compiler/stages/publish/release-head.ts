@@ -8,11 +8,11 @@ import type { ReleaseList, WrittenList } from './release-list.ts';
 export type UnsignedHead = Omit<Release, 'files_sha256' | 'files_count' | 'signature'>;
 
 /** What was written of a release. */
-export interface WrittenHead extends Omit<WrittenList, 'sha256'> {
+interface WrittenHead extends Omit<WrittenList, 'sha256'> {
   readonly release: Release;
 }
 
-export interface ReleaseParts {
+interface ReleaseParts {
   readonly list: ReleaseList;
   readonly head: UnsignedHead;
 }

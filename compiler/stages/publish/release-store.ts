@@ -44,7 +44,7 @@ const STAGING = '.staging';
 const SIGNATURES = 'signatures';
 
 /** A release that is whole on the disk. */
-export interface Settled {
+interface Settled {
   /** Switches `current` to the new folder, under this name, in one step. */
   publish(name: string): Published;
 }
@@ -100,7 +100,7 @@ export interface PreviousFiles {
   files(): ListedFiles | null;
 }
 
-export interface StagingOptions {
+interface StagingOptions {
   /** Files that the release before lists are not trusted to be what they were. */
   readonly anew?: boolean;
   /** Which of the releases before this one stay; all of them for null. */

@@ -10,7 +10,7 @@ export interface LineEdit {
 }
 
 /** Sorted lines with the order of their keys. */
-export interface SortedLines {
+interface SortedLines {
   readonly bytes: Buffer;
   /** How the line that begins at a place stands to a key: below 0 before it, 0 where it has that key. */
   readonly order: (bytes: Buffer, start: number, key: string) => number;
@@ -100,7 +100,7 @@ export function editLines(lines: SortedLines, edits: Iterable<LineEdit>, out: Li
 }
 
 /** How lines are read that stand in the order of a key. */
-export interface LineForm<T> {
+interface LineForm<T> {
   readonly parse: (line: string) => T;
   readonly key: (parsed: T) => string;
 }

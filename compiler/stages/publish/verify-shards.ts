@@ -24,7 +24,7 @@ export interface VerifyShards {
 }
 
 /** The shards of the previous release that this one goes on from, by their paths; null for one that it does not have. */
-export type ShardsBefore = (path: string) => Buffer | null;
+type ShardsBefore = (path: string) => Buffer | null;
 
 /** `folder` holds unsorted lines until they are written. */
 export function verifyShards(folder: string, before: ShardsBefore = () => null): VerifyShards {

@@ -88,7 +88,7 @@ type Unsettled =
   | { readonly problem: Problem }
   /** The lines do not come behind what is remembered; only all lines of the entity say what follows from them. */
   | { readonly isBehind: true };
-export type Growth = { readonly ok: Grown } | Unsettled;
+type Growth = { readonly ok: Grown } | Unsettled;
 
 /** What growing needs beside the lines. */
 export interface Ground {

@@ -15,7 +15,7 @@ const HELD_BYTES_MAX = 16_000_000;
 const HELD_BYTES_MIN = 500_000;
 
 /** Shelves divide this number, so that what is grouped by it has whole shelves. */
-export const SHELVES_MAX = 256;
+const SHELVES_MAX = 256;
 const SHELVES = [
   [SHELVES_MAX, 2_000_000],
   [16, 100_000],

@@ -43,7 +43,7 @@ const stateSchema = z.strictObject({
   /** sha256 of every other file of the folder, by its name. */
   files: z.record(z.string(), z.string()),
 });
-export type State = z.infer<typeof stateSchema>;
+type State = z.infer<typeof stateSchema>;
 export type KnownSignal = z.infer<typeof knownSignal>;
 
 /** What the previous compile remembered, known to fit the release that is current. */

@@ -6,7 +6,7 @@ import type { KnownSignal, Memory, Notes } from './memory.ts';
 import { shelfName, shelvesOf } from './merge-plan.ts';
 
 /** A signal of which this compile is to read files. */
-export interface DueSignal {
+interface DueSignal {
   readonly signal_id: string;
   /** Its entities as the previous compile left them; null where nothing is remembered. */
   readonly before: Shelves | null;

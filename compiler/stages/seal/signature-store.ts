@@ -13,12 +13,12 @@ export interface SignatureStore {
 export const NO_SIGNATURES: SignatureStore = { get: () => undefined, put: () => undefined };
 
 /** What `put` was called with since the store was opened, ready for the next compile. */
-export interface StoredSignatures extends SignatureStore {
+interface StoredSignatures extends SignatureStore {
   save(): void;
 }
 
 /** Where signatures are read and where they are written. */
-export interface SignaturePlace {
+interface SignaturePlace {
   readonly kept: string;
   readonly made: string;
 }

@@ -28,7 +28,7 @@ export interface CaptureRoster<Row extends CaptureRow> extends SettledRows<Row> 
 }
 
 /** A kind of collection that tells of subjects by the day on which they were captured. */
-export interface CaptureKind<Row extends CaptureRow> {
+interface CaptureKind<Row extends CaptureRow> {
   readonly kind: RosterKind & keyof Parameters<ReadPart>[0];
   readonly schema: Parameters<typeof readCollection<Row>>[1];
   idOf(row: Row): string;

@@ -17,7 +17,7 @@ export interface ShownRow {
   readonly from: HashedRow;
 }
 
-export interface RosterPage {
+interface RosterPage {
   readonly path: EndpointPath;
   /** Name of the list in the body. */
   readonly member: RosterMember;

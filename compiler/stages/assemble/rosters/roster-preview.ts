@@ -9,7 +9,7 @@ import type { Press } from '../../publish/press.ts';
 /** Legal values that a preview lists; the answer of the operation itself tells about the others. */
 export const PREVIEW_VALUES_MAX = 500;
 
-export interface Previewed {
+interface Previewed {
   readonly kind: RosterKind;
   readonly counts: object;
   /** The paid operations that the preview is about. */

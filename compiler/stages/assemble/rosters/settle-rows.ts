@@ -38,7 +38,7 @@ export interface SettledRows<Row extends OriginRow> {
 }
 
 /** The record hash of a core. */
-export function rowHash(core: RosterCore): string {
+function rowHash(core: RosterCore): string {
   return recordHashText(hash('sha256', jcs(core), 'hex'));
 }
 

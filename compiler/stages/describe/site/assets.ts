@@ -27,7 +27,7 @@ export function siteAssets(): Assets {
   return known;
 }
 
-export function readAssets(folder: string): Assets {
+function readAssets(folder: string): Assets {
   const list = join(folder, 'bundle.json');
   if (!existsSync(list)) {
     throw new RangeError(`Cannot find the page's program at "${list}"; run npm run build`);

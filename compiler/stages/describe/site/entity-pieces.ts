@@ -21,7 +21,7 @@ const NAME_DIGITS = 16;
 export type SiteFile = readonly [path: string, body: object | null];
 
 /** What is known of the release before: which entities have another line now, and which files it has. */
-export interface Before {
+interface Before {
   /** In order. */
   readonly touched: readonly string[];
   readonly has: (path: string) => boolean;

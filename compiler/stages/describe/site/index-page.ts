@@ -68,7 +68,7 @@ ${trustSection(material)}`,
   });
 }
 
-export function counted(count: number, one: string, many: string): string {
+function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 

@@ -30,7 +30,7 @@ const PIECE_ROWS_MAX = 1000;
 const KEY_CHARS_MAX = 12;
 
 /** What the pieces are made from, and what is there of them already. */
-export interface PieceMaterial {
+interface PieceMaterial {
   readonly shelf: Shelf;
   readonly catalog: CatalogView;
   /** Signals of which something may have changed. */
