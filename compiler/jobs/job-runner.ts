@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { callWorker } from '../verify/call-worker.ts';
 import type { JobChunk } from './chunk-builder.ts';
 import { type JobFailure, thrownFailure } from './job-failure.ts';
 import { type JobResult, runSignalJob, type SignalJob } from './signal-job.ts';
@@ -80,34 +81,22 @@ function runIn(
   job: SignalJob,
   emit: (chunk: JobChunk) => void,
 ): Promise<JobResult> {
-  return new Promise((resolve, reject) => {
-    const settle = (finish: () => void): void => {
-      worker.off('message', onMessage);
-      worker.off('error', onError);
-      worker.off('exit', onExit);
-      finish();
-    };
-    const onError = (error: unknown): void => settle(() => reject(error));
-    const onExit = (): void => onError(new Error('Cannot compile: a worker thread ended early'));
-    const waiting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    const take = (chunk: JobChunk): void => {
-      try {
-        emit(chunk);
-      } catch (error) {
-        onError(error);
-      } finally {
-        Atomics.sub(waiting, 0, 1);
-        Atomics.notify(waiting, 0);
-      }
-    };
-    const onMessage = (message: WorkerMessage): void => {
-      if ('chunk' in message) take(message.chunk);
-      else if ('result' in message) settle(() => resolve(message.result));
-      else settle(() => reject(thrownFailure(message.failure)));
-    };
-    worker.on('message', onMessage);
-    worker.on('error', onError);
-    worker.on('exit', onExit);
-    worker.postMessage({ job, waiting } satisfies WorkerOrder);
+  const waiting = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const takeChunk = (chunk: JobChunk): void => {
+    try {
+      emit(chunk);
+    } finally {
+      Atomics.sub(waiting, 0, 1);
+      Atomics.notify(waiting, 0);
+    }
+  };
+  return callWorker<WorkerMessage, JobResult>(worker, {
+    order: { job, waiting } satisfies WorkerOrder,
+    ended: 'Cannot compile: a worker thread ended early',
+    take(message, done) {
+      if ('chunk' in message) takeChunk(message.chunk);
+      else if ('result' in message) done(message.result);
+      else throw thrownFailure(message.failure);
+    },
   });
 }

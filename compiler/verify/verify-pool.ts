@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Release } from '../contract/release.ts';
+import { callWorker } from './call-worker.ts';
 import { checkIndexes, type IndexResult } from './index-check.ts';
 import type { Part } from './release-index.ts';
 import { checkChunk, type ShareContext, type ShareResult } from './share-check.ts';
@@ -82,23 +83,13 @@ function runTask(
   task: PoolTask,
   take: (message: PoolMessage) => void,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (finish: () => void): void => {
-      worker.off('message', onMessage);
-      worker.off('error', onError);
-      worker.off('exit', onExit);
-      finish();
-    };
-    const onError = (error: unknown): void => settle(() => reject(error));
-    const onExit = (): void => onError(new Error('Cannot verify: a worker thread ended early'));
-    const onMessage = (message: PoolMessage): void => {
-      if ('done' in message) settle(resolve);
-      else if ('failure' in message) onError(new Error(message.failure));
+  return callWorker<PoolMessage, void>(worker, {
+    order: task,
+    ended: 'Cannot verify: a worker thread ended early',
+    take(message, done) {
+      if ('done' in message) done();
+      else if ('failure' in message) throw new Error(message.failure);
       else take(message);
-    };
-    worker.on('message', onMessage);
-    worker.on('error', onError);
-    worker.on('exit', onExit);
-    worker.postMessage(task);
+    },
   });
 }
