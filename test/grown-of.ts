@@ -7,7 +7,8 @@ import { seriesRow } from '../compiler/stages/assemble/series.ts';
 import type { Segment } from '../compiler/stages/assemble/series-segments.ts';
 import type { StoredReading } from '../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../compiler/stages/intake/reading.ts';
-import { type Ground, type Grown, growPast } from '../compiler/stages/remember/entity-past.ts';
+import type { Ground } from '../compiler/stages/remember/entity-past.ts';
+import { type Grown, growPast } from '../compiler/stages/remember/grow-past.ts';
 
 /** What entities of a signal grow on; `segments` are kept as `<start>-<count>`. */
 export function groundOf(

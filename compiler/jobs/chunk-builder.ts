@@ -9,7 +9,7 @@ import type { Segment } from '../stages/assemble/series-segments.ts';
 import type { HeldHash } from '../stages/intake/timeline.ts';
 import { fileEntry } from '../stages/publish/file-writer.ts';
 import { formatLeaf, type LeafLines } from '../stages/publish/leaf-lines.ts';
-import type { Grown } from '../stages/remember/entity-past.ts';
+import type { Grown } from '../stages/remember/grow-past.ts';
 import { formatKnown, type KnownEntity } from '../stages/remember/past-text.ts';
 import { citationOf } from '../stages/seal/sealer.ts';
 import type { ChunkMemory } from './chunk-memory.ts';

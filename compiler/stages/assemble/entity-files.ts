@@ -10,7 +10,7 @@ import {
   recordAddOns,
   thinCalibrated,
 } from '../../contract/record-views.ts';
-import type { Grown } from '../remember/entity-past.ts';
+import type { Grown } from '../remember/grow-past.ts';
 import type { Sealer } from '../seal/sealer.ts';
 import { type EntityFacts, recordBody } from './entity-record.ts';
 import { seriesFile, seriesRow } from './series.ts';

@@ -13,7 +13,7 @@ import { bandOf, isOfficial, standardRuler } from '../derive/ruler.ts';
 import { percentileTable, type Season, seasonOf, statRuler, strataOf } from '../derive/season.ts';
 import type { Reading } from '../intake/reading.ts';
 import { type HashOf, toldOf } from '../intake/timeline.ts';
-import type { Grown } from '../remember/entity-past.ts';
+import type { Grown } from '../remember/grow-past.ts';
 import { lineageOf, provenanceOf } from './provenance.ts';
 
 const REVISION_NOTE = 'replaces an earlier value of the same observation';

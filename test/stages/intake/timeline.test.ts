@@ -8,7 +8,7 @@ import {
   settle,
   toldOf,
 } from '../../../compiler/stages/intake/timeline.ts';
-import { growPast } from '../../../compiler/stages/remember/entity-past.ts';
+import { growPast } from '../../../compiler/stages/remember/grow-past.ts';
 import { groundOf } from '../../grown-of.ts';
 import { reading } from '../../snapshot-folder.ts';
 

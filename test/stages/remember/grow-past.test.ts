@@ -10,12 +10,8 @@ import { seasonOf } from '../../../compiler/stages/derive/season.ts';
 import type { StoredReading } from '../../../compiler/stages/intake/read-signal.ts';
 import type { Reading } from '../../../compiler/stages/intake/reading.ts';
 import { replacedOf, toldOf, withoutEvidence } from '../../../compiler/stages/intake/timeline.ts';
-import {
-  type EntityPast,
-  type Ground,
-  type Grown,
-  growPast,
-} from '../../../compiler/stages/remember/entity-past.ts';
+import type { EntityPast, Ground } from '../../../compiler/stages/remember/entity-past.ts';
+import { type Grown, growPast } from '../../../compiler/stages/remember/grow-past.ts';
 import {
   formatKnown,
   parseKnown,
