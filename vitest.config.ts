@@ -5,13 +5,11 @@ import { defineConfig } from 'vitest/config';
 /** Folders of tests that need packages of their own, each with a command of its own: `npm run test:NAME`. */
 const APART = ['interop', 'chain', 'postgres', 'browser', 'deploy'];
 
-/** Its steps fail behind other tests of a worker. */
-const RUN = 'test/fetch/run.test.ts';
-/** Tests that replace modules, or run a whole step with what modules hold. They need modules that no other test has loaded. */
-const MOCKING = readdirSync('test', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.test.ts') && !/(^|\/)node_modules\//.test(path))
+/** Tests whose files may share the modules of a worker: all but those that replace modules. */
+const SHARING = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((path) => /^(gatekeeper|client)\/.*\.test\.ts$/.test(path))
   .map((path) => join('test', path))
-  .filter((path) => path === RUN || readFileSync(path, 'utf8').includes('vi.mock('));
+  .filter((path) => !readFileSync(path, 'utf8').includes('vi.mock('));
 
 /** Limits suit a loaded machine; what a test should take is judged by the scripts named bench, never here. */
 export default defineConfig({
@@ -24,14 +22,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'main',
-          include: ['test/**/*.test.ts'],
-          exclude: [...APART.map((name) => `test/${name}/**`), ...MOCKING],
+          name: 'shared',
+          include: SHARING,
           // Each worker loads a module once for all its test files: no test leaves anything in one.
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'mocking', include: MOCKING } },
+      {
+          extends: true,
+          test: {
+            name: 'isolated',
+            include: ['test/**/*.test.ts'],
+            exclude: [...APART.map((name) => `test/${name}/**`), ...SHARING],
+          },
+        },
       ...APART.map((name) => ({
         extends: true as const,
         test: { name, include: [`test/${name}/**/*.test.ts`], exclude: ['**/node_modules/**'] },
