@@ -29,13 +29,13 @@ export default defineConfig({
         },
       },
       {
-          extends: true,
-          test: {
-            name: 'isolated',
-            include: ['test/**/*.test.ts'],
-            exclude: [...APART.map((name) => `test/${name}/**`), ...SHARING],
-          },
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: ['test/**/*.test.ts'],
+          exclude: [...APART.map((name) => `test/${name}/**`), ...SHARING],
         },
+      },
       ...APART.map((name) => ({
         extends: true as const,
         test: { name, include: [`test/${name}/**/*.test.ts`], exclude: ['**/node_modules/**'] },

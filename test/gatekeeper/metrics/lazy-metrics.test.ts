@@ -18,12 +18,12 @@ describe('the library of metrics', () => {
     expect(loadersOf('prom-client')).toEqual(['metrics/instruments.ts']);
     expect(loadersOf('/instruments.ts')).toEqual(['metrics/open-metrics.ts']);
     expect(loadersOf('/open-metrics.ts')).toEqual([]);
-    expect(readFileSync(join(ROOT, 'start.ts'), 'utf8')).toContain(
-      "await import('./metrics/open-metrics.ts')",
+    expect(readFileSync(join(ROOT, 'rooms.ts'), 'utf8')).toContain(
+      "() => import('./metrics/open-metrics.ts')",
     );
   });
 
   it('would be seen where it is loaded', () => {
-    expect(loadersOf('/metered.ts')).toContain('start.ts');
+    expect(loadersOf('/metered.ts')).toContain('answers/open-service.ts');
   });
 });
