@@ -108,15 +108,15 @@ export interface CompileSummary extends Publication {
 export async function compile(options: CompileOptions): Promise<CompileSummary> {
   refuseNesting(options);
   // What an earlier compile read and accepted, it accepted by its clock.
-  const isAnew = options.full === true || options.acceptClock === true;
-  const listed = listStored(options.data, options.snapshots, isAnew);
+  const isFull = options.full === true || options.acceptClock === true;
+  const listed = listStored(options.data, options.snapshots, isFull);
   refuseProblems(futureBatches(listed.stored, options.asOf));
   const { retention = RETENTION } = options;
-  const staging = openStaging(options.data, { anew: options.full === true, retention });
+  const staging = openStaging(options.data, { full: options.full === true, retention });
   try {
     refuseTime(options, staging.previous?.head ?? null);
     refuseStale(options);
-    return await compileInto(options, staging, { ...listed, isAnew });
+    return await compileInto(options, staging, { ...listed, isFull });
   } catch (error) {
     staging.discard();
     throw error;
@@ -130,14 +130,14 @@ export async function compile(options: CompileOptions): Promise<CompileSummary> 
 async function compileInto(
   options: CompileOptions,
   staging: Staging,
-  { isAnew, ...listed }: Listed & { readonly isAnew: boolean },
+  { isFull, ...listed }: Listed & { readonly isFull: boolean },
 ): Promise<CompileSummary> {
   const issuer = issuerOf(options);
   const tableDigest = canonicalDigest(tables());
   const key = stateKey(issuer, tableDigest, options.maxRejectsPpm ?? 0);
   const keys = issuerKeys(options, staging, issuer);
   const open = { staging, issuer, keys, tableDigest, stateKey: key };
-  const isWhole = !isAnew && staging.previous?.files() !== null;
+  const isWhole = !isFull && staging.previous?.files() !== null;
   const plan = isWhole ? planMerge(options.data, key, listed) : null;
   if (plan !== null) {
     try {
@@ -147,9 +147,9 @@ async function compileInto(
       staging.restart();
     }
   }
-  const stored = isAnew ? listed.stored : listSnapshots(options.snapshots);
-  const anew = { memory: null, known: listed.known, stored, added: allFiles(stored) };
-  return compileRun(options, openRun(options, open, anew));
+  const stored = isFull ? listed.stored : listSnapshots(options.snapshots);
+  const source = { memory: null, known: listed.known, stored, added: allFiles(stored) };
+  return compileRun(options, openRun(options, open, source));
 }
 
 function allFiles({ signals }: Snapshots): Source['added'] {

@@ -72,7 +72,8 @@ async function runRound(root: string, { round, readings, entities }: Round): Pro
   const same = await timed(() => compileInto(root, data));
   changeOnePercent(root, entities);
   const changed = await timed(() => compileInto(root, data));
-  if (!changed.value.wentOn) throw new Error('Cannot compare: the change was compiled whole');
+  if (!changed.value.isIncremental)
+    throw new Error('Cannot compare: the change was compiled whole');
   const { folder, files, bytes } = full.value;
   const target = join(root, `floor-${round}`);
   const floor = (kind: FloorKind, threads: number) =>

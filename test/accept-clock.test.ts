@@ -75,8 +75,8 @@ describe('a data folder that a wrong clock locked', () => {
 
   it('I21: is opened again by a release that says so in its signed head, and so do all that follow', async () => {
     const data = copied();
-    const { release, wentOn } = await accepted(data);
-    expect([release.as_of, release.sequence, release.clock_corrected, wentOn]).toEqual([
+    const { release, isIncremental } = await accepted(data);
+    expect([release.as_of, release.sequence, release.clock_corrected, isIncremental]).toEqual([
       RIGHT,
       3,
       CORRECTED,

@@ -52,8 +52,11 @@ async function costOfHour(here: { snapshots: string; data: string }, hour: numbe
   const before = new Set(listOf().map(({ path, sha256 }) => `${path} ${sha256}`));
   const remembered = new Map(Object.entries(stateOf(here.data).files));
   writeSnapshots(hourOf(hour), here.snapshots);
-  const { wentOn } = await compileFolder(here.snapshots, { data: here.data, asOf: asOf(hour) });
-  expect(wentOn).toBe(true);
+  const { isIncremental } = await compileFolder(here.snapshots, {
+    data: here.data,
+    asOf: asOf(hour),
+  });
+  expect(isIncremental).toBe(true);
   const fresh = listOf().filter(({ path, sha256 }) => !before.has(`${path} ${sha256}`));
   const notes = Object.entries(stateOf(here.data).files)
     .filter(([name, sha256]) => remembered.get(name) !== sha256)
@@ -92,7 +95,7 @@ describe('an hour in the life of a shop', () => {
       const lines = readFileSync(join(data, 'current', FILES_NAME), 'utf8').split('\n');
       return lines.filter((line) => !isOfNews(line));
     };
-    expect(whole.wentOn).toBe(false);
+    expect(whole.isIncremental).toBe(false);
     expect(list(here.data).length).toBeGreaterThan(100);
     expect(list(here.data)).toEqual(list(other));
   }, 120_000);
@@ -107,11 +110,11 @@ describe('closed batches', () => {
     await compiled(count);
     // What was written within two seconds of a compile may change without a trace.
     await sleep(2500);
-    expect((await compiled(count)).wentOn).toBe(true);
+    expect((await compiled(count)).isIncremental).toBe(true);
     const old = join(here.snapshots, batchOf(0), 'crypto.spot.ndjson');
     const text = readFileSync(old, 'utf8');
     writeFileSync(old, text.replace('"price_usd":0', '"price_usd":9'));
-    expect(await compiled(count)).toMatchObject({ wentOn: true, changed: [] });
+    expect(await compiled(count)).toMatchObject({ isIncremental: true, changed: [] });
     const full = await compiled(count, { full: true });
     expect(full.changed).toEqual([`${batchOf(0)}/crypto.spot.ndjson`]);
     // A file of a newer batch is looked at each time, and so is a folder that files come to.
@@ -121,7 +124,7 @@ describe('closed batches', () => {
       readFileSync(newer, 'utf8').replace(/"price_usd":[0-9.]+/, '"price_usd":1'),
     );
     expect(await compiled(count)).toMatchObject({
-      wentOn: false,
+      isIncremental: false,
       changed: [`${batchOf(count - 1)}/crypto.spot.ndjson`],
     });
     const more = {
@@ -135,6 +138,6 @@ describe('closed batches', () => {
     };
     writeSnapshots(more, here.snapshots);
     const came = await compiled(count);
-    expect([came.wentOn, came.release.counts.entities]).toEqual([true, 2 * ENTITIES + 1]);
+    expect([came.isIncremental, came.release.counts.entities]).toEqual([true, 2 * ENTITIES + 1]);
   }, 120_000);
 });

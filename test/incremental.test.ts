@@ -105,7 +105,7 @@ async function both(here: { snapshots: string; data: string }, more: Partial<Com
   const options = { asOf: LATER, ...more };
   const changed = await compileFolder(here.snapshots, { ...options, data: here.data });
   const whole = await compileFolder(here.snapshots, { ...options, data: other });
-  expect(whole.wentOn).toBe(false);
+  expect(whole.isIncremental).toBe(false);
   expect(filesBelow(changed.folder)).toEqual(filesBelow(whole.folder));
   expect([changed.bytes, changed.files]).toEqual([whole.bytes, whole.files]);
   expect(readFileSync(join(other, 'state/state.json'), 'utf8').length).toBeGreaterThan(100);
@@ -192,8 +192,8 @@ describe('compile() on what is remembered', () => {
         return [path.replace(/^2026-11-21/, batch), moved] as const;
       });
       writeSnapshots(Object.fromEntries(moved), here.snapshots);
-      const { wentOn } = await both(here);
-      expect(wentOn, name).toBe(true);
+      const { isIncremental } = await both(here);
+      expect(isIncremental, name).toBe(true);
     }
     expect(await faultsOf(here.data)).toEqual([]);
   }, 120_000);
@@ -228,8 +228,8 @@ describe('compile() on what is remembered', () => {
       [file('2026-11-21T03Z', SPOT, [revised]), ['0-256', '256-16']],
     ] as const) {
       writeSnapshots(more, here.snapshots);
-      const { wentOn } = await both(here);
-      expect([wentOn, segments()]).toEqual([true, expected]);
+      const { isIncremental } = await both(here);
+      expect([isIncremental, segments()]).toEqual([true, expected]);
     }
     expect(await faultsOf(here.data)).toEqual([]);
   }, 120_000);
@@ -249,8 +249,8 @@ describe('compile() on what is remembered', () => {
       const compiled = compileFolder(here.snapshots, options);
       await expect(compiled).rejects.toThrow('2026-11-23/crypto.spot.ndjson:4 collected_at:');
     }
-    const { wentOn } = await both(here, { asOf: '2026-11-23T13:00:00Z' });
-    expect(wentOn).toBe(true);
+    const { isIncremental } = await both(here, { asOf: '2026-11-23T13:00:00Z' });
+    expect(isIncremental).toBe(true);
   }, 60_000);
 
   it.each<[string, (here: { snapshots: string; data: string }) => void, Partial<CompileOptions>]>([
@@ -280,7 +280,7 @@ describe('compile() on what is remembered', () => {
     async (_, harm, more) => {
       const here = copied();
       harm(here);
-      expect((await both(here, more)).wentOn).toBe(false);
+      expect((await both(here, more)).isIncremental).toBe(false);
     },
     60_000,
   );
@@ -292,7 +292,7 @@ describe('compile() on what is remembered', () => {
       writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
       const path = join(here.data, 'state', name);
       overwrite(path, readFileSync(path, 'utf8').replace(/[0-9]/, 'x'));
-      expect((await both(here)).wentOn).toBe(false);
+      expect((await both(here)).isIncremental).toBe(false);
     },
     60_000,
   );
@@ -307,7 +307,7 @@ describe('compile() on what is remembered', () => {
       const here = copied();
       writeSnapshots(file('2026-11-21', SPOT, coins('2026-11-19', 3)), here.snapshots);
       rmSync(join(here.data, 'state', name), { recursive: true });
-      expect((await both(here)).wentOn).toBe(false);
+      expect((await both(here)).isIncremental).toBe(false);
     },
     60_000,
   );
@@ -320,7 +320,7 @@ describe('compile() on what is remembered', () => {
     await compileFolder(here.snapshots, { data: here.data, asOf: LATER });
     rmSync(join(here.data, 'state'), { recursive: true });
     cpSync(old, join(here.data, 'state'), { recursive: true });
-    expect((await both(here)).wentOn).toBe(false);
+    expect((await both(here)).isIncremental).toBe(false);
   }, 60_000);
 
   it('I35: reports everything that is wrong, as a full compile does, and keeps what is there', async () => {

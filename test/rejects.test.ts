@@ -146,7 +146,11 @@ describe('compile() that goes on from a release with bad lines', () => {
     next(snapshots);
     const on = await compileFolder(snapshots, { ...share, data });
     const full = await compileFolder(snapshots, { ...share, data: whole.data, full: true });
-    expect([on.wentOn, full.wentOn, on.release.counts.rejects]).toEqual([true, false, 6]);
+    expect([on.isIncremental, full.isIncremental, on.release.counts.rejects]).toEqual([
+      true,
+      false,
+      6,
+    ]);
     expect(filesBelow(on.folder)).toEqual(filesBelow(full.folder));
     const left = (folder: string) => filesBelow(join(folder, 'state/rejects'));
     expect(left(data)).toEqual(left(full.data));

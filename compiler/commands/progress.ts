@@ -96,7 +96,7 @@ export function summaryText(summary: CompileSummary, ms: number): string {
     `  took      ${(ms / 1000).toFixed(1)} s`,
     ...rejectsText(summary),
     ...changedText(summary.changed),
-    ...untidyText(summary.untidy),
+    ...cleanupFailuresText(summary.cleanupFailures),
   ].join('\n');
 }
 
@@ -127,8 +127,8 @@ function changedText(changed: readonly string[]): string[] {
 }
 
 /** Warnings after a release that was published anyway. */
-export function untidyText(untidy: readonly unknown[]): string[] {
-  return untidy.map(
+export function cleanupFailuresText(cleanupFailures: readonly unknown[]): string[] {
+  return cleanupFailures.map(
     (error) =>
       `Warning: published, but what the next compile needs could not be saved. ${errorText(error)}`,
   );

@@ -17,7 +17,7 @@ import {
   readCatalog,
   readStored,
 } from '../stages/publish/listed-files.ts';
-import { changesText, untidyText } from './progress.ts';
+import { changesText, cleanupFailuresText } from './progress.ts';
 import { ACCEPT_CLOCK, instant, publicationTime, type TimeFlags } from './publication-time.ts';
 import { filesOf, listText, prune, rollBack } from './releases-command.ts';
 import { KEEP_DAYS, KEEP_LAST, type RetentionFlags, retentionOf } from './retention.ts';
@@ -87,9 +87,9 @@ export function addReleasesCommand(program: Command, settings: ReleasesSettings)
         validUntil === undefined
           ? {}
           : { validUntil: instant('--valid-until', validUntil, time.asOf) };
-      const { release, untidy } = await rollBack({ data, name, ...time, ...until, seed });
+      const { release, cleanupFailures } = await rollBack({ data, name, ...time, ...until, seed });
       const done = `Release ${release.sequence} is published with the files of "${name}"`;
-      print([done, ...untidyText(untidy)].join('\n'));
+      print([done, ...cleanupFailuresText(cleanupFailures)].join('\n'));
     });
 }
 

@@ -81,7 +81,7 @@ interface Rollback extends PublicationTime {
   readonly seed: Uint8Array;
 }
 
-interface RolledBack extends Pick<Published, 'untidy'> {
+interface RolledBack extends Pick<Published, 'cleanupFailures'> {
   readonly release: Release;
 }
 
@@ -96,8 +96,8 @@ export async function rollBack(rollback: Rollback): Promise<RolledBack> {
   try {
     const release = writeAgain(staging, rollback);
     const settled = await staging.settle();
-    const { untidy } = settled.publish(releaseName(release));
-    return { release, untidy };
+    const { cleanupFailures } = settled.publish(releaseName(release));
+    return { release, cleanupFailures };
   } catch (error) {
     staging.discard();
     throw error;

@@ -179,7 +179,7 @@ export class DiskCache {
     if (this.#options.clock() - second * 1000 > FRESH_MS_MAX) await rm(path, { force: true });
   }
 
-  async #each(visit: (file: CachedFile) => Promise<void>): Promise<void> {
+  async #each(use: (file: CachedFile) => Promise<void>): Promise<void> {
     const { folder } = this.#options;
     const prefixes = await readdir(folder).catch(() => []);
     for (const prefix of prefixes.filter((name) => PREFIX.test(name))) {
@@ -188,7 +188,7 @@ export class DiskCache {
         // Another process may have removed it.
         const stats = await stat(path).catch(() => null);
         if (stats === null) continue;
-        await visit({ path, name, size: stats.size, second: Math.floor(stats.mtimeMs / 1000) });
+        await use({ path, name, size: stats.size, second: Math.floor(stats.mtimeMs / 1000) });
       }
     }
   }

@@ -108,12 +108,12 @@ export async function offenders(
     const transaction = transactions.get(keyOf(payment)) ?? 'none';
     return `${words}: purchase ${index} (${manner}), journal: ${state}, chain: ${transaction}`;
   };
-  const callsAfter = ({ purchase, leftMs, boughtAnewMs }: Left): string => {
+  const callsAfter = ({ purchase, leftMs, boughtAgainMs }: Left): string => {
     const calls = settlements(purchase.payment.authorization.nonce).map(
       ({ askedMs, doneMs }) =>
         `${Math.round(askedMs - leftMs)} to ${doneMs === null ? 'never' : Math.round(doneMs - leftMs)}`,
     );
-    return `left at 0, bought anew at ${Math.round(boughtAnewMs - leftMs)}, settled from ${calls.join('; from ')} ms`;
+    return `left at 0, bought anew at ${Math.round(boughtAgainMs - leftMs)}, settled from ${calls.join('; from ')} ms`;
   };
   const found = stories.flatMap((story) => {
     const { delivered, finished, heard, left, purchase } = story;

@@ -62,9 +62,9 @@ export interface Story {
 export interface Left {
   readonly purchase: Purchase;
   readonly isPaid: boolean;
-  /** When the buyer went away, and when it bought anew: by `performance.now()`. */
+  /** When the buyer went away, and when it bought again: by `performance.now()`. */
   readonly leftMs: number;
-  readonly boughtAnewMs: number;
+  readonly boughtAgainMs: number;
 }
 
 export interface ClientOptions {
@@ -80,21 +80,21 @@ export interface ClientOptions {
   /** Waits for calls that settle the payment and were sent before; resolves after a time in any case. */
   readonly underWay: (purchase: Purchase, timeoutMs: number) => Promise<void>;
   /** Signs another payment for the same request. */
-  readonly signAnew: () => Promise<Purchase>;
+  readonly signAgain: () => Promise<Purchase>;
 }
 
 /** Buys in the manner of the client; whoever leaves signs anew, as a client does that was told too little. */
 export async function buy(options: ClientOptions): Promise<Story> {
   if (options.manner !== 'leave') return insist(options, null);
-  const { url, purchase, isPaid, underWay, signAnew } = options;
+  const { url, purchase, isPaid, underWay, signAgain } = options;
   const first = await send(url, purchase);
   if (first?.status === 200) return insist(options, null);
   const leftMs = performance.now();
   await pause(LEAVE_MS);
   await underWay(purchase, UNDER_WAY_MS);
-  const boughtAnewMs = performance.now();
-  const left = { purchase, isPaid: await isPaid(purchase), leftMs, boughtAnewMs };
-  return insist({ ...options, purchase: await signAnew() }, left);
+  const boughtAgainMs = performance.now();
+  const left = { purchase, isPaid: await isPaid(purchase), leftMs, boughtAgainMs };
+  return insist({ ...options, purchase: await signAgain() }, left);
 }
 
 /**

@@ -296,8 +296,8 @@ async function buyOne(
     await Promise.race([caughtUp(), pause(timeoutMs)]);
     while (isUnderWay(asked) && performance.now() < endMs) await pause(100);
   };
-  const signAnew = (): Promise<Purchase> => sign(`${index} anew`);
-  const asks = { isPaid, underWay, signAnew };
+  const signAgain = (): Promise<Purchase> => sign(`${index} anew`);
+  const asks = { isPaid, underWay, signAgain };
   const client = { seed, index, url, manner, purchase, other: second, ...asks };
   clients.set(index, client);
   const buying = buy(client);

@@ -68,7 +68,7 @@ describe('audit()', () => {
     ...over,
   });
   const leaving = (payment: SignedPayment, isPaid: boolean): Partial<Story> => ({
-    left: { purchase: story(payment).purchase, isPaid, leftMs: 0, boughtAnewMs: 2000 },
+    left: { purchase: story(payment).purchase, isPaid, leftMs: 0, boughtAgainMs: 2000 },
   });
   const row = (
     { authorization: { from, nonce } }: SignedPayment,

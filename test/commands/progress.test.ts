@@ -42,10 +42,10 @@ describe('summaryText()', () => {
     writeSnapshots(second, snapshots);
     const on = await compileFolder(snapshots, { data });
     const text = '  changed   1 record new, 1 with a new reading, 1 revised';
-    expect([on.wentOn, changedLine(on)]).toEqual([true, text]);
+    expect([on.isIncremental, changedLine(on)]).toEqual([true, text]);
     const other = await compileFolder(writeSnapshots(first));
     const whole = await compileFolder(snapshots, { data: other.data, full: true });
-    expect([whole.wentOn, changedLine(whole)]).toEqual([false, text]);
+    expect([whole.isIncremental, changedLine(whole)]).toEqual([false, text]);
     const again = { data, allowShrink: true };
     const less = await compileFolder(writeSnapshots(batch(1, { btc: 1, eth: 2 })), again);
     const back = '  changed   1 record revised, 1 back at an earlier reading, 2 gone';

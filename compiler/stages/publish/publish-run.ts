@@ -79,11 +79,11 @@ export interface Publication {
   /** Folder that holds the lines which were left out; null when there is none. */
   readonly rejects: string | null;
   /** Whether it went on from the previous release instead of reading everything. */
-  readonly wentOn: boolean;
+  readonly isIncremental: boolean;
   /** How the latest readings differ from those of the previous release; null where those cannot be read. */
   readonly changes: ChangeCounts | null;
   /** Errors after the release was published: what the next compile would have used could not be put away. */
-  readonly untidy: readonly unknown[];
+  readonly cleanupFailures: readonly unknown[];
 }
 
 /** Inputs and outputs of one compile. */
@@ -166,11 +166,11 @@ export async function publishRun(
   });
   options.progress?.({ stage: 'publish', done: 0, total: 1, label: `release ${release.sequence}` });
   const changes = news?.counts ?? null;
-  const { folder, untidy } = await switchTo(options, staging, { release, list, log });
+  const { folder, cleanupFailures } = await switchTo(options, staging, { release, list, log });
   const hasRejects = release.counts.rejects !== undefined;
   const rejects = hasRejects ? join(options.data, STATE_FOLDER, REJECTS_FOLDER) : null;
-  const wentOn = memory !== null;
-  return { release, folder, files: count, bytes, rejects, wentOn, changes, untidy };
+  const isIncremental = memory !== null;
+  return { release, folder, files: count, bytes, rejects, isIncremental, changes, cleanupFailures };
 }
 
 /** A release of which every file is written. */
@@ -208,9 +208,9 @@ async function switchTo(
   // The disk is waited for while what was written is read from memory.
   const checked = readBack(written, options.readBack ?? 'sample');
   const [settled] = await Promise.all([staging.settle(), checked]);
-  const { folder, untidy } = settled.publish(releaseName(release));
+  const { folder, cleanupFailures } = settled.publish(releaseName(release));
   const kept = errorsOf([() => keepLastCheckpoint(data, log.checkpoint)]);
-  return { folder, untidy: [...untidy, ...kept] };
+  return { folder, cleanupFailures: [...cleanupFailures, ...kept] };
 }
 
 /** Null where the previous release cannot be read. */

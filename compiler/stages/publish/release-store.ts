@@ -53,7 +53,7 @@ interface Settled {
 export interface Published {
   readonly folder: string;
   /** Errors after the switch: what the next compile would have used could not be put away, which undoes no release. */
-  readonly untidy: readonly unknown[];
+  readonly cleanupFailures: readonly unknown[];
 }
 
 /** Runs each step even if an earlier one failed; returns what was thrown. */
@@ -102,7 +102,7 @@ export interface PreviousFiles {
 
 interface StagingOptions {
   /** Files that the release before lists are not trusted to be what they were. */
-  readonly anew?: boolean;
+  readonly full?: boolean;
   /** Which of the releases before this one stay; all of them for null. */
   readonly retention?: Retention | null;
 }
@@ -120,7 +120,7 @@ export function openStaging(data: string, options: StagingOptions = {}): Staging
 
 function openLocked(
   data: string,
-  { anew = false, retention = RETENTION, unlock }: StagingOptions & { unlock(): void },
+  { full = false, retention = RETENTION, unlock }: StagingOptions & { unlock(): void },
 ): Staging {
   mkdirSync(join(data, RELEASES_FOLDER), { recursive: true });
   refuseLostCurrent(data);
@@ -138,19 +138,19 @@ function openLocked(
     data,
     spares,
     spare: join(staging, 'spare'),
-    isKept: (entry) => !anew && previous?.files()?.has(entry) === true,
+    isKept: (entry) => !full && previous?.files()?.has(entry) === true,
   });
   const clear = (): void => rmSync(staging, { recursive: true, force: true });
   const publish = (name: string): Published => {
     const folder = publishFolder(data, root, name);
-    const untidy = errorsOf([
+    const cleanupFailures = errorsOf([
       () => takeOver(data, staging, SIGNATURES),
       () => takeOver(data, staging, STATE_FOLDER),
       () => spares.remove(),
       clear,
       unlock,
     ]);
-    return { folder, untidy };
+    return { folder, cleanupFailures };
   };
   return {
     data,

@@ -87,8 +87,8 @@ describe('openStaging()', () => {
     expect([currentName(data), staging.previous, releasesOf(data)]).toEqual([null, null, []]);
     const settled = await staging.settle();
     expect(currentName(data)).toBeNull();
-    const { folder, untidy } = settled.publish('000001-x');
-    expect(untidy).toEqual([]);
+    const { folder, cleanupFailures } = settled.publish('000001-x');
+    expect(cleanupFailures).toEqual([]);
     expect(readlinkSync(join(data, 'current'))).toBe('releases/000001-x');
     expect(readdirSync(folder)).toEqual(['release.json']);
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
@@ -299,8 +299,8 @@ describe('openStaging()', () => {
       symlinkSync('nowhere', join(data, `releases/000000-${name}`));
     }
     const settled = await staging.settle();
-    const { folder, untidy } = settled.publish('000002-x');
-    expect([basename(folder), untidy]).toEqual(['000002-x', [expect.any(Error)]]);
+    const { folder, cleanupFailures } = settled.publish('000002-x');
+    expect([basename(folder), cleanupFailures]).toEqual(['000002-x', [expect.any(Error)]]);
     expect(currentName(data)).toBe('000002-x');
     expect(readdirSync(data).sort()).toEqual(['current', 'releases']);
   });
