@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../contract/strict-json.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
 import { isSame } from './relation.ts';
-import { type Claim, isClaim, requestTimeClaims } from './request-time-claims.ts';
+import { type Claim, isClaim, requestTimeClaims, type Span } from './request-time-claims.ts';
 
 // What a body says of the moment it was asked for is outside every hash and signature (FORMAT.md, section 5). It has to
 // follow from signed members and from one instant, which nobody signs: the shown ages leave a few minutes for it, and all
@@ -85,12 +85,6 @@ function verdicts(claims: readonly Claim[], window: Span): BodyCheck[] {
       `${right} follows from the signed members and the ages`,
     );
   });
-}
-
-/** Instants in epoch milliseconds, both ends included. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** The parts of a window in which what is shown is what follows. */

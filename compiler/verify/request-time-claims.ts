@@ -13,16 +13,20 @@ import {
   TENTH_HOUR_MS,
 } from '../contract/freshness.ts';
 import { HOUR_MS } from '../contract/iso-time.ts';
-import type { JsonValue } from '../contract/strict-json.ts';
-import { isObject, type JsonObject } from '../contract/strict-json.ts';
+import { isObject, type JsonObject, type JsonValue } from '../contract/strict-json.ts';
 import { statusTurns, updateStatus } from '../contract/update-status.ts';
 import { type BodyCheck, checkAt } from './body-check.ts';
 import { memberPath, type ObjectNode } from './object-nodes.ts';
-import type { Span } from './request-time-checks.ts';
 
 /** More parts than any body of this service joins; what follows from them is computed anew for each of their turns. */
 const PARTS_MAX = 16;
 const ANY_TIME: Span = { from: -Infinity, to: Infinity };
+
+/** Instants in epoch milliseconds, both ends included. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 /** What one object says of the moment of the request, and what follows for it from signed members. */
 export interface Claim {

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  commonInstant,
-  consistentSpans,
-  type Span,
-} from '../../compiler/verify/request-time-checks.ts';
+import { commonInstant, consistentSpans } from '../../compiler/verify/request-time-checks.ts';
+import type { Span } from '../../compiler/verify/request-time-claims.ts';
 
 const WINDOW = { from: 0, to: 20 };
 
