@@ -55,8 +55,6 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const within = (ms: number) =>
-    remoteFacilitator({ url: `${url}/x402/`, verifyTimeoutMs: ms, settleTimeoutMs: ms });
   remote = within(60_000);
   impatient = within(300);
 });
@@ -66,6 +64,9 @@ afterAll(async () => {
   server.closeAllConnections();
   server.close();
 });
+
+const within = (ms: number) =>
+  remoteFacilitator({ url: `${url}/x402/`, verifyTimeoutMs: ms, settleTimeoutMs: ms });
 
 const answering =
   (body: unknown, status = 200, headers: Record<string, string> = {}): Handler =>
@@ -373,12 +374,15 @@ describe('remoteFacilitator()', () => {
   });
 
   it('remoteFacilitator() says of no call that left that it was not sent', async () => {
-    for (const mode of [answering('', 500), answering('no'), (_: IncomingMessage) => {}]) {
-      handler = mode as Handler;
+    const broken: Handler = (incoming) => incoming.socket.destroy();
+    for (const mode of [answering('', 500), answering('no'), broken]) {
+      handler = mode;
       expect(await remote.settle(first)).not.toHaveProperty('unsent');
     }
-    handler = (incoming) => incoming.socket.destroy();
-    expect(await remote.settle(first)).not.toHaveProperty('unsent');
+    handler = () => {};
+    const silenced = within(2_000);
+    expect(await silenced.settle(first)).not.toHaveProperty('unsent');
+    await silenced.close();
   });
 
   it('remoteFacilitator() reads what is supported', async () => {
