@@ -70,7 +70,7 @@ const PAYERS = 6;
 const FUNDS = 10_000_000_000n;
 /** A kill comes at any instant up to this long after the gatekeeper is back. */
 const LIFE_MS_MAX = 2500;
-/** The same for the database. */
+/** The same for the database, from its second life on: the first kill comes early, also in a short campaign. */
 const DATABASE_LIFE_MS_MAX = 12_000;
 const RELEASE_EVERY = 20;
 /** Time after the last purchase in which nothing may be charged any more. */
@@ -361,7 +361,8 @@ function killAtRandom({ options, stall }: Ground): Killer {
 function killDatabaseAtRandom({ options, database }: Ground): Killer {
   if (database === null) return { stop: async () => 0 };
   return killer(database, (kills) => {
-    return draw(options.seed, `database kill ${kills}`) * DATABASE_LIFE_MS_MAX;
+    const lifeMsMax = kills === 0 ? LIFE_MS_MAX : DATABASE_LIFE_MS_MAX;
+    return draw(options.seed, `database kill ${kills}`) * lifeMsMax;
   });
 }
 

@@ -196,6 +196,7 @@ class Base {
   readonly #pool: pg.Pool;
   #refreshing = false;
   #lettingGo: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | null = null;
 
   constructor({ url, clock, log }: PostgresJournalOptions) {
     this.clock = clock;
@@ -258,7 +259,13 @@ class Base {
     this.session.refresh().then(done, done);
   }
 
-  async close(): Promise<void> {
+  /** Closes once, however often it is asked. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await atMost(this.letGo().catch(() => {}));
     await this.session.close();
     await atMost(this.#pool.end());
