@@ -30,8 +30,8 @@ export function closingReport(
   const lines = [
     `payment campaign: ${purchases} purchases, seed ${seed}, settled by ${settler}, journal ${journal}, ${report.seconds.toFixed(0)} s`,
     `  delivered ${report.delivered}, refused ${report.refused}, transfers on chain ${report.transfers}`,
-    `  gatekeepers killed ${report.kills} times, its database ${report.databaseKills} times, releases published ${report.releases}, outages seen by clients ${outages}`,
-    `  buyers who went away and bought anew ${report.left}, who came back after the last kill ${report.stories.filter(({ cameBack }) => cameBack).length}`,
+    `  kills ${report.kills}, and ${report.databaseKills} of the database by itself, releases published ${report.releases}, outages seen by clients ${outages}`,
+    `  buyers who went away and bought again ${report.left}, who came back after the last kill ${report.stories.filter(({ cameBack }) => cameBack).length}`,
     `  clients: ${listed(manners)}`,
     `  faults: ${listed(report.faults)}`,
     ...ZEROS.map(([words, figure]) => `  ${words}: ${figure(report)}`),
