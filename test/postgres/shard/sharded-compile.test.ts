@@ -34,6 +34,8 @@ interface Shard {
   readonly ready: Promise<void>;
   /** Comes when it stands still. */
   readonly stalled: Promise<void>;
+  /** Lets it go on. */
+  resume(): void;
   kill(): Promise<void>;
 }
 
@@ -69,12 +71,18 @@ describe.skipIf(!hasPostgres())('a sharded compile (skipped without a PostgreSQL
     const settings: WorkerSettings = { url, seed: Buffer.from(seed).toString('hex'), stallAt };
     process.send(settings);
     const ended = new Promise<void>((done) => process.once('exit', () => done()));
+    let resuming: NodeJS.Timeout | undefined;
     const shard = {
       process,
       notes,
       ready: noted('ready'),
       stalled: noted('stalled'),
+      // It says that it stands still the moment before it does, so one signal alone could come too early.
+      resume: () => {
+        resuming = setInterval(() => process.kill('SIGCONT'), 50);
+      },
       kill: async () => {
+        clearInterval(resuming);
         process.kill('SIGKILL');
         await ended;
       },
@@ -213,7 +221,7 @@ describe.skipIf(!hasPostgres())('a sharded compile (skipped without a PostgreSQL
     const bytes = readFileSync(join(store, made));
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     writeFileSync(join(store, made), bytes);
-    worker.process.kill('SIGCONT');
+    worker.resume();
     expect(String(await failed)).toContain('its bytes are not those that were answered');
     expect(existsSync(join(data, 'current'))).toBe(false);
   }, 120_000);
@@ -228,7 +236,7 @@ describe.skipIf(!hasPostgres())('a sharded compile (skipped without a PostgreSQL
     const [job] = tookOf(slow);
     const other = startShard();
     await expect.poll(() => tookOf(other), { timeout: 60_000 }).toContain(job);
-    slow.process.kill('SIGCONT');
+    slow.resume();
     await compiled;
     expect(releaseOf(two)).toEqual(releaseOf(one));
   }, 180_000);
@@ -249,7 +257,7 @@ describe.skipIf(!hasPostgres())('a sharded compile (skipped without a PostgreSQL
     const queue = await joinQueues(url);
     await queue.send(ANSWERS, new QueueSeal(SEED).seal('answer', answer));
     await queue.stop({ graceful: false });
-    worker.process.kill('SIGCONT');
+    worker.resume();
     await compiled;
     expect(releaseOf(two)).toEqual(releaseOf(one));
   }, 180_000);
