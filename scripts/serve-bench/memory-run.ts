@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../../compiler/contract/defined.ts';
 import { storedPath } from '../../compiler/contract/path.ts';
 import {
   CATALOG_PATH,
@@ -78,11 +79,15 @@ function residentMb(gate: Child): number {
 async function mixOf(gate: Child, folder: string): Promise<Mix> {
   const data = join(folder, 'data');
   const list = parseFiles(readFileSync(join(data, 'current', FILES_NAME), 'utf8'));
-  const file = [...list].find(({ path }) => path === CATALOG_PATH);
-  const place = file === undefined ? '' : storedPath(file.path, file.sha256);
-  const lines = readFileSync(join(data, place), 'utf8').trimEnd().split('\n');
+  const file = defined(
+    [...list].find(({ path }) => path === CATALOG_PATH),
+    'the catalog of the release',
+  );
+  const lines = readFileSync(join(data, storedPath(file.path, file.sha256)), 'utf8')
+    .trimEnd()
+    .split('\n');
   const rows = lines.map(parseCatalogRow);
-  const [port = 0] = gate.ports;
+  const port = defined(gate.ports[0], 'the port of the gatekeeper');
   const { body } = await capture(port, recordTarget('/gauge', rows, 0));
   const { accepts } = JSON.parse(body) as { accepts: [Parameters<Payer['signPayment']>[0]] };
   const payer = throwAwayPayer(Date.now());
@@ -108,7 +113,7 @@ async function step({ port, rows, pay }: Mix, number: number): Promise<number> {
 }
 
 function freeTarget(rows: readonly CatalogRow[], at: number): string {
-  const { entity = '', record_hash = '' } = rowAt(rows, at) ?? {};
+  const { entity, record_hash } = rowAt(rows, at);
   if (at % CATALOG_EVERY === 0) return `/gauge/catalog?page=${1 + ((at / CATALOG_EVERY) % 7)}`;
   const targets = [
     recordTarget('/gauge/history-preview', rows, at),
@@ -117,14 +122,14 @@ function freeTarget(rows: readonly CatalogRow[], at: number): string {
     `/proof/${record_hash}`,
     `/gauge/coverage?entity=${entity}`,
   ];
-  return targets[at % targets.length] ?? '/gauge/preview';
+  return defined(targets[at % targets.length], 'a free target');
 }
 
 function recordTarget(path: string, rows: readonly CatalogRow[], at: number): string {
-  const { entity = '', signal_id = '' } = rowAt(rows, at) ?? {};
+  const { entity, signal_id } = rowAt(rows, at);
   return `${path}?${new URLSearchParams({ entity, signal_id })}`;
 }
 
-function rowAt(rows: readonly CatalogRow[], at: number): CatalogRow | undefined {
-  return rows[Math.floor(at * STRIDE) % rows.length];
+function rowAt(rows: readonly CatalogRow[], at: number): CatalogRow {
+  return defined(rows[Math.floor(at * STRIDE) % rows.length], 'a row of the catalog');
 }

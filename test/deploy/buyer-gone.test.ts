@@ -68,6 +68,7 @@ const KINDS = (['nginx', 'haproxy'] as const).map((kind) => ({
 
 describe.each(KINDS)('I51: a buyer behind $kind', ({ kind, missing }) => {
   if (missing !== null) {
+    // A balancer is a package of the system: where it cannot be had, the name of the test says which one is missing.
     it.skip(`(${missing})`, () => undefined);
     return;
   }

@@ -66,11 +66,7 @@ async function gatekeeper(url: string, by: Settler, evidence?: () => Promise<{ s
     ...(evidence === undefined ? {} : { evidence }),
   });
   let made = 0;
-  let isClosed = false;
-  const close = async (): Promise<void> => {
-    if (!isClosed) await inner.close();
-    isClosed = true;
-  };
+  const close = (): Promise<void> => inner.close();
   toClose.push(close);
   return {
     script,
@@ -98,6 +94,19 @@ async function two(evidence?: () => Promise<{ state: 'unused' }>) {
   const by = facilitator();
   const open = () => gatekeeper(url, by, evidence);
   return { url, by, one: await open(), other: await open() };
+}
+
+/** A payment whose settlement hangs at the facilitator until it lands. */
+async function hanging(gate: Awaited<ReturnType<typeof gatekeeper>>, by: Settler) {
+  let land: (outcome: SettleOutcome) => void = () => {};
+  by.script.settle = () =>
+    new Promise((resolve) => {
+      land = resolve;
+    });
+  const value = await paid();
+  const first = gate.pay(value);
+  await expect.poll(() => by.seen.calls).toBe(1);
+  return { value, first, land };
 }
 
 const paid = async () => headerOf(v1, await alice.sign(PAY_TO, '10000'));
@@ -138,14 +147,7 @@ describe('purchaseService() of two gatekeepers over one journal', () => {
 
   it('I9: asks nobody again while the first one waits, and tells the buyer to come again', async () => {
     const { by, one, other } = await two();
-    let land: (outcome: SettleOutcome) => void = () => {};
-    by.script.settle = () =>
-      new Promise((resolve) => {
-        land = resolve;
-      });
-    const value = await paid();
-    const first = one.pay(value);
-    await expect.poll(() => by.seen.calls).toBe(1);
+    const { value, first, land } = await hanging(one, by);
     const second = await other.pay(value);
     expect([second.status, header(second, 'retry-after') !== undefined]).toEqual([503, true]);
     land({ verdict: 'settled', transaction: TX });
@@ -184,14 +186,7 @@ describe('purchaseService() of two gatekeepers over one journal', () => {
 
   it('I9: tells nobody of a refusal once another gatekeeper has taken the payment over', async () => {
     const { by, one, other } = await two();
-    let land: (outcome: SettleOutcome) => void = () => {};
-    by.script.settle = () =>
-      new Promise((resolve) => {
-        land = resolve;
-      });
-    const value = await paid();
-    const first = one.pay(value);
-    await expect.poll(() => by.seen.calls).toBe(1);
+    const { value, first, land } = await hanging(one, by);
     await one.close();
     by.script.settle = settled;
     expect((await other.pay(value)).status).toBe(200);
